@@ -1,0 +1,1 @@
+"""Runs kernels for real: C through a compiler, CUDA through CuPy, and the library references."""

@@ -1,0 +1,146 @@
+"""The C compiler: Clang from the ``ziglang`` wheel, or the one that an environment variable names."""
+
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from gemmviz import data
+from gemmviz.catalogue.errors import BuildError, Unavailable
+
+VARIABLE = "GEMMVIZ_CC"
+_DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
+_BUILD_TIMEOUT_S = 300
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C and C++ compiler.
+
+    Attributes
+    ----------
+    command
+        How it is started.
+    kind
+        Which dialect of flags it takes.
+    version
+        The first line of its own answer.
+    """
+
+    command: tuple[str, ...]
+    kind: Literal["clang", "gcc"]
+    version: str
+
+
+@cache
+def compiler() -> Compiler:
+    """Return the compiler of this machine.
+
+    The environment variable ``GEMMVIZ_CC`` (for example ``gcc``) goes before the ``ziglang`` wheel.
+
+    Raises
+    ------
+    Unavailable
+        When there is none; the message says how to get one.
+    """
+    named = shlex.split(os.environ.get(VARIABLE, ""))
+    if named:
+        if shutil.which(named[0]) is None:
+            raise Unavailable(f"{VARIABLE} names {named[0]!r}, which is not on the PATH")
+        command = tuple(named)
+    elif importlib.util.find_spec("ziglang"):
+        command = (sys.executable, "-m", "ziglang", "cc")
+    else:
+        raise Unavailable(f"no C compiler: `pip install ziglang`, or let {VARIABLE} name one (for example gcc)")
+    answer = _run([*command, "--version"])
+    if answer.returncode != 0:
+        raise Unavailable(f"the compiler {shlex.join(command)} does not start: {_first_line(answer.stderr)}")
+    kind: Literal["clang", "gcc"] = "clang" if "clang" in answer.stdout else "gcc"
+    return Compiler(command, kind, _first_line(answer.stdout))
+
+
+def compile_shared(sources: Sequence[Path | str], output: Path, flags: Sequence[str], blame: Path) -> None:
+    """Compile and link `sources` into the shared library `output`, which appears whole or not at all.
+
+    Parameters
+    ----------
+    sources
+        Files and the ``-x language`` switches between them, in order.
+    output
+        Where the library goes; its folder exists.
+    flags
+        Further arguments.
+    blame
+        The user's file: errors in it keep their line number.
+
+    Raises
+    ------
+    BuildError
+        When the compiler refuses the source, with its first error as message.
+    Unavailable
+        When there is no compiler.
+    """
+    _build([*flags, "-shared", "-fPIC", *map(str, sources)], output, blame)
+
+
+def compile_object(source: Path, output: Path, flags: Sequence[str], blame: Path) -> None:
+    """Compile `source` into the object file `output`; otherwise as `compile_shared`."""
+    _build([*flags, "-c", "-fPIC", str(source)], output, blame)
+
+
+def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
+    handle, name = tempfile.mkstemp(dir=output.parent, prefix=".build-", suffix=output.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        command = [*compiler().command, *arguments, "-o", name]
+        answer = _run(command)
+        if answer.returncode != 0:
+            raise first_error(answer.stderr, blame)
+        temporary.replace(output)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def first_error(text: str, blame: Path) -> BuildError:
+    """Return the compiler's first error, by preference the first one in the file `blame`."""
+    found = list(_DIAGNOSTIC.finditer(text))
+    mine = [d for d in found if Path(d["file"]).name == blame.name]
+    if mine:
+        return BuildError(f"{blame.name}:{mine[0]['line']}: {mine[0]['text']}", int(mine[0]["line"]))
+    if found:
+        return BuildError(f"{blame.name}: {found[0]['text']}")
+    return BuildError(f"{blame.name} does not compile: {_first_line(text) or 'the compiler said nothing'}")
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    environment = dict(os.environ)
+    try:
+        environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(data.cache_dir() / "zig"))
+        environment.setdefault("ZIG_LOCAL_CACHE_DIR", environment["ZIG_GLOBAL_CACHE_DIR"])
+    except OSError:
+        folder = str(Path(tempfile.gettempdir()) / "gemmviz-zig")
+        environment.setdefault("ZIG_GLOBAL_CACHE_DIR", folder)
+        environment.setdefault("ZIG_LOCAL_CACHE_DIR", folder)
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=environment,
+            timeout=_BUILD_TIMEOUT_S, stdin=subprocess.DEVNULL, check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"the compiler did not end within {_BUILD_TIMEOUT_S} s") from None
+    except OSError as error:
+        raise Unavailable(f"the compiler cannot be started: {error}") from None
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -1,0 +1,1 @@
+"""Measuring: verification, timing, statistics, result files."""

@@ -1,0 +1,33 @@
+"""Errors that a user can mend; their text is shown as it is."""
+
+
+class GemmvizError(Exception):
+    """Something a user asked for cannot be done; the message says what, where and what to do."""
+
+
+class FrontMatterError(GemmvizError):
+    """A kernel file does not describe itself correctly."""
+
+
+class ConstraintError(GemmvizError):
+    """A size, parameter or launch shape that the kernel does not allow."""
+
+
+class BuildError(GemmvizError):
+    """A kernel file that the compiler refuses. ``line`` is the first line at fault in that file, from 1, or None."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class KernelFault(GemmvizError):
+    """A kernel that crashed or did not end. ``line`` is where, in its file, from 1, or None when unknown."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class Unavailable(GemmvizError):
+    """Something this machine lacks: no GPU, no CuPy, no compiler. The message says what to do about it."""

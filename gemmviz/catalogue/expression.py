@@ -1,0 +1,144 @@
+"""Arithmetic on declared names, and nothing else: how front matter states grids and constraints."""
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from gemmviz.catalogue.errors import FrontMatterError
+
+Number = int | Fraction | bool
+
+_BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: lambda a, b: Fraction(a) / Fraction(b),
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_FUNCTIONS: dict[str, Callable[..., Number]] = {"ceil": math.ceil, "floor": math.floor, "min": min, "max": max}
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Expression:
+    """One expression of the front matter, checked when it is made and evaluated later.
+
+    Division is exact (rational), so ``ceil(N / TS)`` is right for every integer. Conditions may be joined with
+    ``and`` / ``or`` / ``not``.
+
+    Parameters
+    ----------
+    text
+        For example ``"ceil(N / TS)"`` or ``"M % TS == 0"``.
+
+    Raises
+    ------
+    FrontMatterError
+        When the text is anything but arithmetic, comparisons and ceil, floor, min, max on names and integers.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        for node in ast.walk(self._tree()):
+            _check(node, self.text)
+
+    def names(self) -> set[str]:
+        """Return the names that the expression needs a value for."""
+        return {n.id for n in ast.walk(self._tree()) if isinstance(n, ast.Name)} - _FUNCTIONS.keys()
+
+    def evaluate(self, values: Mapping[str, int]) -> Number:
+        """Return the value of the expression.
+
+        Parameters
+        ----------
+        values
+            The value of each name.
+
+        Raises
+        ------
+        FrontMatterError
+            For a name without a value, and for a division by zero.
+        """
+        try:
+            return _evaluate(self._tree().body, values)
+        except KeyError as error:
+            raise FrontMatterError(f"{self.text!r} names {error.args[0]!r}, which is not declared") from None
+        except ZeroDivisionError:
+            raise FrontMatterError(f"{self.text!r} divides by zero") from None
+
+    def integer(self, values: Mapping[str, int]) -> int:
+        """Return the value as an integer; an expression with another value is refused.
+
+        Raises
+        ------
+        FrontMatterError
+            As `evaluate` does, and for a value that is not whole.
+        """
+        value = self.evaluate(values)
+        if value != int(value):
+            raise FrontMatterError(f"{self.text!r} is {float(value):g}, which is not a whole number")
+        return int(value)
+
+    def _tree(self) -> ast.Expression:
+        if len(self.text) > _LONGEST:
+            raise FrontMatterError(f"an expression of {len(self.text)} characters is too long")
+        try:
+            return ast.parse(self.text.strip(), mode="eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise FrontMatterError(f"{self.text!r} is not an expression") from None
+
+
+def _check(node: ast.AST, text: str) -> None:
+    allowed = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Name, ast.Load, ast.Call)
+    signs = (ast.operator, ast.cmpop, ast.boolop, ast.USub, ast.Not)
+    if isinstance(node, ast.Constant):
+        fine = type(node.value) is int
+    elif isinstance(node, ast.Call):
+        fine = isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and not node.keywords
+    elif isinstance(node, ast.operator):
+        fine = type(node) in _BINARY
+    elif isinstance(node, ast.cmpop):
+        fine = type(node) in _COMPARE
+    else:
+        fine = isinstance(node, (*allowed, *signs))
+    if not fine:
+        raise FrontMatterError(f"{text!r} may hold only arithmetic on names and integers, ceil, floor, min and max")
+
+
+def _evaluate(node: ast.expr, values: Mapping[str, int]) -> Number:
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.Name(id=name):
+            return values[name]
+        case ast.BinOp(left=left, op=op, right=right):
+            return _BINARY[type(op)](_evaluate(left, values), _evaluate(right, values))
+        case ast.UnaryOp(op=op, operand=operand):
+            value = _evaluate(operand, values)
+            return (not value) if isinstance(op, ast.Not) else -value
+        case ast.BoolOp(op=op, values=parts):
+            # Short-circuits as in Python, so that "TS > 0 and M % TS == 0" never divides by zero.
+            results = (bool(_evaluate(part, values)) for part in parts)
+            return all(results) if isinstance(op, ast.And) else any(results)
+        case ast.Compare(left=left, ops=ops, comparators=rights):
+            terms = [_evaluate(term, values) for term in (left, *rights)]
+            return all(_COMPARE[type(op)](a, b) for op, a, b in zip(ops, terms, terms[1:], strict=False))
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            try:
+                return _FUNCTIONS[name](*(_evaluate(a, values) for a in arguments))
+            except TypeError:
+                raise FrontMatterError(f"{name}() has the wrong number of arguments") from None
+    raise FrontMatterError(f"cannot evaluate {ast.dump(node)}")

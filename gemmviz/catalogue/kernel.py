@@ -1,0 +1,235 @@
+"""A kernel: one source file that describes itself in a TOML front matter."""
+
+import hashlib
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.expression import Expression
+
+Backend = Literal["c", "cuda", "numpy", "cublas"]
+MATRICES = ("A", "B", "C")
+SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
+_BACKEND_OF = {".c": "c", ".cu": "cuda"}
+_LIBRARIES = ("numpy", "cublas")
+_FENCE = re.compile(r"^//\s*---gemmviz\s*\n(?P<body>(?://.*\n)*?)//\s*---\s*$", re.MULTILINE)
+_KEYS = frozenset(
+    "title idea source alias entry args params block grid shared requires dtype accumulate layout library".split()
+)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One rung of the ladder.
+
+    Attributes
+    ----------
+    name
+        What people type: the file's name without number and suffix.
+    path, text
+        The file, and all of its text, front matter included.
+    backend
+        ``"c"`` and ``"cuda"`` are kernels with a source; ``"numpy"`` and ``"cublas"`` are library references.
+    title, idea, source, alias
+        What people read: a title, one sentence, the document that the kernel comes from, its name in there.
+    entry
+        The function that is launched, with template arguments by name: ``"gputiled<TS>"``.
+    args
+        What each parameter of the entry is, in order: matrices A, B, C and scalars (M, N, K, lda, alpha, ...).
+    params
+        The tunable parameters, each with the values offered; the first is the default. One that `entry` does not
+        name is given to the compiler as a macro.
+    block, grid
+        The launch shape: up to three expressions (x, y, z). Empty for the CPU.
+    shared
+        Bytes of dynamic shared memory.
+    requires
+        What must hold of sizes and parameters.
+    dtype, accumulate
+        NumPy names of the element type and of the type that sums are kept in.
+    column_major
+        The matrices that are stored by columns.
+    """
+
+    name: str
+    path: Path
+    text: str = field(repr=False)
+    backend: Backend
+    title: str
+    idea: str = ""
+    source: str = ""
+    alias: str = ""
+    entry: str = ""
+    args: tuple[str, ...] = ()
+    params: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    block: tuple[Expression, ...] = ()
+    grid: tuple[Expression, ...] = ()
+    shared: Expression = Expression("0")  # noqa: RUF009 (frozen)
+    requires: tuple[Expression, ...] = ()
+    dtype: str = "float32"
+    accumulate: str = "float32"
+    column_major: frozenset[str] = frozenset()
+
+    @property
+    def sha256(self) -> str:
+        """Hexadecimal SHA-256 of the file's text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def recordable(self) -> bool:
+        """Whether there is a source to record; a library call has none."""
+        return self.backend in ("c", "cuda")
+
+    @property
+    def defaults(self) -> dict[str, int]:
+        """Each parameter's default value."""
+        return {name: values[0] for name, values in self.params.items()}
+
+
+def load(path: Path) -> Kernel:
+    """Read a kernel file.
+
+    Raises
+    ------
+    FrontMatterError
+        When the file has no front matter, or one that does not say what it must; the message names file and key.
+    OSError
+        When the file cannot be read.
+    """
+    try:
+        return parse(path.read_text(encoding="utf-8"), path)
+    except UnicodeDecodeError:
+        raise FrontMatterError(f"{path.name}: not a text file in UTF-8") from None
+
+
+def parse(text: str, path: Path) -> Kernel:
+    """Make a kernel of a file's text, as `load` does.
+
+    Parameters
+    ----------
+    text
+        The whole file.
+    path
+        Where it stands; its suffix says which backend runs it (``.c``, ``.cu``, or ``.toml`` for a reference).
+
+    Raises
+    ------
+    FrontMatterError
+        As `load` does.
+    """
+    try:
+        return _build(_front_matter(text, path), text, path)
+    except FrontMatterError as error:
+        raise FrontMatterError(f"{path.name}: {error}") from None
+
+
+def _front_matter(text: str, path: Path) -> dict[str, Any]:
+    body = text
+    if path.suffix != ".toml":
+        found = _FENCE.search(text)
+        if found is None:
+            raise FrontMatterError("no front matter: it starts with a line `// ---gemmviz` and ends with `// ---`")
+        body = re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE)
+    try:
+        return tomllib.loads(body)
+    except tomllib.TOMLDecodeError as error:
+        raise FrontMatterError(f"the front matter is not TOML: {error}") from None
+
+
+def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
+    unknown = matter.keys() - _KEYS
+    if unknown:
+        raise FrontMatterError(f"unknown key {sorted(unknown)[0]!r}; known are {', '.join(sorted(_KEYS))}")
+    name = re.sub(r"^\d+_", "", path.stem)
+    backend = _BACKEND_OF.get(path.suffix) or matter.get("library")
+    if backend not in (*_BACKEND_OF.values(), *_LIBRARIES):
+        raise FrontMatterError(f"a {path.suffix} file needs library = one of {', '.join(_LIBRARIES)}")
+    strings = {key: _string(matter, key) for key in ("title", "idea", "source", "alias", "entry")}
+    dtype = _dtype(matter, "dtype", "float32")
+    kernel = Kernel(
+        name=name,
+        path=path,
+        text=text,
+        backend=backend,
+        **{**strings, "title": strings["title"] or name, "alias": strings["alias"] or name},
+        args=tuple(_strings(matter, "args")),
+        params=_params(matter),
+        block=tuple(map(Expression, _strings(matter, "block"))),
+        grid=tuple(map(Expression, _strings(matter, "grid"))),
+        shared=Expression(str(matter.get("shared", "0"))),
+        requires=tuple(map(Expression, _strings(matter, "requires"))),
+        dtype=dtype,
+        accumulate=_dtype(matter, "accumulate", dtype),
+        column_major=_column_major(matter),
+    )
+    if kernel.recordable:
+        _check_entry(kernel)
+    return kernel
+
+
+def _check_entry(kernel: Kernel) -> None:
+    if not re.fullmatch(r"[A-Za-z_]\w*(\s*<[\w\s,]+>)?", kernel.entry):
+        raise FrontMatterError("entry must name the function, for example entry = \"gputiled<TS>\"")
+    function = re.split(r"[\s<]", kernel.entry)[0]
+    if not re.search(rf"\b{function}\s*\(", kernel.text):
+        raise FrontMatterError(f"entry names {function!r}, but the file defines no such function")
+    if not kernel.args:
+        raise FrontMatterError("args must say what each parameter of the entry is, for example [\"C\", \"A\", \"B\", \"N\"]")
+    for argument in kernel.args:
+        if argument not in (*MATRICES, *SCALARS):
+            raise FrontMatterError(f"args names {argument!r}; known are {', '.join((*MATRICES, *SCALARS))}")
+    missing = [m for m in MATRICES if m not in kernel.args]
+    if missing:
+        raise FrontMatterError(f"args lacks {missing[0]}: a GEMM needs A, B and C")
+    if kernel.backend == "cuda":
+        for key, shape in (("block", kernel.block), ("grid", kernel.grid)):
+            if not 1 <= len(shape) <= 3:
+                raise FrontMatterError(f"{key} must hold one to three expressions (x, y, z)")
+    known = {"M", "N", "K", *kernel.params}
+    for expression in (*kernel.block, *kernel.grid, *kernel.requires, kernel.shared):
+        strange = expression.names() - known
+        if strange:
+            raise FrontMatterError(f"{expression.text!r} names {sorted(strange)[0]!r}, which is not declared")
+
+
+def _string(matter: dict[str, Any], key: str) -> str:
+    value = matter.get(key, "")
+    if not isinstance(value, str):
+        raise FrontMatterError(f"{key} must be a text")
+    return value
+
+
+def _strings(matter: dict[str, Any], key: str) -> list[str]:
+    value = matter.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(v, str | int) and not isinstance(v, bool) for v in value):
+        raise FrontMatterError(f"{key} must be a list of texts")
+    return [str(v) for v in value]
+
+
+def _params(matter: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    table = matter.get("params", {})
+    if not isinstance(table, dict):
+        raise FrontMatterError("params must be a table, for example params = { TS = [8, 16, 32] }")
+    for name, values in table.items():
+        if not (isinstance(values, list) and values and all(type(v) is int for v in values)):
+            raise FrontMatterError(f"params.{name} must be a list of at least one whole number")
+        if name in SCALARS or name in MATRICES or not name.isidentifier():
+            raise FrontMatterError(f"params.{name}: choose another name")
+    return {name: tuple(values) for name, values in table.items()}
+
+
+def _dtype(matter: dict[str, Any], key: str, default: str) -> str:
+    value = matter.get(key, default)
+    if value not in ("float32", "float64", "int32", "float16"):
+        raise FrontMatterError(f"{key} must be float32, float64, float16 or int32, not {value!r}")
+    return str(value)
+
+
+def _column_major(matter: dict[str, Any]) -> frozenset[str]:
+    layout = matter.get("layout", {})
+    if not isinstance(layout, dict) or not all(k in MATRICES and v in ("row", "column") for k, v in layout.items()):
+        raise FrontMatterError('layout must give matrices "row" or "column", for example layout = { B = "column" }')
+    return frozenset(matrix for matrix, order in layout.items() if order == "column")

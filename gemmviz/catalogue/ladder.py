@@ -1,0 +1,56 @@
+"""The ladder: all kernels that gemmviz ships, in the order in which they are taught."""
+
+from pathlib import Path
+
+from gemmviz import data
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel, load
+
+SUFFIXES = (".c", ".cu", ".toml")
+
+
+def ladder(folder: Path | None = None) -> list[Kernel]:
+    """Return every kernel below `folder`, CPU before CUDA, each folder in the order of its files' numbers.
+
+    Parameters
+    ----------
+    folder
+        By default the ``kernels`` folder that gemmviz ships.
+
+    Raises
+    ------
+    FrontMatterError
+        When one of the files does not describe itself correctly.
+    """
+    folder = folder or data.root("kernels")
+    files = [f for f in folder.rglob("*") if f.suffix in SUFFIXES and f.is_file()]
+    kernels = [load(f) for f in sorted(files, key=lambda f: (_room(f), f.name))]
+    names = [k.name for k in kernels]
+    for name in names:
+        if names.count(name) > 1:
+            raise GemmvizError(f"two kernel files are named {name!r}: rename one")
+    return kernels
+
+
+def find(name: str, kernels: list[Kernel]) -> Kernel:
+    """Return the kernel called `name` (its name or alias), or the one in the file of that path.
+
+    Raises
+    ------
+    GemmvizError
+        When there is none; the message lists the names.
+    """
+    for kernel in kernels:
+        if name in (kernel.name, kernel.alias):
+            return kernel
+    path = Path(name)
+    if path.suffix in SUFFIXES:
+        if path.is_file():
+            return load(path)
+        raise GemmvizError(f"no file {name}")
+    known = ", ".join(k.name for k in kernels)
+    raise GemmvizError(f"no kernel {name!r}. Known are: {known}; or give the path of a .cu or .c file")
+
+
+def _room(path: Path) -> tuple[bool, str]:
+    return path.parent.name != "cpu", path.parent.name

@@ -1,0 +1,155 @@
+"""A launch: a kernel with its size and parameters filled in, checked before anything is compiled."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import LARGEST, Problem
+
+# CUDA C++ Programming Guide, "Technical Specifications per Compute Capability" (the same since 3.0).
+MAX_THREADS_PER_BLOCK = 1024
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+Dim3 = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One concrete launch.
+
+    Attributes
+    ----------
+    kernel, problem, params
+        What is launched, at which size, with which value of each parameter.
+    entry
+        The function with its template arguments filled in: ``"gputiled<32>"``.
+    macros
+        Parameters that are not template arguments; the compiler gets them as macros.
+    block, grid
+        Threads of a block and blocks of the grid, (x, y, z). (1, 1, 1) on the CPU.
+    shared_bytes
+        Dynamic shared memory per block.
+    """
+
+    kernel: Kernel
+    problem: Problem
+    params: dict[str, int]
+    entry: str
+    macros: dict[str, int]
+    block: Dim3
+    grid: Dim3
+    shared_bytes: int
+
+    @property
+    def threads(self) -> int:
+        """Threads per block."""
+        return math.prod(self.block)
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return math.prod(self.grid)
+
+    @property
+    def label(self) -> str:
+        """What people read: the entry with its parameters."""
+        extra = ", ".join(f"{name}={value}" for name, value in self.macros.items())
+        return (self.entry or self.kernel.name) + (f" [{extra}]" if extra else "")
+
+    def scalar(self, name: str) -> int | float:
+        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha (1) or beta (0)."""
+        problem = self.problem
+        if name in ("alpha", "beta"):
+            return 1.0 if name == "alpha" else 0.0
+        if name in ("lda", "ldb", "ldc"):
+            matrix = name[-1].upper()
+            rows, columns = problem.shape(matrix)
+            return rows if matrix in self.kernel.column_major else columns
+        return {"M": problem.m, "N": problem.n, "K": problem.k}[name]
+
+
+def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = None) -> Launch:
+    """Fill in a kernel's launch.
+
+    Parameters
+    ----------
+    kernel, problem
+        What to launch at which size.
+    params
+        Values for some of the kernel's parameters; the others take their default. A value need not be one of those
+        offered, as long as the constraints hold.
+
+    Raises
+    ------
+    ConstraintError
+        When a parameter does not exist, a constraint does not hold (the message offers the nearest size that does),
+        or CUDA's limits on blocks and grids are passed.
+    FrontMatterError
+        When an expression cannot be evaluated.
+    """
+    params = params or {}
+    for name in params:
+        if name not in kernel.params:
+            known = ", ".join(kernel.params) or "none"
+            raise ConstraintError(f"{kernel.name} has no parameter {name!r}; it has: {known}")
+    chosen = kernel.defaults | params
+    names = _names(problem, chosen)
+    for condition in kernel.requires:
+        if not condition.evaluate(names):
+            raise ConstraintError(_refusal(kernel, problem, chosen, condition.text))
+    block, grid = (_dim3(key, [e.integer(names) for e in shape]) for key, shape in
+                   (("block", kernel.block), ("grid", kernel.grid)))
+    if math.prod(block) > MAX_THREADS_PER_BLOCK or any(b > m for b, m in zip(block, MAX_BLOCK, strict=True)):
+        raise ConstraintError(f"{kernel.name}: a block of {_times(block)} threads; CUDA allows {MAX_THREADS_PER_BLOCK}")
+    if any(g > m for g, m in zip(grid, MAX_GRID, strict=True)):
+        raise ConstraintError(f"{kernel.name}: a grid of {_times(grid)} blocks; CUDA allows {_times(MAX_GRID)}")
+    entry = re.sub(r"[A-Za-z_]\w*", lambda word: str(chosen.get(word[0], word[0])), kernel.entry)
+    in_entry = set(re.findall(r"\w+", kernel.entry))
+    macros = {name: value for name, value in chosen.items() if name not in in_entry}
+    return Launch(kernel, problem, chosen, entry, macros, block, grid, kernel.shared.integer(names))
+
+
+def _names(problem: Problem, params: dict[str, int]) -> dict[str, int]:
+    return {"M": problem.m, "N": problem.n, "K": problem.k, **params}
+
+
+def _dim3(key: str, values: list[int]) -> Dim3:
+    if any(v < 1 for v in values):
+        raise ConstraintError(f"{key} comes out as {_times(values)}; each must be at least 1")
+    x, y, z = (*values, 1, 1, 1)[:3]
+    return x, y, z
+
+
+def _times(values: list[int] | Dim3) -> str:
+    return " x ".join(map(str, values))
+
+
+def _refusal(kernel: Kernel, problem: Problem, params: dict[str, int], condition: str) -> str:
+    given = ", ".join(f"{k} = {v}" for k, v in _names(problem, params).items())
+    message = f"{kernel.name} requires {condition} ({given})"
+    nearest = nearest_size(kernel, problem, params)
+    return message + (f"; the nearest size that works is {nearest}" if nearest else "")
+
+
+def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Problem | None:
+    """Return the nearest size for which all constraints hold, or None when the parameters themselves are at fault.
+
+    Each of M, N, K is moved by itself, up before down, by up to 1024, which covers every tile in use.
+    """
+    sizes = [problem.m, problem.n, problem.k]
+    for axis, name in enumerate(("M", "N", "K")):
+        mine = [e for e in kernel.requires if name in e.names()]
+        for step in sorted(range(-1024, 1025), key=lambda s: (abs(s), -s)):
+            size = sizes[axis] + step
+            values = _names(Problem(*sizes), params) | {name: size}
+            try:
+                if 1 <= size <= LARGEST and all(e.evaluate(values) for e in mine):
+                    sizes[axis] = size
+                    break
+            except FrontMatterError:
+                return None
+    found = Problem(*sizes)
+    values = _names(found, params)
+    return found if all(e.evaluate(values) for e in kernel.requires) else None

@@ -1,0 +1,128 @@
+"""The problem that a kernel solves: C = A x B of one size, with reproducible inputs."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.kernel import Kernel
+
+LARGEST = 131_072
+Matrix = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """C (M x N) = A (M x K) times B (K x N).
+
+    Raises
+    ------
+    ConstraintError
+        When a size is not between 1 and `LARGEST`.
+    """
+
+    m: int
+    n: int
+    k: int
+
+    def __post_init__(self) -> None:
+        for name, size in (("M", self.m), ("N", self.n), ("K", self.k)):
+            if not 1 <= size <= LARGEST:
+                raise ConstraintError(f"{name} = {size}: choose a size from 1 to {LARGEST}")
+
+    @classmethod
+    def cube(cls, size: int) -> "Problem":
+        """Return the problem with M = N = K = size."""
+        return cls(size, size, size)
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations: a multiplication and an addition per (i, j, k), 2 M N K."""
+        return 2 * self.m * self.n * self.k
+
+    def shape(self, matrix: str) -> tuple[int, int]:
+        """Return (rows, columns) of matrix ``"A"``, ``"B"`` or ``"C"``."""
+        return {"A": (self.m, self.k), "B": (self.k, self.n), "C": (self.m, self.n)}[matrix]
+
+    def __str__(self) -> str:
+        return f"{self.m} x {self.n} x {self.k}"
+
+
+def random_inputs(problem: Problem, dtype: str, seed: int) -> tuple[Matrix, Matrix]:
+    """Return A and B for measuring: uniform in [-1, 1), never zeros, which run faster on a GPU.
+
+    Integer types get whole numbers from -4 to 4.
+
+    Parameters
+    ----------
+    problem
+        The size.
+    dtype
+        NumPy name of the element type.
+    seed
+        The same seed gives the same matrices on every machine.
+
+    Returns
+    -------
+    tuple
+        A (M x K) and B (K x N), C-contiguous, of `dtype`.
+    """
+    generator = np.random.default_rng(seed)
+
+    def matrix(shape: tuple[int, int]) -> Matrix:
+        if np.issubdtype(np.dtype(dtype), np.integer):
+            return generator.integers(-4, 5, shape).astype(dtype)
+        return (generator.random(shape, dtype=np.float32) * 2 - 1).astype(dtype)
+
+    return matrix(problem.shape("A")), matrix(problem.shape("B"))
+
+
+def small_integer_inputs(problem: Problem, dtype: str, seed: int = 0) -> tuple[Matrix, Matrix]:
+    """Return A and B for recording: whole numbers from -3 to 3 without 0, so that sums are exact and readable.
+
+    Their products and sums are exact in every element type up to K = 2**24 / 9 (float32), so C of a recording must
+    equal the reference bit for bit.
+
+    Parameters
+    ----------
+    problem, dtype, seed
+        As for `random_inputs`.
+
+    Returns
+    -------
+    tuple
+        A (M x K) and B (K x N), C-contiguous, of `dtype`.
+    """
+    generator = np.random.default_rng(seed)
+    values = np.array([-3, -2, -1, 1, 2, 3])
+    a = values[generator.integers(0, 6, problem.shape("A"))]
+    b = values[generator.integers(0, 6, problem.shape("B"))]
+    return a.astype(dtype), b.astype(dtype)
+
+
+def stored(kernel: Kernel, name: str, matrix: Matrix) -> Matrix:
+    """Return the matrix as the kernel stores it, flat: by columns where its front matter says so.
+
+    Parameters
+    ----------
+    kernel
+        Whose layout counts.
+    name
+        ``"A"``, ``"B"`` or ``"C"``.
+    matrix
+        Two-dimensional.
+
+    Returns
+    -------
+    numpy.ndarray
+        One-dimensional and contiguous.
+    """
+    return np.ascontiguousarray(matrix.T if name in kernel.column_major else matrix).reshape(-1)
+
+
+def unstored(kernel: Kernel, name: str, flat: Matrix, problem: Problem) -> Matrix:
+    """Undo `stored`: return the flat array as a matrix (rows x columns)."""
+    rows, columns = problem.shape(name)
+    return flat.reshape(columns, rows).T if name in kernel.column_major else flat.reshape(rows, columns)

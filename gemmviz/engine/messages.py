@@ -1,0 +1,151 @@
+"""What goes to the engine and what comes back: plain data only, so that an engine can run on another machine.
+
+Each message is a dataclass of texts, numbers, lists, dictionaries and NumPy arrays; `encode` and `decode` turn it into a
+dictionary and back. Every message carries the number of the run it belongs to, so that stale answers can be dropped.
+"""
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+Plain = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RecordRequest:
+    """Record a kernel: answered by `Progress`, then `Recorded`, or by `Failed`.
+
+    ``path`` names the file (its suffix says the language), ``text`` is the source to record, which may differ from what
+    is on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``).
+    """
+
+    run: int
+    path: str
+    text: str
+    m: int
+    n: int
+    k: int
+    params: dict[str, int] = field(default_factory=dict)
+    order: str = "grid"
+    deadline_s: float = 20.0
+
+
+@dataclass(frozen=True)
+class BenchRequest:
+    """Verify and measure kernels: answered by `Progress`, `Sample` and `Result`, then `Done`.
+
+    Every entry of ``kernels`` is ``{"path", "text", "params"}``; every entry of ``sizes`` is (M, N, K).
+    ``protocol`` holds the fields of `gemmviz.bench.protocol.Protocol` that differ from their defaults.
+    """
+
+    run: int
+    kernels: list[Plain]
+    sizes: list[tuple[int, int, int]]
+    protocol: Plain = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ProbeRequest:
+    """Ask what this machine has (devices, compiler, libraries): answered by `Probed`."""
+
+    run: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: a sentence for people, and the share done (0 to 1), or None when nobody knows."""
+
+    run: int
+    text: str
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A finished recording: `Recording.to_plain()`, `Timeline.to_plain()` and `Traffic.to_plain()`."""
+
+    run: int
+    recording: Plain
+    timeline: Plain
+    traffic: Plain
+
+
+@dataclass(frozen=True)
+class Sample:
+    """New samples of one kernel, as they arrive: seconds per launch, and the GFLOPS of their running median."""
+
+    run: int
+    kernel: str
+    label: str
+    m: int
+    n: int
+    k: int
+    seconds: list[float]
+    gflops: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """One finished row of the result file: see `gemmviz.bench.results`."""
+
+    run: int
+    row: Plain
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What this machine has: see `gemmviz.backends.facts`."""
+
+    run: int
+    facts: Plain
+
+
+@dataclass(frozen=True)
+class Done:
+    """The run is over. For a bench run ``document`` is the whole result file."""
+
+    run: int
+    document: Plain = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The run is over without its answer.
+
+    ``kind`` is one of the result file's statuses (``compile``, ``launch``, ``crash``, ``timeout``, ``cancelled``,
+    ``unsupported``, ``oom``) or ``refused`` (a constraint, front matter) or ``internal``; ``line`` is the line of the
+    kernel's file, from 1, where known.
+    """
+
+    run: int
+    kind: str
+    message: str
+    line: int | None = None
+
+
+Request = RecordRequest | BenchRequest | ProbeRequest
+Reply = Progress | Recorded | Sample | Result | Probed | Done | Failed
+FINAL = (Recorded, Probed, Done, Failed)
+_TYPES: dict[str, type[Request | Reply]] = {
+    t.__name__: t
+    for t in (RecordRequest, BenchRequest, ProbeRequest, Progress, Recorded, Sample, Result, Probed, Done, Failed)
+}
+
+
+def encode(message: Request | Reply) -> Plain:
+    """Return the message as a dictionary of plain data."""
+    return {"type": type(message).__name__} | {f.name: getattr(message, f.name) for f in fields(message)}
+
+
+def decode(plain: Plain) -> Request | Reply:
+    """Undo `encode`.
+
+    Raises
+    ------
+    ValueError
+        For a dictionary that is no message.
+    """
+    body = dict(plain)
+    try:
+        return _TYPES[body.pop("type")](**body)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a message of the engine: {error}") from None

@@ -1,0 +1,135 @@
+"""Builds a kernel for recording: its unmodified source, instrumented, linked with the recorder's runtime."""
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from gemmviz import data
+from gemmviz.backends.toolchain import Compiler, compile_object, compile_shared, compiler
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.catalogue.launch import Launch
+
+_HERE = Path(__file__).parent
+# One access in the source is one event: nothing is merged, unrolled, vectorised or contracted.
+_COMMON = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-w"]
+_PLAIN = {
+    "clang": ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"],
+    "gcc": ["-fno-tree-vectorize", "-fno-unroll-loops"],
+}
+_CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti"]
+_DYNAMIC_SHARED = re.compile(
+    r"\bextern\s+__shared__\s+(?:__align__\s*\(\s*\d+\s*\)\s*)?(?P<type>[A-Za-z_][\w:]*)\s+(?P<name>\w+)\s*\[\s*\]"
+)
+
+
+def build(launch: Launch) -> Path:
+    """Return the instrumented shared library of a launch, from the cache where it was built before.
+
+    Parameters
+    ----------
+    launch
+        The kernel's text is compiled as it stands; `launch.kernel.path` gives it a name in messages.
+
+    Raises
+    ------
+    BuildError
+        When the compiler refuses the source; ``line`` is the line of the kernel's file.
+    Unavailable
+        When there is no compiler.
+    """
+    tool = compiler()
+    source = _wrapper(launch)
+    flags = _flags(tool, launch)
+    folder = cache_folder()
+    runtime = _HERE / "runtime.c"
+    # The wrapper names the kernel's path, which is part of the debug information but not of the machine code.
+    key = _digest([source, launch.kernel.text, str(flags), tool.version, *(f.read_text() for f in _runtime_files())])
+    library = folder / f"{launch.kernel.name}-{key}.so"
+    if library.exists():
+        return library
+    with tempfile.TemporaryDirectory(prefix="gemmviz-") as name:
+        work = Path(name)
+        wrapper = work / ("wrapper.c" if launch.kernel.backend == "c" else "wrapper.cpp")
+        wrapper.write_text(source, encoding="utf-8")
+        (work / launch.kernel.path.name).write_text(launch.kernel.text, encoding="utf-8")
+        instrumented, plain = work / "kernel.o", work / "runtime.o"
+        try:
+            compile_object(wrapper, instrumented, [*flags, f"-I{work}"], launch.kernel.path)
+        except BuildError as error:
+            raise _explain(error, launch) from None
+        compile_object(runtime, plain, ["-O2", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)], runtime)
+        compile_shared([instrumented, plain], library, ["-g", "-lm"], launch.kernel.path)
+    return library
+
+
+def cache_folder() -> Path:
+    """Return the folder for recorders, in the user's cache, or a temporary one where that cannot be written."""
+    try:
+        folder = data.cache_dir() / "recorders"
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        folder = Path(tempfile.gettempdir()) / f"gemmviz-recorders-{os.getuid()}"
+        folder.mkdir(exist_ok=True, mode=0o700)
+        return folder
+
+
+def _flags(tool: Compiler, launch: Launch) -> list[str]:
+    language = ["-x", "c", "-std=gnu11"] if launch.kernel.backend == "c" else [*_CXX, "-include", str(_HERE / "cuda.h")]
+    macros = [f"-D{name}={value}" for name, value in launch.macros.items()]
+    beside = [f"-I{launch.kernel.path.parent}"]
+    return [*language, *_COMMON, *_PLAIN[tool.kind], "-fsanitize=thread", *macros, *beside]
+
+
+def _unsanitised(tool: Compiler) -> list[str]:
+    return ["-fno-sanitize=all"] if tool.kind == "clang" else []
+
+
+def _wrapper(launch: Launch) -> str:
+    """Return a source that includes the kernel's file and calls its entry with arguments from an array of pointers."""
+    kernel = launch.kernel
+    arguments = []
+    for index, name in enumerate(kernel.args):
+        if name in MATRICES:
+            arguments.append(f"a[{index}]" if kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
+        else:
+            ctype = "double" if name in ("alpha", "beta") else "long long"
+            arguments.append(f"*({ctype} *)a[{index}]")
+    lines = [f'#include "{kernel.path.name}"']
+    for found in _DYNAMIC_SHARED.finditer(kernel.text):
+        count = f"{max(launch.shared_bytes, 1)} / sizeof({found['type']}) + 1"
+        lines.append(f"thread_local {found['type']} {found['name']}[{count}];")
+    extern = "" if kernel.backend == "c" else 'extern "C" '
+    # An anchor in the same thread-local segment as the shared arrays tells where that segment lies.
+    anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"
+    lines += [
+        f"{anchor} char gv_anchor;",
+        f'{extern}__attribute__((no_sanitize("thread"))) char *gv_anchor_address(void) {{ return &gv_anchor; }}',
+        f'{extern}__attribute__((no_sanitize("thread"))) void gv_entry(void **a)',
+        f"{{ {launch.entry}({', '.join(arguments)}); }}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _explain(error: BuildError, launch: Launch) -> BuildError:
+    if error.line is not None:
+        return error
+    # The error is in the wrapper: the file itself is fine, but the call does not fit its prototype.
+    entry = launch.kernel.entry
+    return BuildError(
+        f"{launch.kernel.path.name}: entry {entry} cannot be called with args [{', '.join(launch.kernel.args)}]: "
+        f"{str(error).split(': ', 1)[-1]}"
+    )
+
+
+def _runtime_files() -> list[Path]:
+    return [_HERE / name for name in ("runtime.c", "runtime.h", "cuda.h")]
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]

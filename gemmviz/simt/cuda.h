@@ -1,0 +1,56 @@
+// CUDA's words for a C++ compiler that knows none of them: a kernel's source compiles for the CPU as it stands.
+// It is included before the kernel. Whatever is not declared here is refused by name, by the compiler.
+#pragma once
+
+struct uint3 { unsigned x, y, z; };
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+};
+
+// Functions rather than variables: reading an index must not be recorded as an access to memory.
+// They never change while a thread runs, hence `const`: the compiler asks once.
+extern "C" uint3 gv_thread_index(void) noexcept __attribute__((const));
+extern "C" uint3 gv_block_index(void) noexcept __attribute__((const));
+extern "C" uint3 gv_block_shape(void) noexcept __attribute__((const));
+extern "C" uint3 gv_grid_shape(void) noexcept __attribute__((const));
+extern "C" void gv_barrier(void) noexcept;
+
+#define threadIdx gv_thread_index()
+#define blockIdx gv_block_index()
+#define blockDim dim3(gv_block_shape())
+#define gridDim dim3(gv_grid_shape())
+#define warpSize 32
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __constant__ static
+// One copy per OS thread, and a block runs on one OS thread: this is what "shared by a block" means here.
+#define __shared__ thread_local
+
+#define __syncthreads() gv_barrier()
+
+#define GV_DEVICE static inline __attribute__((always_inline, unused))
+
+template <class T> GV_DEVICE T __ldg(const T *p) { return *p; }
+template <class T> GV_DEVICE T min(T a, T b) { return b < a ? b : a; }
+template <class T> GV_DEVICE T max(T a, T b) { return a < b ? b : a; }
+GV_DEVICE unsigned min(unsigned a, int b) { return min(a, (unsigned)b); }
+GV_DEVICE unsigned min(int a, unsigned b) { return min((unsigned)a, b); }
+GV_DEVICE unsigned max(unsigned a, int b) { return max(a, (unsigned)b); }
+GV_DEVICE unsigned max(int a, unsigned b) { return max((unsigned)a, b); }
+GV_DEVICE float __fmul_rn(float a, float b) { return a * b; }
+GV_DEVICE float __fadd_rn(float a, float b) { return a + b; }
+GV_DEVICE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+GV_DEVICE float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
+// A pointer argument whose type the kernel's own prototype decides.
+struct gv_pointer {
+    void *p;
+    template <class T> operator T *() const { return (T *)p; }
+};

@@ -1,0 +1,83 @@
+"""The structures of ``runtime.h``, for ctypes."""
+
+import ctypes as ct
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+MAX_ARRAYS, MAX_SITES, MAX_NOTES = 32, 4096, 32
+
+# One column per field of an access, in the order of `Run`.
+COLUMNS: list[tuple[str, Any]] = [
+    ("site", np.uint16),
+    ("which", np.uint8),
+    ("write", np.bool_),
+    ("bytes", np.uint8),
+    ("element", np.uint32),
+    ("value", np.uint32),
+    ("block_of", np.uint32),
+    ("thread_of", np.uint16),
+    ("phase_of", np.uint16),
+]
+
+
+class Status(IntEnum):
+    """How a run ended."""
+
+    OK, FULL, SIGNAL, DEADLINE, TOO_MANY_SITES, NO_MEMORY = range(6)
+
+
+class WatchedArray(ct.Structure):
+    """``gv_array``."""
+
+    _fields_ = (
+        ("start", ct.c_size_t),
+        ("bytes", ct.c_uint64),
+        ("guard", ct.c_uint64),
+        ("itemsize", ct.c_uint32),
+        ("shared", ct.c_uint32),
+    )
+
+
+class Note(ct.Structure):
+    """``gv_note``."""
+
+    _fields_ = (
+        ("kind", ct.c_int32),
+        ("array", ct.c_int32),
+        ("offset", ct.c_int64),
+        ("pc", ct.c_size_t),
+        ("block", ct.c_uint32),
+        ("thread", ct.c_uint32),
+        ("other", ct.c_uint32),
+        ("write", ct.c_uint32),
+    )
+
+
+class Run(ct.Structure):
+    """``gv_run``."""
+
+    _fields_ = (
+        ("block", ct.c_uint32 * 3),
+        ("grid", ct.c_uint32 * 3),
+        ("arrays", ct.c_uint32),
+        ("array", WatchedArray * MAX_ARRAYS),
+        ("capacity", ct.c_uint64),
+        ("stack_bytes", ct.c_uint64),
+        ("deadline_s", ct.c_double),
+        ("entry", ct.c_void_p),
+        ("arguments", ct.c_void_p),
+        *((name, ct.c_void_p) for name, _ in COLUMNS),
+        ("count", ct.c_uint64),
+        ("sites", ct.c_uint32),
+        ("site_pc", ct.c_size_t * MAX_SITES),
+        ("notes", ct.c_uint32),
+        ("note", Note * MAX_NOTES),
+        ("status", ct.c_int32),
+        ("signal", ct.c_int32),
+        ("fault_pc", ct.c_size_t),
+        ("fault_address", ct.c_size_t),
+        ("fault_block", ct.c_uint32),
+        ("fault_thread", ct.c_uint32),
+    )

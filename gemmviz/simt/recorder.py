@@ -1,0 +1,211 @@
+"""Runs an instrumented kernel in this process and returns every access it made."""
+
+import ctypes
+import mmap
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.catalogue.errors import ConstraintError, KernelFault
+from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.catalogue.launch import Launch
+from gemmviz.simt import debuginfo
+from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Note, Run, Status
+
+# What the columns of one access take in memory, and how many accesses fit in 2 GiB.
+BYTES_PER_ACCESS = sum(np.dtype(kind).itemsize for _, kind in COLUMNS)
+MAX_ACCESSES = 2 * 2**30 // BYTES_PER_ACCESS
+_GUARD = 1 << 20
+_ALIGNMENT = 256  # as cudaMalloc aligns
+_STACK_BYTES = {"cuda": 64 << 10, "c": 8 << 20}
+
+
+@dataclass(frozen=True)
+class RawTrace:
+    """What the recorder saw.
+
+    Attributes
+    ----------
+    columns
+        One array per column of `layout.COLUMNS`.
+    places
+        (line, column) of each site.
+    shared
+        The shared arrays, in the order in which column ``which`` numbers them from 3; 0 to 2 are A, B, C.
+    c
+        C as the kernel left it, flat.
+    notes
+        Sentences: accesses out of bounds, barriers that some threads missed.
+    """
+
+    columns: dict[str, npt.NDArray[Any]]
+    places: list[tuple[int, int]]
+    shared: list[debuginfo.SharedArray]
+    c: npt.NDArray[Any]
+    notes: list[str]
+
+
+def run(
+    library: Path, launch: Launch, a: npt.NDArray[Any], b: npt.NDArray[Any], *, deadline_s: float, capacity: int
+) -> RawTrace:
+    """Run a recorder.
+
+    Call it in the main thread of a process that may die: a kernel is foreign code.
+
+    Parameters
+    ----------
+    library
+        From `gemmviz.simt.build.build`.
+    launch
+        What was built.
+    a, b
+        A and B as the kernel stores them, flat.
+    deadline_s
+        When to give up.
+    capacity
+        Most accesses to keep, up to `MAX_ACCESSES`.
+
+    Raises
+    ------
+    KernelFault
+        When the kernel crashes or passes the deadline.
+    ConstraintError
+        When the accesses do not fit.
+    """
+    code = ctypes.CDLL(str(library))
+    info = debuginfo.read(library, launch.kernel.path.name)
+    base = _load_address(code, library)
+    code.gv_anchor_address.restype = ctypes.c_void_p
+    anchor = code.gv_anchor_address()
+
+    dtype = np.dtype(launch.kernel.dtype)
+    result_dtype = np.dtype(launch.kernel.accumulate)
+    c = np.frombuffer(bytes([0xFF]) * (launch.problem.m * launch.problem.n * result_dtype.itemsize), result_dtype)
+    arrays = [_Guarded(values) for values in (a.astype(dtype, copy=False), b.astype(dtype, copy=False), c)]
+
+    job = Run()
+    job.block[:], job.grid[:] = launch.block, launch.grid
+    for slot, array in zip(job.array, arrays, strict=False):
+        slot.start, slot.bytes, slot.guard, slot.itemsize = array.address, array.view.nbytes, _GUARD, array.view.itemsize
+    if len(info.shared) + 3 > MAX_ARRAYS:
+        raise ConstraintError(f"{launch.kernel.name} has {len(info.shared)} shared arrays; {MAX_ARRAYS - 3} can be recorded")
+    for slot, shared in zip(job.array[3:MAX_ARRAYS], info.shared, strict=False):
+        slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
+        slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
+    job.arrays = 3 + len(info.shared)
+    job.capacity = min(capacity, MAX_ACCESSES)
+    job.stack_bytes = _STACK_BYTES[launch.kernel.backend]
+    job.deadline_s = deadline_s
+    # Rows are only committed to memory as they are written.
+    columns = {name: np.empty(job.capacity, kind) for name, kind in COLUMNS}
+    for name, column in columns.items():
+        setattr(job, name, column.ctypes.data)
+    values = _arguments(launch, arrays)
+    job.arguments = ctypes.cast(values.pointers, ctypes.c_void_p).value
+    job.entry = ctypes.cast(code.gv_entry, ctypes.c_void_p).value
+
+    code.gv_record(ctypes.byref(job))
+    places = [info.place(pc - base) for pc in job.site_pc[: job.sites]]
+    names = [*MATRICES, *(s.name for s in info.shared)]
+    _raise_fault(job, launch, info, base)
+    return RawTrace(
+        {name: column[: job.count].copy() for name, column in columns.items()},
+        places,
+        info.shared,
+        arrays[2].view.copy(),
+        [_sentence(n, launch, names, job, info.place(n.pc - base)[0]) for n in job.note[: job.notes]],
+    )
+
+
+class _Guarded:
+    """A copy of an array with guard zones of `_GUARD` bytes on both sides, aligned as on a GPU."""
+
+    def __init__(self, values: npt.NDArray[Any]) -> None:
+        self._memory = mmap.mmap(-1, values.nbytes + 2 * _GUARD + _ALIGNMENT)
+        raw = np.frombuffer(self._memory, np.uint8)
+        start = _GUARD + -(raw.ctypes.data + _GUARD) % _ALIGNMENT
+        self.view = raw[start : start + values.nbytes].view(values.dtype)
+        self.view[:] = values
+        self.address = self.view.ctypes.data
+
+
+@dataclass(frozen=True)
+class _Arguments:
+    pointers: ctypes.Array[ctypes.c_void_p]
+    keep: list[Any]
+
+
+def _arguments(launch: Launch, arrays: list[_Guarded]) -> _Arguments:
+    """Return what ``gv_entry`` takes: matrices as they are, scalars as pointers to a long long or a double."""
+    pointers: list[int | None] = []
+    keep: list[Any] = []
+    for name in launch.kernel.args:
+        if name in MATRICES:
+            pointers.append(arrays[MATRICES.index(name)].address)
+            continue
+        value = launch.scalar(name)
+        cell = ctypes.c_double(value) if name in ("alpha", "beta") else ctypes.c_longlong(int(value))
+        keep.append(cell)
+        pointers.append(ctypes.addressof(cell))
+    return _Arguments((ctypes.c_void_p * len(pointers))(*pointers), keep)
+
+
+def _load_address(code: ctypes.CDLL, library: Path) -> int:
+    """Return where the library is loaded: the real address of a symbol less the one in the file."""
+    address = ctypes.cast(code.gv_entry, ctypes.c_void_p).value or 0
+    return address - debuginfo.symbol_address(library, "gv_entry")
+
+
+def _who(launch: Launch, block: int, thread: int) -> str:
+    if launch.kernel.backend == "c":
+        return "the loop"
+    x, y, _ = launch.grid
+    bx, by, _ = launch.block
+    return (
+        f"thread ({thread % bx}, {thread // bx % by}, {thread // (bx * by)}) "
+        f"of block ({block % x}, {block // x % y}, {block // (x * y)})"
+    )
+
+
+def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int) -> None:
+    name = launch.kernel.path.name
+    line = info.place(job.fault_pc - base)[0] if job.fault_pc >= base else 0
+    where = f"{name}:{line}" if line else name
+    who = _who(launch, job.fault_block, job.fault_thread)
+    match Status(job.status):
+        case Status.OK:
+            return
+        case Status.FULL:
+            raise ConstraintError(
+                f"{launch.kernel.name} at {launch.problem} makes more than {job.capacity:,} accesses: "
+                f"record a smaller size"
+            )
+        case Status.SIGNAL:
+            cause = signal.strsignal(job.signal) or f"signal {job.signal}"
+            raise KernelFault(f"{where}: {cause} in {who}, address {job.fault_address:#x}", line or None)
+        case Status.DEADLINE:
+            raise KernelFault(
+                f"{where}: still running after {job.deadline_s:g} s in {who}: an endless loop, or too large a size to record",
+                line or None,
+            )
+        case Status.TOO_MANY_SITES:
+            raise ConstraintError(f"{name} has too many different memory instructions to record: unroll less")
+        case Status.NO_MEMORY:
+            raise ConstraintError(f"{name}: not enough memory for {launch.threads} threads per block")
+
+
+def _sentence(note: Note, launch: Launch, names: list[str], job: Run, line: int) -> str:
+    who = _who(launch, note.block, note.thread)
+    where = f"{launch.kernel.path.name}:{line}"
+    if note.kind == 1:
+        array = job.array[note.array]
+        verb = "writes" if note.write else "reads"
+        index = note.offset // array.itemsize
+        extent = array.bytes // array.itemsize
+        return f"{where}: {who} {verb} {names[note.array]}[{index}], out of bounds (it has {extent} elements)"
+    other = _who(launch, note.block, note.other)
+    return f"{where}: {who} waits at a barrier that {other} never reaches, because it has left the kernel"

@@ -1,0 +1,60 @@
+// What the recorder's C side and its Python side agree on. Plain C.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GV_MAX_ARRAYS = 32, GV_MAX_SITES = 4096, GV_MAX_NOTES = 32 };
+
+// One array that is watched. `guard` bytes on either side belong to it too: an access there is out of bounds.
+typedef struct {
+    uintptr_t start;
+    uint64_t bytes;
+    uint64_t guard;
+    uint32_t itemsize;
+    uint32_t shared;
+} gv_array;
+
+// Something that the recorder noticed, once per kind and site.
+enum { GV_NOTE_OUT_OF_BOUNDS = 1, GV_NOTE_BARRIER_LEFT = 2 };
+typedef struct {
+    int32_t kind;
+    int32_t array;
+    int64_t offset; // bytes from the array's start
+    uintptr_t pc;
+    uint32_t block, thread, other, write;
+} gv_note;
+
+enum { GV_OK = 0, GV_FULL = 1, GV_SIGNAL = 2, GV_DEADLINE = 3, GV_TOO_MANY_SITES = 4, GV_NO_MEMORY = 5 };
+
+typedef struct {
+    // in
+    uint32_t block[3], grid[3];
+    uint32_t arrays;
+    gv_array array[GV_MAX_ARRAYS];
+    uint64_t capacity;
+    uint64_t stack_bytes;
+    double deadline_s;
+    void (*entry)(void **arguments);
+    void **arguments;
+    // out: one column per field of an access, `capacity` rows each
+    uint16_t *site;
+    uint8_t *which;
+    uint8_t *write;
+    uint8_t *bytes;
+    uint32_t *element;
+    uint32_t *value; // the bits of the first four bytes
+    uint32_t *block_of;
+    uint16_t *thread_of;
+    uint16_t *phase_of;
+    uint64_t count;
+    uint32_t sites;
+    uintptr_t site_pc[GV_MAX_SITES];
+    uint32_t notes;
+    gv_note note[GV_MAX_NOTES];
+    // how it ended
+    int32_t status, signal;
+    uintptr_t fault_pc, fault_address;
+    uint32_t fault_block, fault_thread;
+} gv_run;
+
+int gv_record(gv_run *run);

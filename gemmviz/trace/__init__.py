@@ -1,0 +1,1 @@
+"""What a recording says: accesses, their lockstep order, the traffic they cause."""

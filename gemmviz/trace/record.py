@@ -1,0 +1,112 @@
+"""Records a launch: builds it, runs it on the CPU, and checks the C it computed."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
+from gemmviz.simt import recorder
+from gemmviz.simt.build import build
+from gemmviz.trace.recording import Accesses, Array, Recording, Site
+
+
+def record(
+    launch: Launch,
+    *,
+    deadline_s: float = 20.0,
+    progress: Callable[[str], None] = lambda text: None,
+    capacity: int = recorder.MAX_ACCESSES,
+) -> Recording:
+    """Record a launch in this process, which a faulty kernel may take with it: use the engine where that matters.
+
+    Parameters
+    ----------
+    launch
+        What to record.
+    deadline_s
+        When to give up on the kernel (its build is not counted).
+    progress
+        Told what is going on, in words for people.
+    capacity
+        Most accesses to keep.
+
+    Raises
+    ------
+    BuildError, KernelFault, ConstraintError, Unavailable
+        See `gemmviz.simt.build.build` and `gemmviz.simt.recorder.run`.
+    """
+    kernel, problem = launch.kernel, launch.problem
+    if not kernel.recordable:
+        raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
+    started = time.perf_counter()
+    progress(f"Compiling {launch.label} for recording")
+    library = build(launch)
+    built = time.perf_counter()
+
+    progress(f"Recording {launch.label} at {problem}")
+    a, b = small_integer_inputs(problem, kernel.dtype)
+    raw = recorder.run(
+        library, launch, stored(kernel, "A", a), stored(kernel, "B", b), deadline_s=deadline_s, capacity=capacity
+    )
+    c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    arrays = [
+        Array(name, "global", problem.shape(name), dtype, name in kernel.column_major)
+        for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.accumulate))
+    ]
+    arrays += [Array(s.name, "shared", s.shape, s.dtype) for s in raw.shared]
+    column = raw.columns
+    return Recording(
+        kernel=kernel.name,
+        label=launch.label,
+        backend=kernel.backend,
+        text=kernel.text,
+        sha256=kernel.sha256,
+        m=problem.m,
+        n=problem.n,
+        k=problem.k,
+        params=dict(launch.params),
+        block=launch.block,
+        grid=launch.grid,
+        arrays=tuple(arrays),
+        sites=tuple(Site(*place) for place in raw.places),
+        accesses=Accesses(
+            site=column["site"],
+            array=column["which"],
+            write=column["write"],
+            bytes=column["bytes"],
+            element=column["element"],
+            value=_values(column["value"], column["which"], arrays),
+            block=column["block_of"],
+            thread=column["thread_of"],
+            phase=column["phase_of"],
+        ),
+        a=a.astype(np.float64),
+        b=b.astype(np.float64),
+        c=c,
+        wrong=int(np.count_nonzero(~(c == expected))),
+        notes=tuple(raw.notes),
+        build_seconds=built - started,
+        run_seconds=time.perf_counter() - built,
+    )
+
+
+def _values(
+    bits: "np.typing.NDArray[np.uint32]", which: "np.typing.NDArray[np.uint8]", arrays: list[Array]
+) -> "np.typing.NDArray[np.float32]":
+    """Turn the recorded bits into numbers, by the element type of each row's array."""
+    values = bits.view(np.float32).copy()
+    for index, array in enumerate(arrays):
+        kind = np.dtype(array.dtype)
+        if kind == np.float32:
+            continue
+        rows = which == index
+        if kind.itemsize <= 4 and kind.kind in "iuf":
+            unsigned = bits[rows].astype(f"u{kind.itemsize}")
+            values[rows] = unsigned.view(kind).astype(np.float32)
+        else:
+            values[rows] = np.nan
+    return values

@@ -1,0 +1,228 @@
+"""A recording: every memory access that a kernel's source really made, one row per access."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+WARP = 32
+Column = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Array:
+    """One array that the kernel accesses.
+
+    Attributes
+    ----------
+    name
+        ``"A"``, ``"B"``, ``"C"``, or the name of a shared array in the source.
+    space
+        ``"global"`` or ``"shared"``.
+    shape
+        (rows, columns) of a matrix; a shared array's own dimensions.
+    dtype
+        NumPy name of the element type.
+    column_major
+        Whether element i stands at row ``i % rows`` instead of row ``i // columns``.
+    """
+
+    name: str
+    space: str
+    shape: tuple[int, ...]
+    dtype: str
+    column_major: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape))
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return np.dtype(self.dtype).itemsize
+
+    def cells(self, elements: Column) -> tuple[Column, Column]:
+        """Return (row, column) of elements given by their position in memory.
+
+        A one-dimensional array is one row; higher dimensions are folded into the rows.
+        """
+        rows, columns = self.grid
+        elements = elements.astype(np.int64)
+        if self.column_major:
+            return elements % rows, elements // rows
+        return elements // columns, elements % columns
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """(rows, columns) in which the array is drawn."""
+        columns = self.shape[-1]
+        return self.size // columns, columns
+
+
+@dataclass(frozen=True)
+class Site:
+    """One memory instruction of the kernel: where in the source it comes from (line and column from 1; 0: unknown)."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The columns of a recording; row i of all of them is one access of one thread.
+
+    Rows stand in the order in which the recorder ran them: block after block, phase after phase, thread after thread.
+
+    Attributes
+    ----------
+    site
+        uint16, index into `Recording.sites`.
+    array
+        uint8, index into `Recording.arrays`.
+    write
+        bool.
+    bytes
+        uint8, bytes that the access moved.
+    element
+        uint32, index of the (first) element within its array, in memory order.
+    value
+        float32, what was read or written (first element).
+    block
+        uint32, linear block index (x fastest).
+    thread
+        uint16, linear thread index within the block (x fastest).
+    phase
+        uint16, barriers that the thread had passed.
+    """
+
+    site: Column
+    array: Column
+    write: Column
+    bytes: Column
+    element: Column
+    value: Column
+    block: Column
+    thread: Column
+    phase: Column
+
+    def __len__(self) -> int:
+        return len(self.site)
+
+
+COLUMN_DTYPES = {
+    "site": np.uint16,
+    "array": np.uint8,
+    "write": np.bool_,
+    "bytes": np.uint8,
+    "element": np.uint32,
+    "value": np.float32,
+    "block": np.uint32,
+    "thread": np.uint16,
+    "phase": np.uint16,
+}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """All accesses of one launch, recorded from the unmodified source on the CPU.
+
+    Attributes
+    ----------
+    kernel, label, backend
+        Name, entry with parameters, and ``"cuda"`` or ``"c"``.
+    text, sha256
+        The source that was recorded.
+    m, n, k, params, block, grid
+        The launch: C is m x n, A is m x k; block and grid are (x, y, z).
+    arrays, sites
+        What `Accesses.array` and `Accesses.site` index. A, B, C come first, in this order.
+    accesses
+        The accesses.
+    a, b, c
+        Inputs and the recorded result, as matrices (float64; exact, see `catalogue.problem.small_integer_inputs`).
+    wrong
+        Elements of C that differ from A x B; 0 means that the recording computed the right result.
+    notes
+        What the recorder noticed: accesses out of bounds, threads that missed a barrier.
+    build_seconds, run_seconds
+        How long the recording took.
+    """
+
+    kernel: str
+    label: str
+    backend: str
+    text: str
+    sha256: str
+    m: int
+    n: int
+    k: int
+    params: dict[str, int]
+    block: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    arrays: tuple[Array, ...]
+    sites: tuple[Site, ...]
+    accesses: Accesses
+    a: Column
+    b: Column
+    c: Column
+    wrong: int
+    notes: tuple[str, ...] = ()
+    build_seconds: float = 0.0
+    run_seconds: float = 0.0
+
+    @property
+    def threads(self) -> int:
+        """Threads per block."""
+        return int(np.prod(self.block))
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return int(np.prod(self.grid))
+
+    def block_index(self, block: int) -> tuple[int, int, int]:
+        """Return blockIdx (x, y, z) of a linear block index."""
+        x, y, _ = self.grid
+        return block % x, block // x % y, block // (x * y)
+
+    def thread_index(self, thread: int) -> tuple[int, int, int]:
+        """Return threadIdx (x, y, z) of a linear thread index."""
+        x, y, _ = self.block
+        return thread % x, thread // x % y, thread // (x * y)
+
+    @cached_property
+    def owners(self) -> tuple[Column, Column]:
+        """Block and thread that last wrote each element of C, as two int64 matrices (m x n); -1 where nobody did."""
+        array = self.arrays[2]
+        mine = np.flatnonzero((self.accesses.array == 2) & self.accesses.write)
+        rows, columns = array.cells(self.accesses.element[mine])
+        block = np.full(array.shape, -1, np.int64)
+        thread = np.full(array.shape, -1, np.int64)
+        block[rows, columns] = self.accesses.block[mine]
+        thread[rows, columns] = self.accesses.thread[mine]
+        return block, thread
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the recording as plain data: texts, numbers, lists and NumPy arrays."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        plain["arrays"] = [asdict(a) for a in self.arrays]
+        plain["sites"] = [(s.line, s.column) for s in self.sites]
+        plain["accesses"] = {f.name: getattr(self.accesses, f.name) for f in fields(self.accesses)}
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Recording":
+        """Undo `to_plain`."""
+        return cls(
+            **{
+                **plain,
+                "arrays": tuple(Array(**{**a, "shape": tuple(a["shape"])}) for a in plain["arrays"]),
+                "sites": tuple(Site(*s) for s in plain["sites"]),
+                "accesses": Accesses(**plain["accesses"]),
+            }
+        )

@@ -1,0 +1,98 @@
+"""What the arrays hold at a step, from the values that the recording saw written."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.timeline import Ints, Timeline
+
+
+@dataclass(frozen=True)
+class History:
+    """Every write of a recording, sorted by place and step, so that any array at any step is one search away.
+
+    Attributes
+    ----------
+    base
+        Per array: the first slot. A global array has one slot per element, a shared one a slot per block and element.
+    key, row
+        Sorted (slot, step) of each write as one number, and its row in the recording.
+    """
+
+    recording: Recording
+    timeline: Timeline
+    base: tuple[int, ...]
+    key: Ints
+    row: Ints
+
+    def last_write(self, array: int, step: int, block: int = 0) -> Ints:
+        """Return, for each element of an array in memory order, the row that last wrote it up to `step`, or -1.
+
+        Parameters
+        ----------
+        array
+            Index into ``recording.arrays``.
+        step
+            Position in the timeline, inclusive.
+        block
+            Whose copy, for a shared array.
+        """
+        info = self.recording.arrays[array]
+        first = self.base[array] + (block * info.size if info.space == "shared" else 0)
+        slots = np.arange(first, first + info.size)
+        steps = self.timeline.steps
+        at = np.searchsorted(self.key, slots * steps + step, side="right") - 1
+        found = (at >= 0) & (self.key[np.maximum(at, 0)] // max(steps, 1) == slots) if len(self.key) else at >= 0
+        return np.where(found, self.row[np.maximum(at, 0)] if len(self.row) else -1, -1)
+
+    def values(self, array: int, step: int, block: int = 0) -> npt.NDArray[Any]:
+        """Return what each element holds at `step` (float32, in memory order); NaN where nothing was written yet.
+
+        For A and B, which nobody writes, use ``recording.a`` and ``recording.b``.
+        """
+        rows = self.last_write(array, step, block)
+        return np.where(rows >= 0, self.recording.accesses.value[np.maximum(rows, 0)], np.float32(np.nan))
+
+
+def history(recording: Recording, timeline: Timeline) -> History:
+    """Collect the writes of a recording."""
+    log = recording.accesses
+    base = [0]
+    for array in recording.arrays:
+        base.append(base[-1] + array.size * (recording.blocks if array.space == "shared" else 1))
+    rows = np.flatnonzero(log.write)
+    array = log.array[rows]
+    size = np.array([a.size if a.space == "shared" else 0 for a in recording.arrays], np.int64)
+    slot = np.array(base, np.int64)[array] + size[array] * log.block[rows] + log.element[rows]
+    key = slot * timeline.steps + timeline.step_of_row[rows]
+    by_key = np.argsort(key, kind="stable")
+    return History(recording, timeline, tuple(base[:-1]), key[by_key], rows[by_key])
+
+
+def shared_source(recording: Recording) -> Ints:
+    """Return, per row that writes shared memory, the row of the global read whose value it stored; -1 elsewhere.
+
+    The source is the nearest earlier read of global memory by the same thread in the same phase that comes from the
+    same source line (at most `_REACH` accesses back) and saw the same value.
+    """
+    log = recording.accesses
+    is_shared = np.array([a.space == "shared" for a in recording.arrays])
+    source = np.full(len(log), -1, np.int64)
+    line = np.array([s.line for s in recording.sites] or [0])
+    rows = np.flatnonzero(log.write & is_shared[log.array])
+    for back in range(1, _REACH + 1):
+        before = rows - back
+        fits = before >= 0
+        before = np.maximum(before, 0)
+        for column in (log.thread, log.phase, log.block, log.value):
+            fits &= column[before] == column[rows]
+        fits &= line[log.site[before]] == line[log.site[rows]]
+        fits &= ~log.write[before] & ~is_shared[log.array[before]] & (source[rows] < 0)
+        source[rows[fits]] = before[fits]
+    return source
+
+
+_REACH = 16
