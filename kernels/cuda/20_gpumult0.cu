@@ -1,0 +1,23 @@
+// ---gemmviz
+// title    = "One thread per element, C in memory"
+// idea     = "A thread owns one element of C and adds to it in global memory at every k-step, like the CPU loop."
+// source   = "S0"
+// alias    = "gpumult0"
+// entry    = "gpumult0"
+// args     = ["C", "A", "B", "M", "K", "N"]
+// params   = { BX = [32, 16, 8], BY = [32, 16, 8] }
+// block    = ["BX", "BY"]
+// grid     = ["ceil(N / BX)", "ceil(M / BY)"]
+// requires = ["BX >= 1", "BY >= 1", "BX * BY <= 1024"]
+// ---
+
+__global__ void gpumult0(float *C, const float *A, const float *B, int Ay, int Ax, int Bx)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < Ay && col < Bx) {
+        C[row * Bx + col] = 0;
+        for (int k = 0; k < Ax; k++)
+            C[row * Bx + col] += A[row * Ax + k] * B[k * Bx + col];
+    }
+}

@@ -1,0 +1,24 @@
+// ---gemmviz
+// title    = "One thread per element, uncoalesced"
+// idea     = "threadIdx.x counts rows: the 32 lanes of a warp read 32 different rows of A, one sector each, at every k-step."
+// source   = "S3"
+// alias    = "matmul_kernel_naive"
+// entry    = "matmul_kernel_naive"
+// args     = ["A", "B", "C", "M", "N", "K"]
+// params   = { BX = [32, 16, 8], BY = [32, 16, 8] }
+// block    = ["BX", "BY"]
+// grid     = ["ceil(M / BX)", "ceil(N / BY)"]
+// requires = ["BX >= 1", "BY >= 1", "BX * BY <= 1024"]
+// ---
+
+__global__ void matmul_kernel_naive(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    int col = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < M && col < N) {
+        float sum = 0;
+        for (int k = 0; k < K; k++)
+            sum += A[row * K + k] * B[k * N + col];
+        C[row * N + col] = sum;
+    }
+}

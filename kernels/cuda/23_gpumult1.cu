@@ -1,0 +1,24 @@
+// ---gemmviz
+// title    = "One thread per element, coalesced"
+// idea     = "The sum lives in a register and threadIdx.x counts columns: a warp reads one row of B in four sectors."
+// source   = "S0"
+// alias    = "gpumult1"
+// entry    = "gpumult1"
+// args     = ["C", "A", "B", "M", "K", "N"]
+// params   = { BX = [32, 16, 8], BY = [32, 16, 8] }
+// block    = ["BX", "BY"]
+// grid     = ["ceil(N / BX)", "ceil(M / BY)"]
+// requires = ["BX >= 1", "BY >= 1", "BX * BY <= 1024"]
+// ---
+
+__global__ void gpumult1(float *C, const float *A, const float *B, int Ay, int Ax, int Bx)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < Ay && col < Bx) {
+        float sum = 0;
+        for (int k = 0; k < Ax; k++)
+            sum += A[row * Ax + k] * B[k * Bx + col];
+        C[row * Bx + col] = sum;
+    }
+}

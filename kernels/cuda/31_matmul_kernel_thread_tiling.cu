@@ -1,0 +1,45 @@
+// ---gemmviz
+// title    = "Thread tiles, one column"
+// idea     = "A thread computes TT rows of one column: a value of B, once read from shared memory, is used TT times."
+// source   = "S3"
+// alias    = "matmul_kernel_thread_tiling"
+// entry    = "matmul_kernel_thread_tiling<BLOCK, TT>"
+// args     = ["A", "B", "C", "M", "N", "K"]
+// params   = { BLOCK = [32, 16, 8], TT = [8, 4, 2] }
+// block    = ["BLOCK", "BLOCK / TT"]
+// grid     = ["ceil(N / BLOCK)", "ceil(M / BLOCK)"]
+// requires = ["TT >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK * BLOCK / TT <= 1024", "BLOCK <= 64"]
+// ---
+
+template <int BLOCK, int TT>
+__global__ void matmul_kernel_thread_tiling(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float As[BLOCK][BLOCK];
+    __shared__ float Bs[BLOCK][BLOCK];
+
+    int tx = threadIdx.x, ty = threadIdx.y * TT;
+    int row = blockIdx.y * BLOCK + ty;
+    int col = blockIdx.x * BLOCK + tx;
+    float sum[TT] = {};
+
+    for (int t = 0; t < K; t += BLOCK) {
+        #pragma unroll
+        for (int i = 0; i < TT; i++) {
+            As[ty + i][tx] = row + i < M && t + tx < K ? A[(row + i) * K + t + tx] : 0;
+            Bs[ty + i][tx] = t + ty + i < K && col < N ? B[(t + ty + i) * N + col] : 0;
+        }
+        __syncthreads();
+        #pragma unroll
+        for (int k = 0; k < BLOCK; k++) {
+            float b = Bs[k][tx];
+            #pragma unroll
+            for (int i = 0; i < TT; i++)
+                sum[i] += As[ty + i][k] * b;
+        }
+        __syncthreads();
+    }
+    #pragma unroll
+    for (int i = 0; i < TT; i++)
+        if (row + i < M && col < N)
+            C[(row + i) * N + col] = sum[i];
+}
