@@ -133,8 +133,14 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
         environment.setdefault("ZIG_LOCAL_CACHE_DIR", folder)
     try:
         return subprocess.run(
-            command, capture_output=True, text=True, errors="replace", env=environment,
-            timeout=_BUILD_TIMEOUT_S, stdin=subprocess.DEVNULL, check=False,
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=environment,
+            timeout=_BUILD_TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise BuildError(f"the compiler did not end within {_BUILD_TIMEOUT_S} s") from None

@@ -127,8 +127,8 @@ def _evaluate(node: ast.expr, values: Mapping[str, int]) -> Number:
         case ast.BinOp(left=left, op=op, right=right):
             return _BINARY[type(op)](_evaluate(left, values), _evaluate(right, values))
         case ast.UnaryOp(op=op, operand=operand):
-            value = _evaluate(operand, values)
-            return (not value) if isinstance(op, ast.Not) else -value
+            inner = _evaluate(operand, values)
+            return (not inner) if isinstance(op, ast.Not) else -inner
         case ast.BoolOp(op=op, values=parts):
             # Short-circuits as in Python, so that "TS > 0 and M % TS == 0" never divides by zero.
             results = (bool(_evaluate(part, values)) for part in parts)

@@ -13,11 +13,12 @@ from gemmviz.catalogue.expression import Expression
 Backend = Literal["c", "cuda", "numpy", "cublas"]
 MATRICES = ("A", "B", "C")
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
-_BACKEND_OF = {".c": "c", ".cu": "cuda"}
-_LIBRARIES = ("numpy", "cublas")
+_BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
+_LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "cublas": "cublas"}
 _FENCE = re.compile(r"^//\s*---gemmviz\s*\n(?P<body>(?://.*\n)*?)//\s*---\s*$", re.MULTILINE)
 _KEYS = frozenset(
-    "title idea source alias entry args params block grid shared requires dtype accumulate layout library".split()
+    ("title", "idea", "source", "alias", "entry", "args", "params", "block", "grid", "shared", "requires")
+    + ("dtype", "accumulate", "layout", "library")
 )
 
 
@@ -144,8 +145,8 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
     if unknown:
         raise FrontMatterError(f"unknown key {sorted(unknown)[0]!r}; known are {', '.join(sorted(_KEYS))}")
     name = re.sub(r"^\d+_", "", path.stem)
-    backend = _BACKEND_OF.get(path.suffix) or matter.get("library")
-    if backend not in (*_BACKEND_OF.values(), *_LIBRARIES):
+    backend = _BACKEND_OF.get(path.suffix) or _LIBRARIES.get(str(matter.get("library")))
+    if backend is None:
         raise FrontMatterError(f"a {path.suffix} file needs library = one of {', '.join(_LIBRARIES)}")
     strings = {key: _string(matter, key) for key in ("title", "idea", "source", "alias", "entry")}
     dtype = _dtype(matter, "dtype", "float32")
@@ -172,12 +173,12 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
 
 def _check_entry(kernel: Kernel) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*(\s*<[\w\s,]+>)?", kernel.entry):
-        raise FrontMatterError("entry must name the function, for example entry = \"gputiled<TS>\"")
+        raise FrontMatterError('entry must name the function, for example entry = "gputiled<TS>"')
     function = re.split(r"[\s<]", kernel.entry)[0]
     if not re.search(rf"\b{function}\s*\(", kernel.text):
         raise FrontMatterError(f"entry names {function!r}, but the file defines no such function")
     if not kernel.args:
-        raise FrontMatterError("args must say what each parameter of the entry is, for example [\"C\", \"A\", \"B\", \"N\"]")
+        raise FrontMatterError('args must say what each parameter of the entry is, for example ["C", "A", "B", "N"]')
     for argument in kernel.args:
         if argument not in (*MATRICES, *SCALARS):
             raise FrontMatterError(f"args names {argument!r}; known are {', '.join((*MATRICES, *SCALARS))}")

@@ -99,8 +99,9 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
     for condition in kernel.requires:
         if not condition.evaluate(names):
             raise ConstraintError(_refusal(kernel, problem, chosen, condition.text))
-    block, grid = (_dim3(key, [e.integer(names) for e in shape]) for key, shape in
-                   (("block", kernel.block), ("grid", kernel.grid)))
+    block, grid = (
+        _dim3(key, [e.integer(names) for e in shape]) for key, shape in (("block", kernel.block), ("grid", kernel.grid))
+    )
     if math.prod(block) > MAX_THREADS_PER_BLOCK or any(b > m for b, m in zip(block, MAX_BLOCK, strict=True)):
         raise ConstraintError(f"{kernel.name}: a block of {_times(block)} threads; CUDA allows {MAX_THREADS_PER_BLOCK}")
     if any(g > m for g, m in zip(grid, MAX_GRID, strict=True)):

@@ -1,1 +1,86 @@
-"""The command line."""
+"""The command line: ``gemmviz`` opens the window, ``gemmviz COMMAND`` does one thing and ends.
+
+Nothing here imports Qt, so that every command that draws nothing works where Qt does not.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from gemmviz import __version__
+from gemmviz.catalogue.errors import GemmvizError, Unavailable
+
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+# Each command is a module gemmviz.cli.NAME with a function add(subparsers). Only the one that is asked for is imported:
+# the window must not wait for what the others need.
+_COMMANDS = {
+    "window": "open the window (the default)",
+    "list": "list the kernels of the ladder",
+    "record": "record every memory access of a kernel, on the CPU",
+    "bench": "verify kernels and measure their GFLOPS",
+    "render": "draw a step of a recording into a PNG file",
+    "doctor": "say what works on this machine, and what to do about what does not",
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line.
+
+    Parameters
+    ----------
+    arguments
+        Without the program's name.
+
+    Returns
+    -------
+    int
+        Exit code: 0 done, 1 something failed or is wrong, 2 wrong usage or something missing, 130 interrupted.
+    """
+    arguments = _with_window(arguments)
+    args = _parser(arguments[0]).parse_args(arguments)
+    try:
+        return int(args.run(args))
+    except Unavailable as error:
+        return _complain(error, USAGE)
+    except GemmvizError as error:
+        return _complain(error, FAILED)
+    except KeyboardInterrupt:
+        return _complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:  # the reader of a pipe has gone, as in `gemmviz list | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except OSError as error:
+        return _complain(error, FAILED)
+
+
+def _parser(chosen: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gemmviz",
+        description="See how a matrix-multiplication kernel really works, and how fast it really is.",
+        epilog="Without a command, the window opens.  `gemmviz COMMAND --help` explains a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"gemmviz {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, summary in _COMMANDS.items():
+        if name == chosen:
+            import_module(f"{__name__}.{name}").add(commands, summary)
+        else:
+            commands.add_parser(name, help=summary)
+    return parser
+
+
+def _with_window(arguments: Sequence[str]) -> list[str]:
+    """Add the command ``window`` where none is given: ``gemmviz`` and ``gemmviz my.cu`` open it."""
+    first = arguments[0] if arguments else ""
+    if first in ("-h", "--help", "--version"):
+        return list(arguments)
+    if not first or first.startswith("-") or first.endswith((".cu", ".c")):
+        return ["window", *arguments]
+    return list(arguments)
+
+
+def _complain(error: object, code: int) -> int:
+    print(f"gemmviz: {error}", file=sys.stderr)
+    return code

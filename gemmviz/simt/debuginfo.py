@@ -147,5 +147,3 @@ def _extent(subrange: Any) -> int:
 
 def _attribute_die(die: Any, name: str) -> Any:
     return die.get_DIE_from_attribute(name) if name in die.attributes else None
-
-

@@ -90,9 +90,16 @@ def run(
     job = Run()
     job.block[:], job.grid[:] = launch.block, launch.grid
     for slot, array in zip(job.array, arrays, strict=False):
-        slot.start, slot.bytes, slot.guard, slot.itemsize = array.address, array.view.nbytes, _GUARD, array.view.itemsize
+        slot.start, slot.bytes, slot.guard, slot.itemsize = (
+            array.address,
+            array.view.nbytes,
+            _GUARD,
+            array.view.itemsize,
+        )
     if len(info.shared) + 3 > MAX_ARRAYS:
-        raise ConstraintError(f"{launch.kernel.name} has {len(info.shared)} shared arrays; {MAX_ARRAYS - 3} can be recorded")
+        raise ConstraintError(
+            f"{launch.kernel.name} has {len(info.shared)} shared arrays; {MAX_ARRAYS - 3} can be recorded"
+        )
     for slot, shared in zip(job.array[3:MAX_ARRAYS], info.shared, strict=False):
         slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
         slot.bytes = int(np.prod(shared.shape)) * slot.itemsize

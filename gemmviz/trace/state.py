@@ -64,9 +64,9 @@ def history(recording: Recording, timeline: Timeline) -> History:
     for array in recording.arrays:
         base.append(base[-1] + array.size * (recording.blocks if array.space == "shared" else 1))
     rows = np.flatnonzero(log.write)
-    array = log.array[rows]
+    which = log.array[rows]
     size = np.array([a.size if a.space == "shared" else 0 for a in recording.arrays], np.int64)
-    slot = np.array(base, np.int64)[array] + size[array] * log.block[rows] + log.element[rows]
+    slot = np.array(base, np.int64)[which] + size[which] * log.block[rows] + log.element[rows]
     key = slot * timeline.steps + timeline.step_of_row[rows]
     by_key = np.argsort(key, kind="stable")
     return History(recording, timeline, tuple(base[:-1]), key[by_key], rows[by_key])

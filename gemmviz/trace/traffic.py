@@ -109,11 +109,14 @@ def measure(recording: Recording, timeline: Timeline) -> Traffic:
             ArrayTraffic(
                 array.name,
                 array.space,
-                *(int(totals[kind, what]) for what in (0, 1) for kind in (read, write)),
-                int(requests[read]),
-                int(requests[write]),
-                int(totals[read, 2]),
-                int(totals[write, 2]),
+                reads=int(totals[read, 0]),
+                writes=int(totals[write, 0]),
+                read_bytes=int(totals[read, 1]),
+                write_bytes=int(totals[write, 1]),
+                read_requests=int(requests[read]),
+                write_requests=int(requests[write]),
+                read_units=int(totals[read, 2]),
+                write_units=int(totals[write, 2]),
             )
         )
     return Traffic(tuple(entries), running.reshape(timeline.steps, arrays, 2, 3), _tile_steps(recording))

@@ -1,0 +1,59 @@
+"""Options that several commands share: the size and the parameters of a launch."""
+
+import argparse
+
+from gemmviz.catalogue.problem import Problem
+
+
+def add_launch(parser: argparse.ArgumentParser, default_size: int) -> None:
+    """Add --size, --m, --n, --k and --set."""
+    parser.add_argument("--size", type=_whole, metavar="N", help=f"M = N = K = N (default {default_size})")
+    for name in ("m", "n", "k"):
+        parser.add_argument(f"--{name}", type=_whole, metavar=name.upper(), help=f"{name.upper()} by itself")
+    add_set(parser)
+    parser.set_defaults(default_size=default_size)
+
+
+def add_set(parser: argparse.ArgumentParser) -> None:
+    """Add --set, which may be repeated."""
+    parser.add_argument(
+        "--set",
+        type=_setting,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="settings",
+        help="value of a kernel parameter, for example TS=4; any value that the kernel's constraints allow",
+    )
+
+
+def problem(args: argparse.Namespace) -> Problem:
+    """Return the size that `add_launch`'s options describe.
+
+    Raises
+    ------
+    ConstraintError
+        When a size is out of range.
+    """
+    size = args.default_size if args.size is None else args.size
+    m, n, k = (size if own is None else own for own in (args.m, args.n, args.k))
+    return Problem(m, n, k)
+
+
+def params(args: argparse.Namespace) -> dict[str, int]:
+    """Return the parameters that --set gave; the last one of a name counts."""
+    return dict(args.settings)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def _setting(text: str) -> tuple[str, int]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, for example TS=4")
+    return name, _whole(value)
