@@ -17,8 +17,10 @@ _BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
 _LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "cublas": "cublas"}
 _FENCE = re.compile(r"^//\s*---gemmviz\s*\n(?P<body>(?://.*\n)*?)//\s*---\s*$", re.MULTILINE)
 _KEYS = frozenset(
-    ("title", "idea", "source", "alias", "entry", "args", "params", "block", "grid", "shared", "requires")
-    + ("dtype", "accumulate", "layout", "library")
+    {
+        *("title", "idea", "source", "alias", "entry", "args", "params", "block", "grid", "shared", "requires"),
+        *("dtype", "accumulate", "layout", "library"),
+    }
 )
 
 

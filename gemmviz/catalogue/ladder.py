@@ -10,7 +10,7 @@ SUFFIXES = (".c", ".cu", ".toml")
 
 
 def ladder(folder: Path | None = None) -> list[Kernel]:
-    """Return every kernel below `folder`, CPU before CUDA, each folder in the order of its files' numbers.
+    """Return every kernel below `folder`, in the order of the numbers that their files' names begin with.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def ladder(folder: Path | None = None) -> list[Kernel]:
     """
     folder = folder or data.root("kernels")
     files = [f for f in folder.rglob("*") if f.suffix in SUFFIXES and f.is_file()]
-    kernels = [load(f) for f in sorted(files, key=lambda f: (_room(f), f.name))]
+    kernels = [load(f) for f in sorted(files, key=lambda f: f.name)]
     names = [k.name for k in kernels]
     for name in names:
         if names.count(name) > 1:
@@ -50,7 +50,3 @@ def find(name: str, kernels: list[Kernel]) -> Kernel:
         raise GemmvizError(f"no file {name}")
     known = ", ".join(k.name for k in kernels)
     raise GemmvizError(f"no kernel {name!r}. Known are: {known}; or give the path of a .cu or .c file")
-
-
-def _room(path: Path) -> tuple[bool, str]:
-    return path.parent.name != "cpu", path.parent.name

@@ -1,7 +1,7 @@
-"""What goes to the engine and what comes back: plain data only, so that an engine can run on another machine.
+"""What goes to the engine and what comes back: plain data only, so that an engine can run elsewhere.
 
-Each message is a dataclass of texts, numbers, lists, dictionaries and NumPy arrays; `encode` and `decode` turn it into a
-dictionary and back. Every message carries the number of the run it belongs to, so that stale answers can be dropped.
+Each message is a dataclass of texts, numbers, lists, dictionaries and NumPy arrays; `encode` and `decode` turn it into
+a dictionary and back. Every message carries the number of its run, so that stale answers can be dropped.
 """
 
 from dataclasses import dataclass, field, fields

@@ -2,6 +2,8 @@
 // It is included before the kernel. Whatever is not declared here is refused by name, by the compiler.
 #pragma once
 
+typedef __SIZE_TYPE__ size_t;
+
 struct uint3 { unsigned x, y, z; };
 struct dim3 {
     unsigned x, y, z;

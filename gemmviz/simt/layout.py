@@ -77,6 +77,7 @@ class Run(ct.Structure):
         ("status", ct.c_int32),
         ("signal", ct.c_int32),
         ("fault_pc", ct.c_size_t),
+        ("last_pc", ct.c_size_t),
         ("fault_address", ct.c_size_t),
         ("fault_block", ct.c_uint32),
         ("fault_thread", ct.c_uint32),

@@ -180,7 +180,8 @@ def _who(launch: Launch, block: int, thread: int) -> str:
 
 def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int) -> None:
     name = launch.kernel.path.name
-    line = info.place(job.fault_pc - base)[0] if job.fault_pc >= base else 0
+    # A fault outside the kernel's own code (in the recorder, in a library) is told by the access before it.
+    line = next((line for pc in (job.fault_pc, job.last_pc) if (line := info.place(pc - base)[0])), 0)
     where = f"{name}:{line}" if line else name
     who = _who(launch, job.fault_block, job.fault_thread)
     match Status(job.status):
@@ -196,7 +197,8 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
             raise KernelFault(f"{where}: {cause} in {who}, address {job.fault_address:#x}", line or None)
         case Status.DEADLINE:
             raise KernelFault(
-                f"{where}: still running after {job.deadline_s:g} s in {who}: an endless loop, or too large a size to record",
+                f"{where}: still running after {job.deadline_s:g} s in {who}: "
+                "an endless loop, or too large a size to record",
                 line or None,
             )
         case Status.TOO_MANY_SITES:

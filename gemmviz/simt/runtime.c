@@ -88,6 +88,7 @@ static void access_memory(void *address, uint32_t bytes, int write, uintptr_t pc
 {
     gv_run *r = g.run;
     uintptr_t at = (uintptr_t)address;
+    r->last_pc = pc;
     settle();
     for (uint32_t i = 0; i < r->arrays; i++) {
         const gv_array *a = &r->array[i];

@@ -53,7 +53,7 @@ typedef struct {
     gv_note note[GV_MAX_NOTES];
     // how it ended
     int32_t status, signal;
-    uintptr_t fault_pc, fault_address;
+    uintptr_t fault_pc, last_pc, fault_address;
     uint32_t fault_block, fault_thread;
 } gv_run;
 

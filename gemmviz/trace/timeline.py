@@ -50,7 +50,7 @@ class Timeline:
         return self.order[self.start[step] : self.start[step + 1]]
 
     def window(self, step: int, length: int) -> tuple[Ints, Ints]:
-        """Return the rows of the last `length` steps up to and with `step`, oldest first, and the age of each (0: now)."""
+        """Return the rows of the last `length` steps up to `step`, oldest first, and the age of each (0: now)."""
         first = max(0, step - length + 1)
         counts = np.diff(self.start[first : step + 2])
         ages = np.repeat(np.arange(step - first, -1, -1), counts)
@@ -135,7 +135,7 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
 
 
 def _runs(*columns: npt.NDArray[Any]) -> tuple[Ints, Ints]:
-    """Number the stretches of rows over which all columns stay the same; also each row's position in its stretch."""
+    """Return a number per stretch of rows over which all columns stay the same, and each row's place in its stretch."""
     change = np.zeros(len(columns[0]), bool)
     change[0] = True
     for column in columns:

@@ -3,7 +3,7 @@
 A *request* is one instruction executed by one warp: the lanes that execute the same occurrence of the same instruction
 in the same phase. A global request moves as many 32-byte *sectors* as its lanes touch; a shared request takes as many
 *wavefronts* as the busiest of the 32 four-byte banks has different words to deliver.
-Source of the rules: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory and Memory Banks".
+Source of the rules: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory".
 """
 
 from collections.abc import Mapping

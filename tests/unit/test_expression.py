@@ -1,0 +1,60 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.expression import Expression
+
+
+@given(st.integers(1, 10**12), st.integers(1, 10**6))
+def test_division_is_exact_for_every_integer(n: int, tile: int) -> None:
+    assert Expression("ceil(N / T)").integer({"N": n, "T": tile}) == -(-n // tile)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("M % TS == 0 and N % TS == 0", True),
+        ("M % TS == 0 and N % 7 == 0", False),
+        ("not M == 8 or N == 16", True),
+        ("max(M, N) - min(M, N)", 8),
+        ("-M + 3 * (N // TS)", 4),
+        ("1 < TS <= 4", True),
+    ],
+)
+def test_arithmetic_and_conditions(text: str, value: int | bool) -> None:
+    assert Expression(text).evaluate({"M": 8, "N": 16, "TS": 4}) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["__import__('os')", "M.real", "[1]", "M ** 99999", "lambda: 1", "'a'", "1.5", "M if N else K", "f(M)", "M << 60",
+     "max(M, default=1)", "", "1 +", "(" * 150, "9" * 300, "True"],
+)  # fmt: skip
+def test_anything_but_arithmetic_is_refused(text: str) -> None:
+    with pytest.raises(FrontMatterError):
+        Expression(text)
+
+
+def test_division_by_zero_and_unknown_names_are_told() -> None:
+    with pytest.raises(FrontMatterError, match="divides by zero"):
+        Expression("N / TS").evaluate({"N": 8, "TS": 0})
+    with pytest.raises(FrontMatterError, match="'TS'"):
+        Expression("N / TS").evaluate({"N": 8})
+    with pytest.raises(FrontMatterError, match="whole number"):
+        Expression("N / TS").integer({"N": 8, "TS": 3})
+
+
+def test_a_guard_stops_before_the_division_it_guards() -> None:
+    assert Expression("TS > 0 and M % TS == 0").evaluate({"TS": 0, "M": 8}) is False
+
+
+@given(st.text(max_size=40))
+def test_no_text_gets_past_the_front_matter_error(text: str) -> None:
+    try:
+        value = Expression(text).evaluate({"M": 1, "N": 2, "K": 3})
+    except FrontMatterError:
+        return
+    assert math.isfinite(value)

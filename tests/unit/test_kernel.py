@@ -1,0 +1,147 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.problem import Problem, random_inputs, stored, unstored
+
+MATTER = {
+    "entry": '"k<TS>"',
+    "args": '["A", "B", "C", "N"]',
+    "params": "{ TS = [8, 16] }",
+    "block": '["TS", "TS"]',
+    "grid": '["ceil(N / TS)", "ceil(M / TS)"]',
+}
+
+
+def source(**changes: str | None) -> str:
+    lines = [f"// {key} = {value}" for key, value in (MATTER | changes).items() if value is not None]
+    return "\n".join(["// ---gemmviz", *lines, "// ---", "template <int TS> __global__ void k(float *A) {}"])
+
+
+def kernel(**changes: str | None):  # type: ignore[no-untyped-def]
+    return parse(source(**changes), Path("07_mine.cu"))
+
+
+def test_a_file_describes_itself() -> None:
+    mine = kernel(layout='{ B = "column" }', title='"Mine"')
+    assert (mine.name, mine.title, mine.backend) == ("mine", "Mine", "cuda")
+    assert mine.defaults == {"TS": 8}
+    assert mine.column_major == {"B"}
+    job = launch(mine, Problem(20, 30, 40), {"TS": 16})
+    assert (job.entry, job.block, job.grid) == ("k<16>", (16, 16, 1), (2, 2, 1))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"entry": '"nowhere"'}, "defines no such function"),
+        ({"entry": None}, "entry must name"),
+        ({"args": '["A", "B", "C", "Q"]'}, "'Q'"),
+        ({"args": '["A", "B"]'}, "lacks C"),
+        ({"args": "3"}, "list of texts"),
+        ({"block": '["TX"]'}, "'TX', which is not declared"),
+        ({"grid": "[]"}, "one to three"),
+        ({"params": "{ TS = [] }"}, "at least one"),
+        ({"params": "{ M = [1] }"}, "another name"),
+        ({"requires": '["import os"]'}, "not an expression"),
+        ({"speed": "9"}, "unknown key 'speed'"),
+        ({"dtype": '"float7"'}, "float7"),
+        ({"layout": '{ B = "diagonal" }'}, "layout must"),
+        ({"title": "[["}, "not TOML"),
+    ],
+)
+def test_a_wrong_front_matter_says_what_is_wrong(changes: dict[str, str | None], says: str) -> None:
+    with pytest.raises(FrontMatterError, match=says) as caught:
+        kernel(**changes)
+    assert "07_mine.cu" in str(caught.value)
+
+
+def test_a_file_without_front_matter_is_told_how_it_looks() -> None:
+    with pytest.raises(FrontMatterError, match="---gemmviz"):
+        parse("__global__ void k() {}", Path("k.cu"))
+
+
+@given(st.text())
+def test_no_text_crashes_the_parser(text: str) -> None:
+    for whole in (text, f"// ---gemmviz\n// {text}\n// ---\n"):
+        with pytest.raises(FrontMatterError):
+            parse(whole, Path("k.cu"))
+
+
+def test_the_launch_is_checked_before_anything_is_compiled() -> None:
+    with pytest.raises(ConstraintError, match="1024"):
+        launch(kernel(), Problem.cube(64), {"TS": 33})
+    with pytest.raises(ConstraintError, match="at least 1"):
+        launch(kernel(block='["TS - 8"]'), Problem.cube(64))
+    with pytest.raises(ConstraintError, match="no parameter 'BM'"):
+        launch(kernel(), Problem.cube(64), {"BM": 1})
+    with pytest.raises(ConstraintError, match="grid"):
+        launch(kernel(grid='["1", "M * 1000"]'), Problem.cube(100_000))
+    with pytest.raises(FrontMatterError, match="zero"):
+        launch(kernel(block='["8"]'), Problem.cube(64), {"TS": 0})
+
+
+def test_the_nearest_size_is_offered() -> None:
+    picky = kernel(requires='["M % TS == 0", "N % TS == 0", "K % 4 == 0", "M >= N"]')
+    with pytest.raises(ConstraintError, match="nearest size that works is 104 x 96 x 4"):
+        launch(picky, Problem(100, 99, 5))
+    assert nearest_size(picky, Problem(8, 8, 4), {"TS": 8}) == Problem(8, 8, 4)
+
+
+@pytest.mark.parametrize("size", [0, -1, 10**9])
+def test_sizes_out_of_range_are_refused(size: int) -> None:
+    with pytest.raises(ConstraintError, match="choose a size"):
+        Problem(8, size, 8)
+
+
+def test_leading_dimensions_follow_the_layout() -> None:
+    job = launch(kernel(layout='{ B = "column" }'), Problem(2, 3, 5))
+    assert [job.scalar(name) for name in ("lda", "ldb", "ldc", "alpha", "beta", "K")] == [5, 5, 3, 1.0, 0.0, 5]
+
+
+def test_storing_by_columns_can_be_undone() -> None:
+    mine, problem = kernel(layout='{ B = "column" }'), Problem(2, 3, 5)
+    _, b = random_inputs(problem, "float32", seed=1)
+    flat = stored(mine, "B", b)
+    assert flat[1] == b[1, 0]
+    assert (unstored(mine, "B", flat, problem) == b).all()
+
+
+def test_random_inputs_are_reproducible_and_never_zeros() -> None:
+    first, again = (random_inputs(Problem.cube(16), "float32", seed=5)[0] for _ in range(2))
+    assert (first == again).all()
+    assert first.std() > 0.4
+
+
+def test_every_rung_of_the_ladder_launches_at_odd_sizes() -> None:
+    rungs = ladder()
+    assert [k.backend for k in rungs] == sorted((k.backend for k in rungs), key=["c", "numpy", "cuda", "cublas"].index)
+    for rung in rungs:
+        assert rung.title and rung.idea
+        assert launch(rung, Problem(13, 7, 5)).problem.n == 7
+
+
+def test_a_kernel_is_found_by_name_alias_and_path(tmp_path: Path) -> None:
+    rungs = ladder()
+    assert find("gpumult0 + restrict", rungs).name == "gpumult0_restrict"
+    file = tmp_path / "mine.cu"
+    file.write_text(source())
+    assert find(str(file), rungs).name == "mine"
+    with pytest.raises(GemmvizError, match="gputiled"):
+        find("gputield", rungs)
+    with pytest.raises(GemmvizError, match="no file"):
+        find("nowhere.cu", rungs)
+
+
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    for folder in ("cpu", "cuda"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "01_same.cu").write_text(source())
+    with pytest.raises(GemmvizError, match="'same'"):
+        ladder(tmp_path)

@@ -1,0 +1,222 @@
+"""The recorder on the ladder's own kernels, on kernels in other styles, and on broken ones."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.record import record
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.traffic import Traffic, analyse
+
+RUNGS = [k for k in ladder() if k.recordable]
+
+
+def recorded(name: str, size: int | Problem, **params: int) -> tuple[Recording, Traffic]:
+    problem = Problem.cube(size) if isinstance(size, int) else size
+    recording = record(launch(find(name, RUNGS), problem, params))
+    return recording, analyse(recording)
+
+
+def own(body: str, args: str = '["A", "B", "C", "N"]', suffix: str = "cu", **matter: str) -> Recording:
+    """Record a kernel given by its text, at 8 x 8 x 8 with one block of 8 x 8 threads unless told otherwise."""
+    keys = {"entry": '"k"', "args": args}
+    if suffix == "cu":
+        keys |= {"block": '["8", "8"]', "grid": '["1"]'}
+    front = "\n".join(f"// {key} = {value}" for key, value in (keys | matter).items())
+    kernel = parse(f"// ---gemmviz\n{front}\n// ---\n{body}\n", Path(f"mine.{suffix}"))
+    return record(launch(kernel, Problem.cube(8)), deadline_s=0.5)
+
+
+def line_of(recording_text: str, needle: str) -> int:
+    return next(i for i, line in enumerate(recording_text.splitlines(), 1) if needle in line)
+
+
+@pytest.mark.parametrize("rung", RUNGS, ids=lambda k: k.name)
+@pytest.mark.parametrize("problem", [Problem.cube(32), Problem(13, 7, 5), Problem(1, 1, 1), Problem(9, 34, 3)], ids=str)
+def test_every_rung_computes_the_right_c_and_stays_in_bounds(rung, problem) -> None:  # type: ignore[no-untyped-def]
+    recording = record(launch(rung, problem))
+    assert (recording.wrong, recording.notes) == (0, ())
+    block, _ = recording.owners
+    assert (block >= 0).all()
+
+
+def test_tiles_read_each_element_as_often_as_there_are_tiles() -> None:
+    recording, traffic = recorded("gputiled", 8, TS=4)
+    a, b, c, *shared = traffic.arrays
+    assert (a.reads, b.reads, c.writes) == (128, 128, 64)
+    assert (sum(s.writes for s in shared), sum(s.reads for s in shared)) == (256, 1024)
+    assert (traffic.tile_steps, recording.blocks) == (2, 4)
+    assert [(s.name, s.shape, s.dtype) for s in recording.arrays[3:]] == [
+        ("As", (4, 4), "float32"),
+        ("Bs", (4, 4), "float32"),
+    ]
+
+
+def test_restrict_lets_the_compiler_keep_c_in_a_register() -> None:
+    for plain, restricted in (("gpumult0", "gpumult0_restrict"), ("hostmult0", "hostmult1")):
+        accesses = [
+            sum((t.arrays[2].reads, t.arrays[2].writes)) for _, t in (recorded(plain, 8), recorded(restricted, 8))
+        ]
+        assert accesses == [576, 128]
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "sectors"),
+    [
+        ("matmul_kernel_naive", {}, 270_336),
+        ("gpumult1", {}, 40_960),
+        ("gputiled", {"TS": 32}, 2_048),
+        ("gputiled", {"TS": 16}, 4_096),
+    ],
+)
+def test_predicted_global_load_sectors(name: str, params: dict[str, int], sectors: int) -> None:
+    _, traffic = recorded(name, 64, **params)
+    assert traffic.sectors(write=False) == sectors
+
+
+def test_every_access_has_its_line_thread_and_element() -> None:
+    recording, _ = recorded("gputiled", 8, TS=4)
+    log = recording.accesses
+    lines = np.array([s.line for s in recording.sites])[log.site]
+    text = recording.text
+    assert set(lines[log.array == 0]) == {line_of(text, "As[ty][tx] =")}
+    assert set(lines[log.array == 2]) == {line_of(text, "] = sum")}
+    # Thread (x, y) of block (bx, by) writes C[by * 4 + y, bx * 4 + x].
+    mine = np.flatnonzero(log.array == 2)
+    rows, columns = recording.arrays[2].cells(log.element[mine])
+    for row, column, block, thread in zip(rows, columns, log.block[mine], log.thread[mine], strict=True):
+        (bx, by, _), (x, y, _) = recording.block_index(int(block)), recording.thread_index(int(thread))
+        assert (row, column) == (by * 4 + y, bx * 4 + x)
+
+
+def test_values_are_those_that_were_read_and_written() -> None:
+    recording, _ = recorded("gputiled", 8, TS=4)
+    log = recording.accesses
+    reads = log.array == 0
+    assert (log.value[reads] == recording.a.reshape(-1)[log.element[reads]]).all()
+    writes = log.array == 2
+    assert (log.value[writes] == recording.c.reshape(-1)[log.element[writes]]).all()
+
+
+def test_dynamic_shared_memory_and_a_leading_dimension() -> None:
+    recording = own(
+        """__global__ void k(const float *B, int lda, const float *A, float *C, float alpha, size_t K) {
+            extern __shared__ float tile[];
+            int i = threadIdx.y * 8 + threadIdx.x;
+            tile[i] = A[i]; tile[64 + i] = B[i];
+            __syncthreads();
+            float s = 0;
+            for (size_t k = 0; k < K; k++) s += tile[threadIdx.y * lda + k] * tile[64 + k * 8 + threadIdx.x];
+            C[i] = alpha * s;
+        }""",
+        args='["B", "lda", "A", "C", "alpha", "K"]',
+        shared='"128 * 4"',
+    )
+    assert recording.wrong == 0
+    assert recording.arrays[3].name == "tile"
+    assert recording.arrays[3].size >= 128
+
+
+def test_columns_and_integers() -> None:
+    recording = own(
+        """__global__ void k(const int *A, const int *B, int *C, int N) {
+            int i = threadIdx.y, j = threadIdx.x, s = 0;
+            for (int k = 0; k < N; k++) s += A[i * N + k] * B[k + j * N];
+            C[i * N + j] = s;
+        }""",
+        dtype='"int32"',
+        layout='{ B = "column" }',
+    )
+    assert recording.wrong == 0
+    log = recording.accesses
+    rows, columns = recording.arrays[1].cells(log.element[log.array == 1])
+    assert (log.value[log.array == 1] == recording.b[rows, columns]).all()
+
+
+def test_a_wrong_kernel_is_recorded_and_called_wrong() -> None:
+    recording = own("__global__ void k(float *A, float *B, float *C, int N) { C[threadIdx.x] = 1e9f; }")
+    assert recording.wrong == 64
+
+
+def test_a_missing_barrier_shows_as_a_wrong_result() -> None:
+    tiled = find("gputiled", RUNGS)
+    broken = parse(tiled.text.replace("__syncthreads();", "", 1), tiled.path)
+    assert record(launch(broken, Problem.cube(8), {"TS": 4})).wrong > 0
+
+
+def test_an_access_out_of_bounds_is_reported_not_suffered() -> None:
+    recording = own(
+        """__global__ void k(float *A, float *B, float *C, int N) {
+            float s = A[threadIdx.x + 60];
+            C[threadIdx.y * 8 + threadIdx.x] = s;
+        }"""
+    )
+    assert any("reads A[64], out of bounds (it has 64 elements)" in note for note in recording.notes)
+    assert any("mine.cu:8" in note for note in recording.notes)
+
+
+def test_threads_that_leave_before_a_barrier_are_named() -> None:
+    recording = own(
+        """__global__ void k(float *A, float *B, float *C, int N) {
+            if (threadIdx.x == 3) return;
+            __syncthreads();
+        }"""
+    )
+    assert any("waits at a barrier" in note and "thread (3, 0, 0)" in note for note in recording.notes)
+
+
+def test_a_syntax_error_names_its_line() -> None:
+    with pytest.raises(BuildError) as caught:
+        own("\n__global__ void k(float *A, float *B, float *C, int N) { float s = oops; }")
+    assert caught.value.line == 8
+    assert "oops" in str(caught.value)
+
+
+def test_arguments_that_do_not_fit_the_prototype_are_told() -> None:
+    with pytest.raises(BuildError, match="cannot be called with args"):
+        own("__global__ void k(float *A, float *B) {}")
+
+
+def test_a_crash_is_caught_with_its_line_and_the_next_recording_works() -> None:
+    with pytest.raises(KernelFault, match=r"(?i)segmentation fault.*thread \(0, 0, 0\)") as caught:
+        own("__global__ void k(float *A, float *B, float *C, int N) {\n *(volatile float *)16 = 1; }")
+    assert caught.value.line == 8
+    with pytest.raises(KernelFault, match=r"(?i)floating point exception"):
+        own("void k(float *A, float *B, float *C, int N) { C[0] = N / (N - 8); }", suffix="c")
+    with pytest.raises(KernelFault, match=r"(?i)segmentation fault"):
+        own("int f(int n) { volatile char x[999]; x[0] = n; return f(n + 1) + x[0]; }\n"
+            "void k(float *A, float *B, float *C, int N) { C[0] = f(N); }", suffix="c")  # fmt: skip
+    assert recorded("gputiled", 8, TS=4)[0].wrong == 0
+
+
+def test_an_endless_loop_is_stopped_with_its_line() -> None:
+    with pytest.raises(KernelFault, match="still running after 0.5 s") as caught:
+        own("__global__ void k(float *A, float *B, volatile float *C, int N) {\n for (;;) C[0] = 1;\n }")
+    assert caught.value.line == 8
+    with pytest.raises(KernelFault, match="endless loop"):
+        own("void k(float *A, float *B, float *C, int N) { for (volatile int i = 0;; i++); }", suffix="c")
+
+
+def test_a_recording_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ConstraintError, match="more than 100 accesses"):
+        record(launch(find("gputiled", RUNGS), Problem.cube(8)), capacity=100)
+
+
+def test_a_library_call_has_no_source_to_record() -> None:
+    for reference in (k for k in ladder() if not k.recordable):
+        with pytest.raises(GemmvizError, match="no source"):
+            record(launch(reference, Problem.cube(8)))
+
+
+def test_a_recording_survives_the_way_through_plain_data() -> None:
+    recording, traffic = recorded("gputiled", 8, TS=4)
+    again = Recording.from_plain(recording.to_plain())
+    assert again.arrays == recording.arrays
+    assert (again.accesses.element == recording.accesses.element).all()
+    assert Traffic.from_plain(traffic.to_plain()).arrays == traffic.arrays
