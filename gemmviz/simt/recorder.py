@@ -16,9 +16,8 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.simt import debuginfo
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Note, Run, Status
 
-# What the columns of one access take in memory, and how many accesses fit in 2 GiB.
-BYTES_PER_ACCESS = sum(np.dtype(kind).itemsize for _, kind in COLUMNS)
-MAX_ACCESSES = 2 * 2**30 // BYTES_PER_ACCESS
+# The columns of a recording of this length take 1 GiB.
+MAX_ACCESSES = 50_000_000
 _GUARD = 1 << 20
 _ALIGNMENT = 256  # as cudaMalloc aligns
 _STACK_BYTES = {"cuda": 64 << 10, "c": 8 << 20}
