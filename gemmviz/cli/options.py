@@ -7,9 +7,9 @@ from gemmviz.catalogue.problem import Problem
 
 def add_launch(parser: argparse.ArgumentParser, default_size: int) -> None:
     """Add --size, --m, --n, --k and --set."""
-    parser.add_argument("--size", type=_whole, metavar="N", help=f"M = N = K = N (default {default_size})")
+    parser.add_argument("--size", type=whole, metavar="N", help=f"M = N = K = N (default {default_size})")
     for name in ("m", "n", "k"):
-        parser.add_argument(f"--{name}", type=_whole, metavar=name.upper(), help=f"{name.upper()} by itself")
+        parser.add_argument(f"--{name}", type=whole, metavar=name.upper(), help=f"{name.upper()} by itself")
     add_set(parser)
     parser.set_defaults(default_size=default_size)
 
@@ -45,7 +45,8 @@ def params(args: argparse.Namespace) -> dict[str, int]:
     return dict(args.settings)
 
 
-def _whole(text: str) -> int:
+def whole(text: str) -> int:
+    """Read a whole number, for argparse."""
     try:
         return int(text)
     except ValueError:
@@ -56,4 +57,4 @@ def _setting(text: str) -> tuple[str, int]:
     name, separator, value = text.partition("=")
     if not separator or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, for example TS=4")
-    return name, _whole(value)
+    return name, whole(value)

@@ -49,7 +49,7 @@ def _run(args: argparse.Namespace) -> int:
     request = RecordRequest(
         1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, deadline_s=args.deadline
     )
-    reply = _engine_reply(request)
+    reply = engine_reply(request)
     recording, traffic = Recording.from_plain(reply.recording), Traffic.from_plain(reply.traffic)
     if args.json:
         text = json.dumps(document(recording, traffic, args.accesses), indent=None if args.accesses else 2) + "\n"
@@ -62,7 +62,7 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if recording.wrong or recording.notes else 0
 
 
-def _engine_reply(request: RecordRequest) -> Recorded:
+def engine_reply(request: RecordRequest) -> Recorded:
     engine = Engine()
     try:
         with Console(stderr=True).status("Recording") as status:
@@ -149,7 +149,7 @@ def _print(recording: Recording, traffic: Traffic) -> None:
     is_cuda = recording.backend == "cuda"
     table = Table(title=f"{recording.label}  at {recording.m} x {recording.n} x {recording.k}   (recorded)")
     columns = ["array", "memory", "reads", "writes", "bytes read", "bytes written"]
-    for name in [*columns, *(["requests", "sectors / wavefronts"] if is_cuda else [])]:
+    for name in [*columns, *(["requests", "units"] if is_cuda else [])]:
         table.add_column(name, justify="left" if name in columns[:2] else "right")
     for a in traffic.arrays:
         row = [
@@ -163,7 +163,9 @@ def _print(recording: Recording, traffic: Traffic) -> None:
     console.print(table)
     if is_cuda:
         block, grid = (" x ".join(map(str, shape)) for shape in (recording.block, recording.grid))
-        console.print(f"{recording.blocks} blocks ({grid}) of {recording.threads} threads ({block})")
+        console.print("units: sectors of 32 bytes in global memory, wavefronts in shared memory")
+        blocks = "1 block" if recording.blocks == 1 else f"{recording.blocks} blocks ({grid})"
+        console.print(f"{blocks} of {recording.threads} threads ({block})")
         console.print(f"global load sectors {traffic.sectors(False):,}, store sectors {traffic.sectors(True):,}")
     if traffic.tile_steps:
         console.print(

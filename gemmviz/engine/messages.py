@@ -5,7 +5,7 @@ a dictionary and back. Every message carries the number of its run, so that stal
 """
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, get_args
 
 Plain = dict[str, Any]
 
@@ -51,12 +51,31 @@ class ProbeRequest:
 
 
 @dataclass(frozen=True)
+class Cancel:
+    """Stop a run soon. A bench run still answers with `Done` and what it has, the others with `Failed`."""
+
+    run: int
+
+
+@dataclass(frozen=True)
 class Progress:
-    """How far a run is: a sentence for people, and the share done (0 to 1), or None when nobody knows."""
+    """How far a run is: a sentence for people, and the share done (0 to 1), or None when nobody knows.
+
+    ``deadline_s`` says within how many seconds the next reply comes unless a kernel hangs; None where nobody can tell.
+    """
 
     run: int
     text: str
     share: float | None = None
+    deadline_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Header:
+    """The result file of a bench run before its first row; it comes before any kernel runs."""
+
+    run: int
+    document: Plain
 
 
 @dataclass(frozen=True)
@@ -123,20 +142,18 @@ class Failed:
 
 
 Request = RecordRequest | BenchRequest | ProbeRequest
-Reply = Progress | Recorded | Sample | Result | Probed | Done | Failed
+Reply = Progress | Header | Recorded | Sample | Result | Probed | Done | Failed
+Message = Request | Cancel | Reply
 FINAL = (Recorded, Probed, Done, Failed)
-_TYPES: dict[str, type[Request | Reply]] = {
-    t.__name__: t
-    for t in (RecordRequest, BenchRequest, ProbeRequest, Progress, Recorded, Sample, Result, Probed, Done, Failed)
-}
+_TYPES: dict[str, type[Message]] = {t.__name__: t for t in get_args(Message)}
 
 
-def encode(message: Request | Reply) -> Plain:
+def encode(message: Message) -> Plain:
     """Return the message as a dictionary of plain data."""
     return {"type": type(message).__name__} | {f.name: getattr(message, f.name) for f in fields(message)}
 
 
-def decode(plain: Plain) -> Request | Reply:
+def decode(plain: Plain) -> Message:
     """Undo `encode`.
 
     Raises

@@ -1,0 +1,173 @@
+"""What every backend can do: prepare a launch, run it, time it, and hand C back."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import Matrix, Problem
+
+GUARD_BYTES = 65_536
+_ALIGNMENT = 4096
+
+
+class LaunchError(GemmvizError):
+    """The device refuses the launch (too many threads, registers, shared memory); it stays usable."""
+
+
+class DeviceFault(GemmvizError):
+    """The kernel broke the device's context (illegal address, assert): this process cannot use it any more."""
+
+
+class OutOfMemory(GemmvizError):
+    """The problem does not fit in memory; the message names the largest that does."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """What is known of a kernel once it is compiled.
+
+    Attributes
+    ----------
+    compile_ms
+        How long it took to get it ready; None when there is nothing to compile, or it came from the cache.
+    flags
+        What the compiler was told.
+    registers, shared_bytes, local_bytes
+        Per thread, per block (static and dynamic), per thread; None where nobody knows.
+    notes
+        What people should know, for example that the cache folder cannot be written.
+    """
+
+    compile_ms: float | None = None
+    flags: tuple[str, ...] = ()
+    registers: int | None = None
+    shared_bytes: int | None = None
+    local_bytes: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Prepared(ABC):
+    """A compiled launch with its matrices in the backend's memory."""
+
+    build: Build = Build()
+
+    @abstractmethod
+    def load(self, a: Matrix, b: Matrix) -> None:
+        """Put A (M x K) and B (K x N) where the kernel will read them."""
+
+    @abstractmethod
+    def poison(self) -> None:
+        """Fill C, and the guard zones around it, with a pattern that is no result."""
+
+    @abstractmethod
+    def run(self) -> None:
+        """Launch once and wait for the end.
+
+        Raises
+        ------
+        LaunchError, DeviceFault
+            When the launch is refused or breaks the device.
+        """
+
+    @abstractmethod
+    def sample(self, launches: int, cold: bool) -> float:
+        """Time some launches.
+
+        Parameters
+        ----------
+        launches
+            How many to run back to back.
+        cold
+            Whether to clear the GPU's L2 cache before (a CPU's caches are left as they are).
+
+        Returns
+        -------
+        float
+            Seconds per launch.
+        """
+
+    @abstractmethod
+    def fetch(self) -> Matrix:
+        """Return C as a matrix (M x N) of the kernel's result type, in the host's memory."""
+
+    @abstractmethod
+    def intact(self) -> bool:
+        """Whether the guard zones around C are as `poison` left them."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the memory back; the launch cannot be used any more."""
+
+
+class Backend(ABC):
+    """A place where kernels run."""
+
+    name: str
+    clears_l2 = False
+    """Whether a cold sample really clears a cache."""
+
+    @abstractmethod
+    def prepare(self, launch: Launch) -> Prepared:
+        """Compile a launch and allocate its matrices.
+
+        Raises
+        ------
+        BuildError
+            When the compiler refuses the source.
+        LaunchError
+            When the device cannot run it with this block or this much shared memory.
+        Unavailable
+            When a compiler or a library is missing.
+        """
+
+    @abstractmethod
+    def product(self, a: Matrix, b: Matrix) -> Matrix:
+        """Return A B in float64, computed by a library: what a result is judged by."""
+
+    @abstractmethod
+    def free_bytes(self) -> int | None:
+        """Return the memory that can still be allocated, in bytes, or None when unknown."""
+
+    @abstractmethod
+    def needed_bytes(self, problem: Problem, itemsize: int) -> int:
+        """Return the memory that verifying and timing a problem takes, in bytes."""
+
+    def environment(self) -> dict[str, Any]:
+        """Return the versions that matter to figures of this backend."""
+        return {}
+
+
+class Guarded:
+    """C between two guard zones, in the memory of NumPy or CuPy.
+
+    Parameters
+    ----------
+    xp
+        The array module: ``numpy`` or ``cupy``.
+    launch
+        Whose C it is.
+    """
+
+    def __init__(self, xp: Any, launch: Launch) -> None:
+        dtype = xp.dtype(launch.kernel.accumulate)
+        problem = launch.problem
+        self._bytes = problem.m * problem.n * dtype.itemsize
+        self.raw = xp.empty(self._bytes + 2 * GUARD_BYTES + _ALIGNMENT, "uint8")
+        address = int(self.raw.ctypes.data) if hasattr(self.raw, "ctypes") else int(self.raw.data.ptr)
+        self._start = GUARD_BYTES + -(address + GUARD_BYTES) % _ALIGNMENT
+        self.address = address + self._start
+        self.view = self.raw[self._start : self._start + self._bytes].view(dtype)
+        # All ones is NaN in every float type. A kernel that computes beta * C with beta = 0 must not see a NaN, and
+        # in an integer type all ones is -1, a likely result: there a huge number serves.
+        self._pattern = 0x7F if dtype.kind != "f" or "beta" in launch.kernel.args else 0xFF
+
+    def poison(self) -> None:
+        """Fill C and both guard zones with the pattern."""
+        self.raw.fill(self._pattern)
+
+    def intact(self) -> bool:
+        """Whether both guard zones still hold the pattern."""
+        zones = (self.raw[: self._start], self.raw[self._start + self._bytes :])
+        return all(bool((zone == self._pattern).all()) for zone in zones)

@@ -1,0 +1,93 @@
+"""Whether CuPy can be used here, found out without importing it; and if not, why, and what to do."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import distributions
+
+from gemmviz.backends.driver import Driver, driver
+
+_NAME = re.compile(r"^cupy(-cuda(?P<major>\d+)x|-.*)?$")
+_OLDEST, _NEWEST = 12, 13
+Package = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether CUDA kernels can run here.
+
+    Attributes
+    ----------
+    usable
+        Whether they can.
+    reason
+        Why not: a short phrase; empty when they can.
+    remedy
+        What to do about it; empty where nothing helps.
+    """
+
+    usable: bool
+    reason: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return self.reason + (f" ({self.remedy})" if self.remedy else "")
+
+
+@cache
+def cuda_verdict() -> Verdict:
+    """Return whether CUDA kernels can run in this process."""
+    return judge(cupy_packages(), driver())
+
+
+def cupy_packages() -> list[Package]:
+    """Return name and version of every CuPy that is installed, each once."""
+    found = {}
+    for distribution in distributions():
+        name = (distribution.metadata["Name"] or "").lower().replace("_", "-")
+        if _NAME.match(name):
+            found[name] = distribution.version
+    return sorted(found.items())
+
+
+def judge(packages: list[Package], found: Driver) -> Verdict:
+    """Compare the CuPy packages with the driver.
+
+    Parameters
+    ----------
+    packages
+        Name and version of each CuPy that is installed.
+    found
+        What the driver says.
+    """
+    if found.device is None:
+        if found.installed:
+            remedy = "look at what nvidia-smi says" if found.cuda else "install the NVIDIA driver"
+        else:
+            remedy = "the CPU kernels and all recordings work without one"
+        return Verdict(False, f"no CUDA device: {found.problem}", remedy)
+    if not packages:
+        return Verdict(False, "CuPy is not installed", f"{_install_line(found)}")
+    if len(packages) > 1:
+        names = " ".join(name for name, _ in packages)
+        listed = " and ".join(name for name, _ in packages)
+        return Verdict(
+            False, f"{len(packages)} CuPy packages are installed: {listed}",
+            f"pip uninstall {names}, then {_install_line(found)}",
+        )
+    name, version = packages[0]
+    major = _NAME.match(name)
+    wanted = int(major["major"]) if major and major["major"] else None
+    have = found.cuda or (0, 0)
+    if wanted is not None and have[0] < wanted:
+        ours = f"the driver{' ' + found.version if found.version else ''} supports CUDA {have[0]}.{have[1]}"
+        remedy = f"update the NVIDIA driver, or pip uninstall {name}, then {_install_line(found)}"
+        if have[0] < _OLDEST:
+            remedy = "update the NVIDIA driver"
+        return Verdict(False, f"driver too old: {ours}, {name} {version} needs CUDA {wanted}.0 or newer", remedy)
+    return Verdict(True)
+
+
+def _install_line(found: Driver) -> str:
+    major = found.cuda[0] if found.cuda else _NEWEST
+    return f"pip install 'gemmviz[cuda{min(max(major, _OLDEST), _NEWEST)}]'"

@@ -1,0 +1,118 @@
+"""What the CUDA driver says about this machine, asked through ctypes: no CuPy and no CUDA context are needed."""
+
+import ctypes
+import uuid
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+# CUdevice_attribute, CUDA Driver API, "Data types used by CUDA driver".
+_SM_COUNT, _ECC, _L2_BYTES, _CC_MAJOR, _CC_MINOR = 16, 32, 38, 75, 76
+_NO_DEVICE = 100
+
+
+@dataclass(frozen=True)
+class Device:
+    """One GPU: compute capability, multiprocessors, bytes of L2 and of memory."""
+
+    name: str
+    uuid: str
+    cc: str
+    sms: int
+    l2_bytes: int
+    mem_bytes: int
+    ecc: bool
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the device as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Driver:
+    """The NVIDIA driver.
+
+    Attributes
+    ----------
+    installed
+        Whether there is one.
+    cuda
+        The newest CUDA that it supports, as (major, minor); None without a driver.
+    version
+        Its own version, for example ``"580.65.06"``; empty when unknown.
+    device
+        The first GPU, or None.
+    problem
+        Why there is no device, as a sentence; empty when there is one.
+    """
+
+    installed: bool
+    cuda: tuple[int, int] | None
+    version: str
+    device: Device | None
+    problem: str
+
+
+@cache
+def driver() -> Driver:
+    """Ask the driver, once per process."""
+    try:
+        code = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return Driver(False, None, "", None, "there is no NVIDIA driver on this machine")
+    version = _kernel_module_version()
+    number = ctypes.c_int(0)
+    code.cuDriverGetVersion(ctypes.byref(number))
+    cuda = (number.value // 1000, number.value % 1000 // 10)
+    error = code.cuInit(0)
+    if error:
+        if error == _NO_DEVICE:
+            return Driver(True, cuda, version, None, "the NVIDIA driver finds no GPU")
+        text = _error_text(code, error)
+        return Driver(True, cuda, version, None, f"the NVIDIA driver does not start: {text} (error {error})")
+    count = ctypes.c_int(0)
+    if code.cuDeviceGetCount(ctypes.byref(count)) or count.value == 0:
+        return Driver(True, cuda, version, None, "the NVIDIA driver finds no GPU")
+    return Driver(True, cuda, version, _device(code), "")
+
+
+def _device(code: ctypes.CDLL) -> Device:
+    handle = ctypes.c_int(0)
+    code.cuDeviceGet(ctypes.byref(handle), 0)
+    name = ctypes.create_string_buffer(256)
+    code.cuDeviceGetName(name, len(name), handle)
+    identity = (ctypes.c_ubyte * 16)()
+    # MIG devices have a UUID of their own, which the second version of the call returns.
+    getter = code.cuDeviceGetUuid_v2 if hasattr(code, "cuDeviceGetUuid_v2") else code.cuDeviceGetUuid
+    getter(identity, handle)
+    memory = ctypes.c_size_t(0)
+    code.cuDeviceTotalMem_v2(ctypes.byref(memory), handle)
+
+    def attribute(which: int) -> int:
+        value = ctypes.c_int(0)
+        code.cuDeviceGetAttribute(ctypes.byref(value), which, handle)
+        return value.value
+
+    return Device(
+        name=name.value.decode(errors="replace"),
+        uuid=f"GPU-{uuid.UUID(bytes=bytes(identity))}",
+        cc=f"{attribute(_CC_MAJOR)}.{attribute(_CC_MINOR)}",
+        sms=attribute(_SM_COUNT),
+        l2_bytes=attribute(_L2_BYTES),
+        mem_bytes=memory.value,
+        ecc=bool(attribute(_ECC)),
+    )
+
+
+def _error_text(code: ctypes.CDLL, error: int) -> str:
+    text = ctypes.c_char_p()
+    code.cuGetErrorString(error, ctypes.byref(text))
+    return text.value.decode(errors="replace") if text.value else "unknown error"
+
+
+def _kernel_module_version() -> str:
+    try:
+        return Path("/sys/module/nvidia/version").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""

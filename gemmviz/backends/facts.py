@@ -1,0 +1,156 @@
+"""What this machine has: processor, compiler, GPU, driver, libraries; and what to do about what is missing."""
+
+import os
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gemmviz.backends.blas import blas_facts
+from gemmviz.backends.cupy_check import cuda_verdict, cupy_packages
+from gemmviz.backends.driver import driver
+from gemmviz.backends.host import available_memory
+from gemmviz.backends.toolchain import compiler
+from gemmviz.catalogue.errors import Unavailable
+
+Plain = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that a machine has or lacks.
+
+    Attributes
+    ----------
+    name, value
+        What it is and what was found, in words for people.
+    state
+        ``"ok"``, ``"missing"`` (something does not work without it) or ``"absent"`` (gemmviz works without it).
+    remedy
+        What to do about it; empty when nothing needs to be done.
+    """
+
+    name: str
+    value: str
+    state: str = "ok"
+    remedy: str = ""
+
+
+def gather() -> Plain:
+    """Return everything: ``facts`` (`Fact` records as plain data), ``env`` and ``device`` as in a result file, ``cpu``.
+
+    Imports CuPy where CUDA kernels can run, so only the engine's process may call it.
+    """
+    facts = [
+        Fact("Python", platform.python_version()),
+        Fact("CPU", f"{cpu_model()}, {cores()} cores"),
+        _memory(),
+        _compiler(),
+        Fact("NumPy", f"{np.__version__}, {_blas_line()}"),
+        *_gpu(),
+    ]
+    cpu = {"model": cpu_model(), "cores": cores()}
+    return {"facts": [asdict(fact) for fact in facts], "env": environment(), "device": device(), "cpu": cpu}
+
+
+def environment() -> Plain:
+    """Return the part ``env`` of a result file that does not need CuPy."""
+    found = driver()
+    try:
+        tool = compiler()
+        toolchain: Plain | None = {"version": tool.version, "command": list(tool.command[-3:])}
+    except Unavailable:
+        toolchain = None
+    packages = cupy_packages()
+    return {
+        "os": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "cupy": packages[0][1] if packages else None,
+        "driver": found.version or None,
+        "cuda_runtime": None,
+        "nvrtc": None,
+        "compiler": toolchain,
+        "blas": blas_facts(),
+        "cpu": {"model": cpu_model(), "cores": cores()},
+    }
+
+
+def device() -> Plain | None:
+    """Return the part ``device`` of a result file: the first GPU, or None."""
+    found = driver().device
+    return found.to_plain() if found else None
+
+
+def cpu_model() -> str:
+    """Return the processor's name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory() -> Fact:
+    free = available_memory()
+    return Fact("Memory", f"{free / 2**30:.1f} GiB available" if free is not None else "unknown")
+
+
+def _compiler() -> Fact:
+    try:
+        return Fact("C compiler", compiler().version)
+    except Unavailable as error:
+        return Fact("C compiler", "none", "missing", str(error))
+
+
+def _blas_line() -> str:
+    blas = blas_facts()
+    core = f" ({blas['core']} core, {blas['threads']} threads)" if "core" in blas else ""
+    return f"BLAS {blas['name']} {blas['version']}{core}".strip()
+
+
+def _gpu() -> list[Fact]:
+    found, verdict, packages = driver(), cuda_verdict(), cupy_packages()
+    gpu = found.device
+    supports = f"supports CUDA {found.cuda[0]}.{found.cuda[1]}" if found.cuda else ""
+    facts = [
+        Fact("GPU", f"{gpu.name}, {gpu.sms} SMs, {gpu.mem_bytes / 2**30:.0f} GiB, compute capability {gpu.cc}")
+        if gpu
+        else Fact("GPU", "none", "absent", str(verdict)),
+        Fact("NVIDIA driver", ", ".join(filter(None, (found.version, supports))) or "installed")
+        if found.installed
+        else Fact("NVIDIA driver", "none", "absent"),
+    ]
+    listed = ", ".join(" ".join(package) for package in packages) or "none"
+    if not verdict.usable:
+        facts.append(Fact("CuPy", listed, "absent" if gpu is None else "missing", "" if gpu is None else str(verdict)))
+        return facts
+    return [*facts, *_cupy(listed)]
+
+
+def _cupy(listed: str) -> list[Fact]:
+    # Imported here: this is the engine's process, and only a machine with a usable GPU pays for it.
+    from gemmviz.backends import cuda
+
+    try:
+        versions = cuda.CudaBackend().environment()
+    except Unavailable as error:
+        return [Fact("CuPy", listed, "missing", str(error))]
+    except Exception as error:
+        return [Fact("CuPy", listed, "missing", f"CuPy does not work here: {error}")]
+    facts = [Fact("CuPy", f"{listed}, CUDA runtime {versions['cuda_runtime']}, NVRTC {versions['nvrtc']}")]
+    major = "13" if versions["nvrtc"].startswith("13") else "12"
+    if cuda.has_mma_header():
+        facts.append(Fact("mma.h", "found: kernels may use tensor cores"))
+    else:
+        facts.append(Fact("mma.h", "none", "absent", f"for tensor-core kernels: pip install 'gemmviz[cuda{major}]'"))
+    return facts
+

@@ -1,0 +1,93 @@
+"""What the backends on the CPU share: matrices in host memory, a monotonic clock, NumPy's products."""
+
+import time
+from abc import abstractmethod
+from pathlib import Path
+
+import numpy as np
+
+from gemmviz.backends.base import Backend, Build, Guarded, Prepared
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import Matrix, Problem, stored, unstored
+
+
+class HostPrepared(Prepared):
+    """Matrices in host memory; a subclass says how to call the kernel."""
+
+    def __init__(self, launch: Launch, build: Build) -> None:
+        self.build = build
+        self.launch = launch
+        dtype = np.dtype(launch.kernel.dtype)
+        self.a = np.empty(launch.problem.m * launch.problem.k, dtype)
+        self.b = np.empty(launch.problem.k * launch.problem.n, dtype)
+        self.c = Guarded(np, launch)
+
+    def load(self, a: Matrix, b: Matrix) -> None:
+        """Copy A and B in the kernel's layout."""
+        self.a[:] = stored(self.launch.kernel, "A", a)
+        self.b[:] = stored(self.launch.kernel, "B", b)
+
+    def poison(self) -> None:
+        """Fill C and its guard zones."""
+        self.c.poison()
+
+    def run(self) -> None:
+        """Launch once."""
+        self.call(1)
+
+    def sample(self, launches: int, cold: bool) -> float:
+        """Time some launches with the monotonic clock; `cold` changes nothing here."""
+        start = time.perf_counter()
+        self.call(launches)
+        return (time.perf_counter() - start) / launches
+
+    def fetch(self) -> Matrix:
+        """Return a copy of C."""
+        return unstored(self.launch.kernel, "C", self.c.view, self.launch.problem).copy()
+
+    def intact(self) -> bool:
+        """Whether nothing was written around C."""
+        return self.c.intact()
+
+    def close(self) -> None:
+        """Drop the matrices."""
+        del self.a, self.b, self.c
+
+    @abstractmethod
+    def call(self, launches: int) -> None:
+        """Run the kernel as often as asked, without Python in between where possible."""
+
+
+class HostBackend(Backend):
+    """The CPU."""
+
+    def product(self, a: Matrix, b: Matrix) -> Matrix:
+        """Multiply with NumPy in float64."""
+        return np.asarray(a.astype(np.float64) @ b.astype(np.float64))
+
+    def free_bytes(self) -> int | None:
+        """Return what Linux says is available."""
+        return available_memory()
+
+    def needed_bytes(self, problem: Problem, itemsize: int) -> int:
+        """See `host_bytes`."""
+        return host_bytes(problem, itemsize)
+
+
+def host_bytes(problem: Problem, itemsize: int) -> int:
+    """Return the host memory that measuring takes at its peak, in bytes, whatever the backend.
+
+    Counted are the inputs of both trials and the kernel's, their float64 copies while a reference is computed, C, and
+    three float64 matrices of its size (two references and the magnitudes).
+    """
+    m, n, k = problem.m, problem.n, problem.k
+    return (3 * itemsize + 2 * 8) * (m * k + k * n) + (2 * itemsize + 3 * 8) * m * n
+
+
+def available_memory() -> int | None:
+    """Return the host memory that can be had without swapping, in bytes, or None where nobody says."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        return None

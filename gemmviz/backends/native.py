@@ -1,0 +1,147 @@
+"""C kernels: compiled for this CPU into a shared library, and called from there."""
+
+import ctypes
+import hashlib
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from gemmviz import data
+from gemmviz.backends.base import Build, Prepared
+from gemmviz.backends.host import HostBackend, HostPrepared
+from gemmviz.backends.toolchain import Compiler, compile_shared, compiler
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.catalogue.launch import Launch
+
+# No -ffast-math: what C promises about the order of a sum is part of what these kernels show.
+OPTIMISATION = ("-O3", "-march=native", "-std=gnu11")
+
+
+class NativeBackend(HostBackend):
+    """C kernels on the CPU."""
+
+    name = "c"
+
+    def prepare(self, launch: Launch) -> Prepared:
+        """Compile the kernel, or take the library that was compiled before."""
+        library, build = compile_kernel(launch)
+        return _NativePrepared(launch, build, library)
+
+
+class _NativePrepared(HostPrepared):
+    def __init__(self, launch: Launch, build: Build, library: Path) -> None:
+        super().__init__(launch, build)
+        code = ctypes.CDLL(str(library))
+        self._entry = code.gv_call
+        self._entry.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
+        self._entry.restype = None
+        addresses = {"A": self.a.ctypes.data, "B": self.b.ctypes.data, "C": self.c.address}
+        names = launch.kernel.args
+        self._cells = {
+            name: np.array(launch.scalar(name), np.float64 if name in ("alpha", "beta") else np.int64)
+            for name in names
+            if name not in MATRICES
+        }
+        addresses |= {name: cell.ctypes.data for name, cell in self._cells.items()}
+        self._arguments = (ctypes.c_void_p * len(names))(*(addresses[name] for name in names))
+
+    def call(self, launches: int) -> None:
+        """Run the kernel; ctypes lets other threads of Python run meanwhile."""
+        self._entry(ctypes.addressof(self._arguments), launches)
+
+
+def compile_kernel(launch: Launch) -> tuple[Path, Build]:
+    """Return the shared library of a C kernel.
+
+    Libraries are kept in the user's cache folder under the SHA-256 of everything that decides what is in them.
+
+    Returns
+    -------
+    tuple
+        The library, and what is known of its build.
+
+    Raises
+    ------
+    BuildError
+        When the compiler refuses the source; ``line`` is the line of the kernel's file.
+    Unavailable
+        When there is no compiler.
+    """
+    tool = compiler()
+    flags = compile_flags(tool, launch)
+    wrapper = _wrapper(launch)
+    parts = [wrapper, launch.kernel.path.name, launch.kernel.text, *flags, *tool.command, tool.version]
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    folder, notes = _cache_folder()
+    library = folder / f"{key}.so"
+    if library.exists():
+        return library, Build(None, flags, notes=notes)
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="gemmviz-") as name:
+        work = Path(name)
+        (work / launch.kernel.path.name).write_text(launch.kernel.text, encoding="utf-8")
+        source = work / "gemmviz_wrapper.c"
+        source.write_text(wrapper, encoding="utf-8")
+        try:
+            compile_shared([source], library, [*flags, f"-I{work}", "-w"], launch.kernel.path)
+        except BuildError as error:
+            raise _explain(error, launch) from None
+    return library, Build((time.perf_counter() - started) * 1e3, flags, notes=notes)
+
+
+def compile_flags(tool: Compiler, launch: Launch) -> tuple[str, ...]:
+    """Return the flags that decide what the compiler makes of a kernel."""
+    # `zig cc` would otherwise plant checks for undefined behaviour.
+    plain = ("-fno-sanitize=undefined",) if tool.kind == "clang" else ()
+    macros = tuple(f"-D{name}={value}" for name, value in launch.macros.items())
+    return (*OPTIMISATION, *plain, *macros, f"-I{launch.kernel.path.parent}")
+
+
+def _wrapper(launch: Launch) -> str:
+    """Return C that includes the kernel's file and calls its entry, so that C itself converts the scalars."""
+    arguments = []
+    for index, name in enumerate(launch.kernel.args):
+        if name in MATRICES:
+            arguments.append(f"a[{index}]")
+        else:
+            arguments.append(f"*({'double' if name in ('alpha', 'beta') else 'long long'} *)a[{index}]")
+    return "\n".join(
+        (
+            f'#include "{launch.kernel.path.name}"',
+            "static void gv_once(void **a)",
+            f"{{ {launch.entry}({', '.join(arguments)}); }}",
+            # Through a volatile pointer: else the compiler may drop all launches but the last.
+            "static void (*volatile gv_pointer)(void **) = gv_once;",
+            "void gv_call(void **a, long long n)",
+            "{ for (long long i = 0; i < n; i++) gv_pointer(a); }",
+            "",
+        )
+    )
+
+
+def _explain(error: BuildError, launch: Launch) -> BuildError:
+    if error.line is not None:
+        return error
+    kernel = launch.kernel
+    reason = str(error).split(": ", 1)[-1]
+    return BuildError(
+        f"{kernel.path.name}: entry {kernel.entry} cannot be called with args [{', '.join(kernel.args)}]: {reason}"
+    )
+
+
+def _cache_folder() -> tuple[Path, tuple[str, ...]]:
+    try:
+        folder = data.cache_dir() / "native"
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder, ()
+    except OSError as error:
+        folder = Path(tempfile.gettempdir()) / f"gemmviz-native-{os.getuid()}"
+        folder.mkdir(exist_ok=True, mode=0o700)
+        if folder.stat().st_uid != os.getuid():
+            folder = Path(tempfile.mkdtemp(prefix="gemmviz-native-"))
+        return folder, (f"the cache folder cannot be written ({error.strerror}); compiled into {folder}",)

@@ -1,0 +1,75 @@
+"""How a figure is taken."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from gemmviz.catalogue.errors import GemmvizError
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The rules of a measurement; every field is written into the result file.
+
+    Attributes
+    ----------
+    seed
+        Of the random inputs.
+    warmup_launches, warmup_s
+        A kernel is launched at least this often and at least this long before anything is timed.
+    min_samples, min_time_s, target_iqr
+        Sampling goes on until there are this many samples, this many seconds are timed, and the interquartile range is
+        below this share of the median.
+    timeout_s
+        When to stop sampling in any case; the result is then flagged "noisy".
+    deadline_s
+        How long one launch may take before it is given up as endless.
+    """
+
+    seed: int = 2026
+    warmup_launches: int = 3
+    warmup_s: float = 0.2
+    min_samples: int = 20
+    min_time_s: float = 0.5
+    target_iqr: float = 0.01
+    timeout_s: float = 10.0
+    deadline_s: float = 60.0
+
+    @classmethod
+    def quick(cls) -> "Protocol":
+        """Return the rules for a first impression: fewer samples, less accuracy."""
+        return cls(warmup_s=0.05, min_samples=5, min_time_s=0.1, target_iqr=0.05, timeout_s=2.0)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Protocol":
+        """Return the protocol with some fields set, as they come from another process.
+
+        Raises
+        ------
+        GemmvizError
+            For a field that does not exist, or a value that is not a positive number.
+        """
+        types = {f.name: int if f.type in (int, "int") else float for f in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, value in plain.items():
+            if name not in types:
+                raise GemmvizError(f"the protocol has no field {name!r}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+                raise GemmvizError(f"protocol: {name} = {value!r} is not a positive number")
+            values[name] = types[name](value)
+        return cls(**values)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return all fields."""
+        return asdict(self)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the part ``protocol`` of a result file."""
+        return self.to_plain() | {
+            "distribution": "uniform in [-1, 1); whole numbers from -4 to 4 for integer types",
+            "l2": "GPU: twice its size cleared before each sample; CPU: caches left as the last launch left them",
+            "stop_rule": (
+                f"at least {self.min_samples} samples and {self.min_time_s:g} s and an interquartile range below "
+                f"{self.target_iqr:.1%} of the median; or {self.timeout_s:g} s, flagged noisy"
+            ),
+        }

@@ -1,0 +1,226 @@
+"""The result file: rows, the document around them, writing it and reading it back."""
+
+import json
+import os
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gemmviz import __version__
+from gemmviz.backends.base import Build
+from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.stats import Stats
+from gemmviz.bench.verify import Verdict
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import Problem
+
+SCHEMA_VERSION = 1
+STATUSES = ("ok", "wrong", "compile", "launch", "crash", "timeout", "oom", "unsupported", "skipped", "cancelled")
+FAILURES = frozenset({"wrong", "compile", "launch", "crash", "timeout"})
+"""The statuses that blame the kernel; the others blame the machine, the size or nobody."""
+Row = dict[str, Any]
+Document = dict[str, Any]
+_ROW_KEYS = frozenset({"kernel", "backend", "M", "N", "K", "status", "message", "gflops"})
+
+
+def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
+    """Return the row of a kernel that has not run: every field that a row has, most of them None."""
+    return {
+        "kernel": kernel.name,
+        "alias": kernel.alias,
+        "label": kernel.entry or kernel.name,
+        "source_sha256": kernel.sha256,
+        "edited": _edited(kernel),
+        "backend": kernel.backend,
+        "M": problem.m,
+        "N": problem.n,
+        "K": problem.k,
+        "dtype_in": kernel.dtype,
+        "dtype_acc": kernel.accumulate,
+        "layout": {m: "column" if m in kernel.column_major else "row" for m in "ABC"},
+        "params": kernel.defaults | dict(params),
+        "grid": None,
+        "block": None,
+        "smem": None,
+        "regs": None,
+        "status": "cancelled",
+        "message": "",
+        "line": None,
+        "compile_ms": None,
+        "compile_flags": None,
+        "verify": {"before": None, "after": None},
+        "samples_s": [],
+        "stats": None,
+        "stop_reason": None,
+        "gflops": None,
+        "gbps": None,
+        "flags": [],
+    }
+
+
+def unreadable_row(path: Path, text: str, problem: Problem, message: str) -> Row:
+    """Return the row of a file whose front matter cannot be read."""
+    row = new_row(Kernel(path.stem, path, text, "c" if path.suffix == ".c" else "cuda", path.stem), problem, {})
+    fail(row, "compile", message)
+    return row
+
+
+def describe_launch(row: Row, launch: Launch) -> None:
+    """Fill in the launch."""
+    row |= {"label": launch.label, "params": dict(launch.params)}
+    if launch.kernel.backend == "cuda":
+        row |= {"grid": list(launch.grid), "block": list(launch.block), "smem": launch.shared_bytes}
+
+
+def describe_build(row: Row, build: Build) -> None:
+    """Fill in what the compiler made of it."""
+    row |= {"compile_ms": build.compile_ms, "compile_flags": list(build.flags), "regs": build.registers}
+    if build.shared_bytes is not None:
+        row["smem"] = build.shared_bytes
+    row["flags"] += build.notes
+
+
+def describe_verdict(row: Row, when: str, verdict: Verdict | None) -> None:
+    """Fill in a verification: `when` is ``"before"`` or ``"after"`` the timing; None: written outside C."""
+    if verdict is None:
+        row["verify"][when] = "outside"
+        return
+    row["verify"] |= {when: "ok" if verdict.ok else "wrong", **verdict.to_plain()}
+
+
+def describe_samples(row: Row, seconds: list[float], stats: Stats, stop: str, flops: int) -> None:
+    """Fill in the figures; the row counts as ok from here on."""
+    m, n, k = row["M"], row["N"], row["K"]
+    itemsize = {"float64": 8, "float32": 4, "int32": 4, "float16": 2}
+    compulsory = itemsize[row["dtype_in"]] * (m * k + k * n) + itemsize[row["dtype_acc"]] * m * n
+    row |= {
+        "status": "ok",
+        "samples_s": [float(f"{s:.6g}") for s in seconds],
+        "stats": stats.to_plain(),
+        "stop_reason": stop,
+        "gflops": flops / stats.median / 1e9,
+        "gbps": compulsory / stats.median / 1e9,
+    }
+    if stop == "timeout":
+        row["flags"].append("noisy")
+
+
+def fail(row: Row, status: str, message: str, line: int | None = None) -> None:
+    """Give the row a status other than ok. It loses every figure: what failed is never ranked."""
+    row |= {"status": status, "message": message, "line": line}
+    row |= {"samples_s": [], "stats": None, "stop_reason": None, "gflops": None, "gbps": None}
+
+
+def document(env: Mapping[str, Any], device: Mapping[str, Any] | None, protocol: Protocol) -> Document:
+    """Return a result file without rows.
+
+    Parameters
+    ----------
+    env, device
+        From `gemmviz.backends.facts`.
+    protocol
+        The rules that were used.
+    """
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": uuid.uuid4().hex,
+        "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+        "argv": [Path(sys.argv[0]).name, *sys.argv[1:]] if sys.argv else [],
+        "app": {"version": __version__},
+        "env": dict(env),
+        "device": dict(device) if device else None,
+        "protocol": protocol.describe(),
+        "results": [],
+    }
+
+
+def failed(rows: Iterable[Row]) -> bool:
+    """Whether a kernel is to blame for one of the rows."""
+    return any(row["status"] in FAILURES for row in rows)
+
+
+def to_json(content: Document) -> str:
+    """Return the document as JSON text."""
+    return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def write(content: Document, path: Path) -> None:
+    """Write a result file; it appears whole or not at all.
+
+    Raises
+    ------
+    GemmvizError
+        When it cannot be written.
+    """
+    temporary: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        temporary = Path(name)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(to_json(content))
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except OSError as error:
+        raise GemmvizError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Document:
+    """Read a result file.
+
+    Raises
+    ------
+    GemmvizError
+        When it is truncated, from another version of the schema, or not a result file at all.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise GemmvizError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise GemmvizError(f"{path} is not a result file of gemmviz: it is not text") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise GemmvizError(f"{path} is truncated or not JSON{where}") from None
+    if not isinstance(content, dict) or "schema_version" not in content:
+        raise GemmvizError(f"{path} is not a result file of gemmviz: it has no schema_version")
+    if content["schema_version"] != SCHEMA_VERSION:
+        raise GemmvizError(
+            f"{path} has schema version {content['schema_version']!r}; this gemmviz reads version {SCHEMA_VERSION}"
+        )
+    _check_rows(content, path)
+    return content
+
+
+def _check_rows(content: Document, path: Path) -> None:
+    rows = content.get("results")
+    if not isinstance(rows, list):
+        raise GemmvizError(f"{path} is damaged: results is not a list")
+    for number, row in enumerate(rows):
+        lacking = sorted(_ROW_KEYS - row.keys()) if isinstance(row, dict) else ["everything"]
+        if lacking:
+            raise GemmvizError(f"{path} is damaged: row {number} lacks {lacking[0]}")
+        if row["status"] not in STATUSES:
+            raise GemmvizError(f"{path} is damaged: row {number} has the status {row['status']!r}")
+
+
+def _edited(kernel: Kernel) -> bool:
+    """Whether the text differs from the file it names."""
+    try:
+        return kernel.path.read_text(encoding="utf-8") != kernel.text
+    except (OSError, UnicodeDecodeError):
+        return True
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,147 @@
+"""Whether a computed C is right.
+
+Two questions are asked of every kernel. On inputs of small whole numbers every sum is exact in any order, so C must
+equal the reference bit for bit: a single term left out or counted twice shows at any size. On random inputs the
+rounding error must stay below its a-priori bound, element by element:
+
+    |C - A B| <= gamma_K |A| |B|,   gamma_K = K u / (1 - K u)
+
+with u the unit roundoff of the type that sums are kept in. Source: N. J. Higham, *Accuracy and Stability of Numerical
+Algorithms*, 2nd edition, SIAM 2002, section 3.5 (equation 3.13).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.problem import Matrix
+
+_CHUNK_ELEMENTS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What C must be.
+
+    Attributes
+    ----------
+    expected
+        float64 (M x N), A times B.
+    magnitude
+        float64 (M x N), |A| times |B|; None when `expected` is exact and C must equal it.
+    tolerance
+        gamma_K; 0 when C must equal `expected`.
+    """
+
+    expected: Matrix
+    magnitude: Matrix | None
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer for one C.
+
+    Attributes
+    ----------
+    ok
+        Whether every element is finite and within its bound.
+    max_abs
+        Largest |C - A B|; infinite when an element is not finite.
+    max_rel
+        Largest |C - A B| / (|A| |B|), to be compared with `tolerance`; as `max_abs` where C must be exact.
+    worst_index
+        (row, column) of the worst element.
+    got, wanted
+        The two values of that element.
+    wrong
+        How many elements are out of bounds.
+    """
+
+    ok: bool
+    max_abs: float
+    max_rel: float
+    tolerance: float
+    worst_index: tuple[int, int]
+    got: float
+    wanted: float
+    wrong: int
+    elements: int
+
+    @property
+    def message(self) -> str:
+        """What is wrong, as a sentence; empty when nothing is."""
+        if self.ok:
+            return ""
+        row, column = self.worst_index
+        share = f"{self.wrong:,} of {self.elements:,} elements of C are wrong"
+        return f"{share}; the worst is C[{row}, {column}] = {self.got:.7g}, and it should be {self.wanted:.7g}"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the verdict as it stands in a result file (JSON knows no infinity: there it is None)."""
+        return {
+            "max_abs": _finite(self.max_abs),
+            "max_rel": _finite(self.max_rel),
+            "tolerance": self.tolerance,
+            "worst_index": list(self.worst_index),
+            "wrong": self.wrong,
+        }
+
+
+def gamma(k: int, accumulate: str) -> float:
+    """Return Higham's gamma_K for a sum of `k` terms.
+
+    Parameters
+    ----------
+    k
+        Number of terms.
+    accumulate
+        NumPy name of the type that the sum is kept in; 0 is returned for integers, which do not round.
+
+    Raises
+    ------
+    ConstraintError
+        When K u >= 1/2: there the bound says nothing any more.
+    """
+    dtype = np.dtype(accumulate)
+    if dtype.kind != "f":
+        return 0.0
+    roundoff = float(np.finfo(dtype).eps) / 2
+    if k * roundoff >= 0.5:
+        raise ConstraintError(f"sums of {k} terms in {accumulate} cannot be verified: the error may exceed the result")
+    return k * roundoff / (1 - k * roundoff)
+
+
+def check(c: Matrix, reference: Reference) -> Verdict:
+    """Compare C (M x N, any real type) with the reference; NaN and infinity are wrong."""
+    rows, columns = reference.expected.shape
+    step = max(1, _CHUNK_ELEMENTS // max(columns, 1))
+    worst, wrong, largest = (-1.0, (0, 0)), 0, 0.0
+    for first in range(0, rows, step):
+        part = slice(first, first + step)
+        with np.errstate(invalid="ignore", over="ignore"):
+            error = np.abs(c[part].astype(np.float64) - reference.expected[part])
+        error[~np.isfinite(error)] = np.inf
+        ratio = error if reference.magnitude is None else _divide(error, reference.magnitude[part])
+        wrong += int(np.count_nonzero(ratio > reference.tolerance))
+        largest = max(largest, float(error.max()))
+        at = int(ratio.argmax())
+        if ratio.flat[at] > worst[0]:
+            worst = (float(ratio.flat[at]), (first + at // columns, at % columns))
+    index = worst[1]
+    return Verdict(
+        wrong == 0, largest, worst[0], reference.tolerance, index,
+        float(c[index]), float(reference.expected[index]), wrong, rows * columns,
+    )
+
+
+def _divide(error: Matrix, magnitude: Matrix) -> Matrix:
+    """Return error / magnitude; where the magnitude is 0, C must be 0 exactly."""
+    ratio = np.where(error > 0, np.inf, 0.0)
+    return np.divide(error, magnitude, out=ratio, where=magnitude > 0)
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None

@@ -1,0 +1,162 @@
+"""``gemmviz doctor``: what works on this machine, and what to do about what does not.
+
+Qt is looked for without importing it, and CuPy is tried in the engine's process only.
+"""
+
+import argparse
+import ctypes.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from gemmviz import data
+from gemmviz.backends.facts import Fact
+from gemmviz.engine.messages import Failed, Probed, ProbeRequest
+from gemmviz.engine.supervisor import Engine
+
+_MARK = {"ok": "[green]ok[/]", "missing": "[red]missing[/]", "absent": "[yellow]none[/]"}
+# What Qt loads when a window opens, with the Debian and Ubuntu package that brings each.
+_LIBRARIES = {
+    "EGL": "libegl1",
+    "GL": "libgl1",
+    "xkbcommon": "libxkbcommon0",
+    "fontconfig": "libfontconfig1",
+    "dbus-1": "libdbus-1-3",
+}
+
+
+def add(commands: Any, summary: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "doctor", help=summary, description="Says what works on this machine, and what to do about what does not.",
+        epilog="Exit code 1 when something is missing that gemmviz needs. A GPU is not needed.",
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.set_defaults(run=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    probed = _probe()
+    facts = [*(Fact(**fact) for fact in probed["facts"]), *window_facts(os.environ), cache_fact()]
+    if args.json:
+        rest = {key: value for key, value in probed.items() if key != "facts"}
+        sys.stdout.write(json.dumps({"facts": [asdict(f) for f in facts], **rest}, indent=1) + "\n")
+    else:
+        _print(facts)
+    return 1 if any(fact.state == "missing" for fact in facts) else 0
+
+
+def _probe() -> dict[str, Any]:
+    """Ask the engine; when even that fails, its failure is the fact."""
+    engine = Engine()
+    try:
+        for reply in engine.run(ProbeRequest(1), threading.Event()):
+            if isinstance(reply, Probed):
+                return reply.facts
+            if isinstance(reply, Failed):
+                return {"facts": [asdict(Fact("Engine", "fails", "missing", reply.message))]}
+    finally:
+        engine.close()
+    return {"facts": [asdict(Fact("Engine", "gives no answer", "missing"))]}
+
+
+def window_facts(environment: Mapping[str, str]) -> list[Fact]:
+    """Return what the window needs: Qt, pyqtgraph, system libraries, a display, fonts.
+
+    Parameters
+    ----------
+    environment
+        ``os.environ``, or a test's.
+    """
+    return [_package("PySide6", "PySide6-Essentials"), _package("pyqtgraph", "pyqtgraph"), _libraries(),
+            _display(environment), _fonts()]
+
+
+def cache_fact() -> Fact:
+    """Return whether compiled kernels can be kept."""
+    try:
+        folder = data.cache_dir()
+        with tempfile.TemporaryFile(dir=folder):
+            return Fact("Cache folder", str(folder))
+    except OSError as error:
+        return Fact(
+            "Cache folder", "cannot be written", "absent",
+            f"{error.strerror}: kernels are compiled anew for each run; set XDG_CACHE_HOME to a folder that can be written",
+        )
+
+
+def _package(module: str, package: str) -> Fact:
+    if find_spec(module) is None:
+        return Fact(module, "none", "missing", f"for the window: pip install {package}")
+    try:
+        return Fact(module, version(package))
+    except PackageNotFoundError:
+        return Fact(module, "installed, version unknown")
+
+
+def _libraries() -> Fact:
+    lacking = [name for name in _LIBRARIES if ctypes.util.find_library(name) is None]
+    if not lacking:
+        return Fact("System libraries", "all that Qt loads are there")
+    packages = " ".join(_LIBRARIES[name] for name in lacking)
+    listed = ", ".join(f"lib{name}" for name in lacking)
+    return Fact("System libraries", f"no {listed}", "missing", f"for the window: apt-get install {packages}")
+
+
+def _display(environment: Mapping[str, str]) -> Fact:
+    platform = environment.get("QT_QPA_PLATFORM")
+    if platform:
+        return Fact("Display", f"QT_QPA_PLATFORM={platform}")
+    for variable in ("WAYLAND_DISPLAY", "DISPLAY"):
+        if environment.get(variable):
+            return Fact("Display", f"{variable}={environment[variable]}")
+    remedy = "the commands list, record, bench and render work without one; with ssh, use ssh -X"
+    return Fact("Display", "none", "absent", remedy)
+
+
+def _fonts() -> Fact:
+    if shutil.which("fc-list") is None:
+        return Fact("Fonts", "unknown", "absent", "apt-get install fontconfig, to see which there are")
+    found, korean = _count_fonts(), _count_fonts(":lang=ko")
+    if not found:
+        return Fact("Fonts", "none", "missing", "text would be empty boxes: apt-get install fonts-dejavu-core")
+    if not korean:
+        return Fact("Fonts", f"{found}, none with Korean", "absent", "for Korean: apt-get install fonts-noto-cjk")
+    return Fact("Fonts", f"{found}, {korean} with Korean")
+
+
+def _count_fonts(*pattern: str) -> int:
+    try:
+        answer = subprocess.run(
+            ["fc-list", *pattern, "family"], capture_output=True, text=True, errors="replace", timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    return len({line for line in answer.stdout.splitlines() if line.strip()})
+
+
+def _print(facts: list[Fact]) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column()
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for fact in facts:
+        text = escape(fact.value) + (f"\n[dim]-> {escape(fact.remedy)}[/]" if fact.remedy else "")
+        table.add_row(_MARK[fact.state], fact.name, text)
+    console.print(table)

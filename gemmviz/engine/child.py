@@ -1,0 +1,141 @@
+"""The engine's process: compiles, records and times; everything in it may crash without harm to its parent.
+
+The main thread serves one request after another. A second thread reads the pipe all the while: it notes cancellations,
+and ends the process when the parent is gone, even while the main thread is inside an endless kernel.
+"""
+
+import os
+import queue
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from gemmviz.catalogue.errors import (
+    BuildError,
+    ConstraintError,
+    FrontMatterError,
+    GemmvizError,
+    KernelFault,
+    Unavailable,
+)
+from gemmviz.engine.messages import (
+    BenchRequest,
+    Cancel,
+    Failed,
+    Probed,
+    ProbeRequest,
+    Progress,
+    Recorded,
+    RecordRequest,
+    Reply,
+    Request,
+    decode,
+    encode,
+)
+
+Send = Callable[[Reply], None]
+
+
+def main(connection: Connection) -> None:
+    """Serve requests until the parent closes the pipe.
+
+    Parameters
+    ----------
+    connection
+        This process's end of the pipe.
+    """
+    # A group of its own: a compiler that it started dies with it, and a Ctrl-C in the terminal goes to the parent only.
+    os.setsid()
+    # A kernel's printf must not get into what the parent writes to its standard output.
+    os.dup2(2, 1)
+    with suppress(OSError):
+        # Should a kernel take all memory, let Linux end this process and not the window.
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    inbox: queue.SimpleQueue[tuple[Request, threading.Event]] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(connection, inbox), name="reader", daemon=True).start()
+    while True:
+        request, cancel = inbox.get()
+        for_good = _serve(request, cancel, lambda reply: connection.send(encode(reply)))
+        if for_good:
+            os._exit(0)
+
+
+def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threading.Event]]") -> None:
+    cancels: dict[int, threading.Event] = {}
+    while True:
+        try:
+            message = decode(connection.recv())
+        except (EOFError, OSError):
+            os.killpg(0, signal.SIGKILL)
+        if isinstance(message, Cancel):
+            if message.run in cancels:
+                cancels[message.run].set()
+        elif isinstance(message, RecordRequest | BenchRequest | ProbeRequest):
+            cancels = {message.run: threading.Event()}
+            inbox.put((message, cancels[message.run]))
+
+
+def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
+    """Answer one request; True when this process must not go on, because a kernel may have broken it."""
+    try:
+        match request:
+            case BenchRequest():
+                # Late imports: a recording does not wait for what only measuring needs, and the other way round.
+                from gemmviz.engine.benching import bench
+
+                return bench(request, cancel, send)
+            case RecordRequest():
+                _record(request, send)
+            case ProbeRequest():
+                from gemmviz.backends.facts import gather
+
+                send(Probed(request.run, gather()))
+    except BrokenPipeError:
+        os._exit(1)
+    except KernelFault as error:
+        send(Failed(request.run, "crash", str(error), error.line))
+        return True
+    except BuildError as error:
+        send(Failed(request.run, "compile", str(error), error.line))
+    except (ConstraintError, FrontMatterError) as error:
+        send(Failed(request.run, "refused", str(error)))
+    except Unavailable as error:
+        send(Failed(request.run, "unsupported", str(error)))
+    except GemmvizError as error:
+        send(Failed(request.run, "refused", str(error)))
+    except MemoryError:
+        send(Failed(request.run, "oom", "this does not fit in memory; choose a smaller size"))
+    except Exception as error:
+        send(Failed(request.run, "internal", _where(error)))
+    return False
+
+
+def _record(request: RecordRequest, send: Send) -> None:
+    from gemmviz.catalogue.kernel import parse
+    from gemmviz.catalogue.launch import launch
+    from gemmviz.catalogue.problem import Problem
+    from gemmviz.trace import timeline, traffic
+    from gemmviz.trace.record import record
+
+    concrete = launch(
+        parse(request.text, Path(request.path)), Problem(request.m, request.n, request.k), request.params
+    )
+    recording = record(
+        concrete, deadline_s=request.deadline_s, progress=lambda text: send(Progress(request.run, text))
+    )
+    send(Progress(request.run, f"Ordering {len(recording.accesses):,} accesses"))
+    order = timeline.build(recording, "block" if request.order == "block" else "grid")
+    counted = traffic.measure(recording, order)
+    send(Recorded(request.run, recording.to_plain(), order.to_plain(), counted.to_plain()))
+
+
+def _where(error: Exception) -> str:
+    """Return the error with the place it comes from: it is a defect of gemmviz, and somebody will report it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})" if trace else ""
+    return f"{type(error).__name__}: {error}{place}"

@@ -1,0 +1,290 @@
+"""Drives the engine's process: starts it, hands it requests, passes its replies on, and replaces it when it dies."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from gemmviz.bench import results
+from gemmviz.bench.protocol import Protocol
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.engine import child
+from gemmviz.engine.messages import (
+    FINAL,
+    BenchRequest,
+    Cancel,
+    Done,
+    Failed,
+    Header,
+    Probed,
+    Progress,
+    Recorded,
+    RecordRequest,
+    Reply,
+    Request,
+    Result,
+    Sample,
+    decode,
+    encode,
+)
+
+_POLL_S = 0.02
+_GRACE_S = 0.3
+_DYING_S = 2.0
+# Building a recorder may take this long on top of the recording's own deadline: the first use of a compiler is slow.
+_BUILD_S = 330.0
+_PROBE_S = 120.0
+_WHAT = {
+    signal.SIGSEGV: "segmentation fault",
+    signal.SIGBUS: "bus error",
+    signal.SIGFPE: "division by zero",
+    signal.SIGABRT: "abort",
+    signal.SIGILL: "illegal instruction",
+    signal.SIGKILL: "killed from outside, perhaps because memory ran out",
+}
+
+
+class _Lost(Exception):
+    """The process is gone; ``kind`` is ``"crash"``, ``"timeout"``, ``"cancelled"`` or ``"internal"``."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Engine:
+    """One engine. Not for several threads at once, except `close`.
+
+    The process is started when it is first needed, and again after it died.
+    """
+
+    def __init__(self) -> None:
+        self._process: Any = None
+        self._pipe: Connection | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the process, or None while there is none."""
+        return self._process.pid if self._process is not None else None
+
+    def run(self, request: Request, cancel: threading.Event) -> Iterator[Reply]:
+        """Yield the replies to a request; the last one is one of `messages.FINAL`.
+
+        Nothing that a kernel does raises here: a crash or an endless loop ends as `Failed`, or costs one row of a bench
+        run, whose other kernels still run.
+
+        Parameters
+        ----------
+        request
+            What to do.
+        cancel
+            Set it, from any thread, to end the run within half a second. A bench run then still answers with `Done`:
+            what was finished, and rows with the status "cancelled".
+        """
+        if isinstance(request, BenchRequest):
+            yield from self._bench(request, cancel)
+            return
+        limit = request.deadline_s + _BUILD_S if isinstance(request, RecordRequest) else _PROBE_S
+        try:
+            yield from self._converse(request, cancel, limit)
+        except _Lost as lost:
+            yield Failed(request.run, lost.kind, str(lost))
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        with suppress(_Lost):
+            self._kill()
+
+    def _bench(self, request: BenchRequest, cancel: threading.Event) -> Iterator[Reply]:
+        rows: list[results.Row] = []
+        header: results.Document | None = None
+        total = max(len(request.kernels) * len(request.sizes), 1)
+        for size in request.sizes:
+            waiting = list(request.kernels)
+            silent_deaths = 0
+            while waiting and not cancel.is_set():
+                part = replace(request, kernels=waiting, sizes=[size])
+                finished, running = 0, False
+                try:
+                    for reply in self._converse(part, cancel, None):
+                        match reply:
+                            case Header():
+                                header = header or reply.document
+                            case Progress():
+                                # The first words come before the header, and are about no kernel.
+                                running = header is not None
+                                yield replace(reply, share=_overall(reply.share, finished, waiting, rows, total))
+                            case Result():
+                                finished, running = finished + 1, False
+                                rows.append(reply.row)
+                                yield reply
+                            case Failed():
+                                yield reply
+                                return
+                            case Sample():
+                                yield reply
+                    waiting = waiting[finished:] if cancel.is_set() else []
+                except _Lost as lost:
+                    waiting = waiting[finished:]
+                    if lost.kind == "cancelled":
+                        break
+                    if running and waiting:
+                        row = _failed_row(waiting.pop(0), size, lost)
+                        rows.append(row)
+                        yield Result(request.run, row)
+                    elif not finished:
+                        silent_deaths += 1
+                        if silent_deaths > 1:
+                            yield Failed(request.run, "internal", f"the engine does not start: {lost}")
+                            return
+            # After a cancellation: whatever has no row yet.
+            rows += [_cancelled_row(entry, size) for entry in waiting]
+        if header is None:
+            header = results.document({}, None, Protocol.from_plain(request.protocol))
+        yield Done(request.run, header | {"results": rows})
+
+    def _converse(self, request: Request, cancel: threading.Event, limit: float | None) -> Iterator[Reply]:
+        """Send a request and yield what comes back, up to the final reply.
+
+        Raises
+        ------
+        _Lost
+            When the process dies or has to be killed.
+        """
+        if cancel.is_set():
+            raise _Lost("cancelled", "cancelled")
+        over = False
+        try:
+            self._send(request)
+            heard = time.monotonic()
+            give_up: float | None = None
+            while not over:
+                reply = self._receive()
+                now = time.monotonic()
+                if reply is None:
+                    if give_up is None and cancel.is_set():
+                        self._send(Cancel(request.run))
+                        give_up = now + _GRACE_S
+                    elif give_up is not None and now > give_up:
+                        raise _Lost("cancelled", "cancelled")
+                    elif limit is not None and now - heard > limit:
+                        raise _Lost("timeout", f"still running after {limit:g} s: an endless loop, or too large a size")
+                    continue
+                if reply.run != request.run:
+                    continue
+                if isinstance(reply, Progress) and isinstance(request, BenchRequest):
+                    limit = reply.deadline_s
+                heard = now
+                over = isinstance(reply, FINAL)
+                yield reply
+                if give_up is None and cancel.is_set() and not over:
+                    self._send(Cancel(request.run))
+                    give_up = time.monotonic() + _GRACE_S
+                elif give_up is not None and time.monotonic() > give_up and not over:
+                    raise _Lost("cancelled", "cancelled")
+        finally:
+            # Lost, or the caller has stopped asking: what the process is doing is nobody's business any more.
+            if not over:
+                self._kill()
+
+    def _send(self, message: Request | Cancel) -> None:
+        if self._process is None or not self._process.is_alive():
+            self._start()
+        assert self._pipe is not None
+        try:
+            self._pipe.send(encode(message))
+        except OSError:
+            raise self._obituary() from None
+
+    def _receive(self) -> Reply | None:
+        """Return the next reply, or None when there is none for a while."""
+        pipe = self._pipe
+        if pipe is None:
+            raise _Lost("cancelled", "the engine was closed")
+        try:
+            if not pipe.poll(_POLL_S):
+                return None
+            message = decode(pipe.recv())
+        except (EOFError, OSError):
+            raise self._obituary() from None
+        assert isinstance(message, Progress | Header | Recorded | Sample | Result | Probed | Done | Failed)
+        return message
+
+    def _start(self) -> None:
+        self._kill()
+        context = multiprocessing.get_context("spawn")
+        self._pipe, other = context.Pipe()
+        self._process = context.Process(target=child.main, args=(other,), name="gemmviz-engine", daemon=True)
+        self._process.start()
+        other.close()
+
+    def _kill(self) -> None:
+        process, pipe = self._process, self._pipe
+        self._process = self._pipe = None
+        if pipe is not None:
+            pipe.close()
+        if process is None or process.pid is None:
+            return
+        if process.is_alive():
+            # Its group first: a compiler that it started must not outlive it.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+        process.join(_DYING_S)
+        if process.is_alive():
+            raise _Lost(
+                "internal",
+                f"the engine (process {process.pid}) cannot be killed: the GPU's driver may hang. "
+                "Figures taken now are not to be trusted; restart the machine if this stays.",
+            )
+        process.close()
+
+    def _obituary(self) -> _Lost:
+        """Say how the process died."""
+        process = self._process
+        if process is None:
+            return _Lost("cancelled", "the engine was closed")
+        process.join(_DYING_S)
+        code = process.exitcode
+        if code is None or code >= 0:
+            return _Lost("crash", f"the engine's process ended with exit code {code}")
+        try:
+            number = signal.Signals(-code)
+        except ValueError:
+            return _Lost("crash", f"signal {-code}")
+        return _Lost("crash", f"{_WHAT.get(number, signal.strsignal(number) or 'signal')} ({number.name})")
+
+
+def _overall(
+    share: float | None, finished: int, waiting: list[Any], rows: list[results.Row], total: int
+) -> float | None:
+    """Turn the share of one part of a run (its kernels in `waiting`) into the share of the whole."""
+    return None if share is None else min((len(rows) - finished + share * len(waiting)) / total, 1.0)
+
+
+def _failed_row(entry: dict[str, Any], size: tuple[int, int, int], lost: _Lost) -> results.Row:
+    row = _cancelled_row(entry, size)
+    results.fail(row, lost.kind, str(lost))
+    return row
+
+
+def _cancelled_row(entry: dict[str, Any], size: tuple[int, int, int]) -> results.Row:
+    problem, params = Problem(*size), dict(entry.get("params", {}))
+    try:
+        kernel = parse(entry["text"], Path(entry["path"]))
+    except GemmvizError as error:
+        return results.unreadable_row(Path(entry["path"]), entry["text"], problem, str(error))
+    row = results.new_row(kernel, problem, params)
+    with suppress(GemmvizError):
+        results.describe_launch(row, launch(kernel, problem, params))
+    return row
