@@ -1,29 +1,24 @@
 """CUDA kernels and cuBLAS through CuPy. The only module that imports CuPy; only the engine's process imports it."""
 
-import importlib.util
 import os
-import re
 import tempfile
-import time
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gemmviz import data
 from gemmviz.backends.base import GUARD_BYTES, Backend, Build, DeviceFault, Guarded, LaunchError, Prepared
-from gemmviz.backends.cupy_check import cuda_verdict
+from gemmviz.backends.cupy_check import cuda_verdict, install_line
 from gemmviz.backends.driver import driver
-from gemmviz.catalogue.errors import BuildError, Unavailable
+from gemmviz.backends.nvrtc import compile_launch, first_line
+from gemmviz.backends.signature import DESCRIBE, MOST, scalar_types
+from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix, Problem, stored, unstored
 
-_NVRTC_ERROR = re.compile(
-    r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error:? ?(?P<text>.*)$", re.MULTILINE
-)
 _DEFAULT_SHARED_BYTES = 48 * 1024
 
 
@@ -47,10 +42,19 @@ def cupy() -> Any:
 
         module.cuda.runtime.getDeviceCount()
     except ImportError as error:
-        raise Unavailable(f"CuPy does not load: {_first_line(error)}") from None
+        raise Unavailable(f"CuPy does not load: {first_line(error)}") from None
     except Exception as error:
-        raise Unavailable(f"CuPy finds no CUDA device: {_first_line(error)}") from None
+        raise Unavailable(f"CuPy finds no CUDA device: {first_line(error)}") from None
     return module
+
+
+def nvrtc_version() -> str | None:
+    """Return the version of NVRTC, or None when its library cannot be found."""
+    try:
+        major, minor = cupy().cuda.nvrtc.getVersion()
+    except (RuntimeError, ImportError):
+        return None
+    return f"{major}.{minor}"
 
 
 class _DeviceBackend(Backend):
@@ -79,11 +83,10 @@ class _DeviceBackend(Backend):
         """Return the versions of CuPy, the CUDA runtime and NVRTC."""
         cp = cupy()
         runtime = cp.cuda.runtime.runtimeGetVersion()
-        major, minor = cp.cuda.nvrtc.getVersion()
         return {
             "cupy": cp.__version__,
             "cuda_runtime": f"{runtime // 1000}.{runtime % 1000 // 10}",
-            "nvrtc": f"{major}.{minor}",
+            "nvrtc": nvrtc_version(),
         }
 
 
@@ -95,7 +98,9 @@ class CudaBackend(_DeviceBackend):
     def prepare(self, launch: Launch) -> Prepared:
         """Compile and allocate."""
         cp = cupy()
-        kernel, build = _compile(launch)
+        if nvrtc_version() is None:
+            raise Unavailable(f"NVRTC, CUDA's compiler, is not installed ({install_line(driver())})")
+        kernel, module, build = compile_launch(cp, launch)
         if launch.threads > kernel.max_threads_per_block:
             raise LaunchError(
                 f"{launch.label} needs {kernel.num_regs} registers per thread, so that a block can have at most "
@@ -105,16 +110,16 @@ class CudaBackend(_DeviceBackend):
             try:
                 kernel.max_dynamic_shared_size_bytes = launch.shared_bytes
             except cp.cuda.driver.CUDADriverError:
-                limit = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+                limit = cp.cuda.Device().attributes.get("MaxSharedMemoryPerBlockOptin", 0)
                 raise LaunchError(
                     f"{launch.label} asks for {launch.shared_bytes + kernel.shared_size_bytes:,} bytes of shared "
-                    f"memory per block; this GPU has {limit:,}"
+                    f"memory per block; this GPU allows {limit:,}"
                 ) from None
-        return _CudaPrepared(launch, build, kernel)
+        return _CudaPrepared(launch, build, kernel, _scalar_types(cp, module, launch))
 
 
 class CublasBackend(_DeviceBackend):
-    """``cupy.matmul``, which calls cuBLAS."""
+    """``cupy.dot``, which calls cuBLAS and writes C in place."""
 
     name = "cublas"
 
@@ -186,10 +191,14 @@ class _DevicePrepared(Prepared):
 
 
 class _CudaPrepared(_DevicePrepared):
-    def __init__(self, launch: Launch, build: Build, kernel: Any) -> None:
+    def __init__(self, launch: Launch, build: Build, kernel: Any, types: dict[str, type[np.generic]]) -> None:
         super().__init__(launch, build)
         self._kernel = kernel
-        self._arguments = tuple(self._argument(name) for name in launch.kernel.args)
+        matrices = {"A": self.a, "B": self.b, "C": self.c.view}
+        self._arguments = tuple(
+            matrices[name] if name in MATRICES else np.dtype(types[name]).type(launch.scalar(name))
+            for name in launch.kernel.args
+        )
 
     def start(self) -> None:
         """Queue one launch."""
@@ -200,12 +209,6 @@ class _CudaPrepared(_DevicePrepared):
         """Give the device memory back."""
         self._arguments = ()
         super().close()
-
-    def _argument(self, name: str) -> Any:
-        if name in MATRICES:
-            return {"A": self.a, "B": self.b, "C": self.c.view}[name]
-        value = self.launch.scalar(name)
-        return np.dtype(self.launch.kernel.accumulate).type(value) if name in ("alpha", "beta") else np.int32(value)
 
 
 class _CublasPrepared(_DevicePrepared):
@@ -219,7 +222,7 @@ class _CublasPrepared(_DevicePrepared):
     def start(self) -> None:
         """Queue one product."""
         a, b, c = self._views
-        self._cp.matmul(a, b, out=c)
+        self._cp.dot(a, b, out=c)
 
     def close(self) -> None:
         """Give the device memory back."""
@@ -240,84 +243,21 @@ class _faults:  # noqa: N801 (reads as a statement: `with _faults(launch)`)
         cp = cupy()
         if not isinstance(error, cp.cuda.runtime.CUDARuntimeError | cp.cuda.driver.CUDADriverError):
             return
-        text = _first_line(error)
+        text = first_line(error)
         try:
             cp.cuda.runtime.deviceSynchronize()
         except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError):
-            watchdog = "LAUNCH_TIMEOUT" in text.upper()
+            watchdog = "LAUNCHTIMEOUT" in text.upper().replace("_", "")
             advice = ": the display's watchdog stopped it, choose a smaller size" if watchdog else ""
             raise DeviceFault(f"{self._launch.label} at {self._launch.problem}: {text}{advice}") from None
         raise LaunchError(f"{self._launch.label} at {self._launch.problem} does not launch: {text}") from None
 
 
-def _compile(launch: Launch) -> tuple[Any, Build]:
-    cp = cupy()
-    kernel = launch.kernel
-    macros = (f"-D{name}={value}" for name, value in launch.macros.items())
-    flags = ("--std=c++17", *macros, *_includes(kernel.path.parent))
-    # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
-    code = f'#line 1 "{kernel.path.name}"\n{kernel.text}'
-    started = time.perf_counter()
-    module = cp.RawModule(code=code, options=flags, name_expressions=(launch.entry,))
-    try:
-        function = module.get_function(launch.entry)
-        # Asking for an attribute makes CuPy load the function.
-        registers = int(function.num_regs)
-    except cp.cuda.compiler.CompileException as error:
-        raise nvrtc_error(str(error), kernel.path) from None
-    except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError) as error:
-        text = _first_line(error)
-        if "NOT_FOUND" in text.upper():
-            raise BuildError(f"{kernel.path.name}: there is no kernel {launch.entry}") from None
-        raise LaunchError(f"{launch.label} does not load: {text}") from None
-    build = Build(
-        compile_ms=(time.perf_counter() - started) * 1e3,
-        flags=flags,
-        registers=registers,
-        shared_bytes=int(function.shared_size_bytes) + launch.shared_bytes,
-        local_bytes=int(function.local_size_bytes),
-    )
-    return function, build
-
-
-def nvrtc_error(log: str, path: Path) -> BuildError:
-    """Return the first error of NVRTC's log, by preference the first one in the file `path`."""
-    found = list(_NVRTC_ERROR.finditer(log))
-    mine = [e for e in found if Path(e["file"].strip()).name == path.name]
-    if mine:
-        return BuildError(f"{path.name}:{mine[0]['line']}: {mine[0]['text']}", int(mine[0]["line"]))
-    if found:
-        return BuildError(f"{path.name}: {found[0]['text']}")
-    return BuildError(f"{path.name} does not compile: {_first_line(log)}")
-
-
-def _includes(beside: Path) -> tuple[str, ...]:
-    """Return -I for the kernel's folder and for the folders that hold mma.h, which NVRTC does not bring itself."""
-    return tuple(f"-I{folder}" for folder in (beside.resolve(), *_toolkit_includes()))
-
-
-@cache
-def _toolkit_includes() -> tuple[Path, ...]:
-    named = (os.environ.get(variable) for variable in ("CUDA_HOME", "CUDA_PATH"))
-    candidates = [Path(folder) / "include" for folder in named if folder]
-    spec = importlib.util.find_spec("nvidia")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        candidates += sorted(Path(place).glob("*/include"))
-    candidates.append(Path("/usr/local/cuda/include"))
-    heads = ("mma.h", "crt/mma.h")
-    wheels = [folder for folder in candidates if any((folder / head).is_file() for head in heads)]
-    # The first folder with each header is enough; a toolkit of another version behind it must not mix in.
-    chosen: list[Path] = []
-    for head in heads:
-        first = next((folder for folder in wheels if (folder / head).is_file()), None)
-        if first is not None and first not in chosen:
-            chosen.append(first)
-    return tuple(chosen)
-
-
-def has_mma_header() -> bool:
-    """Whether kernels can include mma.h, the tensor cores' header."""
-    return any((folder / "crt" / "mma.h").is_file() for folder in _toolkit_includes())
+def _scalar_types(cp: Any, module: Any, launch: Launch) -> dict[str, type[np.generic]]:
+    """Ask the compiled module what types the kernel's scalar parameters have."""
+    answer = cp.zeros(1 + MOST, "int32")
+    module.get_function(DESCRIBE)((1,), (1,), (answer,))
+    return scalar_types(cp.asnumpy(answer).tolist(), launch.kernel.args, launch.entry)
 
 
 def _l2_bytes() -> int:
@@ -340,7 +280,3 @@ def _cache_folder() -> str:
             return str(folder)
     except OSError:
         return tempfile.mkdtemp(prefix="gemmviz-cupy-")
-
-
-def _first_line(error: object) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

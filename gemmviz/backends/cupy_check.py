@@ -67,13 +67,14 @@ def judge(packages: list[Package], found: Driver) -> Verdict:
             remedy = "the CPU kernels and all recordings work without one"
         return Verdict(False, f"no CUDA device: {found.problem}", remedy)
     if not packages:
-        return Verdict(False, "CuPy is not installed", f"{_install_line(found)}")
+        return Verdict(False, "CuPy is not installed", install_line(found))
     if len(packages) > 1:
         names = " ".join(name for name, _ in packages)
         listed = " and ".join(name for name, _ in packages)
         return Verdict(
-            False, f"{len(packages)} CuPy packages are installed: {listed}",
-            f"pip uninstall {names}, then {_install_line(found)}",
+            False,
+            f"{len(packages)} CuPy packages are installed: {listed}",
+            f"pip uninstall {names}, then {install_line(found)}",
         )
     name, version = packages[0]
     major = _NAME.match(name)
@@ -81,13 +82,14 @@ def judge(packages: list[Package], found: Driver) -> Verdict:
     have = found.cuda or (0, 0)
     if wanted is not None and have[0] < wanted:
         ours = f"the driver{' ' + found.version if found.version else ''} supports CUDA {have[0]}.{have[1]}"
-        remedy = f"update the NVIDIA driver, or pip uninstall {name}, then {_install_line(found)}"
+        remedy = f"update the NVIDIA driver, or pip uninstall {name}, then {install_line(found)}"
         if have[0] < _OLDEST:
             remedy = "update the NVIDIA driver"
         return Verdict(False, f"driver too old: {ours}, {name} {version} needs CUDA {wanted}.0 or newer", remedy)
     return Verdict(True)
 
 
-def _install_line(found: Driver) -> str:
+def install_line(found: Driver) -> str:
+    """Return the command that installs the CuPy which fits a driver, with NVRTC and its headers."""
     major = found.cuda[0] if found.cuda else _NEWEST
     return f"pip install 'gemmviz[cuda{min(max(major, _OLDEST), _NEWEST)}]'"

@@ -1,6 +1,7 @@
 """What the CUDA driver says about this machine, asked through ctypes: no CuPy and no CUDA context are needed."""
 
 import ctypes
+import re
 import uuid
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -112,7 +113,11 @@ def _error_text(code: ctypes.CDLL, error: int) -> str:
 
 
 def _kernel_module_version() -> str:
-    try:
-        return Path("/sys/module/nvidia/version").read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
+    for place in ("/sys/module/nvidia/version", "/proc/driver/nvidia/version"):
+        try:
+            found = re.search(r"\b\d{3,}\.\d+(\.\d+)?\b", Path(place).read_text(encoding="utf-8", errors="replace"))
+        except OSError:
+            continue
+        if found:
+            return found[0]
+    return ""

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from gemmviz.backends.blas import blas_facts
-from gemmviz.backends.cupy_check import cuda_verdict, cupy_packages
+from gemmviz.backends.cupy_check import cuda_verdict, cupy_packages, install_line
 from gemmviz.backends.driver import driver
 from gemmviz.backends.host import available_memory
+from gemmviz.backends.nvrtc import has_mma_header
 from gemmviz.backends.toolchain import compiler
 from gemmviz.catalogue.errors import Unavailable
 
@@ -131,7 +132,10 @@ def _gpu() -> list[Fact]:
     ]
     listed = ", ".join(" ".join(package) for package in packages) or "none"
     if not verdict.usable:
-        facts.append(Fact("CuPy", listed, "absent" if gpu is None else "missing", "" if gpu is None else str(verdict)))
+        if gpu is not None:
+            facts.append(Fact("CuPy", listed, "missing", str(verdict)))
+        else:
+            facts.append(Fact("CuPy", listed, "ok" if len(packages) == 1 else "absent"))
         return facts
     return [*facts, *_cupy(listed)]
 
@@ -146,11 +150,14 @@ def _cupy(listed: str) -> list[Fact]:
         return [Fact("CuPy", listed, "missing", str(error))]
     except Exception as error:
         return [Fact("CuPy", listed, "missing", f"CuPy does not work here: {error}")]
-    facts = [Fact("CuPy", f"{listed}, CUDA runtime {versions['cuda_runtime']}, NVRTC {versions['nvrtc']}")]
-    major = "13" if versions["nvrtc"].startswith("13") else "12"
-    if cuda.has_mma_header():
+    facts = [Fact("CuPy", f"{listed}, CUDA runtime {versions['cuda_runtime']}")]
+    install = install_line(driver())
+    if versions["nvrtc"] is None:
+        facts.append(Fact("NVRTC", "none", "missing", f"CUDA kernels cannot be compiled: {install}"))
+    else:
+        facts.append(Fact("NVRTC", versions["nvrtc"]))
+    if has_mma_header():
         facts.append(Fact("mma.h", "found: kernels may use tensor cores"))
     else:
-        facts.append(Fact("mma.h", "none", "absent", f"for tensor-core kernels: pip install 'gemmviz[cuda{major}]'"))
+        facts.append(Fact("mma.h", "none", "absent", f"for tensor-core kernels: {install}"))
     return facts
-

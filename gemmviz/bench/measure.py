@@ -119,8 +119,13 @@ def measure(
 
 
 def _measure(
-    row: results.Row, kernel: Kernel, problem: Problem, params: Mapping[str, int],
-    protocol: Protocol, find: Find, references: References,
+    row: results.Row,
+    kernel: Kernel,
+    problem: Problem,
+    params: Mapping[str, int],
+    protocol: Protocol,
+    find: Find,
+    references: References,
 ) -> Iterator[Record]:
     concrete = launch(kernel, problem, dict(params))
     results.describe_launch(row, concrete)

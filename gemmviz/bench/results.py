@@ -2,11 +2,13 @@
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -132,12 +134,33 @@ def document(env: Mapping[str, Any], device: Mapping[str, Any] | None, protocol:
         "run_id": uuid.uuid4().hex,
         "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),
         "argv": [Path(sys.argv[0]).name, *sys.argv[1:]] if sys.argv else [],
-        "app": {"version": __version__},
+        "app": app_facts(),
         "env": dict(env),
         "device": dict(device) if device else None,
         "protocol": protocol.describe(),
         "results": [],
     }
+
+
+@cache
+def app_facts() -> dict[str, Any]:
+    """Return gemmviz's version and, in a checkout, its commit and whether files differ from it; else None."""
+    checkout = Path(__file__).parents[2]
+    facts: dict[str, Any] = {"version": __version__, "git_sha": None, "dirty": None}
+    if (checkout / ".git").exists():
+        sha, status = _git(checkout, "rev-parse", "HEAD"), _git(checkout, "status", "--porcelain")
+        facts |= {"git_sha": sha or None, "dirty": None if status is None else bool(status)}
+    return facts
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() if answer.returncode == 0 else None
 
 
 def failed(rows: Iterable[Row]) -> bool:

@@ -132,8 +132,15 @@ def check(c: Matrix, reference: Reference) -> Verdict:
             worst = (float(ratio.flat[at]), (first + at // columns, at % columns))
     index = worst[1]
     return Verdict(
-        wrong == 0, largest, worst[0], reference.tolerance, index,
-        float(c[index]), float(reference.expected[index]), wrong, rows * columns,
+        wrong == 0,
+        largest,
+        worst[0],
+        reference.tolerance,
+        index,
+        float(c[index]),
+        float(reference.expected[index]),
+        wrong,
+        rows * columns,
     )
 
 

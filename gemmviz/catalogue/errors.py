@@ -29,5 +29,9 @@ class KernelFault(GemmvizError):
         self.line = line
 
 
+class KernelTimeout(KernelFault):
+    """A kernel that was still running when its time was up."""
+
+
 class Unavailable(GemmvizError):
     """Something this machine lacks: no GPU, no CuPy, no compiler. The message says what to do about it."""

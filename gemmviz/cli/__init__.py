@@ -75,10 +75,10 @@ def _with_window(arguments: Sequence[str]) -> list[str]:
     """Add the command ``window`` where none is given: ``gemmviz`` and ``gemmviz my.cu`` open it."""
     first = arguments[0] if arguments else ""
     if first in ("-h", "--help", "--version"):
-        return list(arguments)
+        return [*arguments]  # not list(): the command of that name is an attribute here, once imported
     if not first or first.startswith("-") or first.endswith((".cu", ".c")):
         return ["window", *arguments]
-    return list(arguments)
+    return [*arguments]
 
 
 def _complain(error: object, code: int) -> int:

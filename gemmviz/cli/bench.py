@@ -34,11 +34,13 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "bench",
         help=summary,
-        description="Verifies each kernel against a float64 reference, then measures it. A wrong kernel gets no GFLOPS.",
+        description="Verifies each kernel against a float64 reference, then measures it. A wrong one gets no GFLOPS.",
         epilog="Exit code 1 when a kernel is wrong, does not compile, crashes or hangs; a skipped one is no failure.",
     )
     parser.add_argument(
-        "kernels", nargs="*", metavar="KERNEL",
+        "kernels",
+        nargs="*",
+        metavar="KERNEL",
         help="names from `gemmviz list`, or paths of .cu or .c files (default: the whole ladder)",
     )
     parser.add_argument(
@@ -96,8 +98,12 @@ def _drive(request: messages.BenchRequest) -> tuple[results.Document, bool]:
     engine = Engine()
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
     )
     try:
         with _ctrl_c(cancel), bar:
@@ -142,11 +148,12 @@ def _print(document: results.Document) -> None:
     if not console.is_terminal:
         console = Console(width=140)
     table = Table(title="GFLOPS as measured on this machine now")
-    for name, side in (
-        ("kernel", "left"), ("M x N x K", "right"), ("status", "left"), ("GFLOPS", "right"), ("median ms", "right"),
-        ("spread", "right"), ("of reference", "right"), ("flags", "left"),
-    ):
-        table.add_column(name, justify=side)  # type: ignore[arg-type]  # a literal to rich
+    # Names and sizes are never cut: what is cut cannot be typed.
+    table.add_column("kernel", overflow="fold", min_width=16)
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("status", overflow="fold")
+    for name in ("GFLOPS", "median ms", "spread", "of library"):
+        table.add_column(name, justify="right", overflow="fold")
     rows = document["results"]
     for row in rows:
         table.add_row(*map(escape, _cells(row, rows)))
@@ -159,26 +166,34 @@ def _print(document: results.Document) -> None:
 
 
 def _cells(row: results.Row, rows: list[results.Row]) -> list[str]:
-    size = f"{row['M']} x {row['N']} x {row['K']}"
+    m, n, k = row["M"], row["N"], row["K"]
+    size = str(m) if m == n == k else f"{m} x {n} x {k}"
     status = row["status"]
     if status == "skipped":
         status += ": " + row["message"].split(": ")[0].split(" (")[0]
     stats = row["stats"]
     if stats is None:
-        return [row["label"], size, status, "-", "-", "-", "-", ""]
+        return [row["label"], size, status, "-", "-", "-", "-"]
+    if row["flags"]:
+        status += f" ({', '.join(row['flags'])})"
     spread = stats["iqr_rel"]
     share = _share(row, rows)
     return [
-        row["label"], size, status, significant(row["gflops"], spread), significant(stats["median"] * 1e3, spread),
-        f"{spread:.1%}", "-" if share is None else f"{share:.1%}", ", ".join(row["flags"]),
+        row["label"],
+        size,
+        status,
+        significant(row["gflops"], spread),
+        significant(stats["median"] * 1e3, spread),
+        f"{spread:.1%}",
+        "-" if share is None else f"{share:.1%}",
     ]
 
 
 def _share(row: results.Row, rows: list[results.Row]) -> float | None:
     """Return the row's GFLOPS over those of the library that runs in the same place, at the same size."""
-    size = (row["M"], row["N"], row["K"])
+    same = ("M", "N", "K", "dtype_in")
     for other in rows:
-        if other["backend"] == _REFERENCE[row["backend"]] and (other["M"], other["N"], other["K"]) == size:
-            if other["gflops"] and other["dtype_in"] == row["dtype_in"]:
-                return float(row["gflops"] / other["gflops"])
+        is_reference = other["backend"] == _REFERENCE[row["backend"]] and all(other[k] == row[k] for k in same)
+        if is_reference and other["gflops"]:
+            return float(row["gflops"] / other["gflops"])
     return None

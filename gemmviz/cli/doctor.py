@@ -41,7 +41,9 @@ _LIBRARIES = {
 def add(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
-        "doctor", help=summary, description="Says what works on this machine, and what to do about what does not.",
+        "doctor",
+        help=summary,
+        description="Says what works on this machine, and what to do about what does not.",
         epilog="Exit code 1 when something is missing that gemmviz needs. A GPU is not needed.",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -81,8 +83,13 @@ def window_facts(environment: Mapping[str, str]) -> list[Fact]:
     environment
         ``os.environ``, or a test's.
     """
-    return [_package("PySide6", "PySide6-Essentials"), _package("pyqtgraph", "pyqtgraph"), _libraries(),
-            _display(environment), _fonts()]
+    return [
+        _package("PySide6", "PySide6-Essentials"),
+        _package("pyqtgraph", "pyqtgraph"),
+        _libraries(),
+        _display(environment),
+        _fonts(),
+    ]
 
 
 def cache_fact() -> Fact:
@@ -93,8 +100,11 @@ def cache_fact() -> Fact:
             return Fact("Cache folder", str(folder))
     except OSError as error:
         return Fact(
-            "Cache folder", "cannot be written", "absent",
-            f"{error.strerror}: kernels are compiled anew for each run; set XDG_CACHE_HOME to a folder that can be written",
+            "Cache folder",
+            "cannot be written",
+            "absent",
+            f"{error.strerror}: compiled kernels go to a temporary folder; "
+            "let XDG_CACHE_HOME name one that can be written",
         )
 
 
@@ -138,10 +148,10 @@ def _fonts() -> Fact:
     return Fact("Fonts", f"{found}, {korean} with Korean")
 
 
-def _count_fonts(*pattern: str) -> int:
+def _count_fonts(pattern: str = ":") -> int:
     try:
         answer = subprocess.run(
-            ["fc-list", *pattern, "family"], capture_output=True, text=True, errors="replace", timeout=20, check=False
+            ["fc-list", pattern, "family"], capture_output=True, text=True, errors="replace", timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return 0

@@ -63,6 +63,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def engine_reply(request: RecordRequest) -> Recorded:
+    """Return the recording that a child process makes, or raise what kept it from one."""
     engine = Engine()
     try:
         with Console(stderr=True).status("Recording") as status:

@@ -23,10 +23,19 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("kernel", metavar="KERNEL", help="a name from `gemmviz list`, or the path of a .cu or .c file")
     options.add_launch(parser, default_size=8)
     parser.add_argument("--step", type=int, metavar="S", help="which step, from 1 (default: 40%% of the way)")
-    parser.add_argument("--order", choices=("grid", "block"), default="grid",
-                        help="blocks move together (grid, the default) or one after another (block)")
-    parser.add_argument("--resolution", type=_resolution, default=(1920, 1080), metavar="WxH",
-                        help="size of the picture in pixels (default 1920x1080)")
+    parser.add_argument(
+        "--order",
+        choices=("grid", "block"),
+        default="grid",
+        help="blocks move together (grid, the default) or one after another (block)",
+    )
+    parser.add_argument(
+        "--resolution",
+        type=_resolution,
+        default=(1920, 1080),
+        metavar="WxH",
+        help="size of the picture in pixels (default 1920x1080)",
+    )
     parser.add_argument("--theme", choices=("dark", "light"), default="dark", help="colours (default dark)")
     parser.add_argument("--window", action="store_true", help="draw the whole window instead of the stage")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the PNG to write")
@@ -40,9 +49,7 @@ def _run(args: argparse.Namespace) -> int:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
     problem = options.problem(args)
     job = launch(kernel, problem, picture_params(kernel, problem) | options.params(args))
-    request = RecordRequest(
-        1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, args.order
-    )
+    request = RecordRequest(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, args.order)
     reply = engine_reply(request)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from gemmviz.ui.display import missing

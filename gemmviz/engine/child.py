@@ -19,6 +19,7 @@ from gemmviz.catalogue.errors import (
     FrontMatterError,
     GemmvizError,
     KernelFault,
+    KernelTimeout,
     Unavailable,
 )
 from gemmviz.engine.messages import (
@@ -50,7 +51,7 @@ def main(connection: Connection) -> None:
     # A group of its own: a compiler that it started dies with it, and a Ctrl-C in the terminal goes to the parent only.
     os.setsid()
     # A kernel's printf must not get into what the parent writes to its standard output.
-    os.dup2(2, 1)
+    _redirect_output()
     with suppress(OSError):
         # Should a kernel take all memory, let Linux end this process and not the window.
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
@@ -61,6 +62,15 @@ def main(connection: Connection) -> None:
         for_good = _serve(request, cancel, lambda reply: connection.send(encode(reply)))
         if for_good:
             os._exit(0)
+
+
+def _redirect_output() -> None:
+    try:
+        os.dup2(2, 1)
+    except OSError:  # no standard error either, as when a desktop starts the window
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
 
 
 def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threading.Event]]") -> None:
@@ -96,7 +106,8 @@ def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
     except BrokenPipeError:
         os._exit(1)
     except KernelFault as error:
-        send(Failed(request.run, "crash", str(error), error.line))
+        kind = "timeout" if isinstance(error, KernelTimeout) else "crash"
+        send(Failed(request.run, kind, str(error), error.line))
         return True
     except BuildError as error:
         send(Failed(request.run, "compile", str(error), error.line))
@@ -120,12 +131,8 @@ def _record(request: RecordRequest, send: Send) -> None:
     from gemmviz.trace import timeline, traffic
     from gemmviz.trace.record import record
 
-    concrete = launch(
-        parse(request.text, Path(request.path)), Problem(request.m, request.n, request.k), request.params
-    )
-    recording = record(
-        concrete, deadline_s=request.deadline_s, progress=lambda text: send(Progress(request.run, text))
-    )
+    concrete = launch(parse(request.text, Path(request.path)), Problem(request.m, request.n, request.k), request.params)
+    recording = record(concrete, deadline_s=request.deadline_s, progress=lambda text: send(Progress(request.run, text)))
     send(Progress(request.run, f"Ordering {len(recording.accesses):,} accesses"))
     order = timeline.build(recording, "block" if request.order == "block" else "grid")
     counted = traffic.measure(recording, order)

@@ -71,6 +71,7 @@ class Engine:
     def __init__(self) -> None:
         self._process: Any = None
         self._pipe: Connection | None = None
+        self._lock = threading.Lock()
 
     @property
     def pid(self) -> int | None:
@@ -165,7 +166,7 @@ class Engine:
             raise _Lost("cancelled", "cancelled")
         over = False
         try:
-            self._send(request)
+            self._submit(request)
             heard = time.monotonic()
             give_up: float | None = None
             while not over:
@@ -173,8 +174,7 @@ class Engine:
                 now = time.monotonic()
                 if reply is None:
                     if give_up is None and cancel.is_set():
-                        self._send(Cancel(request.run))
-                        give_up = now + _GRACE_S
+                        give_up = self._ask_to_stop(request.run)
                     elif give_up is not None and now > give_up:
                         raise _Lost("cancelled", "cancelled")
                     elif limit is not None and now - heard > limit:
@@ -186,10 +186,11 @@ class Engine:
                     limit = reply.deadline_s
                 heard = now
                 over = isinstance(reply, FINAL)
+                if isinstance(reply, Failed) and reply.kind == "crash":
+                    self._kill()  # the process ends by itself now; the next request must not reach it
                 yield reply
                 if give_up is None and cancel.is_set() and not over:
-                    self._send(Cancel(request.run))
-                    give_up = time.monotonic() + _GRACE_S
+                    give_up = self._ask_to_stop(request.run)
                 elif give_up is not None and time.monotonic() > give_up and not over:
                     raise _Lost("cancelled", "cancelled")
         finally:
@@ -197,14 +198,22 @@ class Engine:
             if not over:
                 self._kill()
 
-    def _send(self, message: Request | Cancel) -> None:
+    def _submit(self, request: Request) -> None:
         if self._process is None or not self._process.is_alive():
             self._start()
         assert self._pipe is not None
         try:
-            self._pipe.send(encode(message))
+            self._pipe.send(encode(request))
         except OSError:
             raise self._obituary() from None
+
+    def _ask_to_stop(self, run: int) -> float:
+        """Ask the process to end a run; return until when it has time to (`time.monotonic`)."""
+        pipe = self._pipe
+        if pipe is not None:
+            with suppress(OSError):  # it is dead already: the next look into the pipe tells how
+                pipe.send(encode(Cancel(run)))
+        return time.monotonic() + _GRACE_S
 
     def _receive(self) -> Reply | None:
         """Return the next reply, or None when there is none for a while."""
@@ -225,12 +234,18 @@ class Engine:
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
         self._process = context.Process(target=child.main, args=(other,), name="gemmviz-engine", daemon=True)
-        self._process.start()
-        other.close()
+        # The process inherits the mask: a Ctrl-C while it starts, still in our group, is not for it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            other.close()
 
     def _kill(self) -> None:
-        process, pipe = self._process, self._pipe
-        self._process = self._pipe = None
+        with self._lock:
+            process, pipe = self._process, self._pipe
+            self._process = self._pipe = None
         if pipe is not None:
             pipe.close()
         if process is None or process.pid is None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.catalogue.errors import ConstraintError, KernelFault
+from gemmviz.catalogue.errors import ConstraintError, KernelFault, KernelTimeout
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.simt import debuginfo
@@ -195,7 +195,7 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
             cause = signal.strsignal(job.signal) or f"signal {job.signal}"
             raise KernelFault(f"{where}: {cause} in {who}, address {job.fault_address:#x}", line or None)
         case Status.DEADLINE:
-            raise KernelFault(
+            raise KernelTimeout(
                 f"{where}: still running after {job.deadline_s:g} s in {who}: "
                 "an endless loop, or too large a size to record",
                 line or None,

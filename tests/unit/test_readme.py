@@ -15,7 +15,8 @@ pytestmark = pytest.mark.skipif(not README.exists(), reason="runs from a wheel, 
 
 
 def test_the_readme_shows_every_command_and_no_other() -> None:
-    shown = set(re.findall(r"^gemmviz ([a-z]+)", README.read_text(), re.MULTILINE))
+    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL))
+    shown = set(re.findall(r"^gemmviz ([a-z]+)", blocks, re.MULTILINE))
     assert shown == set(cli._COMMANDS) - {"window"}
 
 

@@ -196,7 +196,7 @@ def test_a_crash_is_caught_with_its_line_and_the_next_recording_works() -> None:
 
 
 def test_an_endless_loop_is_stopped_with_its_line() -> None:
-    with pytest.raises(KernelFault, match="still running after 0.5 s") as caught:
+    with pytest.raises(KernelFault, match=r"still running after 0\.5 s") as caught:
         own("__global__ void k(float *A, float *B, volatile float *C, int N) {\n for (;;) C[0] = 1;\n }")
     assert caught.value.line == 8
     with pytest.raises(KernelFault, match="endless loop"):

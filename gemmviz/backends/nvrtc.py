@@ -1,0 +1,125 @@
+"""Compiles CUDA kernels with NVRTC, through a CuPy that the caller hands in."""
+
+import importlib.util
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gemmviz.backends.base import Build, LaunchError
+from gemmviz.backends.signature import describing_source
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.launch import Launch
+
+_ERROR = re.compile(r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error:? ?(?P<text>.*)$", re.MULTILINE)
+
+
+def compile_launch(cp: Any, launch: Launch) -> tuple[Any, Any, Build]:
+    """Compile a launch's kernel.
+
+    Parameters
+    ----------
+    cp
+        The module ``cupy``.
+    launch
+        What to compile.
+
+    Returns
+    -------
+    tuple
+        The kernel (``cupy.RawKernel``), its module (``cupy.RawModule``), and what is known of the build.
+
+    Raises
+    ------
+    BuildError
+        When NVRTC refuses the source; ``line`` is the line of the kernel's file.
+    LaunchError
+        When the GPU cannot load the result.
+    """
+    kernel = launch.kernel
+    macros = (f"-D{name}={value}" for name, value in launch.macros.items())
+    flags = ("--std=c++17", *macros, *(f"-I{folder}" for folder in (kernel.path.parent.resolve(), *mma_folders())))
+    # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
+    code = f'#line 1 "{kernel.path.name}"\n{kernel.text}\n{describing_source(launch.entry)}'
+    started = time.perf_counter()
+    module = cp.RawModule(code=code, options=flags, name_expressions=(launch.entry,))
+    try:
+        with _without_cache():
+            function = module.get_function(launch.entry)
+            # Asking for an attribute makes CuPy load the function.
+            registers = int(function.num_regs)
+    except cp.cuda.compiler.CompileException as error:
+        raise nvrtc_error(str(error), kernel.path, launch.entry) from None
+    except cp.cuda.nvrtc.NVRTCError as error:
+        raise BuildError(f"{kernel.path.name}: NVRTC refuses it: {first_line(error)}") from None
+    except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError) as error:
+        raise LaunchError(f"{launch.label} does not load: {first_line(error)}") from None
+    build = Build(
+        compile_ms=(time.perf_counter() - started) * 1e3,
+        # CuPy adds this one by itself: denormals count as zero.
+        flags=(*flags, "-ftz=true"),
+        registers=registers,
+        shared_bytes=int(function.shared_size_bytes) + launch.shared_bytes,
+        local_bytes=int(function.local_size_bytes),
+    )
+    return function, module, build
+
+
+def nvrtc_error(log: str, path: Path, entry: str) -> BuildError:
+    """Return the first error of NVRTC's log, by preference the first one in the file `path`."""
+    found = list(_ERROR.finditer(log))
+    mine = [e for e in found if Path(e["file"].strip()).name == path.name]
+    if mine:
+        return BuildError(f"{path.name}:{mine[0]['line']}: {mine[0]['text']}", int(mine[0]["line"]))
+    if found and "gemmviz_arguments" in found[0]["file"]:
+        return BuildError(f"{path.name}: there is no single kernel {entry}: {found[0]['text']}")
+    if found:
+        return BuildError(f"{path.name}: {found[0]['text']}")
+    return BuildError(f"{path.name} does not compile: {first_line(log)}")
+
+
+@cache
+def mma_folders() -> tuple[Path, ...]:
+    """Return the include folders that hold mma.h and crt/mma.h, which NVRTC does not bring itself."""
+    named = (os.environ.get(variable) for variable in ("CUDA_HOME", "CUDA_PATH"))
+    candidates = [Path(folder) / "include" for folder in named if folder]
+    spec = importlib.util.find_spec("nvidia")
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        candidates += sorted(Path(place).glob("*/include"))
+    candidates.append(Path("/usr/local/cuda/include"))
+    # The first folder with each header is enough; a toolkit of another version behind it must not mix in.
+    chosen: list[Path] = []
+    for head in ("mma.h", "crt/mma.h"):
+        first = next((folder for folder in candidates if (folder / head).is_file()), None)
+        if first is not None and first not in chosen:
+            chosen.append(first)
+    return tuple(chosen)
+
+
+def has_mma_header() -> bool:
+    """Whether kernels can include mma.h, the tensor cores' header."""
+    return any((folder / "crt" / "mma.h").is_file() for folder in mma_folders())
+
+
+def first_line(error: object) -> str:
+    """Return the first line of an error's text that says something."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+@contextmanager
+def _without_cache() -> Iterator[None]:
+    """Make CuPy compile anew, so that the time it takes is the compiler's."""
+    name = "CUPY_CACHE_IN_MEMORY"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

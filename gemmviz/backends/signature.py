@@ -1,0 +1,79 @@
+"""What types a CUDA kernel's parameters have, asked of the compiler itself.
+
+A launch copies raw bytes: an int handed to a parameter of type size_t would leave half of it undefined. So a second,
+tiny kernel is compiled along with the user's; it reports the parameters' types, and the launch follows them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.kernel import MATRICES
+
+DESCRIBE = "gv_describe"
+MOST = 32
+_POINTER = 1000
+_INTEGERS: dict[int, type[np.generic]] = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
+_FLOATS: dict[int, type[np.generic]] = {104: np.float32, 108: np.float64}
+_SOURCE = """
+#line 1 "gemmviz_arguments"
+template <class T> struct gv_kind { static const int value = sizeof(T); };
+template <class T> struct gv_kind<T *> { static const int value = %(pointer)d; };
+template <class T> struct gv_kind<T *__restrict__> { static const int value = %(pointer)d; };
+template <> struct gv_kind<float> { static const int value = 104; };
+template <> struct gv_kind<double> { static const int value = 108; };
+template <class... P> __device__ void gv_kinds(int *out, void (*)(P...))
+{
+    const int kinds[] = {gv_kind<P>::value..., 0};
+    *out = sizeof...(P);
+    for (int i = 0; i < (int) sizeof...(P) && i < %(most)d; i++)
+        out[i + 1] = kinds[i];
+}
+extern "C" __global__ void %(name)s(int *out) { gv_kinds(out, (decltype(&%(entry)s)) 0); }
+"""
+
+
+def describing_source(entry: str) -> str:
+    """Return CUDA to put behind the user's: a kernel that writes the number of parameters and the kind of each."""
+    return _SOURCE % {"pointer": _POINTER, "most": MOST, "name": DESCRIBE, "entry": entry}
+
+
+def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict[str, type[np.generic]]:
+    """Return the NumPy type of each scalar argument.
+
+    Parameters
+    ----------
+    answer
+        What the describing kernel wrote.
+    args
+        What the front matter says each parameter is.
+    entry
+        For messages.
+
+    Raises
+    ------
+    BuildError
+        When the front matter does not fit the parameters: this would crash the kernel, or worse, not crash it.
+    """
+    count = int(answer[0])
+    if count != len(args):
+        raise BuildError(f"{entry} takes {count} parameters, but args lists {len(args)}: [{', '.join(args)}]")
+    types: dict[str, type[np.generic]] = {}
+    for number, (name, kind) in enumerate(zip(args, map(int, answer[1 : count + 1]), strict=True), 1):
+        where = f"parameter {number} of {entry}"
+        if name in MATRICES:
+            if kind != _POINTER:
+                raise BuildError(f"{where} is no pointer, but args says that it is matrix {name}")
+            continue
+        if kind == _POINTER:
+            raise BuildError(f"{where} is a pointer, but args says that it is the scalar {name}")
+        if kind in _FLOATS:
+            types[name] = _FLOATS[kind]
+        elif name in ("alpha", "beta") and kind == 2:
+            types[name] = np.float16
+        elif kind in _INTEGERS:
+            types[name] = _INTEGERS[kind]
+        else:
+            raise BuildError(f"{where} ({name}) has a type of {kind} bytes, which gemmviz cannot fill in")
+    return types

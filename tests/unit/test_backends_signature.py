@@ -1,0 +1,33 @@
+"""A CUDA kernel's parameters: their types are followed, and a front matter that does not fit is refused."""
+
+import numpy as np
+import pytest
+
+from gemmviz.backends.signature import describing_source, scalar_types
+from gemmviz.catalogue.errors import BuildError
+
+POINTER = 1000
+ARGS = ["C", "A", "B", "M", "alpha"]
+
+
+def test_each_scalar_gets_the_type_of_its_parameter():
+    assert scalar_types([5, POINTER, POINTER, POINTER, 8, 104], ARGS, "f") == {"M": np.int64, "alpha": np.float32}
+    assert scalar_types([5, POINTER, POINTER, POINTER, 2, 2], ARGS, "f") == {"M": np.int16, "alpha": np.float16}
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ([4, POINTER, POINTER, POINTER, 4], "takes 4 parameters, but args lists 5"),
+        ([5, POINTER, 4, POINTER, 4, 104], "parameter 2 of f is no pointer"),
+        ([5, POINTER, POINTER, POINTER, POINTER, 104], "parameter 4 of f is a pointer"),
+        ([5, POINTER, POINTER, POINTER, 128, 104], "128 bytes"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_the_launch(answer, says):
+    with pytest.raises(BuildError, match=says):
+        scalar_types(answer, ARGS, "f")
+
+
+def test_the_entry_stands_in_the_source_with_its_template_arguments():
+    assert "decltype(&tiled<64, 8>)" in describing_source("tiled<64, 8>")

@@ -1,0 +1,90 @@
+"""Verification: right results pass, every kind of wrong one fails."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gemmviz.bench.verify import Reference, check, gamma
+from gemmviz.catalogue.errors import ConstraintError
+
+
+def reference(m, n, k, seed=0, dtype="float32"):
+    generator = np.random.default_rng(seed)
+    a, b = generator.uniform(-1, 1, (m, k)).astype(dtype), generator.uniform(-1, 1, (k, n)).astype(dtype)
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    return a, b, Reference(wide_a @ wide_b, np.abs(wide_a) @ np.abs(wide_b), gamma(k, dtype))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 300), st.integers(0, 1000))
+def test_a_sum_in_any_order_passes(m, n, k, seed):
+    a, b, wanted = reference(m, n, k, seed)
+    order = np.random.default_rng(seed).permutation(k)
+    c = np.zeros((m, n), np.float32)
+    for i in order:
+        c += np.outer(a[:, i], b[i])
+    assert check(c, wanted).ok
+
+
+def test_a_missing_term_fails_and_the_worst_element_is_named():
+    a, b, wanted = reference(20, 30, 64)
+    c = a @ b
+    c[7, 11] -= a[7, 3] * b[3, 11]
+    verdict = check(c, wanted)
+    assert not verdict.ok
+    assert verdict.worst_index == (7, 11)
+    assert verdict.wrong == 1
+    assert "1 of 600" in verdict.message and "C[7, 11]" in verdict.message
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_value_that_is_not_finite_fails(value):
+    a, b, wanted = reference(8, 8, 8)
+    c = a @ b
+    c[2, 5] = value
+    verdict = check(c, wanted)
+    assert not verdict.ok
+    assert verdict.worst_index == (2, 5)
+    assert verdict.to_plain()["max_abs"] is None
+
+
+def test_an_element_that_nobody_wrote_fails():
+    a, b, wanted = reference(8, 8, 8)
+    c = a @ b
+    c[-1, -1] = np.frombuffer(b"\xff" * 4, np.float32)[0]
+    assert not check(c, wanted).ok
+
+
+def test_exact_references_allow_no_error_at_all():
+    expected = np.arange(12.0).reshape(3, 4)
+    assert check(expected.astype(np.float32), Reference(expected, None, 0.0)).ok
+    off = expected.astype(np.float32)
+    off[1, 2] = np.nextafter(off[1, 2], np.float32(100))
+    assert check(off, Reference(expected, None, 0.0)).worst_index == (1, 2)
+
+
+def test_a_zero_row_must_stay_zero():
+    expected, magnitude = np.zeros((2, 2)), np.zeros((2, 2))
+    c = np.zeros((2, 2), np.float32)
+    assert check(c, Reference(expected, magnitude, 1e-6)).ok
+    c[0, 1] = 1e-30
+    assert not check(c, Reference(expected, magnitude, 1e-6)).ok
+
+
+def test_large_matrices_are_checked_to_the_last_row():
+    expected = np.ones((3000, 3000))
+    c = np.ones((3000, 3000), np.float32)
+    c[2999, 17] = 2
+    assert check(c, Reference(expected, None, 0.0)).worst_index == (2999, 17)
+
+
+def test_the_bound_grows_with_k_and_with_the_roundoff():
+    assert gamma(10, "float32") < gamma(1000, "float32") < gamma(1000, "float16")
+    assert gamma(1, "float32") == pytest.approx(2**-24, rel=1e-6)
+    assert gamma(1000, "int32") == 0
+
+
+def test_a_bound_that_says_nothing_is_refused():
+    with pytest.raises(ConstraintError, match="cannot be verified"):
+        gamma(4096, "float16")

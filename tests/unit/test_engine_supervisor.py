@@ -1,0 +1,269 @@
+"""The engine survives every kernel; a bad one costs its own row and nothing else."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import hostile
+import pytest
+
+from gemmviz.engine.messages import (
+    FINAL,
+    BenchRequest,
+    Done,
+    Failed,
+    Probed,
+    ProbeRequest,
+    Progress,
+    Recorded,
+    RecordRequest,
+    Result,
+    Sample,
+    decode,
+    encode,
+)
+from gemmviz.engine.supervisor import Engine
+
+FAST = {"warmup_launches": 1, "warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 1}
+
+
+@pytest.fixture
+def engine():
+    engine = Engine()
+    yield engine
+    pid = engine.pid
+    engine.close()
+    assert engine.pid is None
+    if pid is not None:
+        assert not is_alive(pid)
+
+
+def is_alive(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def entry(text, name="mine.c"):
+    return {"path": f"/nowhere/{name}", "text": text, "params": {}}
+
+
+def bench(engine, *texts, sizes=((6, 5, 4),), cancel=None, **protocol):
+    kernels = [entry(text, f"mine{i}.c") for i, text in enumerate(texts)]
+    request = BenchRequest(7, kernels, list(sizes), FAST | protocol)
+    return list(engine.run(request, cancel or threading.Event()))
+
+
+def rows(replies):
+    assert isinstance(replies[-1], Done)
+    assert not any(isinstance(reply, FINAL) for reply in replies[:-1])
+    return replies[-1].document["results"]
+
+
+def test_a_right_kernel_is_measured(engine):
+    replies = bench(engine, hostile.RIGHT)
+    (row,) = rows(replies)
+    assert row["status"] == "ok"
+    assert row["gflops"] > 0
+    assert [r.row for r in replies if isinstance(r, Result)] == [row]
+    assert any(isinstance(r, Sample) for r in replies)
+    shares = [r.share for r in replies if isinstance(r, Progress)]
+    assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] <= 1
+
+
+def test_the_document_says_how_it_was_taken(engine):
+    document = bench(engine, hostile.RIGHT)[-1].document
+    assert document["schema_version"] == 1
+    assert document["env"]["cpu"]["cores"] >= 1
+    assert document["env"]["compiler"]["version"]
+    assert document["protocol"]["seed"] == 2026
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "says"),
+    [
+        (hostile.WRONG, "wrong", "elements of C are wrong"),
+        (hostile.SEGFAULT, "crash", "segmentation fault (SIGSEGV)"),
+        (hostile.ABORT, "crash", "abort (SIGABRT)"),
+        (hostile.DIVIDES_BY_ZERO, "crash", "division by zero (SIGFPE)"),
+        (hostile.OVERFLOWS_THE_STACK, "crash", "segmentation fault (SIGSEGV)"),
+        (hostile.EXITS, "crash", "exit code 3"),
+        (hostile.SYNTAX, "compile", "mine1.c:8: "),
+        (hostile.NO_FRONT_MATTER, "compile", "no front matter"),
+    ],
+)
+def test_a_bad_kernel_costs_its_own_row_and_the_next_one_runs(engine, text, status, says):
+    first, bad, last = rows(bench(engine, hostile.RIGHT, text, hostile.RIGHT))
+    assert (first["status"], bad["status"], last["status"]) == ("ok", status, "ok")
+    assert says in bad["message"]
+    assert bad["gflops"] is None
+
+
+def test_an_endless_kernel_is_given_up_and_the_next_one_runs(engine):
+    endless, last = rows(bench(engine, hostile.ENDLESS, hostile.RIGHT, deadline_s=0.5))
+    assert endless["status"] == "timeout"
+    assert "still running after 0.5 s" in endless["message"]
+    assert last["status"] == "ok"
+
+
+def test_a_crash_at_one_size_leaves_the_other_sizes_alone(engine):
+    text = hostile.source("    if (m == 5) *(volatile int *)8 = 1;")
+    found = rows(bench(engine, text, hostile.RIGHT, sizes=[(5, 5, 5), (6, 6, 6)]))
+    assert [(r["M"], r["status"]) for r in found] == [(5, "crash"), (5, "ok"), (6, "ok"), (6, "ok")]
+
+
+def test_the_last_kernel_may_crash_and_the_document_is_whole(engine):
+    replies = bench(engine, hostile.RIGHT, hostile.SEGFAULT)
+    assert [r["status"] for r in rows(replies)] == ["ok", "crash"]
+    assert replies[-1].document["env"]["cpu"]["cores"] >= 1
+
+
+def test_cancelling_an_endless_kernel_keeps_what_was_finished(engine):
+    cancel = threading.Event()
+    kernels = [entry(t, f"mine{i}.c") for i, t in enumerate((hostile.RIGHT, hostile.ENDLESS, hostile.RIGHT))]
+    replies = []
+    # Were the cancellation lost, the row would end as a timeout.
+    for reply in engine.run(BenchRequest(1, kernels, [(6, 5, 4)], FAST | {"deadline_s": 30}), cancel):
+        replies.append(reply)
+        if isinstance(reply, Progress) and "verifying" in reply.text and len(result_rows(replies)) == 1:
+            cancel.set()
+    assert [r["status"] for r in rows(replies)] == ["ok", "cancelled", "cancelled"]
+
+
+def result_rows(replies):
+    return [r.row for r in replies if isinstance(r, Result)]
+
+
+def test_cancelling_a_long_measurement_asks_softly_and_keeps_the_process(engine):
+    cancel = threading.Event()
+    replies = []
+    request = BenchRequest(1, [entry(hostile.RIGHT)], [(6, 5, 4)], FAST | {"min_samples": 10**9, "timeout_s": 60})
+    for reply in engine.run(request, cancel):
+        replies.append(reply)
+        if isinstance(reply, Sample):
+            cancel.set()
+    assert [r["status"] for r in rows(replies)] == ["cancelled"]
+    pid = engine.pid
+    assert pid is not None
+    assert [r["status"] for r in rows(bench(engine, hostile.RIGHT))] == ["ok"]
+    assert engine.pid == pid
+
+
+def test_a_run_that_is_cancelled_before_it_starts_never_starts(engine):
+    cancel = threading.Event()
+    cancel.set()
+    replies = bench(engine, hostile.RIGHT, cancel=cancel)
+    assert [r["status"] for r in rows(replies)] == ["cancelled"]
+    (failed,) = engine.run(ProbeRequest(2), cancel)
+    assert failed.kind == "cancelled"
+    assert engine.pid is None
+
+
+def test_a_caller_that_stops_listening_leaves_no_stale_answers(engine):
+    replies = engine.run(BenchRequest(1, [entry(hostile.ENDLESS)], [(6, 5, 4)], FAST), threading.Event())
+    next(replies)
+    replies.close()
+    assert [r["status"] for r in rows(bench(engine, hostile.RIGHT))] == ["ok"]
+
+
+def test_a_recording_comes_back_and_a_bad_one_does_not_stop_the_next(engine):
+    def record(text):
+        return list(engine.run(RecordRequest(3, "/nowhere/mine.c", text, 4, 4, 4, {}), threading.Event()))[-1]
+
+    good = record(hostile.RIGHT)
+    assert isinstance(good, Recorded)
+    assert good.recording["wrong"] == 0
+    bad = record(hostile.SYNTAX)
+    assert isinstance(bad, Failed)
+    assert (bad.kind, bad.line) == ("compile", 8)
+    crash = record(hostile.SEGFAULT)
+    assert isinstance(crash, Failed)
+    assert crash.kind == "crash"
+    assert isinstance(record(hostile.RIGHT), Recorded)
+
+
+def test_a_size_that_cannot_be_is_refused(engine):
+    (*_, failed) = bench(engine, hostile.RIGHT, sizes=[(0, 4, 4)])
+    assert isinstance(failed, Failed)
+    assert failed.kind == "refused"
+    assert "M = 0" in failed.message
+
+
+def test_the_probe_says_what_there_is(engine):
+    (probed,) = (r for r in engine.run(ProbeRequest(9), threading.Event()) if isinstance(r, FINAL))
+    assert isinstance(probed, Probed)
+    names = [fact["name"] for fact in probed.facts["facts"]]
+    assert {"Python", "CPU", "C compiler", "NumPy", "GPU", "CuPy"} <= set(names)
+
+
+def test_a_process_that_was_killed_from_outside_is_replaced(engine):
+    bench(engine, hostile.RIGHT)
+    os.kill(engine.pid, signal.SIGKILL)
+    assert [r["status"] for r in rows(bench(engine, hostile.RIGHT))] == ["ok"]
+
+
+def test_what_a_kernel_prints_stays_out_of_the_standard_output(tmp_path):
+    script = parent_script(tmp_path, "PRINTS")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert "hello from a kernel" not in done.stdout
+    assert "finished" in done.stdout
+
+
+def test_the_process_dies_with_its_parent_even_inside_an_endless_kernel(tmp_path):
+    script = parent_script(tmp_path, "ENDLESS")
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
+        pid = int(parent.stdout.readline())
+        assert is_alive(pid)
+        parent.kill()
+        parent.wait()
+        for _ in range(100):
+            if not is_alive(pid):
+                break
+            time.sleep(0.1)
+        assert not is_alive(pid)
+
+
+def parent_script(folder, text):
+    """A program that measures one kernel in an engine of its own, and prints the engine's process."""
+    here = Path(__file__).parent
+    script = folder / "run.py"
+    script.write_text(PARENT.format(tests=str(here), root=str(here.parents[1]), text=text))
+    return script
+
+
+PARENT = """
+import sys, threading
+sys.path[:0] = [{root!r}, {tests!r}]
+import hostile
+from gemmviz.engine.messages import BenchRequest, Progress
+from gemmviz.engine.supervisor import Engine
+
+if __name__ == "__main__":
+    engine = Engine()
+    kernel = {{"path": "/nowhere/mine.c", "text": hostile.{text}, "params": {{}}}}
+    protocol = {{"warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 1}}
+    for reply in engine.run(BenchRequest(1, [kernel], [(6, 5, 4)], protocol), threading.Event()):
+        if isinstance(reply, Progress) and "verifying" in reply.text:
+            print(engine.pid, flush=True)
+    engine.close()
+    print("finished")
+"""
+
+
+@pytest.mark.parametrize(
+    "message", [ProbeRequest(1), BenchRequest(2, [entry("x")], [(1, 2, 3)]), Failed(3, "oom", "x", 4)]
+)
+def test_messages_come_back_from_plain_data(message):
+    assert decode(encode(message)) == message
+
+
+@pytest.mark.parametrize("plain", [{}, {"type": "Nothing"}, {"type": "Probed"}, {"type": "Done", "run": 1, "more": 2}])
+def test_what_is_no_message_is_refused(plain):
+    with pytest.raises(ValueError, match="not a message"):
+        decode(plain)

@@ -1,0 +1,103 @@
+"""What is chosen, playing and measured, without a window."""
+
+import pytest
+
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session import Playable, Session, picture_params
+from gemmviz.trace.record import record
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import measure
+
+
+@pytest.fixture(scope="module")
+def playable():
+    recording = record(launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4}))
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline)).prepare()
+
+
+@pytest.fixture
+def session(playable):
+    session = Session(ladder())
+    session.choose_kernel(find("gputiled", session.kernels))
+    session.show(playable)
+    return session
+
+
+def test_the_picture_of_every_cuda_rung_shows_four_blocks():
+    problem = Problem.cube(8)
+    for kernel in (k for k in ladder() if k.backend == "cuda"):
+        job = launch(kernel, problem, picture_params(kernel, problem))
+        assert job.blocks == 4 and job.threads >= 4, kernel.name
+
+
+def test_playing_goes_on_with_time_and_stops_at_the_end_without_loop(session):
+    session.set_loop(False)
+    session.play()
+    steps = []
+    session.stepped.connect(lambda: steps.append(session.step))
+    for _ in range(1000):
+        session.advance(0.25)
+    assert steps == list(range(1, session.steps))
+    assert not session.playing
+
+
+def test_playing_loops_and_can_be_faster(session):
+    session.set_speed(2.0)
+    session.play()
+    slow = session.rate
+    session.faster(1)
+    assert session.rate == 2 * slow
+    for _ in range(4 * session.steps):
+        session.advance(0.25)
+    assert session.playing and 0 <= session.step < session.steps
+
+
+def test_a_stall_does_not_leap(session):
+    session.play()
+    session.advance(60.0)
+    assert session.step <= session.rate
+
+
+def test_seeking_outside_means_the_nearest_end(session):
+    session.seek(10_000)
+    assert session.step == session.steps - 1
+    session.seek(-5)
+    assert session.step == 0
+
+
+def test_c_is_first_written_when_its_value_appears(session, playable):
+    assert set(playable.first_write) == {playable.timeline.steps - 1}
+    assert playable.moved_bytes[-1] == playable.traffic.sectors(False) * 32 + playable.traffic.sectors(True) * 32
+
+
+def test_a_line_that_never_runs_is_not_sought(session):
+    assert not session.seek_line(1)
+    assert session.step == 0
+
+
+def test_a_cancelled_row_does_not_take_the_place_of_a_figure(session):
+    session.add_result({"kernel": "numpy", "status": "ok", "gflops": 100.0})
+    session.add_result({"kernel": "numpy", "status": "cancelled", "gflops": None})
+    assert session.results["numpy"]["gflops"] == 100.0
+    session.add_result({"kernel": "numpy", "status": "wrong", "gflops": None})
+    assert session.results["numpy"]["status"] == "wrong"
+
+
+def test_a_refused_size_is_said(session):
+    session.choose(params={"TS": 64})
+    with pytest.raises(ConstraintError, match="TS <= 32"):
+        session.launch()
+
+
+def test_two_files_of_one_name_are_refused_and_the_same_file_is_replaced(session, tmp_path):
+    kernel = find("gputiled", session.kernels)
+    count = len(session.kernels)
+    with pytest.raises(GemmvizError, match="rename"):
+        session.add_kernel(parse(kernel.text, tmp_path / "gputiled.cu"))
+    session.add_kernel(parse(kernel.text + "\n", kernel.path))
+    assert len(session.kernels) == count and session.kernel.text.endswith("\n\n")
