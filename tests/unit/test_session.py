@@ -75,6 +75,18 @@ def test_c_is_first_written_when_its_value_appears(session, playable):
     assert playable.moved_bytes[-1] == playable.traffic.sectors(False) * 32 + playable.traffic.sectors(True) * 32
 
 
+def test_block_by_block_the_shown_block_is_the_one_that_plays(session, playable):
+    timeline = build(playable.recording, "block")
+    session.show(Playable(playable.recording, timeline, measure(playable.recording, timeline)))
+    seen = []
+    for step in range(session.steps):
+        session.seek(step)
+        seen.append(session.shown_block)
+    assert list(dict.fromkeys(seen)) == [0, 1, 2, 3]
+    session.pick((2, 0), 0)
+    assert session.shown_block == 0
+
+
 def test_a_line_that_never_runs_is_not_sought(session):
     assert not session.seek_line(1)
     assert session.step == 0

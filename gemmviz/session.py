@@ -1,0 +1,401 @@
+"""What is chosen, playing and measured: observable, and without Qt, so that tests and scripts can drive it."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from psygnal import Signal
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.state import History, history, shared_source
+from gemmviz.trace.timeline import Order, Timeline
+from gemmviz.trace.traffic import SECTOR_BYTES, Traffic
+
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+# At speed 1 a recording should last about this long, but never crawl and never be too fast to follow.
+_PLAY_SECONDS = 30.0
+_SLOWEST, _FASTEST = 3.0, 120.0
+_TRAIL = 4
+_SMALL = (2, 4, 8, 16, 32)
+_MOST_TRIED = 2000
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Playable:
+    """A recording with everything that the stage asks of it, computed once (off the window's thread)."""
+
+    recording: Recording
+    timeline: Timeline
+    traffic: Traffic
+
+    @cached_property
+    def history(self) -> History:
+        """What each array holds at each step."""
+        return history(self.recording, self.timeline)
+
+    @cached_property
+    def source(self) -> npt.NDArray[np.int64]:
+        """Per row that writes shared memory, the row that read the value from global memory; -1 elsewhere."""
+        return shared_source(self.recording)
+
+    @cached_property
+    def first_write(self) -> npt.NDArray[np.int64]:
+        """Per element of C, in memory order, the step that first writes it; the number of steps where none does."""
+        log = self.recording.accesses
+        rows = np.flatnonzero((log.array == 2) & log.write)
+        first = np.full(self.recording.arrays[2].size, self.timeline.steps, np.int64)
+        np.minimum.at(first, log.element[rows], self.timeline.step_of_row[rows])
+        return first
+
+    @cached_property
+    def moved_bytes(self) -> npt.NDArray[np.int64]:
+        """Per step, bytes moved between the kernel and global memory so far, sectors counted whole."""
+        is_global = [a.space == "global" for a in self.recording.arrays]
+        sectors: npt.NDArray[np.int64] = self.traffic.running[..., 2][:, is_global].sum(axis=(1, 2))
+        return sectors * SECTOR_BYTES
+
+    def line(self, step: int) -> int:
+        """Return the source line that executes at a step (from 1; 0 where unknown)."""
+        if not 0 <= step < self.timeline.steps:
+            return 0
+        return self.recording.sites[int(self.timeline.site[step])].line
+
+    def prepare(self) -> "Playable":
+        """Compute the parts that are computed on demand, and return self."""
+        _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
+        _ = self.timeline.step_of_row
+        return self
+
+
+@dataclass(frozen=True)
+class Message:
+    """Something to tell the user: ``kind`` is ``"error"``, ``"warning"`` or ``"info"``; ``line`` as in the source.
+
+    ``fix`` is a size that would work.
+    """
+
+    text: str
+    kind: str = "error"
+    line: int | None = None
+    fix: Problem | None = None
+
+
+@dataclass
+class Samples:
+    """The samples of one kernel in the run that goes on, or the last one: GFLOPS of each launch."""
+
+    label: str
+    size: str
+    gflops: list[float] = field(default_factory=list)
+    median: float = 0.0
+
+
+def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
+    """Return parameters with which a small problem still shows several blocks: about four, as square as they can be.
+
+    Returns nothing where the kernel has no parameters, or none of the values tried fits.
+    """
+    names = list(kernel.params)
+    choices = [sorted({v for v in (*_SMALL, *offered) if v <= max(offered)}) for offered in kernel.params.values()]
+    if not names:
+        return {}
+    best: tuple[tuple[float, ...], dict[str, int]] | None = None
+    for values in islice(product(*choices), _MOST_TRIED):
+        params = dict(zip(names, values, strict=True))
+        try:
+            tried = launch(kernel, problem, params)
+        except GemmvizError:
+            continue
+        uneven = max(tried.block) / max(min(tried.block[:2]), 1)
+        score = (abs(min(tried.blocks, 64) - 4), tried.threads < 4, uneven, max(values) / min(values), -sum(values))
+        if best is None or score < best[0]:
+            best = score, params
+    return best[1] if best else {}
+
+
+class Session:
+    """The state of one window.
+
+    Every change is announced by a signal after it happened. What the stage shows is a pure function of
+    (`playable`, `step`, `shown_block`, `cell`, `theme`).
+
+    Parameters
+    ----------
+    kernels
+        The ladder.
+    theme
+        ``"dark"`` or ``"light"``.
+    """
+
+    kernels_changed = Signal()
+    chosen = Signal()
+    """The kernel, its size, parameters or order: what should be recorded."""
+    bench_chosen = Signal()
+    recorded = Signal()
+    stepped = Signal()
+    playback = Signal()
+    """Playing, speed or loop."""
+    picked = Signal()
+    """The chosen block or cell."""
+    themed = Signal()
+    measured = Signal(str)
+    """A result of the kernel with that name."""
+    sampled = Signal()
+    messaged = Signal()
+    progressed = Signal(str)
+
+    def __init__(self, kernels: list[Kernel], theme: str = "dark") -> None:
+        self.kernels = list(kernels)
+        self.kernel = kernels[0]
+        self.problem = Problem.cube(8)
+        self.params: dict[str, int] = dict(self.kernel.defaults)
+        self.order: Order = "grid"
+        self.bench_problem = Problem.cube(512)
+        self.bench_params: dict[str, int] = dict(self.kernel.defaults)
+        self.protocol: dict[str, float] = {}
+        self.document: Row = {}
+        self.playable: Playable | None = None
+        self.step = 0
+        self.playing = False
+        self.speed = 1.0
+        self.loop = True
+        self.block = 0
+        self.cell: tuple[int, int] | None = None
+        self.theme = theme
+        self.results: dict[str, Row] = {}
+        self.samples = Samples("", "")
+        self.message: Message | None = None
+        self.device = ""
+        self.progress: dict[str, tuple[str, float | None] | None] = {"record": None, "bench": None}
+        self._position = 0.0
+
+    # What is chosen
+
+    def launch(self) -> Launch:
+        """Return the launch that is chosen.
+
+        Raises
+        ------
+        GemmvizError
+            When sizes and parameters do not fit the kernel; the message says what would.
+        """
+        return launch(self.kernel, self.problem, self.params)
+
+    def choose_kernel(self, kernel: Kernel, params: dict[str, int] | None = None) -> None:
+        """Choose a rung, with parameters small enough that its tiles can be seen at the chosen size."""
+        self.params = kernel.defaults | picture_params(kernel, self.problem) | (params or {})
+        self.bench_params = dict(kernel.defaults)
+        self.kernel = kernel
+        self.chosen.emit()
+
+    def choose(self, problem: Problem | None = None, params: dict[str, int] | None = None,
+               order: Order | None = None) -> None:
+        """Choose the size, some parameters, or the order of the blocks."""
+        before = (self.problem, self.params, self.order)
+        self.problem = problem or self.problem
+        self.params = self.params | (params or {})
+        self.order = order or self.order
+        if before != (self.problem, self.params, self.order):
+            self.chosen.emit()
+
+    def choose_bench(self, problem: Problem | None = None, params: dict[str, int] | None = None) -> None:
+        """Choose the size and parameters to measure with."""
+        self.bench_problem = problem or self.bench_problem
+        self.bench_params = self.bench_params | (params or {})
+        self.bench_chosen.emit()
+
+    def add_kernel(self, kernel: Kernel) -> None:
+        """Put a kernel on the ladder, in the place of the one from the same file, and choose it."""
+        paths = [k.path for k in self.kernels]
+        if kernel.path in paths:
+            self.kernels[paths.index(kernel.path)] = kernel
+        elif kernel.name in [k.name for k in self.kernels]:
+            raise GemmvizError(f"the ladder has a kernel named {kernel.name!r} already: rename {kernel.path.name}")
+        else:
+            self.kernels.append(kernel)
+        self.results.pop(kernel.name, None)
+        self.kernels_changed.emit()
+        self.choose_kernel(kernel)
+
+    # What is on the stage
+
+    @property
+    def steps(self) -> int:
+        """Steps of the recording; 0 without one."""
+        return self.playable.timeline.steps if self.playable else 0
+
+    @property
+    def line(self) -> int:
+        """The source line that executes now; 0 where unknown."""
+        return self.playable.line(self.step) if self.playable else 0
+
+    @property
+    def shown_block(self) -> int:
+        """The block whose tiles are shown: the one that plays when blocks go one by one, unless a cell is picked."""
+        if self.playable is None or self.cell is not None or self.playable.timeline.order_by != "block":
+            return self.block
+        rows = self.playable.timeline.rows(self.step)
+        return int(self.playable.recording.accesses.block[rows[0]]) if len(rows) else self.block
+
+    def show(self, playable: Playable | None) -> None:
+        """Put a recording on the stage, at its first step."""
+        self.playable = playable
+        self.block = 0
+        self.cell = None
+        self.step = 0
+        self._position = 0.0
+        self.recorded.emit()
+        self.stepped.emit()
+
+    @property
+    def rate(self) -> float:
+        """Steps per second at the chosen speed."""
+        return self.speed * float(np.clip(self.steps / _PLAY_SECONDS, _SLOWEST, _FASTEST))
+
+    @property
+    def trail(self) -> int:
+        """For how many steps an access glows: some, and always those that passed since the last picture."""
+        return max(_TRAIL, int(np.ceil(self.rate / 30)))
+
+    def seek(self, step: int) -> None:
+        """Go to a step; a step outside the recording means its nearest end."""
+        step = int(np.clip(step, 0, max(self.steps - 1, 0)))
+        self._position = float(step)
+        if step != self.step:
+            self.step = step
+            self.stepped.emit()
+
+    def step_by(self, count: int) -> None:
+        """Stop, and go some steps on or back."""
+        self.pause()
+        self.seek(self.step + count)
+
+    def seek_phase(self, direction: int) -> None:
+        """Go to the next phase (1), or back to the start of this one or the last (-1)."""
+        if self.playable:
+            self.seek(self.playable.timeline.next_phase(self.step, direction))
+
+    def seek_line(self, line: int) -> bool:
+        """Go to the next step that executes a line of the source; False when none does."""
+        if self.playable is None:
+            return False
+        sites = np.flatnonzero([s.line == line for s in self.playable.recording.sites])
+        step = self.playable.timeline.next_on_line(self.step, sites)
+        if step is None:
+            return False
+        self.pause()
+        self.seek(step)
+        return True
+
+    def play(self) -> None:
+        """Play; from the start, when at the end."""
+        if not self.steps or self.playing:
+            return
+        if self.step >= self.steps - 1:
+            self.seek(0)
+        self.playing = True
+        self.playback.emit()
+
+    def pause(self) -> None:
+        """Stop playing."""
+        if self.playing:
+            self.playing = False
+            self.playback.emit()
+
+    def toggle(self) -> None:
+        """Play or pause."""
+        if self.playing:
+            self.pause()
+        else:
+            self.play()
+
+    def set_speed(self, speed: float) -> None:
+        """Choose the speed: one of `SPEEDS`."""
+        self.speed = speed
+        self.playback.emit()
+
+    def faster(self, direction: int) -> None:
+        """Choose the next higher (1) or lower (-1) speed."""
+        at = min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - self.speed))
+        self.set_speed(SPEEDS[int(np.clip(at + direction, 0, len(SPEEDS) - 1))])
+
+    def set_loop(self, loop: bool) -> None:
+        """Start again at the end, or stop there."""
+        self.loop = loop
+        self.playback.emit()
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass: while playing, go on by as many steps as belong to it."""
+        if not self.playing or not self.steps:
+            return
+        # After a stall the picture goes on where it was instead of leaping.
+        position = self._position + min(seconds, 0.25) * self.rate
+        if position >= self.steps:
+            if not self.loop:
+                self.seek(self.steps - 1)
+                self.pause()
+                return
+            position %= self.steps
+        step = int(position)
+        if step != self.step:
+            self.step = step
+            self.stepped.emit()
+        self._position = position
+
+    def pick(self, cell: tuple[int, int] | None, block: int | None = None) -> None:
+        """Choose a cell (array index, element in memory order) and, when given, a block."""
+        self.cell = cell
+        if block is not None and block >= 0:
+            self.block = block
+        self.picked.emit()
+
+    def set_theme(self, theme: str) -> None:
+        """Choose ``"dark"`` or ``"light"``."""
+        self.theme = theme
+        self.themed.emit()
+
+    # What was measured
+
+    def start_samples(self) -> None:
+        """Forget the samples of the last run."""
+        self.samples = Samples("", "")
+        self.sampled.emit()
+
+    def add_samples(self, label: str, size: str, gflops: list[float], median: float) -> None:
+        """Take samples as they arrive; another kernel or size starts a new list."""
+        if (label, size) != (self.samples.label, self.samples.size):
+            self.samples = Samples(label, size)
+        self.samples.gflops.extend(gflops)
+        self.samples.median = median
+        self.sampled.emit()
+
+    def add_result(self, row: Row) -> None:
+        """Take one finished row of a result file; one that was cancelled does not take the place of a figure."""
+        last = self.results.get(row["kernel"])
+        if row["status"] == "cancelled" and last is not None and last["status"] == "ok":
+            return
+        self.results[row["kernel"]] = row
+        self.measured.emit(row["kernel"])
+
+    def set_device(self, device: str) -> None:
+        """Say which machine the figures come from."""
+        self.device = device
+        self.progressed.emit("bench")
+
+    def tell(self, message: Message | None) -> None:
+        """Show a message, or take the last one away (None)."""
+        self.message = message
+        self.messaged.emit()
+
+    def set_progress(self, engine: str, progress: tuple[str, float | None] | None) -> None:
+        """Say how far an engine (``"record"`` or ``"bench"``) is: (text, share or None); None when it is idle."""
+        self.progress[engine] = progress
+        self.progressed.emit(engine)

@@ -1,0 +1,83 @@
+"""Sentences about the stage: what happens at a step, and who owns and touches a cell."""
+
+import numpy as np
+
+from gemmviz.session import Playable
+from gemmviz.trace.recording import WARP, Recording
+from gemmviz.ui.scene import C
+
+
+def caption(playable: Playable, step: int) -> str:
+    """Say in one sentence what happens at a step."""
+    recording, timeline = playable.recording, playable.timeline
+    if not timeline.steps:
+        return "The kernel made no access to memory."
+    rows = timeline.rows(step)
+    log, array = recording.accesses, recording.arrays[int(timeline.array[step])]
+    verb = "write" if timeline.write[step] else "read"
+    head = f"Step {step + 1} of {timeline.steps}"
+    if recording.backend != "cuda":
+        row, column = (int(v[0]) for v in array.cells(log.element[rows[:1]]))
+        return (f"{head}  ·  the loop {verb}s {array.name}[{row}, {column}] = {number(log.value[rows[0]])}"
+                f"  ·  line {playable.line(step)}")
+    blocks = len(np.unique(log.block[rows]))
+    # A thread may appear twice only when blocks differ: rows are single accesses of single threads.
+    who = f"{len(rows)} thread{'s' * (len(rows) != 1)} in {blocks} block{'s' * (blocks != 1)}"
+    verb += "s" if len(rows) == 1 else ""
+    return (f"{head}  ·  phase {timeline.phase[step] + 1}  ·  {who} {verb} {array.name} ({array.space} memory)"
+            f"  ·  line {playable.line(step)}")
+
+
+def about_cell(playable: Playable, array: int, element: int, step: int, block: int) -> str:
+    """Say what a cell is, who owns it (C), and who touches it at this step."""
+    recording = playable.recording
+    info, log = recording.arrays[array], recording.accesses
+    row, column = (int(v[0]) for v in info.cells(np.array([element])))
+    parts = [f"{info.name}[{row}, {column}]"]
+    if array == C:
+        owner, thread = (int(o[row, column]) for o in recording.owners)
+        if owner < 0:
+            parts.append("nobody ever writes it")
+        elif recording.backend == "cuda":
+            parts.append(f"owned by {thread_text(recording, owner, thread)}")
+    elif info.space == "shared":
+        parts.append(f"bank {element * info.itemsize // 4 % 32} of block {_index(recording.block_index(block))}")
+    mine = log.array == array
+    if info.space == "shared":
+        mine &= log.block == block
+    touches = np.flatnonzero(mine & (log.element <= element) & (element < log.element
+                             + np.maximum(log.bytes // info.itemsize, 1)))
+    reads = int((~log.write[touches]).sum())
+    parts.append(f"read {reads}×, written {len(touches) - reads}× in all")
+    now = touches[playable.timeline.step_of_row[touches] == step]
+    if len(now) and recording.backend == "cuda":
+        verb = "writes" if log.write[now[0]] else "reads"
+        first = thread_text(recording, int(log.block[now[0]]), int(log.thread[now[0]]))
+        more = f" and {len(now) - 1} more" if len(now) > 1 else ""
+        parts.append(f"now: {first}{more} {verb if not more else verb[:-1]} it")
+    return "  ·  ".join(parts)
+
+
+def thread_text(recording: Recording, block: int, thread: int) -> str:
+    """Name a thread: block, thread, warp and lane."""
+    return (f"block {_index(recording.block_index(block))}, thread {_index(recording.thread_index(thread))}, "
+            f"warp {thread // WARP}, lane {thread % WARP}")
+
+
+def _index(index: tuple[int, int, int]) -> str:
+    x, y, z = index
+    return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
+
+
+def number(value: float) -> str:
+    """Write a value as short as it is exact enough to read; nothing for one that does not exist yet."""
+    if np.isnan(value):
+        return ""
+    return str(int(value)) if value == int(value) and abs(value) < 1e6 else f"{value:.3g}"
+
+
+def provenance(playable: Playable) -> str:
+    """Say where the picture comes from, and whether what was recorded is right."""
+    recording = playable.recording
+    checked = "C checked: right" if recording.wrong == 0 else f"C checked: {recording.wrong} elements WRONG"
+    return f"recorded from this source ({recording.sha256[:8]})  ·  {checked}"

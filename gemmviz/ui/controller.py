@@ -1,0 +1,208 @@
+"""Turns what the session wants into requests to the two engines, and their replies into the session's state."""
+
+from collections.abc import Callable
+from itertools import count
+
+from PySide6.QtCore import QObject, QTimer
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.engine.messages import (
+    BenchRequest,
+    Done,
+    Failed,
+    Probed,
+    ProbeRequest,
+    Progress,
+    RecordRequest,
+    Reply,
+    Result,
+    Sample,
+)
+from gemmviz.session import Message, Playable, Session
+from gemmviz.ui.worker import EngineLike, Worker
+
+_DEBOUNCE_MS = 250
+
+
+class Controller(QObject):
+    """Drives one engine that records and one that measures, so that recording stays quick during a benchmark.
+
+    Parameters
+    ----------
+    session
+        What is wanted, and where answers go.
+    make_engine
+        Makes an engine; called once in each worker's thread.
+    """
+
+    def __init__(self, session: Session, make_engine: Callable[[], EngineLike]) -> None:
+        super().__init__()
+        self.session = session
+        self.auto = True
+        self.play_next = True
+        self.recorder = Worker("records", make_engine)
+        self.bench = Worker("measures", make_engine)
+        self._runs = count(1)
+        self._record_run = self._bench_run = self._probe_run = 0
+        self._debounce = QTimer(self)
+        self._debounce.setSingleShot(True)
+        self._debounce.setInterval(_DEBOUNCE_MS)
+        self._debounce.timeout.connect(self.record)
+        self.recorder.replied.connect(self._on_record_reply)
+        self.recorder.recorded.connect(self._on_recorded)
+        self.bench.replied.connect(self._on_bench_reply)
+        session.chosen.connect(self._on_chosen)
+
+    def close(self) -> None:
+        """End both engines and their threads."""
+        self._debounce.stop()
+        self._record_run = self._bench_run = self._probe_run = -1
+        self.recorder.cancel()
+        self.bench.cancel()
+        self.recorder.stop()
+        self.bench.stop()
+
+    # Recording
+
+    def _on_chosen(self) -> None:
+        self.session.tell(None)
+        if self.auto:
+            self._debounce.start()
+
+    def record(self) -> None:
+        """Record what is chosen; a size that does not fit is said so, with one that does."""
+        session = self.session
+        self._debounce.stop()
+        if not session.kernel.recordable:
+            self.cancel_recording()
+            self._record_run = 0
+            session.set_progress("record", None)
+            session.pause()
+            session.show(None)
+            return
+        try:
+            session.launch()
+        except GemmvizError as error:
+            fix = nearest_size(session.kernel, session.problem, session.params)
+            session.tell(Message(str(error), "warning", fix=fix if fix != session.problem else None))
+            return
+        kernel, problem = session.kernel, session.problem
+        self._record_run = next(self._runs)
+        session.set_progress("record", (f"Recording {kernel.alias}", None))
+        self.recorder.submit(RecordRequest(
+            self._record_run, str(kernel.path), kernel.text, problem.m, problem.n, problem.k,
+            dict(session.params), session.order))
+
+    def cancel_recording(self) -> None:
+        """Stop recording."""
+        self.recorder.cancel()
+
+    def _on_recorded(self, run: int, playable: Playable) -> None:
+        session = self.session
+        if run != self._record_run:
+            return
+        session.set_progress("record", None)
+        self._probe_once()
+        session.tell(_notes(playable))
+        playing = session.playing or self.play_next
+        self.play_next = False
+        session.pause()
+        session.show(playable)
+        if playing:
+            session.play()
+
+    def _on_record_reply(self, reply: Reply) -> None:
+        if reply.run != self._record_run:
+            return
+        if isinstance(reply, Progress):
+            self.session.set_progress("record", (reply.text, reply.share))
+        elif isinstance(reply, Failed):
+            self.session.set_progress("record", None)
+            self._probe_once()
+            self.session.tell(_failure(reply))
+
+    # Measuring
+
+    def _probe_once(self) -> None:
+        """Ask what this machine has, for the labels of the figures: after the first recording, which must not wait."""
+        if not self._probe_run and self.session.progress["bench"] is None:
+            self._probe_run = next(self._runs)
+            self.bench.submit(ProbeRequest(self._probe_run))
+
+    def measure_this(self) -> None:
+        """Measure the chosen rung with its chosen parameters."""
+        kernel = self.session.kernel
+        try:
+            launch(kernel, self.session.bench_problem, self.session.bench_params)
+        except GemmvizError as error:
+            self.session.tell(Message(str(error), "warning"))
+            return
+        self.measure([{"path": str(kernel.path), "text": kernel.text, "params": dict(self.session.bench_params)}])
+
+    def measure_all(self) -> None:
+        """Measure every rung with its default parameters."""
+        self.measure([{"path": str(k.path), "text": k.text, "params": k.defaults} for k in self.session.kernels])
+
+    def measure(self, kernels: list[dict]) -> None:
+        """Measure some kernels, each given as ``BenchRequest`` wants them, at the size chosen for measuring."""
+        session, problem = self.session, self.session.bench_problem
+        self._bench_run = next(self._runs)
+        session.tell(None)
+        session.start_samples()
+        session.set_progress("bench", ("Starting", None))
+        self.bench.submit(BenchRequest(self._bench_run, kernels, [(problem.m, problem.n, problem.k)],
+                                       dict(session.protocol)))
+
+    def cancel(self) -> None:
+        """Stop recording and measuring."""
+        self.cancel_recording()
+        self.bench.cancel()
+
+    def _on_bench_reply(self, reply: Reply) -> None:
+        if reply.run not in (self._bench_run, self._probe_run):
+            return
+        session = self.session
+        match reply:
+            case Probed():
+                session.set_device(_device(reply.facts))
+            case Progress() if reply.run == self._bench_run:
+                session.set_progress("bench", (reply.text, reply.share))
+            case Sample():
+                flops = 2.0 * reply.m * reply.n * reply.k
+                figures = [flops / s / 1e9 for s in reply.seconds if s > 0]
+                session.add_samples(reply.label, f"{reply.m} × {reply.n} × {reply.k}", figures, reply.gflops)
+            case Result():
+                session.add_result(reply.row)
+            case Done():
+                session.document = reply.document
+                session.set_progress("bench", None)
+                if not session.device:
+                    self._probe_run = 0  # the run had taken the place of the probe
+                    self._probe_once()
+            case Failed() if reply.run == self._bench_run:
+                session.set_progress("bench", None)
+                session.tell(_failure(reply))
+
+
+def _failure(reply: Failed) -> Message | None:
+    if reply.kind == "cancelled":
+        return Message("Cancelled. What was finished before is kept.", "info")
+    said = any(f"{before}{reply.line}" in reply.message for before in ("line ", ":"))
+    where = f"line {reply.line}: " if reply.line and not said else ""
+    return Message(where + reply.message, "warning" if reply.kind == "refused" else "error", reply.line)
+
+
+def _notes(playable: Playable) -> Message | None:
+    """Say what the recorder noticed, when it noticed anything."""
+    recording = playable.recording
+    notes = list(recording.notes)
+    if recording.wrong:
+        notes.insert(0, f"{recording.label} computed {recording.wrong} wrong elements of C.")
+    return Message("\n".join(notes[:4]), "warning") if notes else None
+
+
+def _device(facts: dict) -> str:
+    """Name the machine in a few words, from what the engine's probe says."""
+    gpu, cpu = facts["device"], facts["cpu"]
+    return " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])

@@ -1,0 +1,279 @@
+"""What to record and what to measure: sizes, parameters, order, and the buttons that start and stop."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QIntValidator, QResizeEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSpinBox,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import LARGEST, Problem
+from gemmviz.session import Session
+
+
+class SizeRow(QWidget):
+    """Three boxes M, N, K and a link that keeps them equal."""
+
+    changed = Signal(object)
+
+    def __init__(self, problem: Problem, what: str) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        self.boxes: dict[str, QSpinBox] = {}
+        for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
+            box = QSpinBox()
+            box.setRange(1, LARGEST)
+            box.setValue(value)
+            box.setKeyboardTracking(False)
+            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+            box.setFixedWidth(47)
+            box.setAccessibleName(f"{name} of what is {what}")
+            box.setToolTip(f"{name}: C is M × N, A is M × K, B is K × N ({what})")
+            box.valueChanged.connect(lambda value, name=name: self._on_value(name, value))
+            row.addWidget(QLabel(name))
+            row.addWidget(box)
+            self.boxes[name] = box
+        self.link = QToolButton()
+        self.link.setText("=")
+        self.link.setCheckable(True)
+        self.link.setChecked(problem.m == problem.n == problem.k)
+        self.link.setToolTip("Square: keep M = N = K")
+        self.link.setAccessibleName("Square: keep M = N = K")
+        row.addWidget(self.link)
+
+    def problem(self) -> Problem:
+        """Return the size in the boxes."""
+        return Problem(*(self.boxes[n].value() for n in "MNK"))
+
+    def show_problem(self, problem: Problem) -> None:
+        """Put a size into the boxes without announcing it."""
+        for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
+            self.boxes[name].blockSignals(True)
+            self.boxes[name].setValue(value)
+            self.boxes[name].blockSignals(False)
+        if not problem.m == problem.n == problem.k:
+            self.link.setChecked(False)
+
+    def _on_value(self, name: str, value: int) -> None:
+        if self.link.isChecked():
+            self.show_problem(Problem.cube(value))
+        self.changed.emit(self.problem())
+
+
+class ParamsRow(QWidget):
+    """One editable box per tunable parameter of a kernel."""
+
+    changed = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(4)
+        self.boxes: dict[str, QComboBox] = {}
+        self._kernel: Kernel | None = None
+
+    def show_params(self, kernel: Kernel, values: dict[str, int]) -> None:
+        """Show a kernel's parameters with their values, without announcing them."""
+        if kernel is not self._kernel:
+            self._build(kernel)
+        for name, box in self.boxes.items():
+            box.blockSignals(True)
+            box.setCurrentText(str(values[name]))
+            box.blockSignals(False)
+
+    def _build(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        while self._row.count():
+            widget = self._row.takeAt(0).widget()
+            if widget is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        self.boxes = {}
+        requires = "; ".join(e.text for e in kernel.requires) or "no constraint"
+        for name, offered in kernel.params.items():
+            box = QComboBox()
+            box.setEditable(True)
+            box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+            box.lineEdit().setValidator(QIntValidator(1, LARGEST, box))
+            box.addItems([str(v) for v in sorted({*offered, 4})])
+            box.setFixedWidth(52)
+            box.setToolTip(f"{name}: any value that fits {requires}")
+            box.setAccessibleName(f"Parameter {name}")
+            box.activated.connect(self._announce)
+            box.lineEdit().editingFinished.connect(self._announce)
+            for widget in (QLabel(name), box):
+                self._row.addWidget(widget)
+                widget.show()  # a widget that is not shown yet counts for nothing in the row's width
+            self.boxes[name] = box
+
+    def _announce(self, *_: object) -> None:
+        self.changed.emit({name: int(box.currentText()) for name, box in self.boxes.items() if box.currentText()})
+
+
+class RecordControls(QWidget):
+    """The bar above the stage: the size, parameters and order of what is recorded.
+
+    Parameters
+    ----------
+    session
+        What to choose.
+    """
+
+    record = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(8, 4, 8, 4)
+        rows.setSpacing(4)
+        row, self._below = QHBoxLayout(), QHBoxLayout()
+        row.setSpacing(8)
+        rows.addLayout(row)
+        rows.addLayout(self._below)
+        self._row = row
+        self.size = SizeRow(session.problem, "recorded")
+        self.params = ParamsRow()
+        self.order = QComboBox()
+        self.order.addItem("blocks together", "grid")
+        self.order.addItem("block by block", "block")
+        self.order.setToolTip("Order in which the blocks are played (an order of events, not of time)")
+        self.order.setAccessibleName("Order of blocks")
+        self.button = QPushButton("Record")
+        self.button.setToolTip("Compile the source for the CPU and record every access (Ctrl+R)")
+        self.auto = QCheckBox("auto")
+        self.auto.setChecked(True)
+        self.auto.setToolTip("Record again when the kernel, its size or a parameter changes")
+        for widget in (self.size, self.params, self.order):
+            row.addWidget(widget)
+        row.addStretch(1)
+        row.addWidget(self.auto)
+        row.addWidget(self.button)
+        self.size.changed.connect(lambda problem: session.choose(problem=problem))
+        self.params.changed.connect(lambda params: session.choose(params=params))
+        self.order.activated.connect(lambda *_: session.choose(order=self.order.currentData()))
+        self.button.clicked.connect(lambda *_: self.record.emit())
+        session.chosen.connect(self._on_chosen)
+        self._on_chosen()
+
+    def _on_chosen(self) -> None:
+        session = self.session
+        self.size.show_problem(session.problem)
+        self.params.show_params(session.kernel, session.params)
+        self.order.setCurrentIndex(self.order.findData(session.order))
+        self.order.setVisible(session.kernel.backend == "cuda")
+        self.button.setEnabled(session.kernel.recordable)
+        self._place_params()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the parameters a row of their own when they do not fit beside the size."""
+        super().resizeEvent(event)
+        self._place_params()
+
+    def _place_params(self) -> None:
+        others = sum(w.sizeHint().width() + 8 for w in (self.size, self.order, self.auto, self.button))
+        fits = others + self.params.sizeHint().width() + 16 <= self.width()
+        if fits and self._below.count():
+            self._below.removeWidget(self.params)
+            self._below.takeAt(0)
+            self._row.insertWidget(1, self.params)
+        elif not fits and not self._below.count():
+            self._row.removeWidget(self.params)
+            self._below.addWidget(self.params)
+            self._below.addStretch(1)
+
+
+class MeasureControls(QWidget):
+    """The panel beside the charts: size and parameters to measure with, start, cancel, progress.
+
+    Parameters
+    ----------
+    session
+        What to choose, and whose progress to show.
+    """
+
+    measure_this = Signal()
+    measure_all = Signal()
+    cancel = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.heading = QLabel("Measure on this machine")
+        self.heading.setObjectName("heading")
+        self.size = SizeRow(session.bench_problem, "measured")
+        self.params = ParamsRow()
+        self.this = QPushButton("Measure this")
+        self.this.setObjectName("primary")
+        self.this.setToolTip("Verify the chosen rung against float64, then time it (Ctrl+M)")
+        self.all = QPushButton("Measure all")
+        self.all.setToolTip("Verify and time every rung with its default parameters (Ctrl+Shift+M)")
+        self.stop = QPushButton("Cancel")
+        self.stop.setToolTip("Stop measuring and recording (Esc)")
+        self.progress = QProgressBar()
+        self.progress.setAccessibleName("Progress")
+        self.status = QLabel()
+        self.status.setObjectName("muted")
+        self.status.setWordWrap(True)
+        self.status.setAlignment(Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 8, 6)
+        column.setSpacing(5)
+        column.addWidget(self.heading)
+        grid = QGridLayout()
+        grid.setContentsMargins(8, 0, 0, 0)
+        grid.setVerticalSpacing(5)
+        grid.addWidget(self.size, 0, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(self.params, 1, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
+        for at, widget in enumerate((self.this, self.all, self.stop)):
+            grid.addWidget(widget, 2, at)
+        grid.addWidget(self.progress, 3, 0, 1, 3)
+        grid.addWidget(self.status, 4, 0, 1, 3)
+        grid.setRowStretch(4, 1)
+        column.addLayout(grid, 1)
+        self.size.changed.connect(lambda problem: session.choose_bench(problem=problem))
+        self.params.changed.connect(lambda params: session.choose_bench(params=params))
+        self.this.clicked.connect(lambda *_: self.measure_this.emit())
+        self.all.clicked.connect(lambda *_: self.measure_all.emit())
+        self.stop.clicked.connect(lambda *_: self.cancel.emit())
+        session.chosen.connect(self._on_chosen)
+        session.bench_chosen.connect(self._on_chosen)
+        session.progressed.connect(self._on_progress)
+        self._on_chosen()
+        self._on_progress("bench")
+
+    def _on_chosen(self) -> None:
+        session = self.session
+        self.size.show_problem(session.bench_problem)
+        self.params.show_params(session.kernel, session.bench_params)
+        self.params.setVisible(bool(session.kernel.params))
+
+    def _on_progress(self, engine: str) -> None:
+        bench, record = self.session.progress["bench"], self.session.progress["record"]
+        self.this.setEnabled(bench is None)
+        self.all.setEnabled(bench is None)
+        self.stop.setEnabled(bench is not None or record is not None)
+        shown = bench or record
+        self.progress.setVisible(shown is not None)
+        if shown is None:
+            where = self.session.device or "This machine"
+            self.status.setText(f"{where}. Every figure is the median of verified launches.")
+            return
+        text, share = shown
+        self.status.setText(text)
+        self.progress.setRange(0, 100 if share is not None else 0)
+        if share is not None:
+            self.progress.setValue(int(share * 100))

@@ -1,0 +1,206 @@
+"""The counters: what the recording has moved up to this step, and in all. All of it is *recorded*, not measured."""
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer
+from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QLabel, QTableView, QVBoxLayout, QWidget
+
+from gemmviz.session import Playable, Session
+from gemmviz.ui.theme import THEMES
+
+HEADINGS = ("array", "reads", "writes", "bytes", "requests", "sectors/waves")
+TIPS = (
+    "G: global memory, S: shared memory of all blocks",
+    "accesses of single threads that read: up to this step / in all",
+    "accesses of single threads that write: up to this step / in all",
+    "bytes that the threads asked for: up to this step / in all",
+    "warp requests: the lanes of one warp executing one access together (in all)",
+    "global: 32-byte sectors moved; shared: wavefronts, one per request when free of bank conflicts "
+    "(up to this step / in all)",
+)
+_REFRESH_MS = 100
+_KIB_FROM = 10_000
+
+
+def table(playable: Playable, step: int) -> list[tuple[str, ...]]:
+    """Return the rows of the table at a step: one per array, as texts."""
+    rows = []
+    now = playable.traffic.running[step] if playable.timeline.steps else None
+    cuda = playable.recording.backend == "cuda"
+    for index, array in enumerate(playable.traffic.arrays):
+        read, write = (now[index, way].tolist() for way in (0, 1)) if now is not None else ([0] * 3, [0] * 3)
+        rows.append((
+            f"{array.name}  {'S' if array.space == 'shared' else 'G'}" if cuda else array.name,
+            _of(read[0], array.reads),
+            _of(write[0], array.writes),
+            _bytes(read[1] + write[1], array.read_bytes + array.write_bytes),
+            # There are no warps on a CPU.
+            _plain(array.read_requests + array.write_requests) if cuda else "–",
+            _of(read[2] + write[2], array.read_units + array.write_units) if cuda else "–",
+        ))
+    return rows
+
+
+def summary(playable: Playable, step: int) -> str:
+    """Return the figures that belong to no single array."""
+    recording, traffic = playable.recording, playable.traffic
+    cuda = recording.backend == "cuda"
+    total = int(playable.moved_bytes[-1]) if playable.timeline.steps else 0
+    flops = 2 * recording.m * recording.n * recording.k
+    parts = []
+    if cuda:
+        now = int(playable.moved_bytes[step]) if playable.timeline.steps else 0
+        parts.append(f"global sectors {_of(now // 32, total // 32)}")
+        if traffic.conflict_degree():
+            parts.append(f"wavefronts per shared request {traffic.conflict_degree():.2f}"
+                         f"{': no bank conflicts' if traffic.conflict_degree() == 1 else ''}")
+        if traffic.tile_steps:
+            parts.append(f"tile steps per block {traffic.tile_steps}")
+    else:
+        total = sum(a.read_bytes + a.write_bytes for a in traffic.arrays)
+    if total:
+        parts.append(f"arithmetic intensity {flops / total:.3g} FLOP/byte moved")
+    return "  ·  ".join(parts)
+
+
+def _plain(value: int) -> str:
+    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def _of(now: int, total: int) -> str:
+    return f"{_plain(now)} / {_plain(total)}"
+
+
+def _bytes(now: int, total: int) -> str:
+    if total < _KIB_FROM:
+        return f"{_of(now, total)} B"
+    return f"{_plain(round(now / 1024))} / {_plain(round(total / 1024))} KiB"
+
+
+class CounterModel(QAbstractTableModel):
+    """The table as a Qt model."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.rows: list[tuple[str, ...]] = []
+
+    def refresh(self, reset: bool) -> None:
+        """Take the figures of the session's step."""
+        playable = self._session.playable
+        rows = table(playable, self._session.step) if playable else []
+        if reset or len(rows) != len(self.rows):
+            self.beginResetModel()
+            self.rows = rows
+            self.endResetModel()
+        elif rows != self.rows:
+            self.rows = rows
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(HEADINGS) - 1))
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """One row per array."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """One column per heading."""
+        return 0 if parent.isValid() else len(HEADINGS)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return text, alignment or colour of a cell."""
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.rows[index.row()][index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if index.column() else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return TIPS[index.column()]
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return QColor(THEMES[self._session.theme].text)
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return a heading or its explanation."""
+        if orientation == Qt.Orientation.Vertical:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return HEADINGS[section]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return TIPS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignBottom
+        return None
+
+
+class Counters(QWidget):
+    """The table and the line of totals, refreshed at most ten times a second.
+
+    Parameters
+    ----------
+    session
+        Whose recording to count.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.model = CounterModel(session)
+        self.heading = QLabel("Counters: recorded, up to this step / in all")
+        self.heading.setObjectName("heading")
+        self.view = QTableView()
+        self.view.setModel(self.model)
+        self.view.setStyleSheet("font-size: 9pt;")
+        self.view.setAccessibleName("Counters")
+        self.view.verticalHeader().hide()
+        self.view.verticalHeader().setDefaultSectionSize(19)
+        self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.view.horizontalHeader().setStretchLastSection(True)
+        self.view.setSelectionMode(QTableView.SelectionMode.NoSelection)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.totals = QLabel()
+        self.totals.setWordWrap(True)
+        self.totals.setContentsMargins(8, 2, 8, 4)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.heading)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.totals)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+        session.recorded.connect(self._on_recorded)
+        session.stepped.connect(self._on_step)
+        self._on_recorded()
+
+    def _on_recorded(self) -> None:
+        self.model.refresh(reset=True)
+        self._fit_columns()
+        self.refresh()
+
+    def _fit_columns(self) -> None:
+        """Make each column as wide as its last figures will be, so that nothing moves or is cut while playing."""
+        playable, metrics = self.session.playable, self.view.fontMetrics()
+        rows = [HEADINGS, *(table(playable, playable.timeline.steps - 1) if playable else ())]
+        widths = [max(metrics.horizontalAdvance(row[column]) for row in rows) + 12 for column in range(len(HEADINGS))]
+        spare = max(self.view.viewport().width() - sum(widths) - 2, 0) // len(HEADINGS)
+        for column, width in enumerate(widths[:-1]):  # the last one takes what is left
+            self.view.setColumnWidth(column, width + spare)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _on_step(self) -> None:
+        if not self.session.playing:
+            self.refresh()
+        elif not self._timer.isActive():
+            self._timer.start()
+
+    def refresh(self) -> None:
+        """Show the figures of the session's step now."""
+        self.model.refresh(reset=False)
+        playable = self.session.playable
+        self.totals.setText(summary(playable, self.session.step) if playable else
+                            "Record a kernel to see what it reads and writes.")

@@ -1,0 +1,248 @@
+"""The main window: ladder, stage, source, transport, charts and counters put together."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAction, QCloseEvent, QIcon, QKeySequence
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QMainWindow,
+    QMessageBox,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz import data
+from gemmviz.bench import results
+from gemmviz.catalogue import kernel as kernels
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.session import Message, Session
+from gemmviz.ui.actions import Action, help_text, session_actions
+from gemmviz.ui.controller import Controller
+from gemmviz.ui.controls import MeasureControls, RecordControls
+from gemmviz.ui.counters import Counters
+from gemmviz.ui.ladder import Ladder
+from gemmviz.ui.message_bar import MessageBar
+from gemmviz.ui.source import Source
+from gemmviz.ui.stage import Stage
+from gemmviz.ui.theme import THEMES, palette, style_sheet
+from gemmviz.ui.transport import Transport
+
+
+class Window(QMainWindow):
+    """The window of one session.
+
+    Parameters
+    ----------
+    session
+        What to show.
+    controller
+        Records and measures for it; closed with the window.
+    """
+
+    def __init__(self, session: Session, controller: Controller) -> None:
+        super().__init__()
+        self.session = session
+        self.controller = controller
+        self.setWindowTitle("gemmviz")
+        self.resize(1280, 800)
+        self.ladder = Ladder(session)
+        self.stage = Stage(session)
+        self.source = Source(session)
+        self.transport = Transport(session)
+        self.counters = Counters(session)
+        self.message_bar = MessageBar(session)
+        self.recording = RecordControls(session)
+        self.measuring = MeasureControls(session)
+        self.source_heading = QLabel()
+        self.source_heading.setObjectName("heading")
+        self.charts: QWidget | None = None
+        self._chart_place = _column()
+        self._arrange()
+        self.actions_table = [*self._file_actions(), *session_actions(session), *self._view_actions()]
+        self._make_menus(self.actions_table)
+        self.source.line_clicked.connect(self._on_line)
+        self.message_bar.fixed.connect(lambda problem: session.choose(problem=problem))
+        self.recording.record.connect(controller.record)
+        self.recording.auto.toggled.connect(self._on_auto)
+        self.measuring.measure_this.connect(controller.measure_this)
+        self.measuring.measure_all.connect(controller.measure_all)
+        self.measuring.cancel.connect(controller.cancel)
+        session.themed.connect(self._on_theme)
+        session.chosen.connect(self._on_chosen)
+        self._on_theme()
+        self._on_chosen()
+        self.source.load()
+        # pyqtgraph takes longer to import than all the rest to show: the first paint does not wait for it.
+        self._late = QTimer(self)
+        self._late.setSingleShot(True)
+        self._late.timeout.connect(self.make_charts)
+        self._late.start(0)
+        self.stage.setFocus()
+
+    def _arrange(self) -> None:
+        middle = _column(self.recording, self.message_bar, self.stage, self.transport)
+        middle.layout().setStretchFactor(self.stage, 1)
+        right = _column(self.source_heading, self.source)
+        upper = QSplitter(Qt.Orientation.Horizontal)
+        left = _column(_heading("Ladder"), self.ladder)
+        for widget, size, stretch in ((left, 240, 0), (middle, 640, 3), (right, 400, 1)):
+            upper.addWidget(widget)
+            upper.setStretchFactor(upper.count() - 1, stretch)
+            widget.setMinimumWidth(min(size, 200))
+        upper.setSizes([240, 650, 390])
+        lower = QSplitter(Qt.Orientation.Horizontal)
+        for widget, stretch in ((self._chart_place, 3), (self.measuring, 0), (self.counters, 3)):
+            lower.addWidget(widget)
+            lower.setStretchFactor(lower.count() - 1, stretch)
+        lower.setSizes([420, 284, 576])
+        whole = QSplitter(Qt.Orientation.Vertical)
+        whole.addWidget(upper)
+        whole.addWidget(lower)
+        whole.setStretchFactor(0, 3)
+        whole.setStretchFactor(1, 1)
+        whole.setSizes([566, 210])
+        for splitter in (upper, lower, whole):
+            splitter.setHandleWidth(1)
+            splitter.setChildrenCollapsible(False)
+        self.setCentralWidget(whole)
+
+    def make_charts(self) -> None:
+        """Put the charts in their place (once), and what else the first paint need not wait for."""
+        if self.charts is None:
+            self.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
+            from gemmviz.ui.charts import Charts
+
+            self.charts = Charts(self.session)
+            self._chart_place.layout().addWidget(self.charts)
+
+    # Actions
+
+    def _file_actions(self) -> list[Action]:
+        controller = self.controller
+        return [
+            Action("open", "File", "Open a kernel file…", ("Ctrl+O",), self.ask_file),
+            Action("reload", "File", "Reload the kernel's file", ("F5",), self.reload),
+            Action("save", "File", "Save the results of the last run…", ("Ctrl+S",), self.ask_results_file),
+            Action("save_picture", "File", "Save the stage as a picture…", ("Ctrl+P",), self.ask_picture_file),
+            Action("quit", "File", "Quit", ("Ctrl+Q",), self.close),
+            Action("record", "Run", "Record", ("Ctrl+R",), controller.record),
+            Action("measure", "Run", "Measure this rung", ("Ctrl+M",), controller.measure_this),
+            Action("measure_all", "Run", "Measure all rungs", ("Ctrl+Shift+M",), controller.measure_all),
+            Action("cancel", "Run", "Cancel", ("Esc",), controller.cancel),
+        ]
+
+    def _view_actions(self) -> list[Action]:
+        return [
+            Action("reset", "View", "Show the whole stage", ("0",), self.stage.reset_view),
+            Action("help", "Help", "Keys and mouse", ("F1",), self.show_help),
+        ]
+
+    def _make_menus(self, table: list[Action]) -> None:
+        menus = {}
+        for record in table:
+            menu = menus.get(record.menu)
+            if menu is None:
+                menu = menus[record.menu] = self.menuBar().addMenu(record.menu)
+            action = QAction(record.title, self)
+            action.setObjectName(record.id)
+            action.setShortcuts([QKeySequence(k) for k in record.keys])
+            action.triggered.connect(lambda *_, record=record: record.callback())
+            menu.addAction(action)
+
+    def show_help(self) -> QMessageBox:
+        """Show the list of keys beside the window, without blocking it."""
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "Keys and mouse", help_text(self.actions_table),
+                          QMessageBox.StandardButton.Close, self)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setModal(False)
+        box.show()
+        return box
+
+    # Files
+
+    def ask_file(self) -> None:
+        """Let the user choose a kernel file."""
+        path, _ = QFileDialog.getOpenFileName(self, "Open a kernel", "", "Kernels (*.cu *.c)")
+        if path:
+            self.open_file(Path(path))
+
+    def open_file(self, path: Path) -> None:
+        """Put a kernel file on the ladder and choose it; a file that is no kernel is said so."""
+        try:
+            kernel = kernels.load(path.resolve())
+            self.session.add_kernel(kernel)
+        except (GemmvizError, OSError) as error:
+            self.session.tell(Message(f"Cannot open {path.name}: {error}"))
+
+    def reload(self) -> None:
+        """Read the chosen kernel's file again and record it."""
+        params, path = self.session.params, self.session.kernel.path
+        self.open_file(path)
+        kernel = self.session.kernel
+        if kernel.path == path and params.keys() == kernel.params.keys():
+            self.session.choose(params=params)
+
+    def ask_results_file(self) -> None:
+        """Let the user choose where to write the result file (JSON) of the last run."""
+        if not self.session.document:
+            self.session.tell(Message("There are no results to save yet: measure a rung first.", "info"))
+            return
+        path, _ = QFileDialog.getSaveFileName(self, "Save the results", "results.json", "Results (*.json)")
+        if path:
+            try:
+                results.write(self.session.document, Path(path))
+            except GemmvizError as error:
+                self.session.tell(Message(str(error)))
+
+    def ask_picture_file(self) -> None:
+        """Let the user choose where to save the stage as it is now."""
+        path, _ = QFileDialog.getSaveFileName(self, "Save the stage", "stage.png", "Pictures (*.png)")
+        if path and not self.stage.grab().save(path):
+            self.session.tell(Message(f"Cannot write {path}: check the folder and that the name ends in .png"))
+
+    # What the session says
+
+    def _on_line(self, line: int) -> None:
+        self.session.seek_line(line)
+
+    def _on_auto(self, auto: bool) -> None:
+        self.controller.auto = auto
+
+    def _on_chosen(self) -> None:
+        kernel = self.session.kernel
+        self.source_heading.setText(kernel.path.name)
+        self.source_heading.setToolTip(f"{kernel.title}\n{kernel.idea}")
+
+    def _on_theme(self) -> None:
+        theme = THEMES[self.session.theme]
+        application = QApplication.instance()
+        application.setPalette(palette(theme))
+        self.setStyleSheet(style_sheet(theme))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """End the engines with the window."""
+        self.session.pause()
+        for timer in self.findChildren(QTimer):
+            timer.stop()
+        self.controller.close()
+        event.accept()
+
+
+def _column(*widgets: QWidget) -> QWidget:
+    column = QWidget()
+    layout = QVBoxLayout(column)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return column
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setObjectName("heading")
+    return label

@@ -1,0 +1,23 @@
+"""Chooses the offscreen platform before anything imports Qt; without Qt, every test here is skipped with the reason."""
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+
+try:
+    import pytestqt
+    from window_fixtures import make_window, qapp, window
+
+    __all__ = ["make_window", "pytestqt", "qapp", "window"]
+except ImportError:
+    # Each test file says why it is skipped: see `window_driving.need_qt`.
+    pass
+
+
+def pytest_collection_modifyitems(items):
+    # The offscreen platform says this whenever a window is shown; it is about the platform, not about the window.
+    for item in items:
+        if item.path.parent.name == "ui":
+            item.add_marker(pytest.mark.qt_log_ignore("This plugin does not support propagateSizeHints"))

@@ -1,0 +1,28 @@
+"""What the tests of the window share: waiting, clicking, reading."""
+
+import pytest
+
+RECORDING_MS = 60_000
+
+
+def need_qt():
+    """Skip the file that calls this, with the reason, where Qt or pytest-qt cannot be imported."""
+    for module in ("PySide6.QtWidgets", "pytestqt"):
+        pytest.importorskip(module, reason=f"{module} cannot be imported: python -m pip install 'gemmviz[test]'",
+                            exc_type=ImportError)
+
+
+def wait_recorded(window, qtbot):
+    """Wait until what is chosen is on the stage."""
+    session = window.session
+
+    def there():
+        assert session.progress["record"] is None
+        assert session.playable is not None, session.message
+        recording = session.playable.recording
+        assert recording.sha256 == session.kernel.sha256, session.message
+        assert recording.params == session.params
+        assert (recording.m, recording.n, recording.k) == (session.problem.m, session.problem.n, session.problem.k)
+        assert session.playable.timeline.order_by == session.order
+
+    qtbot.waitUntil(there, timeout=RECORDING_MS)

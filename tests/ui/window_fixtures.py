@@ -1,0 +1,56 @@
+"""The real window, offscreen, with the real engine."""
+
+import multiprocessing
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
+from window_driving import wait_recorded
+
+from gemmviz.app import new_session
+from gemmviz.engine.supervisor import Engine
+from gemmviz.ui.controller import Controller
+from gemmviz.ui.window import Window
+
+
+@pytest.fixture(scope="session")
+def qapp(qapp):
+    qapp.setStyle("Fusion")
+    return qapp
+
+
+@pytest.fixture
+def make_window(qtbot):
+    """Makes windows, and checks afterwards that no thread and no timer of theirs is left."""
+    windows = []
+
+    def make(theme="dark"):
+        session = new_session(theme)
+        window = Window(session, Controller(session, Engine))
+        window.show()
+        qtbot.waitUntil(lambda: window.charts is not None)
+        windows.append(window)
+        return window
+
+    yield make
+    for window in windows:
+        window.close()
+        assert not window.controller.recorder.isRunning()
+        assert not window.controller.bench.isRunning()
+        timers = window.findChildren(QTimer) + window.controller.findChildren(QTimer)
+        assert timers and not [t for t in timers if t.isActive()]
+        assert not multiprocessing.active_children()
+        assert not [t for t in window.findChildren(QThread) if t.isRunning()]
+        window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def window(make_window, qtbot):
+    """A window with its first recording on the stage, paused at the first step."""
+    window = make_window()
+    window.controller.play_next = False
+    window.controller.record()
+    wait_recorded(window, qtbot)
+    window.activateWindow()
+    qtbot.waitUntil(lambda: window.isActiveWindow())
+    return window
