@@ -2,12 +2,12 @@
 
 import argparse
 import os
-import signal
-import sys
 from pathlib import Path
 
+from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.supervisor import Engine
 from gemmviz.session import Session
 
 _FIRST = "gputiled"
@@ -34,34 +34,18 @@ def run_window(args: argparse.Namespace) -> int:
     Returns
     -------
     int
-        0; or 2, after one line that says what to do, when there is no display or Qt lacks a system library.
+        The exit code.
+
+    Raises
+    ------
+    Unavailable
+        When there is no display or Qt lacks a system library; the message says what to do.
     """
     from gemmviz.ui.display import missing
 
     problem = missing(os.environ)
     if problem is not None:
-        print(f"gemmviz: {problem}", file=sys.stderr)
-        return 2
-    session = new_session(args.theme)
-    from PySide6.QtCore import QTimer  # noqa: TID251 (the window's own entry: Qt is known to load)
-    from PySide6.QtWidgets import QApplication  # noqa: TID251
+        raise Unavailable(problem)
+    from gemmviz.ui import application  # late: Qt is known to load now
 
-    from gemmviz.engine.supervisor import Engine
-    from gemmviz.ui.controller import Controller
-    from gemmviz.ui.window import Window
-
-    application = QApplication(sys.argv[:1])
-    application.setApplicationName("gemmviz")
-    application.setStyle("Fusion")
-    window = Window(session, Controller(session, Engine))
-    # Python runs a signal's handler only when it gets to run at all: the timer lets it, also while nothing happens.
-    signal.signal(signal.SIGINT, lambda *_: window.close())
-    signal.signal(signal.SIGTERM, lambda *_: window.close())
-    heartbeat = QTimer()
-    heartbeat.timeout.connect(lambda: None)
-    heartbeat.start(200)
-    window.show()
-    QTimer.singleShot(0, window.controller.record)
-    if args.file:
-        QTimer.singleShot(0, lambda: window.open_file(Path(args.file)))
-    return application.exec()
+    return application.show(new_session(args.theme), Engine, Path(args.file) if args.file else None)

@@ -1,5 +1,7 @@
 """Finds the data folders (``kernels``, ``resources``), in a checkout and in an installed wheel alike."""
 
+import os
+import tempfile
 from importlib.resources import files
 from pathlib import Path
 
@@ -27,7 +29,7 @@ def root(name: str) -> Path:
 
 
 def cache_dir() -> Path:
-    """Return the user's cache folder for gemmviz (compiled kernels), created when missing.
+    """Return the user's cache folder for gemmviz, created when missing.
 
     Raises
     ------
@@ -37,3 +39,29 @@ def cache_dir() -> Path:
     folder = Path(platformdirs.user_cache_dir("gemmviz", appauthor=False))
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def cache_folder(name: str) -> tuple[Path, str]:
+    """Return a folder of that name that can be written, and a note when it is not in the user's cache.
+
+    Parameters
+    ----------
+    name
+        What is kept in there.
+
+    Returns
+    -------
+    tuple
+        The folder (a temporary one of this user's where the cache cannot be written), and why, or an empty text.
+    """
+    try:
+        folder = cache_dir() / name
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder, ""
+    except OSError as error:
+        folder = Path(tempfile.gettempdir()) / f"gemmviz-{name}-{os.getuid()}"
+        folder.mkdir(exist_ok=True, mode=0o700)
+        if folder.stat().st_uid != os.getuid():
+            folder = Path(tempfile.mkdtemp(prefix=f"gemmviz-{name}-"))
+        return folder, f"the cache folder cannot be written ({error.strerror}); compiled into {folder}"

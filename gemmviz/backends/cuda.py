@@ -1,7 +1,6 @@
 """CUDA kernels and cuBLAS through CuPy. The only module that imports CuPy; only the engine's process imports it."""
 
 import os
-import tempfile
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -36,7 +35,7 @@ def cupy() -> Any:
         raise Unavailable(str(verdict))
     # A figure called FP32 must be FP32, whatever the user's shell says.
     os.environ["CUPY_TF32"] = "0"
-    os.environ.setdefault("CUPY_CACHE_DIR", _cache_folder())
+    os.environ.setdefault("CUPY_CACHE_DIR", str(data.cache_folder("cupy")[0]))
     try:
         import cupy as module
 
@@ -270,13 +269,3 @@ def _release() -> None:
     # In a broken context nothing can be freed; the process is about to end anyway.
     with suppress(cp.cuda.runtime.CUDARuntimeError):
         cp.get_default_memory_pool().free_all_blocks()
-
-
-def _cache_folder() -> str:
-    try:
-        folder = data.cache_dir() / "cupy"
-        folder.mkdir(exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return str(folder)
-    except OSError:
-        return tempfile.mkdtemp(prefix="gemmviz-cupy-")

@@ -2,7 +2,6 @@
 
 import ctypes
 import hashlib
-import os
 import tempfile
 import time
 from pathlib import Path
@@ -76,7 +75,8 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     wrapper = _wrapper(launch)
     parts = [wrapper, launch.kernel.path.name, launch.kernel.text, *flags, *tool.command, tool.version]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    folder, notes = _cache_folder()
+    folder, note = data.cache_folder("native")
+    notes = (note,) if note else ()
     library = folder / f"{key}.so"
     if library.exists():
         return library, Build(None, flags, notes=notes)
@@ -131,17 +131,3 @@ def _explain(error: BuildError, launch: Launch) -> BuildError:
     return BuildError(
         f"{kernel.path.name}: entry {kernel.entry} cannot be called with args [{', '.join(kernel.args)}]: {reason}"
     )
-
-
-def _cache_folder() -> tuple[Path, tuple[str, ...]]:
-    try:
-        folder = data.cache_dir() / "native"
-        folder.mkdir(exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder, ()
-    except OSError as error:
-        folder = Path(tempfile.gettempdir()) / f"gemmviz-native-{os.getuid()}"
-        folder.mkdir(exist_ok=True, mode=0o700)
-        if folder.stat().st_uid != os.getuid():
-            folder = Path(tempfile.mkdtemp(prefix="gemmviz-native-"))
-        return folder, (f"the cache folder cannot be written ({error.strerror}); compiled into {folder}",)

@@ -124,13 +124,9 @@ def first_error(text: str, blame: Path) -> BuildError:
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     environment = dict(os.environ)
-    try:
-        environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(data.cache_dir() / "zig"))
-        environment.setdefault("ZIG_LOCAL_CACHE_DIR", environment["ZIG_GLOBAL_CACHE_DIR"])
-    except OSError:
-        folder = str(Path(tempfile.gettempdir()) / "gemmviz-zig")
-        environment.setdefault("ZIG_GLOBAL_CACHE_DIR", folder)
-        environment.setdefault("ZIG_LOCAL_CACHE_DIR", folder)
+    if "ZIG_GLOBAL_CACHE_DIR" not in environment:
+        environment["ZIG_GLOBAL_CACHE_DIR"] = str(data.cache_folder("zig")[0])
+    environment.setdefault("ZIG_LOCAL_CACHE_DIR", environment["ZIG_GLOBAL_CACHE_DIR"])
     try:
         return subprocess.run(
             command,

@@ -4,13 +4,11 @@ Qt is looked for without importing it, and CuPy is tried in the engine's process
 """
 
 import argparse
-import ctypes.util
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -26,16 +24,9 @@ from gemmviz import data
 from gemmviz.backends.facts import Fact
 from gemmviz.engine.messages import Failed, Probed, ProbeRequest
 from gemmviz.engine.supervisor import Engine
+from gemmviz.ui.display import missing_packages
 
 _MARK = {"ok": "[green]ok[/]", "missing": "[red]missing[/]", "absent": "[yellow]none[/]"}
-# What Qt loads when a window opens, with the Debian and Ubuntu package that brings each.
-_LIBRARIES = {
-    "EGL": "libegl1",
-    "GL": "libgl1",
-    "xkbcommon": "libxkbcommon0",
-    "fontconfig": "libfontconfig1",
-    "dbus-1": "libdbus-1-3",
-}
 
 
 def add(commands: Any, summary: str) -> None:
@@ -94,18 +85,10 @@ def window_facts(environment: Mapping[str, str]) -> list[Fact]:
 
 def cache_fact() -> Fact:
     """Return whether compiled kernels can be kept."""
-    try:
-        folder = data.cache_dir()
-        with tempfile.TemporaryFile(dir=folder):
-            return Fact("Cache folder", str(folder))
-    except OSError as error:
-        return Fact(
-            "Cache folder",
-            "cannot be written",
-            "absent",
-            f"{error.strerror}: compiled kernels go to a temporary folder; "
-            "let XDG_CACHE_HOME name one that can be written",
-        )
+    folder, note = data.cache_folder("recorders")
+    if not note:
+        return Fact("Cache folder", str(folder.parent))
+    return Fact("Cache folder", str(folder), "absent", f"{note}; let XDG_CACHE_HOME name a folder that can be written")
 
 
 def _package(module: str, package: str) -> Fact:
@@ -118,12 +101,12 @@ def _package(module: str, package: str) -> Fact:
 
 
 def _libraries() -> Fact:
-    lacking = [name for name in _LIBRARIES if ctypes.util.find_library(name) is None]
+    lacking = missing_packages(x11=bool(os.environ.get("DISPLAY")))
     if not lacking:
         return Fact("System libraries", "all that Qt loads are there")
-    packages = " ".join(_LIBRARIES[name] for name in lacking)
-    listed = ", ".join(f"lib{name}" for name in lacking)
-    return Fact("System libraries", f"no {listed}", "missing", f"for the window: apt-get install {packages}")
+    return Fact(
+        "System libraries", "some are missing", "missing", f"for the window: apt-get install {' '.join(lacking)}"
+    )
 
 
 def _display(environment: Mapping[str, str]) -> Fact:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.cli import options
@@ -56,7 +56,7 @@ def _run(args: argparse.Namespace) -> int:
 
     problem_with_qt = missing(os.environ)
     if problem_with_qt is not None:
-        raise GemmvizError(problem_with_qt)
+        raise Unavailable(problem_with_qt)
     from gemmviz.ui.picture import Picture, draw
 
     picture = Picture(kernel, reply, args.step, args.resolution, args.theme, args.window)

@@ -1,7 +1,6 @@
 """Builds a kernel for recording: its unmodified source, instrumented, linked with the recorder's runtime."""
 
 import hashlib
-import os
 import re
 import tempfile
 from collections.abc import Iterable
@@ -44,7 +43,7 @@ def build(launch: Launch) -> Path:
     tool = compiler()
     source = _wrapper(launch)
     flags = _flags(tool, launch)
-    folder = cache_folder()
+    folder, _ = data.cache_folder("recorders")
     runtime = _HERE / "runtime.c"
     # The wrapper names the kernel's path, which is part of the debug information but not of the machine code.
     key = _digest([source, launch.kernel.text, str(flags), tool.version, *(f.read_text() for f in _runtime_files())])
@@ -64,19 +63,6 @@ def build(launch: Launch) -> Path:
         compile_object(runtime, plain, ["-O2", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)], runtime)
         compile_shared([instrumented, plain], library, ["-g", "-lm"], launch.kernel.path)
     return library
-
-
-def cache_folder() -> Path:
-    """Return the folder for recorders, in the user's cache, or a temporary one where that cannot be written."""
-    try:
-        folder = data.cache_dir() / "recorders"
-        folder.mkdir(exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        folder = Path(tempfile.gettempdir()) / f"gemmviz-recorders-{os.getuid()}"
-        folder.mkdir(exist_ok=True, mode=0o700)
-        return folder
 
 
 def _flags(tool: Compiler, launch: Launch) -> list[str]:

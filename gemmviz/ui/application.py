@@ -1,0 +1,57 @@
+"""Qt's application around one window: opened, shown, and run until it is closed."""
+
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.session import Session
+from gemmviz.ui.controller import Controller
+from gemmviz.ui.window import Window
+from gemmviz.ui.worker import EngineLike
+
+_HEARTBEAT_MS = 200
+
+
+def application() -> QApplication:
+    """Return the process's application, made when there is none yet, in the style that the themes are drawn for."""
+    result = QApplication.instance() or QApplication(sys.argv[:1])
+    result.setApplicationName("gemmviz")
+    result.setStyle("Fusion")
+    return result
+
+
+def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | None) -> int:
+    """Open the window, record what is chosen, and stay until the window is closed.
+
+    Parameters
+    ----------
+    session
+        What the window shows.
+    make_engine
+        Makes an engine; see `Controller`.
+    file
+        A kernel file to open, or None.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    running = application()
+    window = Window(session, Controller(session, make_engine))
+    # Python runs a signal's handler only when it gets to run at all: the timer lets it, also while nothing happens.
+    signal.signal(signal.SIGINT, lambda *_: window.close())
+    signal.signal(signal.SIGTERM, lambda *_: window.close())
+    heartbeat = QTimer()
+    heartbeat.timeout.connect(lambda: None)
+    heartbeat.start(_HEARTBEAT_MS)
+    window.show()
+    if file is not None:
+        # A file that cannot be opened leaves the first recording to be made.
+        QTimer.singleShot(0, lambda: window.open_file(file))
+    QTimer.singleShot(0, window.controller.record)
+    return running.exec()
