@@ -53,7 +53,12 @@ def record(
     progress(f"Recording {launch.label} at {problem}")
     a, b = small_integer_inputs(problem, kernel.dtype)
     raw = recorder.run(
-        library, launch, stored(kernel, "A", a), stored(kernel, "B", b), deadline_s=deadline_s, capacity=capacity or _room()
+        library,
+        launch,
+        stored(kernel, "A", a),
+        stored(kernel, "B", b),
+        deadline_s=deadline_s,
+        capacity=capacity or _room(),
     )
     c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
     expected = a.astype(np.float64) @ b.astype(np.float64)
