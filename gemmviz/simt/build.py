@@ -61,7 +61,10 @@ def build(launch: Launch) -> Path:
         except BuildError as error:
             raise _explain(error, launch) from None
         compile_object(runtime, plain, ["-O2", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)], runtime)
-        compile_shared([instrumented, plain], library, ["-g", "-lm"], launch.kernel.path)
+        # Clang from the wheel builds its own runtime at the first link: optimised and without the checks for undefined
+        # behaviour that takes 3 s instead of 14, and the native builds use the same one.
+        link = ["-g", "-O3", "-lm", *(["-fno-sanitize=undefined"] if tool.kind == "clang" else [])]
+        compile_shared([instrumented, plain], library, link, launch.kernel.path)
     return library
 
 
