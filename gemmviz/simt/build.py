@@ -91,7 +91,7 @@ def _wrapper(launch: Launch) -> str:
             arguments.append(f"*({ctype} *)a[{index}]")
     lines = [f'#include "{kernel.path.name}"']
     for found in _DYNAMIC_SHARED.finditer(kernel.text):
-        count = f"{max(launch.shared_bytes, 1)} / sizeof({found['type']}) + 1"
+        count = f"({max(launch.shared_bytes, 1)} + sizeof({found['type']}) - 1) / sizeof({found['type']})"
         lines.append(f"thread_local {found['type']} {found['name']}[{count}];")
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays tells where that segment lies.

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 WARP = 32
+_BANKS = 32
 Column = npt.NDArray[Any]
 
 
@@ -49,7 +50,7 @@ class Array:
     def cells(self, elements: Column) -> tuple[Column, Column]:
         """Return (row, column) of elements given by their position in memory.
 
-        A one-dimensional array is one row; higher dimensions are folded into the rows.
+        Higher dimensions are folded into the rows; see `grid` for a single dimension.
         """
         rows, columns = self.grid
         elements = elements.astype(np.int64)
@@ -59,8 +60,14 @@ class Array:
 
     @property
     def grid(self) -> tuple[int, int]:
-        """(rows, columns) in which the array is drawn."""
+        """(rows, columns) in which the array is drawn.
+
+        Dynamic shared memory has a single dimension: it is folded into rows of 32 elements, one per bank for 4-byte
+        elements, where that comes out even.
+        """
         columns = self.shape[-1]
+        if len(self.shape) == 1 and self.space == "shared" and columns % _BANKS == 0:
+            columns = _BANKS
         return self.size // columns, columns
 
 
