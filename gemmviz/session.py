@@ -1,91 +1,45 @@
 """What is chosen, playing and measured: observable, and without Qt, so that tests and scripts can drive it."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice, product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.state import History, history, shared_source
-from gemmviz.trace.timeline import Order, Timeline
-from gemmviz.trace.traffic import SECTOR_BYTES, Traffic
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.timeline import Order
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 # At speed 1 a recording should last about this long, but never crawl and never be too fast to follow.
 _PLAY_SECONDS = 30.0
 _SLOWEST, _FASTEST = 3.0, 120.0
 _TRAIL = 4
+# One trip of a CPU's inner loop reads A and B and touches C: a trail of K trips shows the row and the column it walks.
+_ACCESSES_PER_TRIP = 3
 _SMALL = (2, 4, 8, 16, 32)
 _MOST_TRIED = 2000
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Playable:
-    """A recording with everything that the stage asks of it, computed once (off the window's thread)."""
-
-    recording: Recording
-    timeline: Timeline
-    traffic: Traffic
-
-    @cached_property
-    def history(self) -> History:
-        """What each array holds at each step."""
-        return history(self.recording, self.timeline)
-
-    @cached_property
-    def source(self) -> npt.NDArray[np.int64]:
-        """Per row that writes shared memory, the row that read the value from global memory; -1 elsewhere."""
-        return shared_source(self.recording)
-
-    @cached_property
-    def first_write(self) -> npt.NDArray[np.int64]:
-        """Per element of C, in memory order, the step that first writes it; the number of steps where none does."""
-        log = self.recording.accesses
-        rows = np.flatnonzero((log.array == 2) & log.write)
-        first = np.full(self.recording.arrays[2].size, self.timeline.steps, np.int64)
-        np.minimum.at(first, log.element[rows], self.timeline.step_of_row[rows])
-        return first
-
-    @cached_property
-    def moved_bytes(self) -> npt.NDArray[np.int64]:
-        """Per step, bytes moved between the kernel and global memory so far, sectors counted whole."""
-        is_global = [a.space == "global" for a in self.recording.arrays]
-        sectors: npt.NDArray[np.int64] = self.traffic.running[..., 2][:, is_global].sum(axis=(1, 2))
-        return sectors * SECTOR_BYTES
-
-    def line(self, step: int) -> int:
-        """Return the source line that executes at a step (from 1; 0 where unknown)."""
-        if not 0 <= step < self.timeline.steps:
-            return 0
-        return self.recording.sites[int(self.timeline.site[step])].line
-
-    def prepare(self) -> "Playable":
-        """Compute the parts that are computed on demand, and return self."""
-        _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
-        _ = self.timeline.step_of_row
-        return self
-
-
-@dataclass(frozen=True)
 class Message:
     """Something to tell the user: ``kind`` is ``"error"``, ``"warning"`` or ``"info"``; ``line`` as in the source.
 
-    ``fix`` is a size that would work.
+    ``fix`` is a size that would work. ``lasting``: it is not about the recording, so that a new one leaves it standing.
+    ``source`` is the (file name, text) that `line` belongs to, where that is not the chosen kernel's.
     """
 
     text: str
     kind: str = "error"
     line: int | None = None
     fix: Problem | None = None
+    lasting: bool = False
+    source: tuple[str, str] | None = None
 
 
 @dataclass
@@ -196,8 +150,9 @@ class Session:
         self.kernel = kernel
         self.chosen.emit()
 
-    def choose(self, problem: Problem | None = None, params: dict[str, int] | None = None,
-               order: Order | None = None) -> None:
+    def choose(
+        self, problem: Problem | None = None, params: dict[str, int] | None = None, order: Order | None = None
+    ) -> None:
         """Choose the size, some parameters, or the order of the blocks."""
         before = (self.problem, self.params, self.order)
         self.problem = problem or self.problem
@@ -258,12 +213,19 @@ class Session:
     @property
     def rate(self) -> float:
         """Steps per second at the chosen speed."""
-        return self.speed * float(np.clip(self.steps / _PLAY_SECONDS, _SLOWEST, _FASTEST))
+        # A CPU makes one access per step: hundreds of thousands, which nobody watches one by one.
+        fastest = np.inf if self._is_loop else _FASTEST
+        return self.speed * float(np.clip(self.steps / _PLAY_SECONDS, _SLOWEST, fastest))
+
+    @property
+    def _is_loop(self) -> bool:
+        return self.playable is not None and self.playable.recording.backend != "cuda"
 
     @property
     def trail(self) -> int:
         """For how many steps an access glows: some, and always those that passed since the last picture."""
-        return max(_TRAIL, int(np.ceil(self.rate / 30)))
+        trip = _ACCESSES_PER_TRIP * self.playable.recording.k if self.playable and self._is_loop else 0
+        return max(_TRAIL, trip, int(np.ceil(self.rate / 30)))
 
     def seek(self, step: int) -> None:
         """Go to a step; a step outside the recording means its nearest end."""

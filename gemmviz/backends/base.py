@@ -6,7 +6,7 @@ from typing import Any
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.problem import Matrix, Problem
+from gemmviz.catalogue.problem import Matrix, Problem, poison_byte
 
 GUARD_BYTES = 65_536
 _ALIGNMENT = 4096
@@ -159,9 +159,7 @@ class Guarded:
         self._start = GUARD_BYTES + -(address + GUARD_BYTES) % _ALIGNMENT
         self.address = address + self._start
         self.view = self.raw[self._start : self._start + self._bytes].view(dtype)
-        # All ones is NaN in every float type. A kernel that computes beta * C with beta = 0 must not see a NaN, and
-        # in an integer type all ones is -1, a likely result: there a huge number serves.
-        self._pattern = 0x7F if dtype.kind != "f" or "beta" in launch.kernel.args else 0xFF
+        self._pattern = poison_byte(launch.kernel)
 
     def poison(self) -> None:
         """Fill C and both guard zones with the pattern."""

@@ -11,7 +11,7 @@ import numpy as np
 from gemmviz import data
 from gemmviz.backends.base import Build, Prepared
 from gemmviz.backends.host import HostBackend, HostPrepared
-from gemmviz.backends.toolchain import Compiler, compile_shared, compiler
+from gemmviz.backends.toolchain import Compiler, compile_shared, compiler, included, line_directive
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
@@ -73,7 +73,8 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     tool = compiler()
     flags = compile_flags(tool, launch)
     wrapper = _wrapper(launch)
-    parts = [wrapper, launch.kernel.path.name, launch.kernel.text, *flags, *tool.command, tool.version]
+    headers = included(launch.kernel.text, launch.kernel.path.parent)
+    parts = [wrapper, *headers, *flags, *tool.command, tool.version]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     folder, note = data.cache_folder("native")
     notes = (note,) if note else ()
@@ -82,12 +83,10 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
         return library, Build(None, flags, notes=notes)
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="gemmviz-") as name:
-        work = Path(name)
-        (work / launch.kernel.path.name).write_text(launch.kernel.text, encoding="utf-8")
-        source = work / "gemmviz_wrapper.c"
+        source = Path(name) / "kernel.c"
         source.write_text(wrapper, encoding="utf-8")
         try:
-            compile_shared([source], library, [*flags, f"-I{work}", "-w"], launch.kernel.path)
+            compile_shared([source], library, [*flags, "-w"], launch.kernel.path)
         except BuildError as error:
             raise _explain(error, launch) from None
     return library, Build((time.perf_counter() - started) * 1e3, flags, notes=notes)
@@ -111,7 +110,9 @@ def _wrapper(launch: Launch) -> str:
             arguments.append(f"*({'double' if name in ('alpha', 'beta') else 'long long'} *)a[{index}]")
     return "\n".join(
         (
-            f'#include "{launch.kernel.path.name}"',
+            line_directive(launch.kernel.path),
+            launch.kernel.text,
+            '#line 1 "gemmviz_arguments"',
             "static void gv_once(void **a)",
             f"{{ {launch.entry}({', '.join(arguments)}); }}",
             # Through a volatile pointer: else the compiler may drop all launches but the last.
@@ -129,5 +130,6 @@ def _explain(error: BuildError, launch: Launch) -> BuildError:
     kernel = launch.kernel
     reason = str(error).split(": ", 1)[-1]
     return BuildError(
-        f"{kernel.path.name}: entry {kernel.entry} cannot be called with args [{', '.join(kernel.args)}]: {reason}"
+        f"{kernel.path.name}: entry {kernel.entry} cannot be called with args [{', '.join(kernel.args)}]: {reason}",
+        kernel.line_of("args"),
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.signature import describing_source
+from gemmviz.backends.toolchain import line_directive
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 
@@ -44,7 +45,7 @@ def compile_launch(cp: Any, launch: Launch) -> tuple[Any, Any, Build]:
     macros = (f"-D{name}={value}" for name, value in launch.macros.items())
     flags = ("--std=c++17", *macros, *(f"-I{folder}" for folder in (kernel.path.parent.resolve(), *mma_folders())))
     # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
-    code = f'#line 1 "{kernel.path.name}"\n{kernel.text}\n{describing_source(launch.entry)}'
+    code = f'{line_directive(kernel.path)}\n{kernel.text}\n{describing_source(launch.entry)}'
     started = time.perf_counter()
     module = cp.RawModule(code=code, options=flags, name_expressions=(launch.entry,))
     try:

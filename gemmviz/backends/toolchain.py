@@ -18,8 +18,10 @@ from gemmviz import data
 from gemmviz.catalogue.errors import BuildError, Unavailable
 
 VARIABLE = "GEMMVIZ_CC"
-_DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
-_BUILD_TIMEOUT_S = 300
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+_DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
+# The first use of a compiler is slow: it may build its own runtime first.
+BUILD_TIMEOUT_S = 300
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,26 @@ def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def line_directive(path: Path) -> str:
+    """Return the directive after which the compiler counts lines as if it read the file of that name."""
+    escaped = path.name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'#line 1 "{escaped}"'
+
+
+def included(text: str, folder: Path) -> list[str]:
+    """Return the texts of the files below `folder` that `text` includes, directly or not."""
+    found: dict[Path, str] = {}
+    waiting = [(text, folder)]
+    while waiting:
+        body, beside = waiting.pop()
+        for name in _INCLUDE.findall(body):
+            for path in {beside / name, folder / name}:
+                if path not in found and path.is_file():
+                    found[path] = path.read_text(encoding="utf-8", errors="replace")
+                    waiting.append((found[path], path.parent))
+    return [found[path] for path in sorted(found)]
+
+
 def first_error(text: str, blame: Path) -> BuildError:
     """Return the compiler's first error, by preference the first one in the file `blame`."""
     found = list(_DIAGNOSTIC.finditer(text))
@@ -134,12 +156,12 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
             text=True,
             errors="replace",
             env=environment,
-            timeout=_BUILD_TIMEOUT_S,
+            timeout=BUILD_TIMEOUT_S,
             stdin=subprocess.DEVNULL,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise BuildError(f"the compiler did not end within {_BUILD_TIMEOUT_S} s") from None
+        raise BuildError(f"the compiler did not end within {BUILD_TIMEOUT_S} s") from None
     except OSError as error:
         raise Unavailable(f"the compiler cannot be started: {error}") from None
 

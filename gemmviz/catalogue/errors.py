@@ -6,7 +6,11 @@ class GemmvizError(Exception):
 
 
 class FrontMatterError(GemmvizError):
-    """A kernel file does not describe itself correctly."""
+    """A kernel file does not describe itself correctly. ``line`` is where, from 1, or None when unknown."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 class ConstraintError(GemmvizError):

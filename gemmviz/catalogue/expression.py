@@ -89,7 +89,7 @@ class Expression:
         """
         value = self.evaluate(values)
         if value != int(value):
-            raise FrontMatterError(f"{self.text!r} is {float(value):g}, which is not a whole number")
+            raise FrontMatterError(f"{self.text!r} is {_decimal(value)}, which is not a whole number")
         return int(value)
 
     def _tree(self) -> ast.Expression:
@@ -99,6 +99,13 @@ class Expression:
             return ast.parse(self.text.strip(), mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise FrontMatterError(f"{self.text!r} is not an expression") from None
+
+
+def _decimal(value: Number) -> str:
+    try:
+        return f"{float(value):g}"
+    except OverflowError:
+        return "huge"
 
 
 def _check(node: ast.AST, text: str) -> None:

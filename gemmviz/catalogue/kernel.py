@@ -15,7 +15,7 @@ MATRICES = ("A", "B", "C")
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
 _BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
 _LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "cublas": "cublas"}
-_FENCE = re.compile(r"^//\s*---gemmviz\s*\n(?P<body>(?://.*\n)*?)//\s*---\s*$", re.MULTILINE)
+_FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 _KEYS = frozenset(
     {
         *("title", "idea", "source", "alias", "entry", "args", "params", "block", "grid", "shared", "requires"),
@@ -86,6 +86,10 @@ class Kernel:
         """Whether there is a source to record; a library call has none."""
         return self.backend in ("c", "cuda")
 
+    def line_of(self, key: str) -> int | None:
+        """Return the line of the file, from 1, on which the front matter gives a key; None when it does not."""
+        return _line_of_key(key, self.text)
+
     @property
     def defaults(self) -> dict[str, int]:
         """Each parameter's default value."""
@@ -103,7 +107,7 @@ def load(path: Path) -> Kernel:
         When the file cannot be read.
     """
     try:
-        return parse(path.read_text(encoding="utf-8"), path)
+        return parse(path.read_text(encoding="utf-8-sig"), path)
     except UnicodeDecodeError:
         raise FrontMatterError(f"{path.name}: not a text file in UTF-8") from None
 
@@ -126,7 +130,32 @@ def parse(text: str, path: Path) -> Kernel:
     try:
         return _build(_front_matter(text, path), text, path)
     except FrontMatterError as error:
-        raise FrontMatterError(f"{path.name}: {error}") from None
+        line = _line_at_fault(str(error), text)
+        where = path.name if line is None else f"{path.name}:{line}"
+        raise FrontMatterError(f"{where}: {error}", line) from None
+
+
+def _line_at_fault(message: str, text: str) -> int | None:
+    """Return the line of the file that a message about its front matter is about, or None."""
+    found = _FENCE.search(text)
+    toml = re.search(r"at line (\d+)", message)
+    if toml:
+        return int(toml[1]) + (text[: found.start("body")].count("\n") if found else 0)
+    # A message begins with the key that it is about, or with what it quotes from the file.
+    quoted = re.search(r"'([^']+)'", message)
+    return _line_of_key(re.split(r"[ .]", message)[0], text) or _line_with(quoted[1] if quoted else "", text)
+
+
+def _line_of_key(key: str, text: str) -> int | None:
+    found = re.search(rf"^(//)?\s*{re.escape(key)}\s*=", text, re.MULTILINE)
+    return text[: found.start()].count("\n") + 1 if found else None
+
+
+def _line_with(part: str, text: str) -> int | None:
+    matter = _FENCE.search(text)
+    end = matter.end() if matter else len(text)
+    at = text.find(part, 0, end) if part else -1
+    return text[:at].count("\n") + 1 if at >= 0 else None
 
 
 def _front_matter(text: str, path: Path) -> dict[str, Any]:
@@ -174,9 +203,9 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
 
 
 def _check_entry(kernel: Kernel) -> None:
-    if not re.fullmatch(r"[A-Za-z_]\w*(\s*<[\w\s,]+>)?", kernel.entry):
+    if not re.fullmatch(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(\s*<[\w\s,:<>]+>)?", kernel.entry):
         raise FrontMatterError('entry must name the function, for example entry = "gputiled<TS>"')
-    function = re.split(r"[\s<]", kernel.entry)[0]
+    function = re.split(r"[\s<]", kernel.entry)[0].rpartition("::")[2]
     if not re.search(rf"\b{function}\s*\(", kernel.text):
         raise FrontMatterError(f"entry names {function!r}, but the file defines no such function")
     if not kernel.args:

@@ -102,6 +102,15 @@ def small_integer_inputs(problem: Problem, dtype: str, seed: int = 0) -> tuple[M
     return a.astype(dtype), b.astype(dtype)
 
 
+def poison_byte(kernel: Kernel) -> int:
+    """Return the byte that C is filled with before a kernel runs, so that an element which nobody writes shows.
+
+    All ones is NaN in every float type. A kernel that computes beta * C with beta = 0 must not see a NaN, and in an
+    integer type all ones is -1, a likely result: there a huge number serves.
+    """
+    return 0xFF if kernel.accumulate.startswith("float") and "beta" not in kernel.args else 0x7F
+
+
 def stored(kernel: Kernel, name: str, matrix: Matrix) -> Matrix:
     """Return the matrix as the kernel stores it, flat: by columns where its front matter says so.
 

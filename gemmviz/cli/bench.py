@@ -49,7 +49,9 @@ def add(commands: Any, summary: str) -> None:
     for name in "mnk":
         parser.add_argument(f"--{name}", type=options.whole, metavar=name.upper(), help=f"{name.upper()} by itself")
     options.add_set(parser)
-    parser.add_argument("--json", metavar="FILE", help="write the result file; - is the standard output")
+    parser.add_argument(
+        "--json", type=options.json_file, metavar="FILE", help="write the result file; - is the standard output"
+    )
     parser.add_argument("--quick", action="store_true", help="a first impression: fewer samples, less accuracy")
     parser.set_defaults(run=_run)
 
@@ -66,9 +68,9 @@ def _run(args: argparse.Namespace) -> int:
     if args.json == "-":
         sys.stdout.write(results.to_json(document))
     else:
+        _print(document)
         if args.json:
             results.write(document, Path(args.json))
-        _print(document)
     if interrupted:
         return 130
     return 1 if results.failed(document["results"]) else 0

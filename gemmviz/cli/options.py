@@ -1,6 +1,8 @@
 """Options that several commands share: the size and the parameters of a launch."""
 
 import argparse
+import os
+from pathlib import Path
 
 from gemmviz.catalogue.problem import Problem
 
@@ -51,6 +53,30 @@ def whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def seconds(text: str) -> float:
+    """Read a time from a millisecond to a day, for argparse."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1e-3 <= value <= 86_400:  # neither does NaN hold
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0.001 to 86400")
+    return value
+
+
+def json_file(text: str) -> str:
+    """Check, for argparse and before any work, that the file can be written; ``-`` is the standard output."""
+    path = Path(text)
+    if text != "-":
+        if path.is_dir():
+            raise argparse.ArgumentTypeError(f"{text} is a folder")
+        if not path.parent.is_dir():
+            raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise argparse.ArgumentTypeError(f"{text} cannot be written")
+    return text
 
 
 def _setting(text: str) -> tuple[str, int]:

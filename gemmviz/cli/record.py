@@ -32,10 +32,12 @@ def add(commands: Any, summary: str) -> None:
     )
     parser.add_argument("kernel", metavar="KERNEL", help="a name from `gemmviz list`, or the path of a .cu or .c file")
     options.add_launch(parser, default_size=8)
-    parser.add_argument("--json", metavar="FILE", help="write the figures as JSON; - is the standard output")
+    parser.add_argument(
+        "--json", type=options.json_file, metavar="FILE", help="write the figures as JSON; - is the standard output"
+    )
     parser.add_argument("--accesses", action="store_true", help="with --json: every single access as well")
     parser.add_argument(
-        "--deadline", type=float, default=20.0, metavar="S", help="give up after S seconds (default 20)"
+        "--deadline", type=options.seconds, default=20.0, metavar="S", help="give up after S seconds (default 20)"
     )
     parser.set_defaults(run=_run)
 

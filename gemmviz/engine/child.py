@@ -132,8 +132,12 @@ def _record(request: RecordRequest, send: Send) -> None:
     from gemmviz.trace.record import record
 
     concrete = launch(parse(request.text, Path(request.path)), Problem(request.m, request.n, request.k), request.params)
-    recording = record(concrete, deadline_s=request.deadline_s, progress=lambda text: send(Progress(request.run, text)))
-    send(Progress(request.run, f"Ordering {len(recording.accesses):,} accesses"))
+
+    def progress(text: str, within_s: float | None) -> None:
+        send(Progress(request.run, text, deadline_s=within_s))
+
+    recording = record(concrete, deadline_s=request.deadline_s, progress=progress)
+    progress(f"Ordering {len(recording.accesses):,} accesses", None)
     order = timeline.build(recording, "block" if request.order == "block" else "grid")
     counted = traffic.measure(recording, order)
     send(Recorded(request.run, recording.to_plain(), order.to_plain(), counted.to_plain()))

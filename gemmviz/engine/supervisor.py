@@ -29,7 +29,6 @@ from gemmviz.engine.messages import (
     Probed,
     Progress,
     Recorded,
-    RecordRequest,
     Reply,
     Request,
     Result,
@@ -41,9 +40,8 @@ from gemmviz.engine.messages import (
 _POLL_S = 0.02
 _GRACE_S = 0.3
 _DYING_S = 2.0
-# Building a recorder may take this long on top of the recording's own deadline: the first use of a compiler is slow.
-_BUILD_S = 330.0
-_PROBE_S = 120.0
+# A new process says its first word, and answers a probe, within this time.
+_FIRST_S = 120.0
 _WHAT = {
     signal.SIGSEGV: "segmentation fault",
     signal.SIGBUS: "bus error",
@@ -95,9 +93,8 @@ class Engine:
         if isinstance(request, BenchRequest):
             yield from self._bench(request, cancel)
             return
-        limit = request.deadline_s + _BUILD_S if isinstance(request, RecordRequest) else _PROBE_S
         try:
-            yield from self._converse(request, cancel, limit)
+            yield from self._converse(request, cancel, _FIRST_S)
         except _Lost as lost:
             yield Failed(request.run, lost.kind, str(lost))
 
@@ -182,7 +179,7 @@ class Engine:
                     continue
                 if reply.run != request.run:
                     continue
-                if isinstance(reply, Progress) and isinstance(request, BenchRequest):
+                if isinstance(reply, Progress):
                     limit = reply.deadline_s
                 heard = now
                 over = isinstance(reply, FINAL)

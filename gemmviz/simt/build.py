@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gemmviz import data
-from gemmviz.backends.toolchain import Compiler, compile_object, compile_shared, compiler
+from gemmviz.backends.toolchain import (
+    Compiler,
+    compile_object,
+    compile_shared,
+    compiler,
+    included,
+    line_directive,
+)
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
@@ -19,10 +26,14 @@ _PLAIN = {
     "clang": ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"],
     "gcc": ["-fno-tree-vectorize", "-fno-unroll-loops"],
 }
+# A frame larger than a page must meet the guard page below its fibre's stack, and not jump over it.
+_PLAIN = {kind: [*flags, "-fstack-clash-protection"] for kind, flags in _PLAIN.items()}
 _CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti"]
 _DYNAMIC_SHARED = re.compile(
-    r"\bextern\s+__shared__\s+(?:__align__\s*\(\s*\d+\s*\)\s*)?(?P<type>[A-Za-z_][\w:]*)\s+(?P<name>\w+)\s*\[\s*\]"
+    r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
+    r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
 )
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def build(launch: Launch) -> Path:
@@ -46,7 +57,8 @@ def build(launch: Launch) -> Path:
     folder, _ = data.cache_folder("recorders")
     runtime = _HERE / "runtime.c"
     # The wrapper names the kernel's path, which is part of the debug information but not of the machine code.
-    key = _digest([source, launch.kernel.text, str(flags), tool.version, *(f.read_text() for f in _runtime_files())])
+    headers = included(launch.kernel.text, launch.kernel.path.parent)
+    key = _digest([source, *headers, str(flags), tool.version, *(f.read_text() for f in _runtime_files())])
     library = folder / f"{launch.kernel.name}-{key}.so"
     if library.exists():
         return library
@@ -54,10 +66,9 @@ def build(launch: Launch) -> Path:
         work = Path(name)
         wrapper = work / ("wrapper.c" if launch.kernel.backend == "c" else "wrapper.cpp")
         wrapper.write_text(source, encoding="utf-8")
-        (work / launch.kernel.path.name).write_text(launch.kernel.text, encoding="utf-8")
         instrumented, plain = work / "kernel.o", work / "runtime.o"
         try:
-            compile_object(wrapper, instrumented, [*flags, f"-I{work}"], launch.kernel.path)
+            compile_object(wrapper, instrumented, flags, launch.kernel.path)
         except BuildError as error:
             raise _explain(error, launch) from None
         compile_object(runtime, plain, ["-O2", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)], runtime)
@@ -72,6 +83,8 @@ def _flags(tool: Compiler, launch: Launch) -> list[str]:
     language = ["-x", "c", "-std=gnu11"] if launch.kernel.backend == "c" else [*_CXX, "-include", str(_HERE / "cuda.h")]
     macros = [f"-D{name}={value}" for name, value in launch.macros.items()]
     beside = [f"-I{launch.kernel.path.parent}"]
+    if launch.kernel.backend == "cuda":
+        beside.append(f"-I{_HERE / 'include'}")
     return [*language, *_COMMON, *_PLAIN[tool.kind], "-fsanitize=thread", *macros, *beside]
 
 
@@ -80,7 +93,7 @@ def _unsanitised(tool: Compiler) -> list[str]:
 
 
 def _wrapper(launch: Launch) -> str:
-    """Return a source that includes the kernel's file and calls its entry with arguments from an array of pointers."""
+    """Return the kernel as it stands, and a call of its entry with arguments from an array of pointers."""
     kernel = launch.kernel
     arguments = []
     for index, name in enumerate(kernel.args):
@@ -89,10 +102,12 @@ def _wrapper(launch: Launch) -> str:
         else:
             ctype = "double" if name in ("alpha", "beta") else "long long"
             arguments.append(f"*({ctype} *)a[{index}]")
-    lines = [f'#include "{kernel.path.name}"']
-    for found in _DYNAMIC_SHARED.finditer(kernel.text):
-        count = f"({max(launch.shared_bytes, 1)} + sizeof({found['type']}) - 1) / sizeof({found['type']})"
-        lines.append(f"thread_local {found['type']} {found['name']}[{count}];")
+    lines = [line_directive(kernel.path), kernel.text, '#line 1 "gemmviz_arguments"']
+    dynamic = _DYNAMIC_SHARED.finditer(_COMMENT.sub(" ", kernel.text))
+    # Several kernels of a file may declare the same array.
+    for name, element in {found["name"]: found["type"] for found in dynamic}.items():
+        count = f"({max(launch.shared_bytes, 1)} + sizeof({element}) - 1) / sizeof({element})"
+        lines.append(f"thread_local {element} {name}[{count}];")
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays tells where that segment lies.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"
@@ -112,7 +127,8 @@ def _explain(error: BuildError, launch: Launch) -> BuildError:
     entry = launch.kernel.entry
     return BuildError(
         f"{launch.kernel.path.name}: entry {entry} cannot be called with args [{', '.join(launch.kernel.args)}]: "
-        f"{str(error).split(': ', 1)[-1]}"
+        f"{str(error).split(': ', 1)[-1]}",
+        launch.kernel.line_of("args"),
     )
 
 

@@ -2,6 +2,11 @@
 // It is included before the kernel. Whatever is not declared here is refused by name, by the compiler.
 #pragma once
 
+// Clang's C++ library asks __has_attribute(__noinline__), which no macro of that name survives: let it ask first.
+#if __has_include(<__config>)
+#include <__config>
+#endif
+
 typedef __SIZE_TYPE__ size_t;
 
 struct uint3 { unsigned x, y, z; };
@@ -29,7 +34,9 @@ extern "C" void gv_barrier(void) noexcept;
 #define __device__
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
+// Empty, as the system's own headers say __attribute__((__noinline__)).
+#define __noinline__
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
 #define __constant__ static
 // One copy per OS thread, and a block runs on one OS thread: this is what "shared by a block" means here.

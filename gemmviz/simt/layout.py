@@ -25,7 +25,7 @@ COLUMNS: list[tuple[str, Any]] = [
 class Status(IntEnum):
     """How a run ended."""
 
-    OK, FULL, SIGNAL, DEADLINE, TOO_MANY_SITES, NO_MEMORY = range(6)
+    OK, FULL, SIGNAL, DEADLINE, TOO_MANY_SITES, NO_MEMORY, TOO_MANY_PHASES = range(7)
 
 
 class WatchedArray(ct.Structure):
@@ -37,6 +37,7 @@ class WatchedArray(ct.Structure):
         ("guard", ct.c_uint64),
         ("itemsize", ct.c_uint32),
         ("shared", ct.c_uint32),
+        ("doubles", ct.c_uint32),
     )
 
 

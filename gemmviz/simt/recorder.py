@@ -13,6 +13,7 @@ import numpy.typing as npt
 from gemmviz.catalogue.errors import ConstraintError, KernelFault, KernelTimeout
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import poison_byte
 from gemmviz.simt import debuginfo
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Note, Run, Status
 
@@ -20,7 +21,9 @@ from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Note, Run, Status
 MAX_ACCESSES = 50_000_000
 _GUARD = 1 << 20
 _ALIGNMENT = 256  # as cudaMalloc aligns
-_STACK_BYTES = {"cuda": 64 << 10, "c": 8 << 20}
+# CUDA gives a thread up to 512 KiB of local memory. Only what is touched is committed.
+_STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
+_MAX_BLOCKS = 2**32 - 1  # the width of the column
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ def run(
     ConstraintError
         When the accesses do not fit.
     """
+    if launch.blocks > _MAX_BLOCKS:
+        raise ConstraintError(f"{launch.kernel.name}: {launch.blocks:,} blocks are more than can be recorded")
     code = ctypes.CDLL(str(library))
     info = debuginfo.read(library, launch.kernel.path.name)
     base = _load_address(code, library)
@@ -83,18 +88,15 @@ def run(
 
     dtype = np.dtype(launch.kernel.dtype)
     result_dtype = np.dtype(launch.kernel.accumulate)
-    c = np.frombuffer(bytes([0xFF]) * (launch.problem.m * launch.problem.n * result_dtype.itemsize), result_dtype)
+    c_bytes = launch.problem.m * launch.problem.n * result_dtype.itemsize
+    c = np.full(c_bytes, poison_byte(launch.kernel), np.uint8).view(result_dtype)
     arrays = [_Guarded(values) for values in (a.astype(dtype, copy=False), b.astype(dtype, copy=False), c)]
 
     job = Run()
     job.block[:], job.grid[:] = launch.block, launch.grid
     for slot, array in zip(job.array, arrays, strict=False):
-        slot.start, slot.bytes, slot.guard, slot.itemsize = (
-            array.address,
-            array.view.nbytes,
-            _GUARD,
-            array.view.itemsize,
-        )
+        slot.start, slot.bytes, slot.guard = array.address, array.view.nbytes, _GUARD
+        slot.itemsize, slot.doubles = array.view.itemsize, array.view.dtype == np.float64
     if len(info.shared) + 3 > MAX_ARRAYS:
         raise ConstraintError(
             f"{launch.kernel.name} has {len(info.shared)} shared arrays; {MAX_ARRAYS - 3} can be recorded"
@@ -102,6 +104,7 @@ def run(
     for slot, shared in zip(job.array[3:MAX_ARRAYS], info.shared, strict=False):
         slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
         slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
+        slot.doubles = shared.dtype == "float64"
     job.arrays = 3 + len(info.shared)
     job.capacity = min(capacity, MAX_ACCESSES)
     job.stack_bytes = _STACK_BYTES[launch.kernel.backend]
@@ -202,6 +205,8 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
             )
         case Status.TOO_MANY_SITES:
             raise ConstraintError(f"{name} has too many different memory instructions to record: unroll less")
+        case Status.TOO_MANY_PHASES:
+            raise ConstraintError(f"{where}: more than 65,535 barriers cannot be recorded: choose a smaller K")
         case Status.NO_MEMORY:
             raise ConstraintError(f"{name}: not enough memory for {launch.threads} threads per block")
 

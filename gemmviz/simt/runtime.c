@@ -49,16 +49,27 @@ static void stop(int status)
     siglongjmp(g.escape, 1);
 }
 
+static inline uint32_t value_at(const void *address, uint32_t bytes, const gv_array *array)
+{
+    uint32_t bits = 0;
+    if (array->doubles && bytes >= sizeof(double)) {
+        double wide;
+        memcpy(&wide, address, sizeof wide);
+        float narrow = (float)wide;
+        memcpy(&bits, &narrow, sizeof bits);
+    } else {
+        memcpy(&bits, address, bytes < 4 ? bytes : 4);
+    }
+    return bits;
+}
+
 // The value of a write is in memory by the time its thread makes its next access, reaches a barrier or returns.
 static inline void settle(void)
 {
     if (!g.pending) return;
     g.pending = 0;
     uint64_t row = g.run->count - 1;
-    uint32_t bits = 0;
-    size_t bytes = g.run->bytes[row] < 4 ? g.run->bytes[row] : 4;
-    memcpy(&bits, (void *)g.pending_address, bytes);
-    g.run->value[row] = bits;
+    g.run->value[row] = value_at((void *)g.pending_address, g.run->bytes[row], &g.run->array[g.run->which[row]]);
 }
 
 static inline uint16_t site_at(uintptr_t pc)
@@ -104,7 +115,7 @@ static void access_memory(void *address, uint32_t bytes, int write, uintptr_t pc
             g.pending = 1;
             g.pending_address = at;
         } else {
-            memcpy(&bits, address, bytes < 4 ? bytes : 4);
+            bits = value_at(address, bytes, a);
         }
         r->site[row] = site_at(pc);
         r->which[row] = (uint8_t)i;
@@ -173,7 +184,7 @@ static void to_scheduler(int state)
 
 void gv_barrier(void)
 {
-    g.fibres[g.thread].barrier_pc = PC;
+    g.fibres[g.thread].barrier_pc = g.run->last_pc = PC;
     to_scheduler(AT_BARRIER);
 }
 
@@ -214,6 +225,7 @@ static void run_block(char *stacks)
 
     uint32_t waiting;
     for (g.phase = 0;; g.phase++) {
+        if (g.phase > UINT16_MAX) stop(GV_TOO_MANY_PHASES); // the column holds no more
         waiting = 0;
         for (uint32_t t = 0; t < g.threads; t++) {
             if (g.phase && g.fibres[t].state == LEFT) continue;
@@ -277,7 +289,7 @@ int gv_record(gv_run *r)
     r->status = GV_OK;
     if (!sigsetjmp(g.escape, 1)) {
         setitimer(ITIMER_REAL, &timer, NULL);
-        uint32_t blocks = r->grid[0] * r->grid[1] * r->grid[2];
+        uint32_t blocks = r->grid[0] * r->grid[1] * r->grid[2]; // the caller has seen that it fits
         for (g.block = 0; g.block < blocks; g.block++) {
             uint32_t *s = r->grid;
             g.block_index = (uint3){g.block % s[0], g.block / s[0] % s[1], g.block / (s[0] * s[1])};

@@ -12,6 +12,7 @@ typedef struct {
     uint64_t guard;
     uint32_t itemsize;
     uint32_t shared;
+    uint32_t doubles; // the elements are doubles, whose values are kept as floats
 } gv_array;
 
 // Something that the recorder noticed, once per kind and site.
@@ -24,7 +25,7 @@ typedef struct {
     uint32_t block, thread, other, write;
 } gv_note;
 
-enum { GV_OK = 0, GV_FULL = 1, GV_SIGNAL = 2, GV_DEADLINE = 3, GV_TOO_MANY_SITES = 4, GV_NO_MEMORY = 5 };
+enum { GV_OK = 0, GV_FULL = 1, GV_SIGNAL = 2, GV_DEADLINE = 3, GV_TOO_MANY_SITES = 4, GV_NO_MEMORY = 5, GV_TOO_MANY_PHASES = 6 };
 
 typedef struct {
     // in
@@ -42,7 +43,7 @@ typedef struct {
     uint8_t *write;
     uint8_t *bytes;
     uint32_t *element;
-    uint32_t *value; // the bits of the first four bytes
+    uint32_t *value; // the bits of the first four bytes, or of the double as a float
     uint32_t *block_of;
     uint16_t *thread_of;
     uint16_t *phase_of;

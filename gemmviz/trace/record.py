@@ -1,12 +1,15 @@
 """Records a launch: builds it, runs it on the CPU, and checks the C it computed."""
 
+import math
 import os
 import time
 from collections.abc import Callable
 
 import numpy as np
 
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.backends.toolchain import BUILD_TIMEOUT_S
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError
+from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
 from gemmviz.simt import recorder
@@ -15,13 +18,16 @@ from gemmviz.trace.recording import Accesses, Array, Recording, Site
 
 # Peak memory per access while timeline and traffic are worked out (measured: 5.8 GB for 38 million).
 _ANALYSIS_BYTES = 160
+# What making the inputs and checking C may take beside the kernel. A kernel that was stopped inside malloc can leave
+# this process unable to go on: then whoever waits for it must know when to stop.
+_AROUND_S = 30.0
 
 
 def record(
     launch: Launch,
     *,
     deadline_s: float = 20.0,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str, float], None] = lambda text, within_s: None,
     capacity: int | None = None,
 ) -> Recording:
     """Record a launch in this process, which a faulty kernel may take with it: use the engine where that matters.
@@ -33,7 +39,7 @@ def record(
     deadline_s
         When to give up on the kernel (its build is not counted).
     progress
-        Told what is going on, in words for people.
+        Told what is going on, in words for people, and within how many seconds it is over unless something hangs.
     capacity
         Most accesses to keep; by default as many as this machine's free memory can hold and analyse.
 
@@ -45,12 +51,19 @@ def record(
     kernel, problem = launch.kernel, launch.problem
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
+    capacity = capacity or _room()
+    least = sum(math.prod(problem.shape(matrix)) for matrix in MATRICES)
+    if least > capacity:
+        raise ConstraintError(
+            f"{kernel.name} at {problem} makes more than {capacity:,} accesses, as A, B and C have {least:,} elements: "
+            "record a smaller size"
+        )
     started = time.perf_counter()
-    progress(f"Compiling {launch.label} for recording")
+    progress(f"Compiling {launch.label} for recording", BUILD_TIMEOUT_S + _AROUND_S)
     library = build(launch)
     built = time.perf_counter()
 
-    progress(f"Recording {launch.label} at {problem}")
+    progress(f"Recording {launch.label} at {problem}", deadline_s + _AROUND_S)
     a, b = small_integer_inputs(problem, kernel.dtype)
     raw = recorder.run(
         library,
@@ -58,7 +71,7 @@ def record(
         stored(kernel, "A", a),
         stored(kernel, "B", b),
         deadline_s=deadline_s,
-        capacity=capacity or _room(),
+        capacity=capacity,
     )
     c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
     expected = a.astype(np.float64) @ b.astype(np.float64)
@@ -116,7 +129,7 @@ def _values(
     values = bits.view(np.float32).copy()
     for index, array in enumerate(arrays):
         kind = np.dtype(array.dtype)
-        if kind == np.float32:
+        if kind in (np.float32, np.float64):  # the recorder keeps a double's value as a float
             continue
         rows = which == index
         if kind.itemsize <= 4 and kind.kind in "iuf":

@@ -54,7 +54,10 @@ class History:
         For A and B, which nobody writes, use ``recording.a`` and ``recording.b``.
         """
         rows = self.last_write(array, step, block)
-        return np.where(rows >= 0, self.recording.accesses.value[np.maximum(rows, 0)], np.float32(np.nan))
+        written = self.recording.accesses.value
+        if not len(written):  # a kernel that touches no memory at all
+            return np.full(len(rows), np.nan, np.float32)
+        return np.where(rows >= 0, written[np.maximum(rows, 0)], np.float32(np.nan))
 
 
 def history(recording: Recording, timeline: Timeline) -> History:

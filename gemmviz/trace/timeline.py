@@ -90,7 +90,8 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
 
     Rows of different threads belong to the same step when they are the same occurrence of the same instruction in the
     same phase (and in the same block, for ``order_by="block"``). Steps are ordered by phase, then by how far the
-    threads had come, so that divergent threads wait for the longest path.
+    threads had come, so that divergent threads wait for the longest path. No thread ever goes back: where threads take
+    the same instructions in different orders, those that have made equally many accesses in the phase belong together.
 
     Parameters
     ----------
@@ -106,32 +107,56 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
         return Timeline(order_by, empty, np.zeros(1, np.int64), empty, empty, empty.astype(bool), empty)
     run, position = _runs(log.block, log.phase, log.thread)
     occurrence = _occurrence(run, log.site)
-
-    sites, occurrences = int(log.site.max()) + 1, int(occurrence.max()) + 1
     phase = log.phase.astype(np.int64)
     if order_by == "block":
         phase += log.block.astype(np.int64) * (int(phase.max()) + 1)
-    key = (phase * sites + log.site) * occurrences + occurrence
-    by_key = np.argsort(key, kind="stable")
-    group_start = np.flatnonzero(np.diff(key[by_key], prepend=-1))
-    first = by_key[group_start]
-    reach = np.maximum.reduceat(position[by_key], group_start)
-    ranking = np.lexsort((log.site[first], reach, phase[first]))
 
-    sizes = np.diff(group_start, append=count)[ranking]
-    start = np.concatenate(([0], np.cumsum(sizes)))
-    # Gather the groups in their new order: each row's place is its group's start plus its offset in the group.
-    source = np.repeat(group_start[ranking] - start[:-1], sizes) + np.arange(count)
-    first = first[ranking]
+    order, start = _steps(phase, log.site, occurrence, position)
+    backwards = _backwards(order, start, run)
+    if backwards.any():
+        # Threads take these instructions in different orders, so no order of the groups suits all of them. In such a
+        # phase, threads belong together when they have made equally many accesses before.
+        tangled = np.isin(phase, np.unique(phase[backwards]))
+        order, start = _steps(phase, log.site, np.where(tangled, position, occurrence), position)
+    first = order[start[:-1]]
     return Timeline(
         order_by,
-        by_key[source],
+        order,
         start,
         log.site[first].astype(np.int64),
         log.array[first].astype(np.int64),
         log.write[first].astype(bool),
         log.phase[first].astype(np.int64),
     )
+
+
+def _steps(phase: Ints, site: npt.NDArray[Any], occurrence: Ints, position: Ints) -> tuple[Ints, Ints]:
+    """Group rows of the same phase, site and occurrence; return them sorted by group, and where each group starts.
+
+    Groups are ordered by phase, then by the furthest position at which a thread is in them.
+    """
+    sites, occurrences = int(site.max()) + 1, int(occurrence.max()) + 1
+    key = (phase * sites + site) * occurrences + occurrence
+    by_key = np.argsort(key, kind="stable")
+    group_start = np.flatnonzero(np.diff(key[by_key], prepend=-1))
+    first = by_key[group_start]
+    reach = np.maximum.reduceat(position[by_key], group_start)
+    ranking = np.lexsort((site[first], reach, phase[first]))
+
+    sizes = np.diff(group_start, append=len(key))[ranking]
+    start = np.concatenate(([0], np.cumsum(sizes)))
+    # Gather the groups in their new order: each row's place is its group's start plus its offset in the group.
+    source = np.repeat(group_start[ranking] - start[:-1], sizes) + np.arange(len(key))
+    return by_key[source], start
+
+
+def _backwards(order: Ints, start: Ints, run: Ints) -> npt.NDArray[np.bool_]:
+    """Return the rows that do not stand in a later step than the same thread's row before them."""
+    step = np.empty(len(order), np.int64)
+    step[order] = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    found = np.zeros(len(order), bool)
+    found[1:] = (step[1:] <= step[:-1]) & (run[1:] == run[:-1])
+    return found
 
 
 def _runs(*columns: npt.NDArray[Any]) -> tuple[Ints, Ints]:

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from gemmviz.session import Session
 
+_NO_WRAP = 'style="white-space: nowrap"'
+_HELP_COLUMNS = 2
+
 
 @dataclass(frozen=True)
 class Action:
@@ -30,24 +33,38 @@ def session_actions(session: Session) -> list[Action]:
         Action("faster", "Play", "Faster", ("+", "="), lambda: session.faster(1)),
         Action("slower", "Play", "Slower", ("-",), lambda: session.faster(-1)),
         Action("loop", "Play", "Loop", ("L",), lambda: session.set_loop(not session.loop)),
-        Action("theme", "View", "Dark / light", ("Ctrl+T",),
-               lambda: session.set_theme("light" if session.theme == "dark" else "dark")),
+        Action("same_line", "Play", "To the next step of this line", ("N",), lambda: session.seek_line(session.line)),
+        Action(
+            "theme",
+            "View",
+            "Dark / light",
+            ("Ctrl+T",),
+            lambda: session.set_theme("light" if session.theme == "dark" else "dark"),
+        ),
     ]
 
 
 def help_text(actions: list[Action]) -> str:
     """Return the list of shortcuts as rich text."""
-    rows = []
-    menu = ""
+    groups: dict[str, list[tuple[str, str]]] = {}
     for action in actions:
-        if action.menu != menu:
-            menu = action.menu
-            rows.append(f"<tr><td colspan=2><br><b>{menu}</b></td></tr>")
         keys = " or ".join(action.keys).replace("<", "&lt;")
-        rows.append(f"<tr><td><code>{keys}</code>&nbsp;&nbsp;</td><td>{action.title}</td></tr>")
-    rows.append(
-        "<tr><td colspan=2><br><b>Mouse</b></td></tr>"
-        "<tr><td>click a cell&nbsp;&nbsp;</td><td>who owns it and who touches it</td></tr>"
-        "<tr><td>click a line&nbsp;&nbsp;</td><td>to its next execution</td></tr>"
-        "<tr><td>wheel, drag&nbsp;&nbsp;</td><td>zoom and shift the stage</td></tr>")
-    return f"<table>{''.join(rows)}</table>"
+        groups.setdefault(action.menu, []).append((f"<code>{keys}</code>", action.title))
+    groups["Mouse"] = [
+        ("click a cell", "who owns it and who touches it"),
+        ("click a line", "to its next execution"),
+        ("wheel, drag", "zoom and shift the stage"),
+    ]
+    groups["Everywhere"] = [
+        ("<code>Tab</code>", "to the next box or button"),
+        ("<code>Space, arrows</code>", "there: press, choose"),
+    ]
+    columns: list[list[str]] = [[] for _ in range(_HELP_COLUMNS)]
+    for menu, entries in groups.items():
+        rows = [f"<tr><td colspan=2><br><b>{menu}</b></td></tr>"]
+        rows += [
+            f"<tr><td {_NO_WRAP}>{keys}&nbsp;&nbsp;</td><td {_NO_WRAP}>{title}</td></tr>" for keys, title in entries
+        ]
+        min(columns, key=len).extend(rows)
+    cells = "".join(f"<td><table>{''.join(rows)}</table></td><td>&nbsp;&nbsp;&nbsp;</td>" for rows in columns)
+    return f"<table><tr>{cells}</tr></table>"

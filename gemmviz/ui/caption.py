@@ -2,9 +2,12 @@
 
 import numpy as np
 
-from gemmviz.session import Playable
+from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP, Recording
 from gemmviz.ui.scene import C
+
+BETWEEN = "  ·  "
+"""What stands between the parts of a line."""
 
 
 def caption(playable: Playable, step: int) -> str:
@@ -15,17 +18,24 @@ def caption(playable: Playable, step: int) -> str:
     rows = timeline.rows(step)
     log, array = recording.accesses, recording.arrays[int(timeline.array[step])]
     verb = "write" if timeline.write[step] else "read"
-    head = f"Step {step + 1} of {timeline.steps}"
+    head = f"Step {thousands(step + 1)} of {thousands(timeline.steps)}"
     if recording.backend != "cuda":
         row, column = (int(v[0]) for v in array.cells(log.element[rows[:1]]))
-        return (f"{head}  ·  the loop {verb}s {array.name}[{row}, {column}] = {number(log.value[rows[0]])}"
-                f"  ·  line {playable.line(step)}")
+        return (
+            f"{head}  ·  the loop {verb}s {array.name}[{row}, {column}] = {number(log.value[rows[0]])}"
+            f"  ·  line {playable.line(step)}"
+        )
     blocks = len(np.unique(log.block[rows]))
     # A thread may appear twice only when blocks differ: rows are single accesses of single threads.
     who = f"{len(rows)} thread{'s' * (len(rows) != 1)} in {blocks} block{'s' * (blocks != 1)}"
     verb += "s" if len(rows) == 1 else ""
-    return (f"{head}  ·  phase {timeline.phase[step] + 1}  ·  {who} {verb} {array.name} ({array.space} memory)"
-            f"  ·  line {playable.line(step)}")
+    place = " (shared)" if array.space == "shared" else ""
+    cost = playable.units_per_request(step)
+    unit = ("wavefront" if array.space == "shared" else "sector") + "s" * (cost != 1)
+    return (
+        f"{head}  ·  {who} {verb} {array.name}{place}  ·  {cost:.3g} {unit} per warp request"
+        f"  ·  line {playable.line(step)}  ·  phase {timeline.phase[step] + 1}"
+    )
 
 
 def about_cell(playable: Playable, array: int, element: int, step: int, block: int) -> str:
@@ -45,8 +55,9 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
     mine = log.array == array
     if info.space == "shared":
         mine &= log.block == block
-    touches = np.flatnonzero(mine & (log.element <= element) & (element < log.element
-                             + np.maximum(log.bytes // info.itemsize, 1)))
+    touches = np.flatnonzero(
+        mine & (log.element <= element) & (element < log.element + np.maximum(log.bytes // info.itemsize, 1))
+    )
     reads = int((~log.write[touches]).sum())
     parts.append(f"read {reads}×, written {len(touches) - reads}× in all")
     now = touches[playable.timeline.step_of_row[touches] == step]
@@ -60,8 +71,10 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
 
 def thread_text(recording: Recording, block: int, thread: int) -> str:
     """Name a thread: block, thread, warp and lane."""
-    return (f"block {_index(recording.block_index(block))}, thread {_index(recording.thread_index(thread))}, "
-            f"warp {thread // WARP}, lane {thread % WARP}")
+    return (
+        f"block {_index(recording.block_index(block))}, thread {_index(recording.thread_index(thread))}, "
+        f"warp {thread // WARP}, lane {thread % WARP}"
+    )
 
 
 def _index(index: tuple[int, int, int]) -> str:
@@ -76,8 +89,19 @@ def number(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e6 else f"{value:.3g}"
 
 
-def provenance(playable: Playable) -> str:
-    """Say where the picture comes from, and whether what was recorded is right."""
+def thousands(value: int) -> str:
+    """Write a count with thin thousands."""
+    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def provenance(playable: Playable) -> list[str]:
+    """Say where the picture comes from, and whether what was recorded is right: from the longest wording on."""
     recording = playable.recording
-    checked = "C checked: right" if recording.wrong == 0 else f"C checked: {recording.wrong} elements WRONG"
-    return f"recorded from this source ({recording.sha256[:8]})  ·  {checked}"
+    verdict = "right" if recording.wrong == 0 else f"{recording.wrong} elements WRONG"
+    digest = recording.sha256[:8]
+    return [
+        f"recorded from this source ({digest}){BETWEEN}C checked: {verdict}",
+        f"recorded ({digest}){BETWEEN}C {verdict}",
+        f"recorded, C {verdict}",
+        "recorded" if recording.wrong == 0 else "WRONG",
+    ]

@@ -4,15 +4,18 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QSizePolicy, QTabWidget, QVBoxLayout, QWidget
 
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session import Session
 from gemmviz.ui.ladder import gflops_text, shown_name
-from gemmviz.ui.theme import THEMES
+from gemmviz.ui.theme import THEMES, Theme
 
 _REFRESH_MS = 100
 _MANY = 8
+_AXIS_HEIGHT = 34
+# Beyond this ratio the short bars of a linear axis are slivers that cannot be told apart.
+_LOG_FROM = 100
 _REFERENCES = ("numpy", "cublas")
 
 
@@ -22,6 +25,8 @@ def _plot() -> pg.PlotWidget:
     plot.hideButtons()
     plot.setMouseEnabled(x=False, y=False)
     plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    # By itself the axis leaves as much room as a second row of ticks would take.
+    plot.getAxis("bottom").setHeight(_AXIS_HEIGHT)
     return plot
 
 
@@ -40,18 +45,28 @@ class LadderChart(QWidget):
         self.plot = _plot()
         self.log = QCheckBox("logarithmic")
         self.log.setAccessibleName("Logarithmic axis")
-        self.log.toggled.connect(self.refresh)
+        self.log.setToolTip(
+            f"Switched on by itself when the figures differ by more than a factor of {_LOG_FROM}, until you choose"
+        )
+        self._log_chosen = False
+        self.log.clicked.connect(self._on_log)
         self._items: list[pg.GraphicsObject] = []
         column = QVBoxLayout(self)
         column.setContentsMargins(4, 0, 4, 0)
         column.setSpacing(0)
         self.hint = QLabel()
+        # A hint may be cut; it must not keep the window wider than an old projector.
+        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         # A label, not the plot's own title: that one makes the plot wider than its widget when it does not fit.
         top = QHBoxLayout()
         top.addWidget(self.hint, 1)
         top.addWidget(self.log)
         column.addLayout(top)
         column.addWidget(self.plot, 1)
+
+    def _on_log(self) -> None:
+        self._log_chosen = True
+        self.refresh()
 
     def bars(self) -> list[tuple[str, float]]:
         """Return (name, GFLOPS) of the bars that are drawn, from the top."""
@@ -67,40 +82,67 @@ class LadderChart(QWidget):
         kernels = self._measured()
         figures = np.array([session.results[k.name]["gflops"] for k in kernels], float)
         y = -np.arange(len(kernels), dtype=float)
+        if not self._log_chosen:
+            self.log.blockSignals(True)
+            self.log.setChecked(len(kernels) > 1 and bool(figures.max() > _LOG_FROM * figures.min()))
+            self.log.blockSignals(False)
         log = self.log.isChecked() and len(kernels) > 0
         axis = self.plot.getAxis("bottom")
         axis.setLogMode(log)
         low = float(np.floor(np.log10(figures.min()) - 0.2)) if log else 0.0
         ends = np.log10(figures) if log else figures
-        colours = [theme.muted if k.backend in _REFERENCES else theme.accent if k.name == session.kernel.name
-                   else theme.good for k in kernels]
+        colours = [
+            theme.muted if k.backend in _REFERENCES else theme.accent if k.name == session.kernel.name else theme.good
+            for k in kernels
+        ]
         for item in self._items:
             self.plot.removeItem(item)
         self._items = []
         if kernels:
-            self._add(pg.BarGraphItem(x0=np.full(len(kernels), low), y=y, width=ends - low, height=0.66,
-                                      brushes=[pg.mkBrush(c) for c in colours],
-                                      pens=[pg.mkPen(c) for c in colours]))
+            self._add(
+                pg.BarGraphItem(
+                    x0=np.full(len(kernels), low),
+                    y=y,
+                    width=ends - low,
+                    height=0.66,
+                    brushes=[pg.mkBrush(c) for c in colours],
+                    pens=[pg.mkPen(c) for c in colours],
+                )
+            )
         for kernel, end, at in zip(kernels, ends, y, strict=True):
             row = session.results[kernel.name]
             flags = "".join(f"  ⚑ {flag}" for flag in row.get("flags") or ())
+            if len(kernels) > _MANY and flags:
+                flags = "  ⚑"  # the ladder's tooltip says which
             # Beside a short bar, inside a long one: the figure is never cut at the edge.
             inside = end - low > 0.6 * (ends.max() - low)
-            text = pg.TextItem(gflops_text(row["gflops"]) + flags, color=theme.background if inside else theme.text,
-                               anchor=(1 if inside else 0, 0.5))
+            text = pg.TextItem(
+                gflops_text(row["gflops"]) + flags,
+                color=theme.background if inside else theme.text,
+                anchor=(1 if inside else 0, 0.5),
+            )
             text.setFont(_small(8.5 if len(kernels) <= _MANY else 7))
             text.setPos(end, at)
             self._add(text)
             if kernel.backend in _REFERENCES:
-                self._add(pg.InfiniteLine(end, angle=90, pen=pg.mkPen(theme.muted, style=Qt.PenStyle.DashLine)))
+                self._reference(kernel, float(end), theme)
         left = self.plot.getAxis("left")
         left.setStyle(tickFont=_small(8.5 if len(kernels) <= _MANY else 7))
         left.setTicks([[(float(at), _label(kernel, session)) for kernel, at in zip(kernels, y, strict=True)]])
         if len(kernels):
             most = float(ends.max())
             self.plot.setXRange(low, low + (most - low) * 1.04 if most > low else low + 1, padding=0)
-            self.plot.setYRange(-len(kernels) + 0.4, 0.6, padding=0)
+            has_reference = any(k.backend in _REFERENCES for k in kernels)
+            self.plot.setYRange(-len(kernels) + 0.4, 1.4 if has_reference else 0.6, padding=0)
         self._axis_label(kernels)
+
+    def _reference(self, kernel: Kernel, end: float, theme: Theme) -> None:
+        """Draw a line where a library reference ends, with its name in the free row on top."""
+        self._add(pg.InfiniteLine(end, angle=90, pen=pg.mkPen(theme.muted, style=Qt.PenStyle.DashLine)))
+        name = pg.TextItem(kernel.title, color=theme.muted, anchor=(1, 0.5))
+        name.setFont(_small(7.5))
+        name.setPos(end, 1.0)
+        self._add(name)
 
     def _add(self, item: pg.GraphicsObject) -> None:
         self.plot.addItem(item, ignoreBounds=True)
@@ -111,8 +153,9 @@ class LadderChart(QWidget):
         sizes = {tuple(session.results[k.name][n] for n in "MNK") for k in kernels}
         where = f" at {' × '.join(map(str, sizes.pop()))}" if len(sizes) == 1 else " (sizes differ)" if sizes else ""
         self.plot.setLabel("bottom", f"GFLOPS{where}")
-        self.plot.setToolTip(f"GFLOPS: 10⁹ floating-point operations per second, median; measured on "
-                             f"{session.device or 'this machine'}")
+        self.plot.setToolTip(
+            f"GFLOPS: 10⁹ floating-point operations per second, median; measured on {session.device or 'this machine'}"
+        )
         for side in ("left", "bottom"):
             self.plot.showAxis(side, bool(kernels))
         self.hint.setText("" if kernels else "No rung is measured yet: press “Measure this”")
@@ -160,8 +203,11 @@ class SampleChart(QWidget):
             self.median.setPos(samples.median)
             self.plot.setXRange(0, max(len(figures), 10), padding=0.02)
             self.plot.setYRange(0, float(figures.max()) * 1.1, padding=0)
-        title = f"{samples.label} at {samples.size}: median {gflops_text(samples.median)} GFLOPS" if len(figures) else (
-            "No samples yet: measure a rung, and they appear here")
+        title = (
+            f"{samples.label} at {samples.size}: median {gflops_text(samples.median)} GFLOPS"
+            if len(figures)
+            else ("No samples yet: measure a rung, and they appear here")
+        )
         self.title.setText(title)
 
     def restyle(self) -> None:
@@ -230,7 +276,7 @@ def _small(points: float = 8.5) -> QFont:
 def _label(kernel: Kernel, session: Session) -> str:
     params = session.results[kernel.name].get("params") or {}
     name = shown_name(kernel, session)
-    name = name if len(name) <= 24 else name[:10] + "…" + name[-13:]
+    name = name if len(name) <= 24 else name[:6] + "…" + name[-17:]
     return f"{name} {','.join(map(str, params.values()))}".rstrip()
 
 

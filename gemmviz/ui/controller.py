@@ -1,5 +1,6 @@
 """Turns what the session wants into requests to the two engines, and their replies into the session's state."""
 
+import re
 from collections.abc import Callable
 from itertools import count
 
@@ -19,7 +20,8 @@ from gemmviz.engine.messages import (
     Result,
     Sample,
 )
-from gemmviz.session import Message, Playable, Session
+from gemmviz.session import Message, Session
+from gemmviz.trace.playable import Playable
 from gemmviz.ui.worker import EngineLike, Worker
 
 _DEBOUNCE_MS = 250
@@ -90,9 +92,18 @@ class Controller(QObject):
         kernel, problem = session.kernel, session.problem
         self._record_run = next(self._runs)
         session.set_progress("record", (f"Recording {kernel.alias}", None))
-        self.recorder.submit(RecordRequest(
-            self._record_run, str(kernel.path), kernel.text, problem.m, problem.n, problem.k,
-            dict(session.params), session.order))
+        self.recorder.submit(
+            RecordRequest(
+                self._record_run,
+                str(kernel.path),
+                kernel.text,
+                problem.m,
+                problem.n,
+                problem.k,
+                dict(session.params),
+                session.order,
+            )
+        )
 
     def cancel_recording(self) -> None:
         """Stop recording."""
@@ -104,11 +115,13 @@ class Controller(QObject):
             return
         session.set_progress("record", None)
         self._probe_once()
-        session.tell(_notes(playable))
         playing = session.playing or self.play_next
         self.play_next = False
         session.pause()
         session.show(playable)
+        notes = _notes(playable)
+        if notes is not None or session.message is None or not session.message.lasting:
+            session.tell(notes)
         if playing:
             session.play()
 
@@ -136,7 +149,7 @@ class Controller(QObject):
         try:
             launch(kernel, self.session.bench_problem, self.session.bench_params)
         except GemmvizError as error:
-            self.session.tell(Message(str(error), "warning"))
+            self.session.tell(Message(str(error), "warning", lasting=True))
             return
         self.measure([{"path": str(kernel.path), "text": kernel.text, "params": dict(self.session.bench_params)}])
 
@@ -151,8 +164,9 @@ class Controller(QObject):
         session.tell(None)
         session.start_samples()
         session.set_progress("bench", ("Starting", None))
-        self.bench.submit(BenchRequest(self._bench_run, kernels, [(problem.m, problem.n, problem.k)],
-                                       dict(session.protocol)))
+        self.bench.submit(
+            BenchRequest(self._bench_run, kernels, [(problem.m, problem.n, problem.k)], dict(session.protocol))
+        )
 
     def cancel(self) -> None:
         """Stop recording and measuring."""
@@ -199,7 +213,9 @@ def _notes(playable: Playable) -> Message | None:
     notes = list(recording.notes)
     if recording.wrong:
         notes.insert(0, f"{recording.label} computed {recording.wrong} wrong elements of C.")
-    return Message("\n".join(notes[:4]), "warning") if notes else None
+    # A note begins with FILE:LINE where the recorder knows it.
+    line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
+    return Message("\n".join(notes[:4]), "warning", line) if notes else None
 
 
 def _device(facts: dict) -> str:

@@ -47,6 +47,8 @@ class SizeRow(QWidget):
             self.boxes[name] = box
         self.link = QToolButton()
         self.link.setText("=")
+        self.link.setFixedWidth(28)
+        self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.link.setCheckable(True)
         self.link.setChecked(problem.m == problem.n == problem.k)
         self.link.setToolTip("Square: keep M = N = K")

@@ -4,12 +4,14 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLabel, QTableView, QVBoxLayout, QWidget
 
-from gemmviz.session import Playable, Session
+from gemmviz.session import Session
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.caption import thousands
 from gemmviz.ui.theme import THEMES
 
-HEADINGS = ("array", "reads", "writes", "bytes", "requests", "sectors/waves")
+HEADINGS = ("array", "reads", "writes", "bytes\nasked for", "warp\nrequests", "sectors (global)\nwavefronts (shared)")
 TIPS = (
-    "G: global memory, S: shared memory of all blocks",
+    "an array and the memory it is in; shared: of all blocks together",
     "accesses of single threads that read: up to this step / in all",
     "accesses of single threads that write: up to this step / in all",
     "bytes that the threads asked for: up to this step / in all",
@@ -28,15 +30,17 @@ def table(playable: Playable, step: int) -> list[tuple[str, ...]]:
     cuda = playable.recording.backend == "cuda"
     for index, array in enumerate(playable.traffic.arrays):
         read, write = (now[index, way].tolist() for way in (0, 1)) if now is not None else ([0] * 3, [0] * 3)
-        rows.append((
-            f"{array.name}  {'S' if array.space == 'shared' else 'G'}" if cuda else array.name,
-            _of(read[0], array.reads),
-            _of(write[0], array.writes),
-            _bytes(read[1] + write[1], array.read_bytes + array.write_bytes),
-            # There are no warps on a CPU.
-            _plain(array.read_requests + array.write_requests) if cuda else "–",
-            _of(read[2] + write[2], array.read_units + array.write_units) if cuda else "–",
-        ))
+        rows.append(
+            (
+                f"{array.name}  {array.space}" if cuda else array.name,
+                _of(read[0], array.reads),
+                _of(write[0], array.writes),
+                _bytes(read[1] + write[1], array.read_bytes + array.write_bytes),
+                # There are no warps on a CPU.
+                thousands(array.read_requests + array.write_requests) if cuda else "–",
+                _of(read[2] + write[2], array.read_units + array.write_units) if cuda else "–",
+            )
+        )
     return rows
 
 
@@ -51,29 +55,27 @@ def summary(playable: Playable, step: int) -> str:
         now = int(playable.moved_bytes[step]) if playable.timeline.steps else 0
         parts.append(f"global sectors {_of(now // 32, total // 32)}")
         if traffic.conflict_degree():
-            parts.append(f"wavefronts per shared request {traffic.conflict_degree():.2f}"
-                         f"{': no bank conflicts' if traffic.conflict_degree() == 1 else ''}")
+            parts.append(
+                f"wavefronts per shared request {traffic.conflict_degree():.2f}"
+                f"{': no bank conflicts' if traffic.conflict_degree() == 1 else ''}"
+            )
         if traffic.tile_steps:
             parts.append(f"tile steps per block {traffic.tile_steps}")
     else:
         total = sum(a.read_bytes + a.write_bytes for a in traffic.arrays)
     if total:
-        parts.append(f"arithmetic intensity {flops / total:.3g} FLOP/byte moved")
+        parts.append(f"arithmetic intensity {flops / total:.3g} FLOP/byte {'moved' if cuda else 'asked for'}")
     return "  ·  ".join(parts)
 
 
-def _plain(value: int) -> str:
-    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-
-
 def _of(now: int, total: int) -> str:
-    return f"{_plain(now)} / {_plain(total)}"
+    return f"{thousands(now)} / {thousands(total)}"
 
 
 def _bytes(now: int, total: int) -> str:
     if total < _KIB_FROM:
         return f"{_of(now, total)} B"
-    return f"{_plain(round(now / 1024))} / {_plain(round(total / 1024))} KiB"
+    return f"{thousands(round(now / 1024))} / {thousands(round(total / 1024))} KiB"
 
 
 class CounterModel(QAbstractTableModel):
@@ -182,7 +184,10 @@ class Counters(QWidget):
         """Make each column as wide as its last figures will be, so that nothing moves or is cut while playing."""
         playable, metrics = self.session.playable, self.view.fontMetrics()
         rows = [HEADINGS, *(table(playable, playable.timeline.steps - 1) if playable else ())]
-        widths = [max(metrics.horizontalAdvance(row[column]) for row in rows) + 12 for column in range(len(HEADINGS))]
+        widths = [
+            max(metrics.horizontalAdvance(line) for row in rows for line in row[column].split("\n")) + 12
+            for column in range(len(HEADINGS))
+        ]
         spare = max(self.view.viewport().width() - sum(widths) - 2, 0) // len(HEADINGS)
         for column, width in enumerate(widths[:-1]):  # the last one takes what is left
             self.view.setColumnWidth(column, width + spare)
@@ -202,5 +207,6 @@ class Counters(QWidget):
         """Show the figures of the session's step now."""
         self.model.refresh(reset=False)
         playable = self.session.playable
-        self.totals.setText(summary(playable, self.session.step) if playable else
-                            "Record a kernel to see what it reads and writes.")
+        self.totals.setText(
+            summary(playable, self.session.step) if playable else "Record a kernel to see what it reads and writes."
+        )

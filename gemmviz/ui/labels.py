@@ -10,11 +10,11 @@ from gemmviz.ui.scene import Panel
 from gemmviz.ui.theme import Theme
 
 BANK_LABEL = 36.0
+# Below this the lines would take more of a cell than they leave.
+_GRID_FROM = 6.0
 
 
-def draw(
-    painter: QPainter, placed: list[Panel], block: int, recording: Recording, theme: Theme, font: QFont
-) -> None:
+def draw(painter: QPainter, placed: list[Panel], block: int, recording: Recording, theme: Theme, font: QFont) -> None:
     """Draw all labels.
 
     Parameters
@@ -44,7 +44,7 @@ class _Labels:
         self.metrics = QFontMetricsF(font)
 
     def grid(self, painter: QPainter, panel: Panel) -> None:
-        if panel.cell >= 4:
+        if panel.cell >= _GRID_FROM:
             pen = QPen(QColor(self.theme.grid), 1 if panel.cell < 40 else 1.5)
             painter.setPen(pen)
             for column in range(panel.columns + 1):
@@ -83,7 +83,7 @@ class _Labels:
         bold.setBold(True)
         painter.setFont(bold)
         painter.setPen(QColor(self.theme.text))
-        text = f"{info.name}  {panel.rows} × {panel.columns}"
+        text = scene.shared_title(self.recording, panel.array)
         height = self.metrics.height()
         width = max(QFontMetricsF(bold).horizontalAdvance(text) + 4, panel.width)
         box = QRectF(panel.x + panel.width / 2 - width / 2, panel.y - height * 1.3, width, height * 1.2)
@@ -96,8 +96,7 @@ class _Labels:
         if not tiles:
             return
         x, y, _ = self.recording.block_index(block)
-        text = f"shared memory of block ({x}, {y})" + (
-            "; small figures: bank" if tiles[0].cell >= BANK_LABEL else "")
+        text = f"shared memory of block ({x}, {y})" + ("; small figures: bank" if tiles[0].cell >= BANK_LABEL else "")
         height = self.metrics.height()
         width = self.metrics.horizontalAdvance(text) + 4
         left, right = min(t.x for t in tiles), max(t.x + t.width for t in tiles)
@@ -121,8 +120,11 @@ class _Labels:
         self._dimension(painter, b, "left", "K", b.rows)
         painter.setFont(big)
         painter.setPen(QColor(self.theme.text))
-        for panel, x, y in ((a, a.x - height * 2.3, a.y - height * 1.35), (b, b.x - height * 1.45, b.y - height * 2.1),
-                            (c, c.x - height * 1.45, c.y - height * 1.4)):
+        for panel, x, y in (
+            (a, a.x - height * 2.3, a.y - height * 1.35),
+            (b, b.x - height * 1.45, b.y - height * 2.1),
+            (c, c.x - height * 1.45, c.y - height * 1.4),
+        ):
             painter.drawText(QPointF(x, y + height), panel.name)
         painter.setFont(self.font)
 

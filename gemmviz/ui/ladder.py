@@ -12,8 +12,14 @@ SECTIONS = {"c": "CPU", "cuda": "CUDA", "numpy": "REFERENCES", "cublas": "REFERE
 _NAME = Qt.ItemDataRole.UserRole
 _HEIGHT, _SECTION_HEIGHT = 37, 22
 # Shape and letter say the status as well as the colour does.
-_MARKS = {"ok": ("✓", "good"), "wrong": ("✗", "bad"), "skipped": ("–", "muted"), "unsupported": ("–", "muted"),
-          "cancelled": ("■", "muted"), "running": ("…", "accent")}
+_MARKS = {
+    "ok": ("✓", "good"),
+    "wrong": ("✗", "bad"),
+    "skipped": ("–", "muted"),
+    "unsupported": ("–", "muted"),
+    "cancelled": ("■", "muted"),
+    "running": ("…", "accent"),
+}
 
 
 class Ladder(QListWidget):
@@ -104,7 +110,7 @@ def status_text(row: Row | None) -> str:
         return "not measured yet"
     size = f"{row['M']} × {row['N']} × {row['K']}"
     if row["status"] == "ok":
-        return f"{gflops_text(row['gflops'])} GFLOPS at {size}"
+        return ", ".join([f"{gflops_text(row['gflops'])} GFLOPS at {size}", *row.get("flags", ())])
     return f"{row['status']}: {row.get('message', '')}".rstrip(": ")
 
 
@@ -180,9 +186,14 @@ class RungDelegate(QStyledItemDelegate):
             self._bar(painter, below, row, theme)
         else:
             text = status_text(row) if row else kernel.title
-            painter.setPen(QColor(theme.muted if not row or row["status"] in ("skipped", "unsupported", "cancelled")
-                                  else theme.bad))
-            text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(below.width()))
+            painter.setPen(
+                QColor(
+                    theme.muted if not row or row["status"] in ("skipped", "unsupported", "cancelled") else theme.bad
+                )
+            )
+            # What tells two rungs apart often stands last: "one thread per element, uncoalesced".
+            mode = Qt.TextElideMode.ElideRight if row else Qt.TextElideMode.ElideMiddle
+            text = painter.fontMetrics().elidedText(text, mode, int(below.width()))
             painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _bar(self, painter: QPainter, area: QRectF, row: Row, theme: Theme) -> None:

@@ -1,11 +1,14 @@
 """A bar above the stage for errors and hints: it never blocks the window, and goes when it is closed or outdated."""
 
+import re
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton
 
 from gemmviz.session import Session
 
 _MARKS = {"error": "✗", "warning": "!", "info": "i"}
+_MOST_LINES, _MOST_CHARACTERS, _LONGEST_WORD = 6, 500, 48
 
 
 class MessageBar(QFrame):
@@ -50,7 +53,10 @@ class MessageBar(QFrame):
         if message is None:
             return
         self.mark.setText(_MARKS[message.kind])
-        self.text.setText(message.text if len(message.text) < 600 else message.text[:600] + "…")
+        lines = message.text.splitlines()
+        shown = "\n".join(lines[:_MOST_LINES])[:_MOST_CHARACTERS]
+        self.text.setText(_breakable(shown if shown == message.text else shown + "…"))
+        self.text.setToolTip("" if shown == message.text else message.text[:5000])
         self.fix.setVisible(message.fix is not None)
         self.fix.setText(f"Use {message.fix}" if message.fix else "")
         self.setProperty("kind", message.kind)
@@ -62,3 +68,8 @@ class MessageBar(QFrame):
         if message is not None and message.fix is not None:
             self.session.tell(None)
             self.fixed.emit(message.fix)
+
+
+def _breakable(text: str) -> str:
+    """Let a word as long as a path or a template's name continue on the next line (zero-width spaces)."""
+    return re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\u200b", text)

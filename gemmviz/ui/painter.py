@@ -11,14 +11,15 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap
 
-from gemmviz.session import Playable
+from gemmviz.trace.playable import Playable
 from gemmviz.ui import labels, scene
-from gemmviz.ui.caption import about_cell, caption, number, provenance
+from gemmviz.ui.caption import BETWEEN, about_cell, caption, number, provenance
 from gemmviz.ui.scene import Panel
 from gemmviz.ui.theme import Theme, ink
 
 _LEGIBLE = 15.0
 _MOST_OUTLINES = 600
+_SMALLEST_FRAMED = 2.0
 _MOST_VALUES = 6000
 
 
@@ -93,6 +94,7 @@ class StagePainter:
         self._draw_labels(painter, rect, placed, moment, ratio)
         for panel in placed:
             self._draw_held(painter, panel, moment)
+            self._draw_sectors(painter, panel, moment)
             self._draw_accesses(painter, panel, moment)
             self._draw_selection(painter, panel, placed, moment)
         for panel in placed:
@@ -138,13 +140,29 @@ class StagePainter:
         x, y = panel.x + columns.min() * panel.cell, panel.y + rows.min() * panel.cell
         painter.drawRect(QRectF(x, y, (np.ptp(columns) + 1) * panel.cell, (np.ptp(rows) + 1) * panel.cell))
 
+    def _draw_sectors(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
+        """Frame the sectors that the first warp of the chosen block moves at this step."""
+        moved = scene.sectors(self.playable, panel.array, moment.step, moment.block)
+        if not len(moved) or panel.cell < _SMALLEST_FRAMED:
+            return
+        info = self.playable.recording.arrays[panel.array]
+        colour = self.theme.write if self.playable.timeline.write[moment.step] else self.theme.read
+        pen = QPen(QColor(colour), 1.5)
+        for sector in moved:
+            r, c = info.cells(sector[sector < info.size])
+            # A sector may begin in one row and end in the next.
+            for line in np.unique(c if info.column_major else r):
+                inside = (c if info.column_major else r) == line
+                self._box(painter, panel, r[inside], c[inside], pen)
+
     def _draw_accesses(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
         """Outline the cells accessed at this step: a thin frame for a read, a thick one for a write."""
         info = self.playable.recording.arrays[panel.array]
         if panel.cell < 9:
             return
-        heat, write = scene.glow(self.playable, panel.array, moment.step,
-                                 moment.block if info.space == "shared" else None, 1)
+        heat, write = scene.glow(
+            self.playable, panel.array, moment.step, moment.block if info.space == "shared" else None, 1
+        )
         if heat is None:
             return
         cells = np.flatnonzero(heat)
@@ -158,10 +176,12 @@ class StagePainter:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         inset = width / 2 + 0.5
         side = panel.cell - 2 * inset
-        painter.drawRects([
-            QRectF(panel.x + column * panel.cell + inset, panel.y + row * panel.cell + inset, side, side)
-            for row, column in (divmod(cell, panel.columns) for cell in cells.tolist())
-        ])
+        painter.drawRects(
+            [
+                QRectF(panel.x + column * panel.cell + inset, panel.y + row * panel.cell + inset, side, side)
+                for row, column in (divmod(cell, panel.columns) for cell in cells.tolist())
+            ]
+        )
 
     def _draw_selection(self, painter: QPainter, panel: Panel, placed: list[Panel], moment: Moment) -> None:
         if moment.cell is None or moment.cell[0] != panel.array:
@@ -205,8 +225,15 @@ class StagePainter:
                 if banks:
                     bank = (i * panel.columns + j) * info.itemsize // 4 % 32
                     small = max(9, int(panel.cell * 0.18))
-                    self._stamp(painter, str(bank), shade, small, x + panel.cell - small * 0.9,
-                                y + panel.cell - small * 0.8, ratio)
+                    self._stamp(
+                        painter,
+                        str(bank),
+                        shade,
+                        small,
+                        x + panel.cell - small * 0.9,
+                        y + panel.cell - small * 0.8,
+                        ratio,
+                    )
 
     def _stamp(self, painter: QPainter, text: str, colour: str, size: int, x: float, y: float, ratio: float) -> None:
         """Draw a short text centred at a point, from a cache: a pixmap is many times faster than laying text out."""
@@ -244,10 +271,9 @@ class StagePainter:
         room = line.width() - QFontMetricsF(bold).horizontalAdvance(title) - 24
         painter.setFont(self.font)
         painter.setPen(QColor(self.theme.good if recording.wrong == 0 else self.theme.bad))
-        text = ("✓ " if recording.wrong == 0 else "✗ ") + provenance(self.playable)
-        if self.metrics.horizontalAdvance(text) > room:
-            text = text.replace(" from this source", "").replace("C checked: ", "C ")
-        text = self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        mark = "✓ " if recording.wrong == 0 else "✗ "
+        said = provenance(self.playable)
+        text = next((mark + s for s in said if self.metrics.horizontalAdvance(mark + s) <= room), mark)
         painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _draw_foot(self, painter: QPainter, rect: QRectF, moment: Moment) -> None:
@@ -255,39 +281,57 @@ class StagePainter:
         top = rect.bottom() - self._foot()
         left, width = rect.left() + height * 0.6, rect.width() - height * 1.2
         painter.setPen(QColor(self.theme.text))
-        say = caption(self.playable, moment.step)
+        say = self._fitting(caption(self.playable, moment.step), width)
         line = QRectF(left, top, width, height * 1.5)
-        painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
-                         self.metrics.elidedText(say, Qt.TextElideMode.ElideRight, width))
+        painter.drawText(
+            line,
+            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+            self.metrics.elidedText(say, Qt.TextElideMode.ElideRight, width),
+        )
         line.translate(0, height * 1.5)
         if moment.cell is not None:
             painter.setPen(QColor(self.theme.accent))
-            say = about_cell(self.playable, *moment.cell, moment.step, moment.block)
-            painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
-                             self.metrics.elidedText(say, Qt.TextElideMode.ElideRight, width))
+            say = self._fitting(about_cell(self.playable, *moment.cell, moment.step, moment.block), width)
+            painter.drawText(
+                line,
+                Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+                self.metrics.elidedText(say, Qt.TextElideMode.ElideRight, width),
+            )
         else:
             self._legend(painter, line)
+
+    def _fitting(self, text: str, width: float) -> str:
+        """Leave out the last parts of a line that is too long: what matters most stands first."""
+        parts = text.split(BETWEEN)
+        while len(parts) > 1 and self.metrics.horizontalAdvance(BETWEEN.join(parts)) > width:
+            parts.pop()
+        return BETWEEN.join(parts)
 
     def _legend(self, painter: QPainter, line: QRectF) -> None:
         theme, recording = self.theme, self.playable.recording
         height = self.metrics.height()
         entries: list[tuple[QColor, float, str]] = [
-            (QColor(theme.read), 1.2, "read"), (QColor(theme.write), 3.0, "written")]
+            (QColor(theme.read), 1.2, "read"),
+            (QColor(theme.write), 3.0, "written"),
+        ]
         if recording.backend == "cuda":
             hue = QColor(*theme.owner(0, 0))
-            entries.append((hue, 0.0, "hue: owner block, faint: not written yet"))
-            entries.append((QColor(0, 0, 0, 0), -1.0, "chosen block and its tiles"))
+            entries.append((hue, 0.0, "owner; faint: not written"))
+            entries.append((QColor(0, 0, 0, 0), -1.0, "chosen block, its tiles"))
+            entries.append((QColor(0, 0, 0, 0), -2.0, "its warp 0: sectors"))
         else:
             light = QColor(*self._colours.written_by_loop)
             entries.append((light, 0.0, "C already written"))
         x = line.left()
         size = height * 0.8
         for colour, frame, text in entries:
+            if x + size + 6 + self.metrics.horizontalAdvance(text) > line.right():
+                break  # half a legend entry says nothing
             box = QRectF(x, line.center().y() - size / 2, size, size)
             painter.fillRect(box, colour)
             if frame:
-                pen = QPen(QColor(theme.selection), 2 if frame < 0 else frame)
-                if frame < 0:
+                pen = QPen(QColor(theme.read if frame == -2 else theme.selection), 2 if frame < 0 else frame)
+                if frame == -1:
                     pen.setStyle(Qt.PenStyle.DashLine)
                 painter.setPen(pen)
                 painter.drawRect(box.adjusted(1, 1, -1, -1))
@@ -295,7 +339,7 @@ class StagePainter:
             painter.setPen(QColor(theme.muted))
             room = QRectF(x, line.top(), line.right() - x, line.height())
             painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
-            x += self.metrics.horizontalAdvance(text) + height * 1.2
+            x += self.metrics.horizontalAdvance(text) + height * 0.75
 
 
 def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -> None:
@@ -307,11 +351,17 @@ def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -
     painter.setFont(font)
     painter.setPen(QColor(theme.text))
     middle = rect.center().y()
-    painter.drawText(QRect(rect.left() + 20, middle - 60, rect.width() - 40, 50),
-                     Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom, title)
+    painter.drawText(
+        QRect(rect.left() + 20, middle - 60, rect.width() - 40, 50),
+        Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom,
+        title,
+    )
     font.setBold(False)
     font.setPointSizeF(font.pointSizeF() / 1.35)
     painter.setFont(font)
     painter.setPen(QColor(theme.muted))
-    painter.drawText(QRect(rect.left() + 40, middle, rect.width() - 80, rect.height() // 2),
-                     int(Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap), text)
+    painter.drawText(
+        QRect(rect.left() + 40, middle, rect.width() - 80, rect.height() // 2),
+        int(Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap),
+        text,
+    )

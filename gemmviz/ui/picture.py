@@ -11,7 +11,9 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Recorded
-from gemmviz.session import Playable, Session
+from gemmviz.session import Session
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.application import application
 from gemmviz.ui.painter import Moment, StagePainter
 from gemmviz.ui.theme import THEMES
 from gemmviz.ui.worker import playable_of
@@ -47,8 +49,7 @@ def draw(picture: Picture, path: Path) -> None:
     GemmvizError
         When the step does not exist, or the file cannot be written.
     """
-    application = QApplication.instance() or QApplication([])
-    application.setStyle("Fusion")
+    application()
     playable = playable_of(picture.reply)
     steps = playable.timeline.steps
     step = int(steps * 0.4) if picture.step is None else picture.step - 1

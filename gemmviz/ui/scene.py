@@ -6,13 +6,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.session import Playable
+from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP, Recording
+from gemmviz.trace.traffic import SECTOR_BYTES
 from gemmviz.ui.theme import Theme, rgb
 
 Image = npt.NDArray[np.uint8]
 A, B, C = 0, 1, 2
-_LARGEST_CELL = 64.0
+_LARGEST_CELL = 96.0
+# Shares of an owner's hue in C: nothing done yet, all done but not written. And of a sector's tint.
+_UNTOUCHED, _WORKED = 0.26, 0.55
+_SECTOR_TINT = 0.3
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,9 @@ class Panel:
 
     def moved(self, zoom: float, dx: float, dy: float) -> "Panel":
         """Return the panel as seen after zooming about the origin and shifting, in pixels."""
-        return Panel(self.array, self.name, self.rows, self.columns,
-                     self.x * zoom + dx, self.y * zoom + dy, self.cell * zoom)
+        return Panel(
+            self.array, self.name, self.rows, self.columns, self.x * zoom + dx, self.y * zoom + dy, self.cell * zoom
+        )
 
 
 def panels(recording: Recording, width: float, height: float, font: float) -> list[Panel]:
@@ -78,8 +83,16 @@ def _drawn(recording: Recording, array: int) -> tuple[int, int]:
     return recording.arrays[array].grid
 
 
-def _shared(recording: Recording, arrays: list[int], left: float, top: float, right: float, bottom: float,
-            largest: float, font: float) -> list[Panel]:
+def _shared(
+    recording: Recording,
+    arrays: list[int],
+    left: float,
+    top: float,
+    right: float,
+    bottom: float,
+    largest: float,
+    font: float,
+) -> list[Panel]:
     """Place the shared tiles in the free quadrant, in the row or column that leaves their cells largest."""
     if not arrays:
         return []
@@ -90,18 +103,32 @@ def _shared(recording: Recording, arrays: list[int], left: float, top: float, ri
     beside = min((width - gap * (len(arrays) - 1)) / sum(columns), (height - title) / max(rows))
     stacked = min(width / max(columns), (height - title * len(arrays)) / sum(rows))
     cell = max(min(max(beside, stacked), largest * 1.15), 0.05)
-    in_row = beside >= stacked
-    used = (sum(columns) * cell + gap * (len(arrays) - 1), max(rows) * cell + title) if in_row else (
-        max(columns) * cell, sum(rows) * cell + title * len(arrays))
+    labels = [title_width(recording, i, font) for i in arrays]
+    slots = [max(c * cell, label) for c, label in zip(columns, labels, strict=True)]
+    row = sum(slots) + gap * (len(arrays) - 1)
+    in_row = beside >= stacked and (row <= width or len(arrays) * (title + font) > height)
+    used = (row, max(rows) * cell + title) if in_row else (max(columns) * cell, sum(rows) * cell + title * len(arrays))
     x, y = left + (width - used[0]) / 2, top + (height - used[1]) / 2 + title
     result = []
-    for index, (r, c) in zip(arrays, shapes, strict=True):
-        result.append(Panel(index, recording.arrays[index].name, r, c, x, y, cell))
+    for index, (r, c), slot in zip(arrays, shapes, slots, strict=True):
+        middle = (slot - c * cell) / 2 if in_row else 0
+        result.append(Panel(index, recording.arrays[index].name, r, c, x + middle, y, cell))
         if in_row:
-            x += c * cell + gap
+            x += slot + gap
         else:
             y += r * cell + title
     return result
+
+
+def shared_title(recording: Recording, array: int) -> str:
+    """Return the title of a shared array: its name and shape."""
+    rows, columns = _drawn(recording, array)
+    return f"{recording.arrays[array].name}  {rows} × {columns}"
+
+
+def title_width(recording: Recording, array: int, font: float) -> float:
+    """Return about how wide a shared array's title is, in pixels, in a bold font of the height `font`."""
+    return 0.62 * font * len(shared_title(recording, array))
 
 
 class Colours:
@@ -121,7 +148,10 @@ class Colours:
         recording = playable.recording
         self._full = _owner_colours(recording, theme)
         background = np.array(rgb(theme.background), np.float32)
-        self._faint = background + (self._full - background) * (0.42)
+        # Not written yet: the hue grows with the share of the block's work that is done, and jumps when C is written.
+        self._empty = background + (self._full - background) * _UNTOUCHED
+        self._worked = background + (self._full - background) * _WORKED
+        self._owner = np.maximum(recording.owners[0], 0)
         self.written_by_loop = loop_colour(theme)
         self._read = np.array(rgb(theme.read), np.float32)
         self._write = np.array(rgb(theme.write), np.float32)
@@ -161,7 +191,9 @@ class Colours:
         rows, columns = info.grid
         if array == C:
             written = drawn(info, playable.first_write <= step)
-            return np.where(written[..., None], self._full, self._faint)
+            share = playable.progress(step)[self._owner].astype(np.float32)[..., None]
+            waiting = self._empty + (self._worked - self._empty) * (share if recording.backend == "cuda" else 1)
+            return self._with_sectors(np.where(written[..., None], self._full, waiting), array, step, block)
         base = np.full((rows, columns, 3), theme.cell, np.float32)
         hue = np.array(theme.owner(*recording.block_index(block)[:2]), np.float32)
         if info.space == "shared":
@@ -174,11 +206,20 @@ class Colours:
         for part in held_tiles(playable, array, step, block):
             r, c = info.cells(part)
             base[r, c] = base[r, c] * 0.55 + hue * 0.45
+        return self._with_sectors(base, array, step, block)
+
+    def _with_sectors(self, base: npt.NDArray[np.float32], array: int, step: int, block: int) -> Any:
+        """Tint what the request of the block's first warp moves besides what it asked for."""
+        moved = sectors(self._playable, array, step, block)
+        if len(moved):
+            info = self._playable.recording.arrays[array]
+            r, c = info.cells(np.minimum(moved, info.size - 1).ravel())
+            write = bool(self._playable.timeline.write[step])
+            base[r, c] = base[r, c] * (1 - _SECTOR_TINT) + (self._write if write else self._read) * _SECTOR_TINT
         return base
 
 
-def glow(playable: Playable, array: int, step: int, block: int | None,
-         trail: int) -> tuple[Any, Any]:
+def glow(playable: Playable, array: int, step: int, block: int | None, trail: int) -> tuple[Any, Any]:
     """Return how strongly each drawn cell glows (0 to 1, flat), and whether it was written; (None, None) if none.
 
     ``block`` limits it to one block's accesses.
@@ -203,15 +244,39 @@ def glow(playable: Playable, array: int, step: int, block: int | None,
     return heat, write
 
 
-def covered(playable: Playable, array: int, rows: Any) -> tuple[Any, Any]:
-    """Return the drawn cells (flat, row-major) that accesses cover, and for each the place of its access in `rows`."""
+def sectors(playable: Playable, array: int, step: int, block: int) -> npt.NDArray[np.int64]:
+    """Return the elements of each 32-byte sector that a block's first warp touches in a global array at a step.
+
+    Returns
+    -------
+    ndarray
+        int64 (sectors, elements per sector), in memory order; empty where the warp does not touch the array, and on a
+        CPU, which has no warps.
+    """
+    recording = playable.recording
+    info = recording.arrays[array]
+    length = max(SECTOR_BYTES // info.itemsize, 1)
+    nothing = np.zeros((0, length), np.int64)
+    if recording.backend != "cuda" or info.space != "global" or not playable.timeline.steps:
+        return nothing
+    if int(playable.timeline.array[step]) != array:
+        return nothing
+    cells, _ = covered(playable, array, playable.warp_rows(step, block, 0), memory_order=True)
+    return np.unique(cells // length)[:, None] * length + np.arange(length)
+
+
+def covered(playable: Playable, array: int, rows: Any, memory_order: bool = False) -> tuple[Any, Any]:
+    """Return the drawn cells that accesses cover, and for each the place of its access in `rows`.
+
+    Cells are numbered row by row as drawn, or as they stand in memory.
+    """
     log, info = playable.recording.accesses, playable.recording.arrays[array]
     count = np.maximum(log.bytes[rows] // info.itemsize, 1).astype(np.int64)
     position = np.repeat(np.arange(len(rows)), count)
     element = log.element[rows].astype(np.int64)[position]
     element += np.arange(len(position)) - np.repeat(np.cumsum(count) - count, count)
     element = np.minimum(element, info.size - 1)
-    if info.column_major:
+    if info.column_major and not memory_order:
         r, c = info.cells(element)
         element = r * info.grid[1] + c
     return element, position

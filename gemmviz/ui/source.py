@@ -23,8 +23,18 @@ from gemmviz.session import Session
 from gemmviz.ui.theme import THEMES, Theme
 
 _CUDA_WORDS = frozenset(
-    ("__global__", "__device__", "__shared__", "__restrict__", "__launch_bounds__", "__syncthreads",
-     "threadIdx", "blockIdx", "blockDim", "gridDim")
+    (
+        "__global__",
+        "__device__",
+        "__shared__",
+        "__restrict__",
+        "__launch_bounds__",
+        "__syncthreads",
+        "threadIdx",
+        "blockIdx",
+        "blockDim",
+        "gridDim",
+    )
 )
 
 
@@ -45,8 +55,11 @@ class Highlighter(QSyntaxHighlighter):
         for token, text in CppLexer(stripnl=False).get_tokens(self.document().toPlainText()):
             if token not in formats:
                 formats[token] = _format(style.style_for_token(token), theme)
-            form = _format({"color": None, "bold": True, "italic": False}, theme) if text in _CUDA_WORDS else (
-                formats[token])
+            form = (
+                _format({"color": None, "bold": True, "italic": False}, theme)
+                if text in _CUDA_WORDS
+                else (formats[token])
+            )
             for number, part in enumerate(text.split("\n")):
                 if number:
                     self._lines.append([])
@@ -136,20 +149,26 @@ class Source(QPlainTextEdit):
         session.themed.connect(self._on_theme)
 
     def load(self) -> None:
-        """Show the chosen kernel's file."""
-        kernel = self.session.kernel
-        if kernel.text != self._text:
-            self._text = kernel.text
-            self.setPlainText(kernel.text)
+        """Show the chosen kernel's file, or the one that a message is about."""
+        message = self.session.message
+        text = message.source[1] if message and message.source else self.session.kernel.text
+        if text != self._text:
+            self._text = text
+            self.setPlainText(text)
             self._highlighter = Highlighter(self.document(), THEMES[self.session.theme])
             self.setViewportMargins(self.gutter_width(), 0, 0, 0)
-            self._line, self._error = 0, None
+            # Not 0: the marks of the text before must go even where no line of this one executes.
+            self._line, self._error = -1, None
             self._on_recorded()
             self._scroll_to_entry()
 
     def executing(self) -> int:
         """Return the line that is marked as executing (from 1; 0: none)."""
         return self._line
+
+    def error(self) -> int | None:
+        """Return the line that is marked as wrong (from 1), or None."""
+        return self._error
 
     def _fits(self) -> bool:
         playable = self.session.playable
@@ -174,6 +193,7 @@ class Source(QPlainTextEdit):
         self._mark()
 
     def _on_message(self) -> None:
+        self.load()
         message = self.session.message
         error = message.line if message is not None else None
         if error != self._error:
@@ -233,8 +253,17 @@ class Source(QPlainTextEdit):
             height = self.blockBoundingRect(block).height()
             line = block.blockNumber() + 1
             marked, wrong = line == self._line, line == self._error
-            painter.setPen(QColor(theme.bad if wrong else theme.accent if marked else
-                                  theme.text if line in self._executed else theme.faint))
+            painter.setPen(
+                QColor(
+                    theme.bad
+                    if wrong
+                    else theme.accent
+                    if marked
+                    else theme.text
+                    if line in self._executed
+                    else theme.faint
+                )
+            )
             mark = "✗" if wrong else "▶" if marked else ""
             painter.drawText(QRect(2, int(top), 14, int(height)), Qt.AlignmentFlag.AlignLeft, mark)
             place = QRect(0, int(top), gutter.width() - 6, int(height))

@@ -2,8 +2,9 @@
 
 from time import perf_counter
 
+import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QColor, QFocusEvent, QFont, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.session import Session
@@ -12,6 +13,7 @@ from gemmviz.ui.scene import C, Panel
 from gemmviz.ui.theme import THEMES
 
 _CLICK = 4
+_BY_KEY = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 
 
 class Stage(QWidget):
@@ -32,11 +34,13 @@ class Stage(QWidget):
         self._painter: StagePainter | None = None
         self._pressed: QPoint | None = None
         self._dragged = False
+        self._show_focus = False
         self.setObjectName("stage")
         self.setAccessibleName("Stage: matrices A, B and C")
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(320, 240)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         session.recorded.connect(self._on_recorded)
         session.themed.connect(self._on_recorded_same_view)
         session.stepped.connect(self._refresh)
@@ -83,6 +87,15 @@ class Stage(QWidget):
         """Paint the session's moment."""
         begin = perf_counter()
         painter = QPainter(self)
+        try:
+            self._paint(painter)
+        finally:
+            # A painter left open would break every later frame as well.
+            painter.end()
+        self.frame_seconds.append(perf_counter() - begin)
+        del self.frame_seconds[:-2000]
+
+    def _paint(self, painter: QPainter) -> None:
         session, stage = self.session, self._painter_now()
         if stage is None or not session.kernel.recordable:
             blank(painter, self.rect(), THEMES[session.theme], *self._empty_text())
@@ -91,9 +104,10 @@ class Stage(QWidget):
             stage.paint(painter, QRectF(self.rect()), moment, self.devicePixelRatioF())
             if session.playable.recording.sha256 != session.kernel.sha256:
                 self._draw_outdated(painter)
-        painter.end()
-        self.frame_seconds.append(perf_counter() - begin)
-        del self.frame_seconds[:-2000]
+        if self._show_focus:
+            painter.setPen(QColor(THEMES[session.theme].text))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
 
     def _draw_outdated(self, painter: QPainter) -> None:
         """Say that the picture is still of another source than the one beside it."""
@@ -110,22 +124,71 @@ class Stage(QWidget):
     def _empty_text(self) -> tuple[str, str]:
         kernel = self.session.kernel
         if not kernel.recordable:
-            return (f"{kernel.title}: a library call",
-                    "There is no source to record, so there is nothing to play. It is the reference that the other "
-                    "rungs are measured against: press “Measure this” below, or choose a rung with a source.")
+            return (
+                f"{kernel.title}: a library call",
+                "There is no source to record, so there is nothing to play. It is the reference that the other "
+                "rungs are measured against: press “Measure this” below, or choose a rung with a source.",
+            )
         progress = self.session.progress["record"]
         if progress is not None:
             return f"Recording {kernel.alias}…", progress[0]
         return "Nothing recorded yet", "Choose a rung on the left, then press Record (Ctrl+R)."
 
+    # Keyboard
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the focus to those who move it with keys; a frame that is always there says nothing."""
+        self._show_focus = event.reason() in _BY_KEY
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the frame away."""
+        self._show_focus = False
+        self.update()
+
+    def zoom(self, direction: int) -> None:
+        """Zoom in (1) or out (-1) about the middle."""
+        self._zoom_about(QPointF(self.rect().center()), 1.4**direction)
+
+    def shift(self, x: int, y: int) -> None:
+        """Move the picture by a tenth of the stage, in the direction given."""
+        step = min(self.width(), self.height()) / 10
+        self.view = View(self.view.zoom, self.view.dx + x * step, self.view.dy + y * step)
+        self.update()
+
+    def pick_next_array(self) -> None:
+        """Choose the first cell of the next array: C, then A, B and the shared ones."""
+        if self.session.playable is not None:
+            arrays = len(self.session.playable.recording.arrays)
+            chosen = self.session.cell
+            self._pick_cell(C if chosen is None else (chosen[0] + 1) % arrays, 0, 0)
+
+    def pick_beside(self, down: int, right: int) -> None:
+        """Choose the cell beside the chosen one; the first of C where none is chosen."""
+        playable, chosen = self.session.playable, self.session.cell
+        if playable is None:
+            return
+        if chosen is None:
+            self._pick_cell(C, 0, 0)
+            return
+        info = playable.recording.arrays[chosen[0]]
+        row, column = (int(v[0]) for v in info.cells(np.array([chosen[1]])))
+        rows, columns = info.grid
+        self._pick_cell(chosen[0], min(max(row + down, 0), rows - 1), min(max(column + right, 0), columns - 1))
+
+    def let_go(self) -> None:
+        """Choose no cell."""
+        self.session.pick(None)
+
     # Mouse
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom about the pointer."""
-        factor = 1.2 ** (event.angleDelta().y() / 120)
+        self._zoom_about(event.position(), 1.2 ** (event.angleDelta().y() / 120))
+
+    def _zoom_about(self, at: QPointF, factor: float) -> None:
         zoom = min(max(self.view.zoom * factor, 0.5), 60.0)
         factor = zoom / self.view.zoom
-        at = event.position()
         self.view = View(zoom, at.x() - (at.x() - self.view.dx) * factor, at.y() - (at.y() - self.view.dy) * factor)
         self.update()
 
@@ -162,10 +225,14 @@ class Stage(QWidget):
             cell = panel.at(point.x(), point.y())
             if cell is None:
                 continue
-            info = playable.recording.arrays[panel.array]
-            row, column = cell
-            element = column * panel.rows + row if info.column_major else row * panel.columns + column
-            block = int(playable.recording.owners[0][row, column]) if panel.array == C else None
-            self.session.pick((panel.array, element), block)
+            self._pick_cell(panel.array, *cell)
             return
         self.session.pick(None)
+
+    def _pick_cell(self, array: int, row: int, column: int) -> None:
+        recording = self.session.playable.recording
+        info = recording.arrays[array]
+        rows, columns = info.grid
+        element = column * rows + row if info.column_major else row * columns + column
+        block = int(recording.owners[0][row, column]) if array == C else None
+        self.session.pick((array, element), block)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QColor, QPalette
 
+from gemmviz import data
+
 Rgb = tuple[int, int, int]
 
 
@@ -39,18 +41,50 @@ class Theme:
 
 
 DARK = Theme(
-    "dark", "#111111", "#181818", "#242424", "#3a3a3a", "#f0f0f0", "#b4b4b4", "#858585", "#56b4e9",
-    "#56b4e9", "#ffb000", "#2fc79a", "#ff7a5c", "#f0e442",
-    (44, 44, 48), "#111111", "#ffffff", "#f4f4f4", "#0c0c0c",
-    ((0, 158, 115), (204, 121, 167), (190, 62, 72), (184, 174, 40), (110, 120, 215), (150, 110, 80)),
-    "monokai",
+    name="dark",
+    background="#111111",
+    panel="#181818",
+    raised="#242424",
+    border="#3a3a3a",
+    text="#f0f0f0",
+    muted="#b4b4b4",
+    faint="#858585",
+    accent="#56b4e9",
+    read="#56b4e9",
+    write="#ffb000",
+    good="#2fc79a",
+    bad="#ff7a5c",
+    warn="#f0e442",
+    cell=(44, 44, 48),
+    grid="#111111",
+    selection="#ffffff",
+    ink_light="#f4f4f4",
+    ink_dark="#0c0c0c",
+    owners=((0, 158, 115), (204, 121, 167), (190, 62, 72), (184, 174, 40), (110, 120, 215), (150, 110, 80)),
+    pygments="monokai",
 )
 LIGHT = Theme(
-    "light", "#ffffff", "#f6f6f6", "#e8e8e8", "#8a8a8a", "#000000", "#404040", "#6a6a6a", "#005a9e",
-    "#0072b2", "#c25e00", "#00664a", "#b3261e", "#7a5c00",
-    (226, 226, 230), "#ffffff", "#000000", "#ffffff", "#000000",
-    ((64, 178, 140), (214, 140, 180), (230, 128, 132), (196, 184, 60), (140, 150, 226), (178, 146, 118)),
-    "default",
+    name="light",
+    background="#ffffff",
+    panel="#f6f6f6",
+    raised="#e8e8e8",
+    border="#8a8a8a",
+    text="#000000",
+    muted="#404040",
+    faint="#6a6a6a",
+    accent="#005a9e",
+    read="#0072b2",
+    write="#c25e00",
+    good="#00664a",
+    bad="#b3261e",
+    warn="#7a5c00",
+    cell=(226, 226, 230),
+    grid="#ffffff",
+    selection="#000000",
+    ink_light="#ffffff",
+    ink_dark="#000000",
+    owners=((64, 178, 140), (214, 140, 180), (230, 128, 132), (196, 184, 60), (140, 150, 226), (178, 146, 118)),
+    pygments="default",
 )
 THEMES = {t.name: t for t in (DARK, LIGHT)}
 
@@ -72,12 +106,24 @@ def palette(theme: Theme) -> QPalette:
     result = QPalette()
     roles = QPalette.ColorRole
     for role, colour in (
-        (roles.Window, theme.panel), (roles.Base, theme.background), (roles.AlternateBase, theme.raised),
-        (roles.Button, theme.raised), (roles.WindowText, theme.text), (roles.Text, theme.text),
-        (roles.ButtonText, theme.text), (roles.BrightText, theme.text), (roles.ToolTipBase, theme.raised),
-        (roles.ToolTipText, theme.text), (roles.PlaceholderText, theme.muted), (roles.Highlight, theme.accent),
-        (roles.HighlightedText, theme.background), (roles.Link, theme.accent), (roles.Mid, theme.border),
-        (roles.Light, theme.raised), (roles.Dark, theme.border), (roles.Midlight, theme.raised),
+        (roles.Window, theme.panel),
+        (roles.Base, theme.background),
+        (roles.AlternateBase, theme.raised),
+        (roles.Button, theme.raised),
+        (roles.WindowText, theme.text),
+        (roles.Text, theme.text),
+        (roles.ButtonText, theme.text),
+        (roles.BrightText, theme.text),
+        (roles.ToolTipBase, theme.raised),
+        (roles.ToolTipText, theme.text),
+        (roles.PlaceholderText, theme.muted),
+        (roles.Highlight, theme.accent),
+        (roles.HighlightedText, theme.background),
+        (roles.Link, theme.accent),
+        (roles.Mid, theme.border),
+        (roles.Light, theme.raised),
+        (roles.Dark, theme.border),
+        (roles.Midlight, theme.raised),
         (roles.Shadow, theme.border),
     ):
         result.setColor(role, QColor(colour))
@@ -89,6 +135,7 @@ def palette(theme: Theme) -> QPalette:
 def style_sheet(theme: Theme) -> str:
     """Return the style sheet of a theme: flat, with visible focus."""
     t = theme
+    tick = (data.root("resources") / "icons" / f"check-{t.name}.svg").as_posix()
     return f"""
     QWidget {{ font-size: 9.5pt; }}
     QMainWindow, QSplitter {{ background: {t.panel}; }}
@@ -98,8 +145,18 @@ def style_sheet(theme: Theme) -> str:
     QPushButton, QToolButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border};
         border-radius: 4px; padding: 3px 9px; }}
     QPushButton:hover, QToolButton:hover {{ border-color: {t.accent}; }}
-    QPushButton:focus, QToolButton:focus, QComboBox:focus, QSpinBox:focus {{ border-color: {t.accent}; }}
-    QPushButton:pressed, QToolButton:pressed, QToolButton:checked {{ background: {t.accent}; color: {t.background}; }}
+    QComboBox:focus, QSpinBox:focus {{ border: 2px solid {t.text}; padding: 1px 3px; }}
+    QPushButton:pressed, QToolButton:pressed {{ background: {t.accent}; color: {t.background}; }}
+    QToolButton:checked {{ background: {t.background}; color: {t.accent}; border-color: {t.accent};
+        font-weight: bold; }}
+    QToolButton:focus, QPushButton:focus, QCheckBox:focus {{ border: 2px solid {t.text}; }}
+    QCheckBox {{ border: 2px solid transparent; border-radius: 4px; spacing: 6px; }}
+    QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {t.muted}; border-radius: 3px;
+        background: {t.background}; }}
+    QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: url("{tick}"); }}
+    QListWidget, QPlainTextEdit {{ border: 2px solid transparent; }}
+    QListWidget:focus, QPlainTextEdit:focus {{ border: 2px solid {t.text}; }}
+    QTabBar:focus {{ border: 2px solid {t.text}; }}
     QPushButton:disabled, QToolButton:disabled {{ color: {t.muted}; border-color: {t.raised}; }}
     QPushButton#primary {{ background: {t.accent}; color: {t.background}; font-weight: bold; }}
     QPushButton#primary:disabled {{ background: {t.raised}; color: {t.muted}; }}
@@ -107,7 +164,8 @@ def style_sheet(theme: Theme) -> str:
         border-radius: 4px; padding: 2px 4px; min-height: 18px; }}
     QComboBox QAbstractItemView {{ background: {t.background}; color: {t.text};
         selection-background-color: {t.accent}; selection-color: {t.background}; }}
-    QListWidget, QTableView, QPlainTextEdit {{ background: {t.background}; color: {t.text}; border: none; }}
+    QListWidget, QTableView, QPlainTextEdit {{ background: {t.background}; color: {t.text}; }}
+    QTableView {{ border: none; }}
     QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none; padding: 2px 5px; }}
     QTableView {{ gridline-color: {t.raised}; }}
     QTabWidget::pane {{ border: none; }}

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QToolButton, QWidget
 
 from gemmviz.session import SPEEDS, Session
+from gemmviz.ui.caption import thousands
 from gemmviz.ui.icons import icon
 from gemmviz.ui.theme import THEMES
 
@@ -44,14 +45,14 @@ class Transport(QWidget):
         self.end = self._button("end", "To the last step (End)", lambda: session.seek(session.steps - 1))
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Step")
+        self.slider.setMinimumWidth(80)
         self.slider.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.slider.valueChanged.connect(self._on_slider)
         self.where = QLabel("–")
-        self.where.setMinimumWidth(96)
         self.where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.speed = QComboBox()
         self.speed.setAccessibleName("Speed")
-        self.speed.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g}×", speed)
         self.speed.currentIndexChanged.connect(self._on_speed)
@@ -85,7 +86,7 @@ class Transport(QWidget):
         for name, button in self._buttons.items():
             shown = "pause" if name == "play" and self.session.playing else name
             on = button.isCheckable() and button.isChecked()
-            button.setIcon(icon(shown, theme.background if on else theme.text))
+            button.setIcon(icon(shown, theme.accent if on else theme.text))
 
     def _tick(self) -> None:
         now = perf_counter()
@@ -106,6 +107,9 @@ class Transport(QWidget):
         self.slider.setRange(0, max(steps - 1, 0))
         self.slider.blockSignals(False)
         self.setEnabled(steps > 0)
+        # As wide as it will ever be, so that the scrub bar does not shrink while it is dragged.
+        widest = f"{thousands(steps)} / {thousands(steps)}"
+        self.where.setMinimumWidth(max(96, self.where.fontMetrics().horizontalAdvance(widest) + 6))
         self._on_step()
         self._on_playback()
 
@@ -114,7 +118,7 @@ class Transport(QWidget):
         self.slider.blockSignals(True)
         self.slider.setValue(session.step)
         self.slider.blockSignals(False)
-        self.where.setText(f"{session.step + 1} / {session.steps}" if session.steps else "–")
+        self.where.setText(f"{thousands(session.step + 1)} / {thousands(session.steps)}" if session.steps else "–")
 
     def _on_playback(self) -> None:
         session = self.session

@@ -18,18 +18,21 @@ from PySide6.QtWidgets import (
 from gemmviz import data
 from gemmviz.bench import results
 from gemmviz.catalogue import kernel as kernels
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.session import Message, Session
 from gemmviz.ui.actions import Action, help_text, session_actions
 from gemmviz.ui.controller import Controller
 from gemmviz.ui.controls import MeasureControls, RecordControls
 from gemmviz.ui.counters import Counters
+from gemmviz.ui.keys import KeyGuard
 from gemmviz.ui.ladder import Ladder
 from gemmviz.ui.message_bar import MessageBar
 from gemmviz.ui.source import Source
 from gemmviz.ui.stage import Stage
 from gemmviz.ui.theme import THEMES, palette, style_sheet
 from gemmviz.ui.transport import Transport
+
+_LARGEST_FILE = 1_000_000
 
 
 class Window(QMainWindow):
@@ -73,6 +76,8 @@ class Window(QMainWindow):
         self.measuring.cancel.connect(controller.cancel)
         session.themed.connect(self._on_theme)
         session.chosen.connect(self._on_chosen)
+        session.messaged.connect(self._on_chosen)
+        self._keys = KeyGuard(self)
         self._on_theme()
         self._on_chosen()
         self.source.load()
@@ -89,10 +94,12 @@ class Window(QMainWindow):
         right = _column(self.source_heading, self.source)
         upper = QSplitter(Qt.Orientation.Horizontal)
         left = _column(_heading("Ladder"), self.ladder)
-        for widget, size, stretch in ((left, 240, 0), (middle, 640, 3), (right, 400, 1)):
+        for widget, stretch in ((left, 0), (middle, 3), (right, 1)):
             upper.addWidget(widget)
             upper.setStretchFactor(upper.count() - 1, stretch)
-            widget.setMinimumWidth(min(size, 200))
+        # The middle takes what its controls need: they must not overlap.
+        left.setMinimumWidth(180)
+        right.setMinimumWidth(180)
         upper.setSizes([240, 650, 390])
         lower = QSplitter(Qt.Orientation.Horizontal)
         for widget, stretch in ((self._chart_place, 3), (self.measuring, 0), (self.counters, 3)):
@@ -118,6 +125,7 @@ class Window(QMainWindow):
 
             self.charts = Charts(self.session)
             self._chart_place.layout().addWidget(self.charts)
+            self._keys.guard(self.charts)
 
     # Actions
 
@@ -136,8 +144,28 @@ class Window(QMainWindow):
         ]
 
     def _view_actions(self) -> list[Action]:
+        stage, by_key = self.stage, Qt.FocusReason.ShortcutFocusReason
         return [
-            Action("reset", "View", "Show the whole stage", ("0",), self.stage.reset_view),
+            Action("reset", "View", "Show the whole stage", ("0",), stage.reset_view),
+            Action("zoom_in", "View", "Zoom in", ("Ctrl++", "Ctrl+="), lambda: stage.zoom(1)),
+            Action("zoom_out", "View", "Zoom out", ("Ctrl+-",), lambda: stage.zoom(-1)),
+            Action("shift_left", "View", "Shift the stage left", ("Ctrl+Left",), lambda: stage.shift(-1, 0)),
+            Action("shift_right", "View", "Shift the stage right", ("Ctrl+Right",), lambda: stage.shift(1, 0)),
+            Action("shift_up", "View", "Shift the stage up", ("Ctrl+Up",), lambda: stage.shift(0, -1)),
+            Action("shift_down", "View", "Shift the stage down", ("Ctrl+Down",), lambda: stage.shift(0, 1)),
+            Action(
+                "cell_left", "Cell", "Choose the cell to the left", ("Shift+Left",), lambda: stage.pick_beside(0, -1)
+            ),
+            Action(
+                "cell_right", "Cell", "Choose the cell to the right", ("Shift+Right",), lambda: stage.pick_beside(0, 1)
+            ),
+            Action("cell_up", "Cell", "Choose the cell above", ("Shift+Up",), lambda: stage.pick_beside(-1, 0)),
+            Action("cell_down", "Cell", "Choose the cell below", ("Shift+Down",), lambda: stage.pick_beside(1, 0)),
+            Action("cell_array", "Cell", "Choose in the next array", ("X",), stage.pick_next_array),
+            Action("cell_none", "Cell", "Choose no cell", ("Backspace",), stage.let_go),
+            Action("focus_ladder", "View", "To the ladder", ("Ctrl+1",), lambda: self.ladder.setFocus(by_key)),
+            Action("focus_stage", "View", "To the stage", ("Ctrl+2",), lambda: stage.setFocus(by_key)),
+            Action("focus_source", "View", "To the source", ("Ctrl+3",), lambda: self.source.setFocus(by_key)),
             Action("help", "Help", "Keys and mouse", ("F1",), self.show_help),
         ]
 
@@ -155,8 +183,13 @@ class Window(QMainWindow):
 
     def show_help(self) -> QMessageBox:
         """Show the list of keys beside the window, without blocking it."""
-        box = QMessageBox(QMessageBox.Icon.NoIcon, "Keys and mouse", help_text(self.actions_table),
-                          QMessageBox.StandardButton.Close, self)
+        box = QMessageBox(
+            QMessageBox.Icon.NoIcon,
+            "Keys and mouse",
+            help_text(self.actions_table),
+            QMessageBox.StandardButton.Close,
+            self,
+        )
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setModal(False)
         box.show()
@@ -173,10 +206,17 @@ class Window(QMainWindow):
     def open_file(self, path: Path) -> None:
         """Put a kernel file on the ladder and choose it; a file that is no kernel is said so."""
         try:
-            kernel = kernels.load(path.resolve())
-            self.session.add_kernel(kernel)
-        except (GemmvizError, OSError) as error:
-            self.session.tell(Message(f"Cannot open {path.name}: {error}"))
+            if path.exists() and (not path.is_file() or path.stat().st_size > _LARGEST_FILE):
+                raise GemmvizError("not a source file, or one of more than a megabyte")
+            self.session.add_kernel(kernels.load(path.resolve()))
+        except FrontMatterError as error:
+            said = str(error) if error.line else f"Cannot open {error}"
+            source = (path.name, path.read_text(encoding="utf-8")) if error.line else None
+            self.session.tell(Message(said, line=error.line, lasting=True, source=source))
+        except GemmvizError as error:
+            self.session.tell(Message(f"Cannot open {path.name}: {error}", lasting=True))
+        except OSError as error:
+            self.session.tell(Message(f"Cannot open {path}: {error.strerror or error}", lasting=True))
 
     def reload(self) -> None:
         """Read the chosen kernel's file again and record it."""
@@ -213,8 +253,8 @@ class Window(QMainWindow):
         self.controller.auto = auto
 
     def _on_chosen(self) -> None:
-        kernel = self.session.kernel
-        self.source_heading.setText(kernel.path.name)
+        kernel, message = self.session.kernel, self.session.message
+        self.source_heading.setText(message.source[0] if message and message.source else kernel.path.name)
         self.source_heading.setToolTip(f"{kernel.title}\n{kernel.idea}")
 
     def _on_theme(self) -> None:

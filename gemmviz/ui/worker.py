@@ -9,7 +9,7 @@ from typing import Protocol
 from PySide6.QtCore import QThread, Signal
 
 from gemmviz.engine.messages import Failed, Recorded, Reply, Request
-from gemmviz.session import Playable
+from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.timeline import Timeline
 from gemmviz.trace.traffic import Traffic

@@ -45,15 +45,24 @@ def test_render_draws_the_whole_window(qapp, tmp_path):
     assert (size.width(), size.height()) == (1280, 800)
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["gputiled", "--step", "26"], "steps 1 to 25"),
-    (["numpy"], "no source to record"),
-    (["gputiled", "--set", "TS=64"], "TS <= 32"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["gputiled", "--step", "26"], "steps 1 to 25"),
+        (["numpy"], "no source to record"),
+        (["gputiled", "--set", "TS=64"], "TS <= 32"),
+    ],
+)
 def test_what_cannot_be_drawn_is_said(qapp, tmp_path, capsys, arguments, said):
     assert run(["render", *arguments, "-o", str(tmp_path / "x.png")]) == 1
     assert said in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_missing_libraries_end_with_2_and_a_line_that_says_what_to_install(qapp, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("gemmviz.ui.display.missing", lambda environ: "sudo apt-get install libegl1")
+    assert run(["render", "gputiled", "-o", str(tmp_path / "x.png")]) == 2
+    assert capsys.readouterr().err.strip().endswith("gemmviz: sudo apt-get install libegl1")
 
 
 def test_without_a_display_the_command_says_what_to_use_instead():

@@ -52,8 +52,13 @@ def test_space_plays_and_pauses(window, qtbot):
 
 def test_arrows_home_and_end_step(window, qtbot):
     session = window.session
-    for key, step in ((Qt.Key.Key_Right, 1), (Qt.Key.Key_Right, 2), (Qt.Key.Key_Left, 1),
-                      (Qt.Key.Key_End, session.steps - 1), (Qt.Key.Key_Home, 0)):
+    for key, step in (
+        (Qt.Key.Key_Right, 1),
+        (Qt.Key.Key_Right, 2),
+        (Qt.Key.Key_Left, 1),
+        (Qt.Key.Key_End, session.steps - 1),
+        (Qt.Key.Key_Home, 0),
+    ):
         qtbot.keyClick(window, key)
         assert session.step == step
         assert window.transport.slider.value() == step
@@ -104,7 +109,7 @@ def test_the_stage_shows_every_array_without_overlap(window):
     for i, p in enumerate(panels):
         assert p.x >= 0 and p.x + p.width <= window.stage.width()
         assert p.y >= 0 and p.y + p.height <= window.stage.height()
-        for q in panels[i + 1:]:
+        for q in panels[i + 1 :]:
             assert p.x + p.width <= q.x or q.x + q.width <= p.x or p.y + p.height <= q.y or q.y + q.height <= p.y
 
 
@@ -147,8 +152,10 @@ def test_picking_a_rung_records_it(window, qtbot):
 
 
 def test_a_library_reference_says_that_it_has_no_source(window, qtbot):
+    assert window.source.extraSelections()
     pick(window, qtbot, "numpy")
     qtbot.waitUntil(lambda: window.session.playable is None)
+    assert not window.source.extraSelections()
     assert not window.transport.isEnabled()
     assert not window.recording.button.isEnabled()
     assert window.measuring.this.isEnabled()

@@ -8,8 +8,9 @@ RECORDING_MS = 60_000
 def need_qt():
     """Skip the file that calls this, with the reason, where Qt or pytest-qt cannot be imported."""
     for module in ("PySide6.QtWidgets", "pytestqt"):
-        pytest.importorskip(module, reason=f"{module} cannot be imported: python -m pip install 'gemmviz[test]'",
-                            exc_type=ImportError)
+        pytest.importorskip(
+            module, reason=f"{module} cannot be imported: python -m pip install 'gemmviz[test]'", exc_type=ImportError
+        )
 
 
 def wait_recorded(window, qtbot):

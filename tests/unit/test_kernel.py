@@ -145,3 +145,26 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
         (tmp_path / folder / "01_same.cu").write_text(source())
     with pytest.raises(GemmvizError, match="'same'"):
         ladder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"args": '["A", "B", "C", "Q"]'}, 3),
+        ({"params": "{ TS = [] }"}, 4),
+        ({"grid": '["ceil(N / TX)", "1"]'}, 6),
+        ({"block": "= 3"}, 5),
+        ({"nonsense": "1"}, 7),
+        ({"entry": None}, None),
+    ],
+)
+def test_a_mistake_in_the_front_matter_names_its_line(changes: dict[str, str | None], line: int | None) -> None:
+    with pytest.raises(FrontMatterError) as caught:
+        kernel(**changes)
+    assert caught.value.line == line
+    assert str(caught.value).startswith("07_mine.cu:" + (f"{line}:" if line else " "))
+
+
+def test_the_line_of_a_key_is_known() -> None:
+    assert kernel().line_of("args") == 3
+    assert kernel().line_of("shared") is None

@@ -7,7 +7,8 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session import Playable, Session, picture_params
+from gemmviz.session import Session, picture_params
+from gemmviz.trace.playable import Playable
 from gemmviz.trace.record import record
 from gemmviz.trace.timeline import build
 from gemmviz.trace.traffic import measure
@@ -113,3 +114,31 @@ def test_two_files_of_one_name_are_refused_and_the_same_file_is_replaced(session
         session.add_kernel(parse(kernel.text, tmp_path / "gputiled.cu"))
     session.add_kernel(parse(kernel.text + "\n", kernel.path))
     assert len(session.kernels) == count and session.kernel.text.endswith("\n\n")
+
+
+def test_blocks_progress_together_or_one_after_another(playable):
+    last = playable.timeline.steps - 1
+    assert (playable.progress(last) == 1).all()
+    halfway = playable.progress(last // 2)
+    assert len(set(halfway.tolist())) == 1 and 0 < halfway[0] < 1
+    by_block = build(playable.recording, "block")
+    alone = Playable(playable.recording, by_block, measure(playable.recording, by_block))
+    first, *others = alone.progress(by_block.steps // 4 - 1)
+    assert first == 1 and not any(others)
+
+
+def test_the_units_of_all_requests_add_up_to_the_traffic(playable):
+    timeline, log = playable.timeline, playable.recording.accesses
+    added = [0.0] * len(playable.recording.arrays)
+    for step in range(timeline.steps):
+        # One warp per block: as many requests as blocks take part.
+        requests = len(set(log.block[timeline.rows(step)].tolist()))
+        added[int(timeline.array[step])] += playable.units_per_request(step) * requests
+    assert added == [a.read_units + a.write_units for a in playable.traffic.arrays]
+
+
+def test_the_request_of_a_warp_holds_its_lanes_only(playable):
+    log = playable.recording.accesses
+    rows = playable.warp_rows(0, block=3, warp=0)
+    assert set(log.block[rows].tolist()) == {3} and len(rows) == 16
+    assert not len(playable.warp_rows(0, block=3, warp=1))

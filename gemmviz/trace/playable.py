@@ -1,0 +1,90 @@
+"""A recording with everything that a picture of it asks for, step by step."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.recording import WARP, Recording
+from gemmviz.trace.state import History, history, shared_source
+from gemmviz.trace.timeline import Timeline
+from gemmviz.trace.traffic import SECTOR_BYTES, Traffic
+
+
+@dataclass(frozen=True)
+class Playable:
+    """A recording with everything that the stage asks of it, computed once (off the window's thread)."""
+
+    recording: Recording
+    timeline: Timeline
+    traffic: Traffic
+
+    @cached_property
+    def history(self) -> History:
+        """What each array holds at each step."""
+        return history(self.recording, self.timeline)
+
+    @cached_property
+    def source(self) -> npt.NDArray[np.int64]:
+        """Per row that writes shared memory, the row that read the value from global memory; -1 elsewhere."""
+        return shared_source(self.recording)
+
+    @cached_property
+    def first_write(self) -> npt.NDArray[np.int64]:
+        """Per element of C, in memory order, the step that first writes it; the number of steps where none does."""
+        log = self.recording.accesses
+        rows = np.flatnonzero((log.array == 2) & log.write)
+        first = np.full(self.recording.arrays[2].size, self.timeline.steps, np.int64)
+        np.minimum.at(first, log.element[rows], self.timeline.step_of_row[rows])
+        return first
+
+    @cached_property
+    def moved_bytes(self) -> npt.NDArray[np.int64]:
+        """Per step, bytes moved between the kernel and global memory so far, sectors counted whole."""
+        is_global = [a.space == "global" for a in self.recording.arrays]
+        sectors: npt.NDArray[np.int64] = self.traffic.running[..., 2][:, is_global].sum(axis=(1, 2))
+        return sectors * SECTOR_BYTES
+
+    @cached_property
+    def _block_steps(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Sorted (block, step) of every access as one number, and where each block begins in there."""
+        blocks = self.recording.blocks
+        key = np.sort(self.recording.accesses.block.astype(np.int64) * self.timeline.steps + self.timeline.step_of_row)
+        return key, np.searchsorted(key, np.arange(blocks + 1) * self.timeline.steps)
+
+    def progress(self, step: int) -> npt.NDArray[np.float64]:
+        """Return, per block, the share of its accesses (0 to 1) that it has made after a step."""
+        key, start = self._block_steps
+        done = np.searchsorted(key, np.arange(self.recording.blocks) * self.timeline.steps + step, side="right")
+        share: npt.NDArray[np.float64] = (done - start[:-1]) / np.maximum(np.diff(start), 1)
+        return share
+
+    def warp_rows(self, step: int, block: int, warp: int) -> npt.NDArray[np.int64]:
+        """Return the rows of the recording that one warp of a block makes at a step: its request."""
+        rows, log = self.timeline.rows(step), self.recording.accesses
+        mine: npt.NDArray[np.int64] = rows[(log.block[rows] == block) & (log.thread[rows] // WARP == warp)]
+        return mine
+
+    def units_per_request(self, step: int) -> float:
+        """Return how many sectors (global) or wavefronts (shared) a warp's request costs at a step, on average."""
+        rows, log = self.timeline.rows(step), self.recording.accesses
+        warps = -(-self.recording.threads // WARP)
+        requests = len(np.unique(log.block[rows].astype(np.int64) * warps + log.thread[rows] // WARP))
+        array, write = int(self.timeline.array[step]), int(self.timeline.write[step])
+        units = self.traffic.running[step, array, write, 2]
+        if step:
+            units = units - self.traffic.running[step - 1, array, write, 2]
+        return float(units) / max(requests, 1)
+
+    def line(self, step: int) -> int:
+        """Return the source line that executes at a step (from 1; 0 where unknown)."""
+        if not 0 <= step < self.timeline.steps:
+            return 0
+        return self.recording.sites[int(self.timeline.site[step])].line
+
+    def prepare(self) -> "Playable":
+        """Compute the parts that are computed on demand, and return self."""
+        _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
+        _ = self.timeline.step_of_row, self._block_steps
+        return self

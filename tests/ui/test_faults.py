@@ -1,0 +1,162 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""Broken files, broken kernels and killed engines: a clear message, and the next run works."""
+
+import multiprocessing
+import os
+import signal
+from itertools import pairwise
+
+import pytest
+from window_driving import RECORDING_MS, need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import Qt
+
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session import Message
+
+
+def open_variant(window, folder, old, new, name="mine.cu"):
+    """Open a copy of the chosen kernel with one thing changed; return the line (from 1) of the change."""
+    text = window.session.kernel.text
+    assert old in text
+    path = folder / name
+    path.write_text(text.replace(old, new))
+    window.open_file(path)
+    return text[: text.index(old)].count("\n") + 1
+
+
+def wait_message(window, qtbot):
+    qtbot.waitUntil(lambda: window.session.message is not None, timeout=RECORDING_MS)
+    qtbot.waitUntil(lambda: window.session.progress["record"] is None, timeout=RECORDING_MS)
+    return window.session.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"C", "A", "B"', '"C", "A", "Q"', "args names 'Q'"),
+        ("params   = {", "params   = = {", "not TOML"),
+        ("// idea", "// ideas", "unknown key 'ideas'"),
+        ("ceil(N / TS)", "ceil(N / TT)", "'TT', which is not declared"),
+    ],
+)
+def test_wrong_front_matter_is_shown_with_its_line_marked(window, tmp_path, old, new, said):
+    shipped = window.source.toPlainText()
+    line = open_variant(window, tmp_path, old, new)
+    assert said in window.message_bar.text.text() and f"mine.cu:{line}:" in window.message_bar.text.text()
+    assert window.source.error() == line
+    assert new in window.source.toPlainText() and window.source_heading.text() == "mine.cu"
+    window.message_bar.close_button.click()
+    assert window.source.toPlainText() == shipped and window.source_heading.text() == "30_gputiled.cu"
+
+
+def test_the_message_about_a_file_outlives_the_recording_that_goes_on(window, qtbot, tmp_path):
+    window.session.choose(params={"TS": 2})
+    window.controller.record()
+    open_variant(window, tmp_path, "// ---gemmviz", "// nothing")
+    wait_recorded(window, qtbot)
+    assert "front matter" in window.message_bar.text.text()
+
+
+def test_an_argument_too_few_marks_the_line_of_args(window, qtbot, tmp_path):
+    line = open_variant(window, tmp_path, '"M", "K", "N"]', '"M", "K"]')
+    assert "cannot be called" in wait_message(window, qtbot).text
+    assert window.source.error() == line
+
+
+def test_a_crash_marks_its_line_and_the_next_run_works(window, qtbot, tmp_path):
+    line = open_variant(window, tmp_path, "float sum = 0;", "float sum = 0; *(volatile int *)8 = 1;")
+    message = wait_message(window, qtbot)
+    assert message.kind == "error" and "Segmentation fault" in message.text
+    assert window.source.error() == line
+    window.session.choose_kernel(next(k for k in window.session.kernels if k.name == "gputiled"))
+    wait_recorded(window, qtbot)
+    assert window.session.message is None
+
+
+def test_an_access_out_of_bounds_is_marked_in_the_source(window, qtbot, tmp_path):
+    line = open_variant(window, tmp_path, "C[row * Bx + col] = sum;", "C[row * Bx + col + 1000] = sum;")
+    assert "out of bounds" in wait_message(window, qtbot).text
+    assert window.source.error() == line
+
+
+def test_a_kernel_that_touches_no_memory_is_drawn(window, qtbot, tmp_path):
+    kernel = window.session.kernel
+    body = kernel.text.index("{\n    __shared__")
+    path = tmp_path / "idle.cu"
+    path.write_text(kernel.text[:body] + "{\n}\n")
+    window.open_file(path)
+    wait_recorded(window, qtbot)
+    assert "64 wrong elements" in window.message_bar.text.text()
+    assert not window.stage.grab().isNull()
+    qtbot.keyClick(window, Qt.Key.Key_Space)
+
+
+@pytest.mark.parametrize("kind", ["folder", "huge", "gone", "bytes"])
+def test_what_is_no_source_file_is_said_so(window, tmp_path, kind):
+    path = tmp_path / "x.cu"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "huge":
+        path.write_text("x" * 2_000_000)
+    elif kind == "bytes":
+        path.write_bytes(b"\xff\xfe\x00" * 100)
+    rungs = window.ladder.count()
+    window.open_file(path)
+    said = {"folder": "not a source file", "huge": "megabyte", "gone": "No such file", "bytes": "UTF-8"}[kind]
+    assert said in window.message_bar.text.text()
+    assert window.ladder.count() == rungs
+
+
+def test_a_killed_engine_is_said_so_and_the_next_run_works(window, qtbot):
+    window.session.choose(problem=Problem.cube(96))
+    window.controller.record()
+    qtbot.waitUntil(lambda: window.session.progress["record"] != ("Recording gputiled", None), timeout=RECORDING_MS)
+    for child in multiprocessing.active_children():
+        os.kill(child.pid, signal.SIGKILL)
+    assert "SIGKILL" in wait_message(window, qtbot).text
+    window.session.choose(problem=Problem.cube(8))
+    wait_recorded(window, qtbot)
+    assert window.session.message is None
+
+
+def test_a_very_long_message_leaves_room_for_the_stage(window, qtbot):
+    width = window.width()
+    for text in ("x" * 5000, "\n" * 300 + "end"):
+        window.session.tell(Message(text))
+        qtbot.wait(20)
+        assert window.width() == width
+        assert window.message_bar.height() < 200 < window.stage.height()
+
+
+def test_controls_do_not_overlap_in_the_smallest_window(window, qtbot):
+    window.resize(100, 100)
+    qtbot.wait(20)
+    assert window.width() <= 1024 and window.height() <= 768
+    size = window.recording.size
+    widgets = [*size.boxes.values(), size.link]
+    for left, right in pairwise(widgets):
+        assert left.geometry().right() < right.geometry().left()
+    assert size.geometry().right() < window.recording.order.geometry().left()
+
+
+def test_a_recording_cancelled_while_it_compiles_leaves_the_window_ready(window, qtbot):
+    window.session.choose(params={"TS": 2})
+    window.controller.record()
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert "Cancelled" in wait_message(window, qtbot).text
+    window.controller.record()
+    wait_recorded(window, qtbot)
+    assert window.session.message is None
+
+
+def test_rungs_chosen_quickly_end_with_the_last_one_on_the_stage(window, qtbot):
+    session = window.session
+    for kernel in (*session.kernels, *session.kernels[:6]):
+        session.choose_kernel(kernel)
+        qtbot.wait(10)
+    wait_recorded(window, qtbot)
+    assert session.playable.recording.kernel == session.kernels[5].name
+    assert session.message is None

@@ -1,0 +1,139 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""What the stage and the charts show, read back from the picture."""
+
+import pytest
+from window_driving import need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QLabel
+
+from gemmviz.catalogue.problem import Problem
+from gemmviz.ui import scene
+from gemmviz.ui.caption import caption
+
+
+def choose(window, qtbot, name, size, **params):
+    session = window.session
+    session.choose(problem=Problem.cube(size))
+    session.choose_kernel(next(k for k in session.kernels if k.name == name), params)
+    wait_recorded(window, qtbot)
+
+
+def brightness_of_c(window, step):
+    window.session.seek(step)
+    panel = window.stage.panels()[2]
+    # A corner of the last cell, beside its value.
+    x, y = (int(p + 7.15 * panel.cell) for p in (panel.x, panel.y))
+    return QColor(window.stage.grab().toImage().pixel(x, y)).lightness()
+
+
+def test_c_grows_brighter_with_the_work_and_again_when_it_is_written(window, qtbot):
+    choose(window, qtbot, "gpumult1", 8)
+    window.session.pause()
+    last = window.session.steps - 1
+    first, half, before = (brightness_of_c(window, step) for step in (0, last // 2, last - 1))
+    assert first < half < before
+    # The write glows amber: look at what is under it, without the glow.
+    image = window.stage._painter_now()._colours._base(2, last, 0)[7, 7]
+    assert QColor(*(int(c) for c in image)).lightness() > before + 10
+
+
+@pytest.mark.parametrize(("name", "sectors"), [("matmul_kernel_naive", 32), ("gpumult1", 1)])
+def test_uncoalesced_reads_of_a_show_as_many_sectors(window, qtbot, name, sectors):
+    choose(window, qtbot, name, 32, BX=32, BY=32)
+    playable = window.session.playable
+    step = next(s for s in range(playable.timeline.steps) if playable.timeline.array[s] == scene.A)
+    moved = scene.sectors(playable, scene.A, step, 0)
+    assert moved.shape == (sectors, 8)
+    unit = "sector" if sectors == 1 else "sectors"
+    assert f"{sectors} {unit} per warp request" in caption(playable, step)
+    # What is moved but not asked for is tinted: the neighbour of the element that lane 0 reads.
+    window.session.seek(step)
+    row, column = (int(v[0]) for v in playable.recording.arrays[0].cells(moved[0][5:6]))
+    panel = window.stage.panels()[0]
+    at = (int(panel.x + (column + 0.5) * panel.cell), int(panel.y + (row + 0.5) * panel.cell))
+    tinted = QColor(window.stage.grab().toImage().pixel(*at))
+    assert tinted.blue() > tinted.red() + 15
+
+
+def test_a_cpu_loop_leaves_a_trail_as_long_as_its_inner_loop(window, qtbot):
+    choose(window, qtbot, "hostmult0", 16)
+    window.session.pause()
+    session = window.session
+    assert session.trail >= 3 * 16
+    session.seek(session.steps - 1)
+    heat, _ = scene.glow(session.playable, scene.A, session.step, None, session.trail)
+    assert (heat.reshape(16, 16)[15] > 0).sum() >= 15
+
+
+def test_a_cpu_loop_of_any_length_plays_in_half_a_minute(window, qtbot):
+    choose(window, qtbot, "hostmult0", 32)
+    assert window.session.steps / window.session.rate == pytest.approx(30)
+
+
+def test_a_caption_that_is_too_long_loses_its_last_parts_only(window):
+    painter = window.stage._painter_now()
+    whole = caption(window.session.playable, 0)
+    short = painter._fitting(whole, painter.metrics.horizontalAdvance(whole) - 5)
+    assert whole.startswith(short) and short.endswith("line 27")
+
+
+def add_results(window, figures):
+    session = window.session
+    for kernel, gflops in zip(session.kernels, figures, strict=False):
+        session.add_result(
+            {"kernel": kernel.name, "status": "ok", "gflops": gflops, "M": 64, "N": 64, "K": 64, "params": {}}
+        )
+    window.charts.refresh()
+
+
+def test_the_axis_is_logarithmic_when_the_figures_are_far_apart(window, qtbot):
+    log = window.charts.ladder.log
+    add_results(window, [1.0, 99.0])
+    assert not log.isChecked()
+    add_results(window, [1.0, 50_000.0])
+    assert log.isChecked()
+    add_results(window, [1.0, 2.0])
+    assert not log.isChecked()
+
+
+def test_whoever_chose_the_axis_keeps_it(window, qtbot):
+    log = window.charts.ladder.log
+    add_results(window, [1.0, 50_000.0])
+    log.click()
+    assert not log.isChecked()
+    add_results(window, [1.0, 90_000.0])
+    assert not log.isChecked()
+
+
+def test_every_bar_has_a_name_of_its_own_and_references_are_named(window):
+    add_results(window, [float(i + 1) for i in range(len(window.session.kernels))])
+    ticks = window.charts.ladder.plot.getAxis("left")._tickLevels[0]
+    assert len({name for _, name in ticks}) == len(window.session.kernels)
+    texts = {item.toPlainText() for item in window.charts.ladder._items if hasattr(item, "toPlainText")}
+    assert {"NumPy", "cuBLAS"} <= texts
+
+
+@pytest.mark.parametrize("width", [500, 640, 900, 1900])
+def test_the_titles_of_shared_tiles_do_not_overlap(window, qtbot, width):
+    choose(window, qtbot, "matmul_kernel_2d_thread_tiling", 64)
+    recording, font = window.session.playable.recording, 16.0
+    tiles = scene.panels(recording, width, 420, font)[3:]
+    boxes = []
+    for tile in tiles:
+        wide = max(scene.title_width(recording, tile.array, font), tile.width)
+        middle = tile.x + tile.width / 2
+        boxes.append((middle - wide / 2, middle + wide / 2, tile.y - 1.3 * font, tile.y + tile.height))
+    (left, right, top, bottom), (left2, _, top2, _) = boxes
+    assert (right <= left2 or bottom <= top2) and left >= -font and top >= 0
+
+
+def test_the_help_shows_every_key_on_one_screen(window, qtbot):
+    box = window.show_help()
+    qtbot.wait(20)
+    assert box.width() < 800 and box.height() < 700
+    label = box.findChild(QLabel, "qt_msgbox_label")
+    assert label.sizeHint().width() <= label.width()
+    box.close()
