@@ -9,7 +9,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.ui.caption import thousands
 from gemmviz.ui.theme import THEMES
 
-HEADINGS = ("array", "reads", "writes", "bytes\nasked for", "warp\nrequests", "sectors (global)\nwavefronts (shared)")
+HEADINGS = ("array", "reads", "writes", "bytes\nasked for", "warp\nrequests", "sectors or\nwavefronts")
 TIPS = (
     "an array and the memory it is in; shared: of all blocks together",
     "accesses of single threads that read: up to this step / in all",
