@@ -1,0 +1,36 @@
+// ---gemmviz
+// title    = "Shared-memory tiles, 16 x 16 blocks"
+// idea     = "The walkthrough's kernel: tile step t multiplies a tile of A by a tile of B and adds to what the steps before it left."
+// source   = "S2"
+// alias    = "matrixMulTiled"
+// entry    = "matrixMulTiled<TILE>"
+// args     = ["A", "B", "C", "M", "N", "K"]
+// params   = { TILE = [16, 4, 8, 32] }
+// block    = ["TILE", "TILE"]
+// grid     = ["ceil(N / TILE)", "ceil(M / TILE)"]
+// requires = ["TILE >= 1", "TILE <= 32"]
+// ---
+
+template <int TILE>
+__global__ void matrixMulTiled(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float tileA[TILE][TILE];
+    __shared__ float tileB[TILE][TILE];
+    int row = blockIdx.y * TILE + threadIdx.y;
+    int col = blockIdx.x * TILE + threadIdx.x;
+    float sum = 0;
+
+    int steps = (K + TILE - 1) / TILE;
+    for (int step = 0; step < steps; step++) {
+        int colA = step * TILE + threadIdx.x;
+        int rowB = step * TILE + threadIdx.y;
+        tileA[threadIdx.y][threadIdx.x] = row < M && colA < K ? A[row * K + colA] : 0;
+        tileB[threadIdx.y][threadIdx.x] = rowB < K && col < N ? B[rowB * N + col] : 0;
+        __syncthreads();
+        for (int k = 0; k < TILE; k++)
+            sum += tileA[threadIdx.y][k] * tileB[k][threadIdx.x];
+        __syncthreads();
+    }
+    if (row < M && col < N)
+        C[row * N + col] = sum;
+}

@@ -1,0 +1,24 @@
+// ---gemmviz
+// title    = "Lab kernel without shared memory"
+// idea     = "The lab's starting point: threadIdx.x counts rows, as in all of its kernels, and products are rounded before they are added."
+// source   = "S4"
+// alias    = "Basic"
+// entry    = "Basic"
+// args     = ["A", "B", "C", "M", "N", "K"]
+// params   = { BLOCK = [16, 4, 8, 32] }
+// block    = ["BLOCK", "BLOCK"]
+// grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
+// requires = ["BLOCK >= 1", "BLOCK <= 32"]
+// ---
+
+__global__ void Basic(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    int col = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= M || col >= N)
+        return;
+    float sum = 0;
+    for (int k = 0; k < K; k++)
+        sum += __fmul_rn(A[row * K + k], B[k * N + col]);
+    C[row * N + col] = sum;
+}
