@@ -1,7 +1,7 @@
 """The ladder: every rung with its alias, element type, status and last GFLOPS."""
 
 from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gemmviz.catalogue.kernel import Kernel
@@ -83,6 +83,12 @@ class Ladder(QListWidget):
             self.blockSignals(True)
             self.setCurrentItem(item)
             self.blockSignals(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the chosen rung in sight."""
+        super().resizeEvent(event)
+        if self.currentItem() is not None:
+            self.scrollToItem(self.currentItem())
 
     def _on_measured(self, name: str) -> None:
         item = self._items.get(name)

@@ -266,3 +266,11 @@ def test_every_button_explains_itself(window):
 
 def test_the_window_has_an_icon(window):
     assert not window.windowIcon().pixmap(32, 32).isNull()
+
+
+def test_the_chosen_rung_is_in_sight(window, qtbot):
+    ladder = window.ladder
+    window.session.choose_kernel(window.session.kernels[-1])
+    window.resize(1280, 700)
+    place = ladder.visualItemRect(ladder.item_of(window.session.kernel.name))
+    assert ladder.viewport().rect().contains(place)
