@@ -93,8 +93,13 @@ def first_paint_s():
     figures = []
     for _ in range(_STARTS):
         begin = time.time()
-        done = subprocess.run([sys.executable, "-c", _FIRST_PAINT], check=True, capture_output=True, text=True,
-                              cwd=Path(__file__).parent.parent)
+        done = subprocess.run(
+            [sys.executable, "-c", _FIRST_PAINT],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=Path(__file__).parent.parent,
+        )
         figures.append(float(done.stdout.split()[0]) - begin)
     return min(figures), max(figures)
 

@@ -45,7 +45,7 @@ def compile_launch(cp: Any, launch: Launch) -> tuple[Any, Any, Build]:
     macros = (f"-D{name}={value}" for name, value in launch.macros.items())
     flags = ("--std=c++17", *macros, *(f"-I{folder}" for folder in (kernel.path.parent.resolve(), *mma_folders())))
     # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
-    code = f'{line_directive(kernel.path)}\n{kernel.text}\n{describing_source(launch.entry)}'
+    code = f"{line_directive(kernel.path)}\n{kernel.text}\n{describing_source(launch.entry)}"
     started = time.perf_counter()
     module = cp.RawModule(code=code, options=flags, name_expressions=(launch.entry,))
     try:

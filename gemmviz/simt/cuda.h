@@ -55,7 +55,7 @@ GV_DEVICE unsigned max(unsigned a, int b) { return max(a, (unsigned)b); }
 GV_DEVICE unsigned max(int a, unsigned b) { return max((unsigned)a, b); }
 GV_DEVICE float __fmul_rn(float a, float b) { return a * b; }
 GV_DEVICE float __fadd_rn(float a, float b) { return a + b; }
-GV_DEVICE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+extern "C" float fmaf(float a, float b, float c) noexcept; // as math.h declares it, which a kernel may include
 GV_DEVICE float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 // A pointer argument whose type the kernel's own prototype decides.

@@ -155,3 +155,21 @@ def test_doctor_names_the_display(environment, value):
     (display,) = (fact for fact in window_facts(environment) if fact.name == "Display")
     assert display.value == value
     assert bool(display.remedy) == (value == "none")
+
+
+@pytest.mark.parametrize("command", ["record", "bench"])
+@pytest.mark.parametrize("target", ["nowhere/r.json", "."])
+def test_a_file_that_cannot_be_written_is_told_before_the_work(command, target, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        run([command, "hostmult1", "--json", target])
+    assert left.value.code == 2
+    assert "folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("deadline", ["0", "-1", "nan", "inf", "soon"])
+def test_a_deadline_that_is_none_is_refused(deadline, capsys):
+    with pytest.raises(SystemExit) as left:
+        run(["record", "hostmult1", "--deadline", deadline])
+    assert left.value.code == 2
+    assert "seconds" in capsys.readouterr().err
