@@ -132,7 +132,7 @@ class Source(QPlainTextEdit):
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         font.setPointSizeF(9)
         self.setFont(font)
-        self.setStyleSheet("font-size: 9pt; font-family: monospace;")
+        self.setStyleSheet("font-size: 9pt; font-family: 'DejaVu Sans Mono', 'Liberation Mono', monospace;")
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
         self._gutter = Gutter(self)
         self._text = ""
