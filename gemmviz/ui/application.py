@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.session import Session
@@ -14,6 +14,8 @@ from gemmviz.ui.window import Window
 from gemmviz.ui.worker import EngineLike
 
 _HEARTBEAT_MS = 200
+# On a screen smaller than this the window takes all of it; on a huge one it stays within a teacher's reach.
+_ROOMY, _LARGEST = QSize(1440, 900), QSize(1920, 1200)
 
 
 def application() -> QApplication:
@@ -22,6 +24,15 @@ def application() -> QApplication:
     result.setApplicationName("gemmviz")
     result.setStyle("Fusion")
     return result
+
+
+def fit(window: Window, screen: QSize) -> None:
+    """Give the window nine tenths of the screen, but no more than it can use, and all of a small one."""
+    if screen.width() < _ROOMY.width() or screen.height() < _ROOMY.height():
+        window.resize(screen)
+        window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
+    else:
+        window.resize((screen * 0.9).boundedTo(_LARGEST))
 
 
 def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | None) -> int:
@@ -49,6 +60,7 @@ def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | N
     heartbeat = QTimer()
     heartbeat.timeout.connect(lambda: None)
     heartbeat.start(_HEARTBEAT_MS)
+    fit(window, running.primaryScreen().availableSize())
     window.show()
     if file is not None:
         # A file that cannot be opened leaves the first recording to be made.

@@ -6,7 +6,7 @@ from window_driving import RECORDING_MS, need_qt, wait_recorded
 
 need_qt()
 
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QToolButton
 
@@ -274,3 +274,15 @@ def test_the_chosen_rung_is_in_sight(window, qtbot):
     window.resize(1280, 700)
     place = ladder.visualItemRect(ladder.item_of(window.session.kernel.name))
     assert ladder.viewport().rect().contains(place)
+
+
+def test_the_window_fits_the_screen(window):
+    from gemmviz.ui.application import fit
+
+    fit(window, QSize(1366, 728))
+    assert window.isMaximized()
+    window.showNormal()
+    fit(window, QSize(1920, 1040))
+    assert (window.width(), window.height()) == (1728, 936)
+    fit(window, QSize(3840, 2160))
+    assert (window.width(), window.height()) == (1920, 1200)
