@@ -17,6 +17,10 @@ class ConstraintError(GemmvizError):
     """A size, parameter or launch shape that the kernel does not allow."""
 
 
+class UnknownKernel(GemmvizError):
+    """A name that no kernel of the ladder has, or a path where there is no file."""
+
+
 class BuildError(GemmvizError):
     """A kernel file that the compiler refuses. ``line`` is the first line at fault in that file, from 1, or None."""
 

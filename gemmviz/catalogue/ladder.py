@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gemmviz import data
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
 from gemmviz.catalogue.kernel import Kernel, load
 
 SUFFIXES = (".c", ".cu", ".toml")
@@ -37,7 +37,7 @@ def find(name: str, kernels: list[Kernel]) -> Kernel:
 
     Raises
     ------
-    GemmvizError
+    UnknownKernel
         When there is none; the message lists the names.
     """
     for kernel in kernels:
@@ -47,6 +47,6 @@ def find(name: str, kernels: list[Kernel]) -> Kernel:
     if path.suffix in SUFFIXES:
         if path.is_file():
             return load(path)
-        raise GemmvizError(f"no file {name}")
+        raise UnknownKernel(f"no file {name}")
     known = ", ".join(k.name for k in kernels)
-    raise GemmvizError(f"no kernel {name!r}. Known are: {known}; or give the path of a .cu or .c file")
+    raise UnknownKernel(f"no kernel {name!r}. Known are: {known}; or give the path of a .cu or .c file")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from gemmviz import __version__
-from gemmviz.catalogue.errors import GemmvizError, Unavailable
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable, UnknownKernel
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 # Each command is a module gemmviz.cli.NAME with a function add(subparsers). Only the one that is asked for is imported:
@@ -20,6 +20,7 @@ _COMMANDS = {
     "list": "list the kernels of the ladder",
     "record": "record every memory access of a kernel, on the CPU",
     "bench": "verify kernels and measure their GFLOPS",
+    "compare": "say what became faster or slower between two result files",
     "render": "draw a step of a recording into a PNG file",
     "doctor": "say what works on this machine, and what to do about what does not",
 }
@@ -42,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
     args = _parser(arguments[0]).parse_args(arguments)
     try:
         return int(args.run(args))
-    except Unavailable as error:
+    except (Unavailable, ConstraintError, UnknownKernel) as error:
         return _complain(error, USAGE)
     except GemmvizError as error:
         return _complain(error, FAILED)

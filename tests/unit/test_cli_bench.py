@@ -82,11 +82,11 @@ def test_settings_go_to_the_kernels_that_have_them(capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["bench", "no-such-kernel"], 1, "no kernel 'no-such-kernel'"),
-        (["bench", "missing.cu"], 1, "no file missing.cu"),
-        (["bench", "hostmult1", "--set", "TS=4"], 1, "parameter 'TS'"),
-        (["bench", "hostmult1", "--size", "0"], 1, "choose a size from 1"),
-        (["bench", "hostmult1", "--size", "1000000000"], 1, "choose a size from 1"),
+        (["bench", "no-such-kernel"], 2, "no kernel 'no-such-kernel'"),
+        (["bench", "missing.cu"], 2, "no file missing.cu"),
+        (["bench", "hostmult1", "--set", "TS=4"], 2, "parameter 'TS'"),
+        (["bench", "hostmult1", "--size", "0"], 2, "choose a size from 1"),
+        (["bench", "hostmult1", "--size", "1000000000"], 2, "choose a size from 1"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(capsys, arguments, code, says):

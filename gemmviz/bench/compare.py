@@ -1,0 +1,91 @@
+"""Compares two result files, row by row."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from gemmviz.bench.results import Document, Row
+
+Verdict = Literal["FASTER", "SLOWER", "SAME", "UNCLEAR"]
+# Two runs of one kernel on one machine agree within this share of the median.
+NOISE = 0.02
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One kernel at one size in two files.
+
+    Attributes
+    ----------
+    label, size
+        The kernel with its parameters, and (M, N, K).
+    before, after
+        GFLOPS, or None where there is no figure.
+    verdict
+        What became of the kernel.
+    reason
+        Why, where the figures do not say it; may be empty.
+    """
+
+    label: str
+    size: tuple[int, int, int]
+    before: float | None
+    after: float | None
+    verdict: Verdict
+    reason: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as fast as before, or None."""
+        return self.after / self.before if self.before and self.after else None
+
+
+def compare(before: Document, after: Document) -> Iterator[Comparison]:
+    """Compare the rows that both files hold, and name those that only one of them holds.
+
+    A difference below `NOISE` is none. A larger one counts when the middle halves of the samples (first to third
+    quartile) do not overlap. A kernel that was right and is not any more is SLOWER, whatever its figures say.
+
+    Parameters
+    ----------
+    before, after
+        From `gemmviz.bench.results.read`.
+
+    Yields
+    ------
+    Comparison
+        In the order of `after`, then what is only in `before`.
+    """
+    old = {_key(row): row for row in before["results"]}
+    for row in after["results"]:
+        yield _judge(old.pop(_key(row), None), row)
+    for row in old.values():
+        yield _judge(row, None)
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    params = tuple(sorted((row.get("params") or {}).items()))
+    return row["kernel"], row["backend"], row["M"], row["N"], row["K"], params
+
+
+def _judge(old: Row | None, new: Row | None) -> Comparison:
+    known = new or old
+    assert known is not None
+    label, size = str(known.get("label") or known["kernel"]), (known["M"], known["N"], known["K"])
+    before, after = (row["gflops"] if row and row["status"] == "ok" else None for row in (old, new))
+
+    def result(verdict: Verdict, reason: str = "") -> Comparison:
+        return Comparison(label, size, before, after, verdict, reason)
+
+    if old is None or new is None:
+        return result("UNCLEAR", f"only in the {'second' if old is None else 'first'} file")
+    if before is None or after is None:
+        if before is not None and new["status"] not in ("skipped", "cancelled"):
+            return result("SLOWER", f"was ok, is {new['status']}: {new['message']}")
+        return result("UNCLEAR", f"{old['status']} before, {new['status']} now")
+    if abs(after / before - 1) < NOISE:
+        return result("SAME")
+    first, second = old["stats"], new["stats"]
+    if first["q1"] <= second["q3"] and second["q1"] <= first["q3"]:
+        return result("UNCLEAR", "the samples overlap")
+    return result("FASTER" if after > before else "SLOWER")

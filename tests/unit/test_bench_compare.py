@@ -1,0 +1,83 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from gemmviz.bench import results
+from gemmviz.bench.compare import compare
+from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.stats import summarise
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.problem import Problem
+from gemmviz.cli import run
+
+KERNEL = find("hostmult0", ladder())
+
+
+def row(seconds: list[float] | None, size: int = 64, status: str = "wrong") -> results.Row:
+    made = results.new_row(KERNEL, Problem.cube(size), {})
+    if seconds is None:
+        results.fail(made, status, "because")
+    else:
+        results.describe_samples(made, seconds, summarise(seconds), "steady", 2 * size**3)
+    return made
+
+
+def document(*rows: results.Row) -> results.Document:
+    return results.document({"cpu": {"model": "abacus"}}, None, Protocol()) | {"results": [*rows]}
+
+
+def around(middle: float, spread: float) -> list[float]:
+    return [middle * (1 + spread * (i - 10) / 10) for i in range(21)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        (around(1.0, 0.01), around(1.01, 0.01), "SAME"),
+        (around(1.0, 0.01), around(0.9, 0.01), "FASTER"),
+        (around(1.0, 0.01), around(1.1, 0.01), "SLOWER"),
+        (around(1.0, 0.4), around(1.1, 0.4), "UNCLEAR"),
+    ],
+)
+def test_a_difference_counts_when_the_samples_are_apart(before, after, verdict):  # type: ignore[no-untyped-def]
+    (found,) = compare(document(row(before)), document(row(after)))
+    assert found.verdict == verdict
+    assert found.ratio == pytest.approx(sorted(before)[10] / sorted(after)[10])
+
+
+def test_a_kernel_that_broke_is_a_regression_and_a_skipped_one_is_not():
+    (broken,) = compare(document(row(around(1, 0))), document(row(None, status="wrong")))
+    assert (broken.verdict, broken.after) == ("SLOWER", None)
+    assert "wrong: because" in broken.reason
+    (skipped,) = compare(document(row(around(1, 0))), document(row(None, status="skipped")))
+    assert skipped.verdict == "UNCLEAR"
+
+
+def test_rows_of_one_file_only_are_named():
+    first, second = compare(document(row(around(1, 0), 32)), document(row(around(1, 0), 64)))
+    assert (first.size[0], first.reason) == (64, "only in the second file")
+    assert (second.size[0], second.reason) == (32, "only in the first file")
+
+
+def test_the_command_says_it_with_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [tmp_path / name for name in ("a.json", "b.json")]
+    for path, seconds in zip(paths, (1.0, 2.0), strict=True):
+        results.write(document(row(around(seconds, 0.01))), path)
+    slow, same, fast = ([*map(str, pair)] for pair in (paths, paths[:1] * 2, paths[::-1]))
+    assert run(["compare", *slow]) == 1
+    assert "SLOWER" in capsys.readouterr().out
+    assert run(["compare", *same]) == 0
+    assert run(["compare", *fast, "--json"]) == 0
+    capsys.readouterr()
+    run(["compare", *fast, "--json"])
+    (listed,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (listed["verdict"], listed["ratio"]) == ("FASTER", pytest.approx(2))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema_version": 99, "results": []}', '{"schema_version": 1}'])
+def test_what_is_no_result_file_is_refused_and_left_alone(text: str, tmp_path: Path) -> None:
+    strange = tmp_path / "strange.json"
+    strange.write_text(text)
+    assert run(["compare", str(strange), str(strange)]) == 1
+    assert strange.read_text() == text
