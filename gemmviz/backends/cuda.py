@@ -1,6 +1,7 @@
 """CUDA kernels and cuBLAS through CuPy. The only module that imports CuPy; only the engine's process imports it."""
 
 import os
+from abc import abstractmethod
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -184,9 +185,9 @@ class _DevicePrepared(Prepared):
         del self.a, self.b, self.c, self._scratch
         _release()
 
+    @abstractmethod
     def start(self) -> None:
         """Queue one launch."""
-        raise NotImplementedError
 
 
 class _CudaPrepared(_DevicePrepared):
