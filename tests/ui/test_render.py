@@ -46,15 +46,15 @@ def test_render_draws_the_whole_window(qapp, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "code", "said"),
     [
-        (["gputiled", "--step", "26"], "steps 1 to 25"),
-        (["numpy"], "no source to record"),
-        (["gputiled", "--set", "TS=64"], "TS <= 32"),
+        (["gputiled", "--step", "26"], 1, "steps 1 to 25"),
+        (["numpy"], 1, "no source to record"),
+        (["gputiled", "--set", "TS=64"], 2, "TS <= 32"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(qapp, tmp_path, capsys, arguments, said):
-    assert run(["render", *arguments, "-o", str(tmp_path / "x.png")]) == 1
+def test_what_cannot_be_drawn_is_said(qapp, tmp_path, capsys, arguments, code, said):
+    assert run(["render", *arguments, "-o", str(tmp_path / "x.png")]) == code
     assert said in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
