@@ -191,12 +191,10 @@ def _time(
     seconds: list[float] = []
     fresh: list[float] = []
     started = reported = time.perf_counter()
-    timed = 0.0
     while True:
         sample = prepared.sample(batch, True)
         seconds.append(sample)
         fresh.append(sample)
-        timed += sample * batch
         now = time.perf_counter()
         if now - reported >= _REPORT_S:
             stats = summarise(seconds)

@@ -18,8 +18,8 @@ class Protocol:
     warmup_launches, warmup_s
         A kernel is launched at least this often and at least this long before anything is timed.
     min_samples, min_time_s, target_iqr
-        Sampling goes on until there are this many samples, this many seconds are timed, and the interquartile range is
-        below this share of the median.
+        Sampling goes on until there are this many samples, this many seconds have passed, and the interquartile
+        range is below this share of the median.
     timeout_s
         When to stop sampling in any case; the result is then flagged "noisy".
     deadline_s

@@ -121,19 +121,6 @@ class Accesses:
         return len(self.site)
 
 
-COLUMN_DTYPES = {
-    "site": np.uint16,
-    "array": np.uint8,
-    "write": np.bool_,
-    "bytes": np.uint8,
-    "element": np.uint32,
-    "value": np.float32,
-    "block": np.uint32,
-    "thread": np.uint16,
-    "phase": np.uint16,
-}
-
-
 @dataclass(frozen=True)
 class Recording:
     """All accesses of one launch, recorded from the unmodified source on the CPU.
