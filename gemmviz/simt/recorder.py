@@ -19,6 +19,8 @@ from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Note, Run, Status
 
 # The columns of a recording of this length take 1 GiB.
 MAX_ACCESSES = 50_000_000
+# An estimated size is rounded down by this much: edges of tiles make a small problem cost more than its share.
+_MARGIN = 0.9
 _GUARD = 1 << 20
 _ALIGNMENT = 256  # as cudaMalloc aligns
 # CUDA gives a thread up to 512 KiB of local memory. Only what is touched is committed.
@@ -180,6 +182,21 @@ def _who(launch: Launch, block: int, thread: int) -> str:
     )
 
 
+def _smaller(job: Run, launch: Launch) -> str:
+    """Say which size would fit, judged by how far the run had come when there was no more room.
+
+    Accesses grow with M N K. A grid has come as far as its blocks are done, a loop as far as it has written C.
+    """
+    if launch.kernel.backend == "c":
+        written = np.ctypeslib.as_array(ctypes.cast(job.element, ctypes.POINTER(ctypes.c_uint32)), (job.capacity,))
+        which = np.ctypeslib.as_array(ctypes.cast(job.which, ctypes.POINTER(ctypes.c_uint8)), (job.capacity,))
+        done = float(written[which == 2].max(initial=0)) / (launch.problem.m * launch.problem.n)
+    else:
+        done = job.fault_block / launch.blocks
+    size = int((done * launch.problem.m * launch.problem.n * launch.problem.k) ** (1 / 3) * _MARGIN)
+    return f"M = N = K = {size} should fit" if size else "record a smaller size"
+
+
 def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int) -> None:
     name = launch.kernel.path.name
     # A fault outside the kernel's own code (in the recorder, in a library) is told by the access before it.
@@ -191,8 +208,8 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
             return
         case Status.FULL:
             raise ConstraintError(
-                f"{launch.kernel.name} at {launch.problem} makes more than {job.capacity:,} accesses: "
-                f"record a smaller size"
+                f"{launch.kernel.name} at {launch.problem} makes more than {job.capacity:,} accesses, which is what "
+                f"can be kept: {_smaller(job, launch)}"
             )
         case Status.SIGNAL:
             cause = signal.strsignal(job.signal) or f"signal {job.signal}"

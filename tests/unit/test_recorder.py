@@ -208,6 +208,18 @@ def test_a_recording_that_does_not_fit_is_refused() -> None:
         record(launch(find("gputiled", RUNGS), Problem.cube(8)), capacity=100)
 
 
+@pytest.mark.parametrize("name", ["gputiled", "matmul_kernel_naive", "hostmult0"])
+def test_a_refused_recording_names_a_size_that_fits(name: str) -> None:
+    rung, capacity = find(name, RUNGS), 50_000
+    params = dict.fromkeys(rung.params, 8)
+    with pytest.raises(ConstraintError, match=r"M = N = K = \d+ should fit") as caught:
+        record(launch(rung, Problem(64, 40, 64), params), capacity=capacity)
+    size = int(str(caught.value).split("K = ")[1].split()[0])
+    recording = record(launch(rung, Problem.cube(size), params), capacity=capacity)
+    assert recording.wrong == 0
+    assert len(recording.accesses) > capacity / 3
+
+
 def test_a_library_call_has_no_source_to_record() -> None:
     for reference in (k for k in ladder() if not k.recordable):
         with pytest.raises(GemmvizError, match="no source"):
