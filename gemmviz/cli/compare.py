@@ -14,6 +14,7 @@ from rich.table import Table
 
 from gemmviz.bench import results
 from gemmviz.bench.compare import NOISE, Comparison, compare
+from gemmviz.bench.stats import significant
 
 _COLOUR = {"FASTER": "green", "SLOWER": "red", "SAME": "default", "UNCLEAR": "yellow"}
 
@@ -61,7 +62,7 @@ def _print(rows: list[Comparison]) -> None:
     for row in rows:
         m, n, k = row.size
         size = str(m) if m == n == k else f"{m} x {n} x {k}"
-        figures = ["-" if value is None else f"{value:,.4g}" for value in (row.before, row.after)]
+        figures = ["-" if value is None else significant(value, 0.0) for value in (row.before, row.after)]
         ratio = "-" if row.ratio is None else f"{row.ratio:.3f}"
         verdict = f"[{_COLOUR[row.verdict]}]{row.verdict}[/]" + (f" {escape(row.reason)}" if row.reason else "")
         table.add_row(escape(row.label), size, *figures, ratio, verdict)
