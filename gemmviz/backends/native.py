@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gemmviz import data
+from gemmviz.backends import entry
 from gemmviz.backends.base import Build, Prepared
 from gemmviz.backends.host import HostBackend, HostPrepared
 from gemmviz.backends.toolchain import Compiler, compile_shared, compiler, included, line_directive
@@ -88,7 +89,7 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
         try:
             compile_shared([source], library, [*flags, "-w"], launch.kernel.path)
         except BuildError as error:
-            raise _explain(error, launch) from None
+            raise entry.explain(error, launch) from None
     return library, Build((time.perf_counter() - started) * 1e3, flags, notes=notes)
 
 
@@ -96,40 +97,22 @@ def compile_flags(tool: Compiler, launch: Launch) -> tuple[str, ...]:
     """Return the flags that decide what the compiler makes of a kernel."""
     # `zig cc` would otherwise plant checks for undefined behaviour.
     plain = ("-fno-sanitize=undefined",) if tool.kind == "clang" else ()
-    macros = tuple(f"-D{name}={value}" for name, value in launch.macros.items())
-    return (*OPTIMISATION, *plain, *macros, f"-I{launch.kernel.path.parent}")
+    return (*OPTIMISATION, *plain, *entry.flags(launch))
 
 
 def _wrapper(launch: Launch) -> str:
     """Return C that includes the kernel's file and calls its entry, so that C itself converts the scalars."""
-    arguments = []
-    for index, name in enumerate(launch.kernel.args):
-        if name in MATRICES:
-            arguments.append(f"a[{index}]")
-        else:
-            arguments.append(f"*({'double' if name in ('alpha', 'beta') else 'long long'} *)a[{index}]")
     return "\n".join(
         (
             line_directive(launch.kernel.path),
             launch.kernel.text,
             '#line 1 "gemmviz_arguments"',
             "static void gv_once(void **a)",
-            f"{{ {launch.entry}({', '.join(arguments)}); }}",
+            f"{{ {entry.call(launch)} }}",
             # Through a volatile pointer: else the compiler may drop all launches but the last.
             "static void (*volatile gv_pointer)(void **) = gv_once;",
             "void gv_call(void **a, long long n)",
             "{ for (long long i = 0; i < n; i++) gv_pointer(a); }",
             "",
         )
-    )
-
-
-def _explain(error: BuildError, launch: Launch) -> BuildError:
-    if error.line is not None:
-        return error
-    kernel = launch.kernel
-    reason = str(error).split(": ", 1)[-1]
-    return BuildError(
-        f"{kernel.path.name}: entry {kernel.entry} cannot be called with args [{', '.join(kernel.args)}]: {reason}",
-        kernel.line_of("args"),
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gemmviz import data
+from gemmviz.backends import entry
 from gemmviz.backends.toolchain import (
     Compiler,
     compile_object,
@@ -16,18 +17,16 @@ from gemmviz.backends.toolchain import (
     line_directive,
 )
 from gemmviz.catalogue.errors import BuildError
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 
 _HERE = Path(__file__).parent
 # One access in the source is one event: nothing is merged, unrolled, vectorised or contracted.
-_COMMON = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-w"]
+# A frame larger than a page must meet the guard page below its fibre's stack, and not jump over it.
+_COMMON = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fstack-clash-protection", "-w"]
 _PLAIN = {
     "clang": ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"],
     "gcc": ["-fno-tree-vectorize", "-fno-unroll-loops"],
 }
-# A frame larger than a page must meet the guard page below its fibre's stack, and not jump over it.
-_PLAIN = {kind: [*flags, "-fstack-clash-protection"] for kind, flags in _PLAIN.items()}
 _CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti"]
 _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
@@ -56,7 +55,6 @@ def build(launch: Launch) -> Path:
     flags = _flags(tool, launch)
     folder, _ = data.cache_folder("recorders")
     runtime = _HERE / "runtime.c"
-    # The wrapper names the kernel's path, which is part of the debug information but not of the machine code.
     headers = included(launch.kernel.text, launch.kernel.path.parent)
     key = _digest([source, *headers, str(flags), tool.version, *(f.read_text() for f in _runtime_files())])
     library = folder / f"{launch.kernel.name}-{key}.so"
@@ -70,7 +68,7 @@ def build(launch: Launch) -> Path:
         try:
             compile_object(wrapper, instrumented, flags, launch.kernel.path)
         except BuildError as error:
-            raise _explain(error, launch) from None
+            raise entry.explain(error, launch) from None
         compile_object(runtime, plain, ["-O2", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)], runtime)
         # Clang from the wheel builds its own runtime at the first link: optimised and without the checks for undefined
         # behaviour that takes 3 s instead of 14, and the native builds use the same one.
@@ -81,11 +79,8 @@ def build(launch: Launch) -> Path:
 
 def _flags(tool: Compiler, launch: Launch) -> list[str]:
     language = ["-x", "c", "-std=gnu11"] if launch.kernel.backend == "c" else [*_CXX, "-include", str(_HERE / "cuda.h")]
-    macros = [f"-D{name}={value}" for name, value in launch.macros.items()]
-    beside = [f"-I{launch.kernel.path.parent}"]
-    if launch.kernel.backend == "cuda":
-        beside.append(f"-I{_HERE / 'include'}")
-    return [*language, *_COMMON, *_PLAIN[tool.kind], "-fsanitize=thread", *macros, *beside]
+    stand_ins = [f"-I{_HERE / 'include'}"] if launch.kernel.backend == "cuda" else []
+    return [*language, *_COMMON, *_PLAIN[tool.kind], "-fsanitize=thread", *entry.flags(launch), *stand_ins]
 
 
 def _unsanitised(tool: Compiler) -> list[str]:
@@ -95,13 +90,6 @@ def _unsanitised(tool: Compiler) -> list[str]:
 def _wrapper(launch: Launch) -> str:
     """Return the kernel as it stands, and a call of its entry with arguments from an array of pointers."""
     kernel = launch.kernel
-    arguments = []
-    for index, name in enumerate(kernel.args):
-        if name in MATRICES:
-            arguments.append(f"a[{index}]" if kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
-        else:
-            ctype = "double" if name in ("alpha", "beta") else "long long"
-            arguments.append(f"*({ctype} *)a[{index}]")
     lines = [line_directive(kernel.path), kernel.text, '#line 1 "gemmviz_arguments"']
     dynamic = _DYNAMIC_SHARED.finditer(_COMMENT.sub(" ", kernel.text))
     # Several kernels of a file may declare the same array.
@@ -115,25 +103,14 @@ def _wrapper(launch: Launch) -> str:
         f"{anchor} char gv_anchor;",
         f'{extern}__attribute__((no_sanitize("thread"))) char *gv_anchor_address(void) {{ return &gv_anchor; }}',
         f'{extern}__attribute__((no_sanitize("thread"))) void gv_entry(void **a)',
-        f"{{ {launch.entry}({', '.join(arguments)}); }}",
+        f"{{ {entry.call(launch)} }}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _explain(error: BuildError, launch: Launch) -> BuildError:
-    if error.line is not None:
-        return error
-    # The error is in the wrapper: the file itself is fine, but the call does not fit its prototype.
-    entry = launch.kernel.entry
-    return BuildError(
-        f"{launch.kernel.path.name}: entry {entry} cannot be called with args [{', '.join(launch.kernel.args)}]: "
-        f"{str(error).split(': ', 1)[-1]}",
-        launch.kernel.line_of("args"),
-    )
-
-
 def _runtime_files() -> list[Path]:
-    return [_HERE / name for name in ("runtime.c", "runtime.h", "cuda.h")]
+    headers = sorted(f for f in (_HERE / "include").rglob("*") if f.is_file())
+    return [*(_HERE / name for name in ("runtime.c", "runtime.h", "cuda.h")), *headers]
 
 
 def _digest(parts: Iterable[str]) -> str:

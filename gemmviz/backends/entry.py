@@ -1,0 +1,39 @@
+"""How compiled C or C++ calls a kernel's entry: from an array of pointers, one per argument."""
+
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.catalogue.launch import Launch
+
+
+def call(launch: Launch) -> str:
+    """Return the statement that calls the entry with what ``void **a`` points to.
+
+    Element i of ``a`` is a matrix, or points to a ``long long`` or (alpha, beta) a ``double``; the compiler converts
+    them to what the kernel's own prototype says.
+    """
+    arguments = []
+    for index, name in enumerate(launch.kernel.args):
+        if name in MATRICES:
+            # C++ converts no void pointer by itself: the recorder's header has a type that does.
+            arguments.append(f"a[{index}]" if launch.kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
+        else:
+            arguments.append(f"*({'double' if name in ('alpha', 'beta') else 'long long'} *)a[{index}]")
+    return f"{launch.entry}({', '.join(arguments)});"
+
+
+def flags(launch: Launch) -> list[str]:
+    """Return the parameters that become macros, and the folder of the kernel's own headers."""
+    macros = [f"-D{name}={value}" for name, value in launch.macros.items()]
+    return [*macros, f"-I{launch.kernel.path.parent}"]
+
+
+def explain(error: BuildError, launch: Launch) -> BuildError:
+    """Return the error as it is when it names a line of the kernel; else the prototype does not fit ``args``: say so."""
+    if error.line is not None:
+        return error
+    kernel = launch.kernel
+    reason = str(error).split(": ", 1)[-1]
+    return BuildError(
+        f"{kernel.path.name}: entry {kernel.entry} cannot be called with args [{', '.join(kernel.args)}]: {reason}",
+        kernel.line_of("args"),
+    )
