@@ -28,7 +28,7 @@ def flags(launch: Launch) -> list[str]:
 
 
 def explain(error: BuildError, launch: Launch) -> BuildError:
-    """Return the error as it is when it names a line of the kernel; else the prototype does not fit ``args``: say so."""
+    """Return the error as it is when it names a line; else the prototype does not fit ``args``, and it says so."""
     if error.line is not None:
         return error
     kernel = launch.kernel
