@@ -10,16 +10,16 @@ from typing import Any, Literal
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 
-Backend = Literal["c", "cuda", "numpy", "cublas"]
+Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
 MATRICES = ("A", "B", "C")
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
 _BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
-_LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "cublas": "cublas"}
+_LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "openblas": "openblas", "cublas": "cublas"}
 _FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 _KEYS = frozenset(
     {
         *("title", "idea", "source", "alias", "entry", "args", "params", "block", "grid", "shared", "requires"),
-        *("dtype", "accumulate", "layout", "library"),
+        *("dtype", "accumulate", "layout", "library", "exhibit"),
     }
 )
 
@@ -35,7 +35,7 @@ class Kernel:
     path, text
         The file, and all of its text, front matter included.
     backend
-        ``"c"`` and ``"cuda"`` are kernels with a source; ``"numpy"`` and ``"cublas"`` are library references.
+        ``"c"`` and ``"cuda"`` are kernels with a source; the others are library references.
     title, idea, source, alias
         What people read: a title, one sentence, the document that the kernel comes from, its name in there.
     entry
@@ -55,6 +55,8 @@ class Kernel:
         NumPy names of the element type and of the type that sums are kept in.
     column_major
         The matrices that are stored by columns.
+    exhibit
+        Why the kernel is wrong, where showing that is its purpose: it is run and explained, and never ranked.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Kernel:
     dtype: str = "float32"
     accumulate: str = "float32"
     column_major: frozenset[str] = frozenset()
+    exhibit: str = ""
 
     @property
     def sha256(self) -> str:
@@ -179,7 +182,7 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
     backend = _BACKEND_OF.get(path.suffix) or _LIBRARIES.get(str(matter.get("library")))
     if backend is None:
         raise FrontMatterError(f"a {path.suffix} file needs library = one of {', '.join(_LIBRARIES)}")
-    strings = {key: _string(matter, key) for key in ("title", "idea", "source", "alias", "entry")}
+    strings = {key: _string(matter, key) for key in ("title", "idea", "source", "alias", "entry", "exhibit")}
     dtype = _dtype(matter, "dtype", "float32")
     kernel = Kernel(
         name=name,
