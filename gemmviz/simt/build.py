@@ -27,7 +27,12 @@ _PLAIN = {
     "clang": ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"],
     "gcc": ["-fno-tree-vectorize", "-fno-unroll-loops"],
 }
+# Arithmetic on halves is rounded after each operation, as on a GPU.
+_HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexcess-precision=16"]}
 _CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti"]
+# A C kernel's threads become recorded threads of one run; see runtime.c.
+_THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
+_RUNTIME = ("runtime.c", "wmma.c")
 _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
     r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
@@ -54,7 +59,6 @@ def build(launch: Launch) -> Path:
     source = _wrapper(launch)
     flags = _flags(tool, launch)
     folder, _ = data.cache_folder("recorders")
-    runtime = _HERE / "runtime.c"
     headers = included(launch.kernel.text, launch.kernel.path.parent)
     key = _digest([source, *headers, str(flags), tool.version, *(f.read_text() for f in _runtime_files())])
     library = folder / f"{launch.kernel.name}-{key}.so"
@@ -64,23 +68,29 @@ def build(launch: Launch) -> Path:
         work = Path(name)
         wrapper = work / ("wrapper.c" if launch.kernel.backend == "c" else "wrapper.cpp")
         wrapper.write_text(source, encoding="utf-8")
-        instrumented, plain = work / "kernel.o", work / "runtime.o"
+        instrumented = work / "kernel.o"
         try:
             compile_object(wrapper, instrumented, flags, launch.kernel.path)
         except BuildError as error:
             raise entry.explain(error, launch) from None
-        compile_object(runtime, plain, ["-O2", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)], runtime)
+        objects = [instrumented]
+        for part in (_HERE / name for name in _RUNTIME):
+            objects.append(work / f"{part.stem}.o")
+            plain = ["-O2", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)]
+            compile_object(part, objects[-1], plain, part)
         # Clang from the wheel builds its own runtime at the first link: optimised and without the checks for undefined
         # behaviour that takes 3 s instead of 14, and the native builds use the same one.
         link = ["-g", "-O3", "-lm", *(["-fno-sanitize=undefined"] if tool.kind == "clang" else [])]
-        compile_shared([instrumented, plain], library, link, launch.kernel.path)
+        compile_shared(objects, library, link, launch.kernel.path)
     return library
 
 
 def _flags(tool: Compiler, launch: Launch) -> list[str]:
-    language = ["-x", "c", "-std=gnu11"] if launch.kernel.backend == "c" else [*_CXX, "-include", str(_HERE / "cuda.h")]
-    stand_ins = [f"-I{_HERE / 'include'}"] if launch.kernel.backend == "cuda" else []
-    return [*language, *_COMMON, *_PLAIN[tool.kind], "-fsanitize=thread", *entry.flags(launch), *stand_ins]
+    if launch.kernel.backend == "c":
+        language = ["-x", "c", "-std=gnu11", *_THREADS]
+    else:
+        language = [*_CXX, *_HALF[tool.kind], "-include", str(_HERE / "cuda.h"), f"-I{_HERE / 'include'}"]
+    return [*language, *_COMMON, *_PLAIN[tool.kind], "-fsanitize=thread", *entry.flags(launch)]
 
 
 def _unsanitised(tool: Compiler) -> list[str]:
@@ -110,7 +120,7 @@ def _wrapper(launch: Launch) -> str:
 
 def _runtime_files() -> list[Path]:
     headers = sorted(f for f in (_HERE / "include").rglob("*") if f.is_file())
-    return [*(_HERE / name for name in ("runtime.c", "runtime.h", "cuda.h")), *headers]
+    return [*(_HERE / name for name in (*_RUNTIME, "runtime.h", "wmma.h", "cuda.h")), *headers]
 
 
 def _digest(parts: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ COLUMNS: list[tuple[str, Any]] = [
 class Status(IntEnum):
     """How a run ended."""
 
-    OK, FULL, SIGNAL, DEADLINE, TOO_MANY_SITES, NO_MEMORY, TOO_MANY_PHASES = range(7)
+    OK, FULL, SIGNAL, DEADLINE, TOO_MANY_SITES, NO_MEMORY, TOO_MANY_PHASES, WARP_WAITS, PART_OF_WARP = range(9)
 
 
 class WatchedArray(ct.Structure):
@@ -70,7 +70,9 @@ class Run(ct.Structure):
         ("entry", ct.c_void_p),
         ("arguments", ct.c_void_p),
         *((name, ct.c_void_p) for name, _ in COLUMNS),
+        ("more", ct.c_void_p),
         ("count", ct.c_uint64),
+        ("more_count", ct.c_uint64),
         ("sites", ct.c_uint32),
         ("site_pc", ct.c_size_t * MAX_SITES),
         ("notes", ct.c_uint32),
@@ -82,4 +84,5 @@ class Run(ct.Structure):
         ("fault_address", ct.c_size_t),
         ("fault_block", ct.c_uint32),
         ("fault_thread", ct.c_uint32),
+        ("fault_other", ct.c_uint32),
     )

@@ -36,6 +36,8 @@ class RawTrace:
     ----------
     columns
         One array per column of `layout.COLUMNS`.
+    more
+        uint32, the bits of the further elements of accesses that cover several, in the order of the rows.
     places
         (line, column) of each site.
     shared
@@ -47,6 +49,7 @@ class RawTrace:
     """
 
     columns: dict[str, npt.NDArray[Any]]
+    more: npt.NDArray[Any]
     places: list[tuple[int, int]]
     shared: list[debuginfo.SharedArray]
     c: npt.NDArray[Any]
@@ -115,6 +118,8 @@ def run(
     columns = {name: np.empty(job.capacity, kind) for name, kind in COLUMNS}
     for name, column in columns.items():
         setattr(job, name, column.ctypes.data)
+    more = np.empty(job.capacity, np.uint32)
+    job.more = more.ctypes.data
     values = _arguments(launch, arrays)
     job.arguments = ctypes.cast(values.pointers, ctypes.c_void_p).value
     job.entry = ctypes.cast(code.gv_entry, ctypes.c_void_p).value
@@ -125,6 +130,7 @@ def run(
     _raise_fault(job, launch, info, base)
     return RawTrace(
         {name: column[: job.count].copy() for name, column in columns.items()},
+        more[: job.more_count].copy(),
         places,
         info.shared,
         arrays[2].view.copy(),
@@ -224,6 +230,19 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
             raise ConstraintError(f"{name} has too many different memory instructions to record: unroll less")
         case Status.TOO_MANY_PHASES:
             raise ConstraintError(f"{where}: more than 65,535 barriers cannot be recorded: choose a smaller K")
+        case Status.WARP_WAITS:
+            other = _who(launch, job.fault_block, job.fault_other)
+            raise KernelFault(
+                f"{where}: {who} waits for the other lanes of its warp, and {other} never comes: all lanes must reach "
+                "the same warp instruction",
+                line or None,
+            )
+        case Status.PART_OF_WARP:
+            raise KernelFault(
+                f"{where}: this instruction needs a whole warp of 32 threads, and {who} is in a warp of fewer: "
+                "make the block a multiple of 32 threads",
+                line or None,
+            )
         case Status.NO_MEMORY:
             raise ConstraintError(f"{name}: not enough memory for {launch.threads} threads per block")
 

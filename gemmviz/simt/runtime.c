@@ -15,12 +15,16 @@
 #include <ucontext.h>
 
 typedef struct { uint32_t x, y, z; } uint3;
-enum { READY, AT_BARRIER, LEFT };
+enum { WARP = 32 };
+enum { READY, AT_BARRIER, AT_WARP, LEFT };
 typedef struct {
     ucontext_t first;   // used once, to enter the fibre
     jmp_buf here;       // used for every later switch: unlike swapcontext it makes no system call
     int started, state;
     uintptr_t barrier_pc;
+    uint32_t mask;      // AT_WARP: the lanes it waits for, what it brought and what is to be done
+    void *posted;
+    gv_together *work;
 } fibre;
 
 static struct {
@@ -33,6 +37,9 @@ static struct {
     pthread_t owner;
     int pending;        // the last row is a write whose value is not yet in memory
     uintptr_t pending_address;
+    uint64_t pending_more;
+    uint32_t forked;    // threads that the kernel itself has started
+    int forking;
     uint16_t site_of[1 << 14]; // open-addressed: instruction address -> site + 1
 } g;
 
@@ -49,18 +56,28 @@ static void stop(int status)
     siglongjmp(g.escape, 1);
 }
 
-static inline uint32_t value_at(const void *address, uint32_t bytes, const gv_array *array)
+static inline uint32_t value_at(uintptr_t address, const gv_array *array)
 {
     uint32_t bits = 0;
-    if (array->doubles && bytes >= sizeof(double)) {
+    if (array->doubles) {
         double wide;
-        memcpy(&wide, address, sizeof wide);
+        memcpy(&wide, (void *)address, sizeof wide);
         float narrow = (float)wide;
         memcpy(&bits, &narrow, sizeof bits);
     } else {
-        memcpy(&bits, address, bytes < 4 ? bytes : 4);
+        memcpy(&bits, (void *)address, array->itemsize < 4 ? array->itemsize : 4);
     }
     return bits;
+}
+
+// Keeps the values of an access: the first element's in its row, those of the others apart, as few accesses have any.
+static inline void keep_values(uint64_t row, uintptr_t at, uint64_t more)
+{
+    gv_run *r = g.run;
+    const gv_array *a = &r->array[r->which[row]];
+    r->value[row] = value_at(at, a);
+    for (uint32_t done = 2 * a->itemsize; done <= r->bytes[row]; done += a->itemsize)
+        r->more[more++] = value_at(at + done - a->itemsize, a);
 }
 
 // The value of a write is in memory by the time its thread makes its next access, reaches a barrier or returns.
@@ -68,8 +85,7 @@ static inline void settle(void)
 {
     if (!g.pending) return;
     g.pending = 0;
-    uint64_t row = g.run->count - 1;
-    g.run->value[row] = value_at((void *)g.pending_address, g.run->bytes[row], &g.run->array[g.run->which[row]]);
+    keep_values(g.run->count - 1, g.pending_address, g.pending_more);
 }
 
 static inline uint16_t site_at(uintptr_t pc)
@@ -95,7 +111,7 @@ static void note(int kind, int array, int64_t offset, uintptr_t pc, uint32_t oth
     r->note[r->notes++] = (gv_note){kind, array, offset, pc, g.block, g.thread, other, (uint32_t)write};
 }
 
-static void access_memory(void *address, uint32_t bytes, int write, uintptr_t pc)
+void gv_access(void *address, uint32_t bytes, int write, uintptr_t pc)
 {
     gv_run *r = g.run;
     uintptr_t at = (uintptr_t)address;
@@ -108,40 +124,40 @@ static void access_memory(void *address, uint32_t bytes, int write, uintptr_t pc
             note(GV_NOTE_OUT_OF_BOUNDS, (int)i, (int64_t)at - (int64_t)a->start, pc, bytes, write);
             return;
         }
-        if (r->count == r->capacity) stop(GV_FULL);
-        uint64_t row = r->count++;
-        uint32_t bits = 0;
-        if (write) {
-            g.pending = 1;
-            g.pending_address = at;
-        } else {
-            bits = value_at(address, bytes, a);
-        }
+        uint32_t further = bytes > a->itemsize ? bytes / a->itemsize - 1 : 0;
+        if (r->count == r->capacity || r->more_count + further > r->capacity) stop(GV_FULL);
+        uint64_t row = r->count++, more = r->more_count;
+        r->more_count += further;
         r->site[row] = site_at(pc);
         r->which[row] = (uint8_t)i;
         r->write[row] = (uint8_t)write;
         r->bytes[row] = (uint8_t)bytes;
         r->element[row] = (uint32_t)((at - a->start) / a->itemsize);
-        r->value[row] = bits;
         r->block_of[row] = g.block;
         r->thread_of[row] = (uint16_t)g.thread;
         r->phase_of[row] = (uint16_t)g.phase;
+        if (write) {
+            g.pending = 1;
+            g.pending_address = at;
+            g.pending_more = more;
+        } else {
+            keep_values(row, at, more);
+        }
         return;
     }
 }
 
-#define PC ((uintptr_t)__builtin_return_address(0) - 1)
 #define CALLBACKS(n) \
-    void __tsan_read##n(void *p) { access_memory(p, n, 0, PC); } \
-    void __tsan_write##n(void *p) { access_memory(p, n, 1, PC); } \
-    void __tsan_volatile_read##n(void *p) { access_memory(p, n, 0, PC); } \
-    void __tsan_volatile_write##n(void *p) { access_memory(p, n, 1, PC); } \
-    void __tsan_unaligned_volatile_read##n(void *p) { access_memory(p, n, 0, PC); } \
-    void __tsan_unaligned_volatile_write##n(void *p) { access_memory(p, n, 1, PC); } \
-    void __tsan_unaligned_read##n(void *p) { access_memory(p, n, 0, PC); } \
-    void __tsan_unaligned_write##n(void *p) { access_memory(p, n, 1, PC); } \
-    void __tsan_read_write##n(void *p) { access_memory(p, n, 0, PC); access_memory(p, n, 1, PC); } \
-    void __tsan_unaligned_read_write##n(void *p) { access_memory(p, n, 0, PC); access_memory(p, n, 1, PC); }
+    void __tsan_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
+    void __tsan_write##n(void *p) { gv_access(p, n, 1, GV_PC); } \
+    void __tsan_volatile_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
+    void __tsan_volatile_write##n(void *p) { gv_access(p, n, 1, GV_PC); } \
+    void __tsan_unaligned_volatile_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
+    void __tsan_unaligned_volatile_write##n(void *p) { gv_access(p, n, 1, GV_PC); } \
+    void __tsan_unaligned_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
+    void __tsan_unaligned_write##n(void *p) { gv_access(p, n, 1, GV_PC); } \
+    void __tsan_read_write##n(void *p) { gv_access(p, n, 0, GV_PC); gv_access(p, n, 1, GV_PC); } \
+    void __tsan_unaligned_read_write##n(void *p) { gv_access(p, n, 0, GV_PC); gv_access(p, n, 1, GV_PC); }
 CALLBACKS(1) CALLBACKS(2) CALLBACKS(4) CALLBACKS(8) CALLBACKS(16)
 
 void __tsan_init(void) {}
@@ -151,26 +167,26 @@ void __tsan_func_exit(void) {}
 // memcpy, memset: Clang turns loops into them and TSan calls these names instead. Each byte range is one access per 4 bytes.
 static void range(const void *p, size_t n, int write, uintptr_t pc)
 {
-    for (size_t i = 0; i < n; i += 4) access_memory((char *)p + i, n - i < 4 ? (uint32_t)(n - i) : 4, write, pc);
+    for (size_t i = 0; i < n; i += 4) gv_access((char *)p + i, n - i < 4 ? (uint32_t)(n - i) : 4, write, pc);
 }
 void *__tsan_memcpy(void *to, const void *from, size_t n)
 {
-    range(from, n, 0, PC);
+    range(from, n, 0, GV_PC);
     memcpy(to, from, n);
-    range(to, n, 1, PC);
+    range(to, n, 1, GV_PC);
     return to;
 }
 void *__tsan_memmove(void *to, const void *from, size_t n)
 {
-    range(from, n, 0, PC);
+    range(from, n, 0, GV_PC);
     memmove(to, from, n);
-    range(to, n, 1, PC);
+    range(to, n, 1, GV_PC);
     return to;
 }
 void *__tsan_memset(void *to, int byte, size_t n)
 {
     memset(to, byte, n);
-    range(to, n, 1, PC);
+    range(to, n, 1, GV_PC);
     return to;
 }
 
@@ -184,8 +200,70 @@ static void to_scheduler(int state)
 
 void gv_barrier(void)
 {
-    g.fibres[g.thread].barrier_pc = g.run->last_pc = PC;
+    g.fibres[g.thread].barrier_pc = g.run->last_pc = GV_PC;
     to_scheduler(AT_BARRIER);
+}
+
+uint32_t gv_lane(void) { return g.thread % WARP; }
+
+uint32_t gv_lanes(void)
+{
+    uint32_t lanes = g.threads - g.thread / WARP * WARP;
+    return lanes >= WARP ? ~0u : (1u << lanes) - 1;
+}
+
+void gv_no_warp(uintptr_t pc)
+{
+    g.run->last_pc = pc;
+    stop(GV_PART_OF_WARP);
+}
+
+void gv_warp(uint32_t mask, void *mine, gv_together *work, uintptr_t pc)
+{
+    fibre *warp = g.fibres + g.thread / WARP * WARP, *me = &g.fibres[g.thread];
+    void *posted[WARP] = {0};
+    g.run->last_pc = me->barrier_pc = pc;
+    me->posted = mine;
+    me->work = work;
+    me->mask = mask &= gv_lanes();
+    for (uint32_t lane = 0; lane < WARP; lane++) {
+        fibre *f = warp + lane;
+        if (!(mask >> lane & 1)) continue;
+        if (f != me && !(f->state == AT_WARP && f->mask == mask && f->work == work)) {
+            to_scheduler(AT_WARP); // whoever comes last does the work, for this lane too
+            return;
+        }
+        posted[lane] = f->posted;
+    }
+    work(posted, mask);
+    for (uint32_t lane = 0; lane < WARP; lane++)
+        if (mask >> lane & 1) warp[lane].state = READY;
+}
+
+// A C kernel's own threads: each runs to its end where it is started, and the timeline puts them side by side.
+int gv_thread_create(size_t *handle, const void *attributes, void *(*start)(void *), void *argument)
+{
+    (void)attributes;
+    uint32_t me = g.thread;
+    settle();
+    if (!g.forking) g.phase++;
+    g.forking = 1;
+    g.thread = ++g.forked;
+    *handle = g.thread;
+    start(argument);
+    settle();
+    g.thread = me;
+    return 0;
+}
+
+int gv_thread_join(size_t handle, void **result)
+{
+    (void)handle;
+    (void)result;
+    settle();
+    if (g.forking) g.phase++;
+    g.forking = 0;
+    return 0;
 }
 
 static void fibre_main(void)
@@ -207,6 +285,26 @@ static void resume(uint32_t thread)
     setcontext(&f->first);
 }
 
+// Runs the lanes from `first` up to `end` until each is at a barrier or has left.
+static void run_warp(uint32_t first, uint32_t end)
+{
+    for (int again = 1; again;) {
+        again = 0;
+        for (uint32_t t = first; t < end; t++)
+            if (g.fibres[t].state == READY) resume(t);
+        for (uint32_t t = first; t < end; t++) again |= g.fibres[t].state == READY;
+    }
+    for (uint32_t t = first; t < end; t++) {
+        if (g.fibres[t].state != AT_WARP) continue;
+        uint32_t missing = 0; // or at another instruction, when none is
+        while (missing < end - first - 1 && (!(g.fibres[t].mask >> missing & 1) || g.fibres[first + missing].state == AT_WARP)) missing++;
+        g.thread = t;
+        g.run->last_pc = g.fibres[t].barrier_pc;
+        g.run->fault_other = first + missing;
+        stop(GV_WARP_WAITS);
+    }
+}
+
 static void run_block(char *stacks)
 {
     gv_run *r = g.run;
@@ -226,12 +324,12 @@ static void run_block(char *stacks)
     uint32_t waiting;
     for (g.phase = 0;; g.phase++) {
         if (g.phase > UINT16_MAX) stop(GV_TOO_MANY_PHASES); // the column holds no more
+        for (uint32_t t = 0; t < g.threads; t++)
+            if (!g.phase || g.fibres[t].state != LEFT) g.fibres[t].state = READY;
+        for (uint32_t first = 0; first < g.threads; first += WARP)
+            run_warp(first, first + WARP < g.threads ? first + WARP : g.threads);
         waiting = 0;
-        for (uint32_t t = 0; t < g.threads; t++) {
-            if (g.phase && g.fibres[t].state == LEFT) continue;
-            resume(t);
-            if (g.fibres[t].state == AT_BARRIER) waiting++;
-        }
+        for (uint32_t t = 0; t < g.threads; t++) waiting += g.fibres[t].state == AT_BARRIER;
         if (!waiting) return;
         if (waiting == g.threads) continue;
         // Some threads wait while others have left the kernel.

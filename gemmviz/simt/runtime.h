@@ -25,7 +25,11 @@ typedef struct {
     uint32_t block, thread, other, write;
 } gv_note;
 
-enum { GV_OK = 0, GV_FULL = 1, GV_SIGNAL = 2, GV_DEADLINE = 3, GV_TOO_MANY_SITES = 4, GV_NO_MEMORY = 5, GV_TOO_MANY_PHASES = 6 };
+enum {
+    GV_OK = 0, GV_FULL = 1, GV_SIGNAL = 2, GV_DEADLINE = 3, GV_TOO_MANY_SITES = 4, GV_NO_MEMORY = 5, GV_TOO_MANY_PHASES = 6,
+    GV_WARP_WAITS = 7, // a lane waits for lanes of its warp that never come
+    GV_PART_OF_WARP = 8 // an instruction for a whole warp met a warp of fewer than 32 threads
+};
 
 typedef struct {
     // in
@@ -43,11 +47,12 @@ typedef struct {
     uint8_t *write;
     uint8_t *bytes;
     uint32_t *element;
-    uint32_t *value; // the bits of the first four bytes, or of the double as a float
+    uint32_t *value; // the bits of the first element, or of the double as a float
     uint32_t *block_of;
     uint16_t *thread_of;
     uint16_t *phase_of;
-    uint64_t count;
+    uint32_t *more; // the bits of the further elements of accesses wider than one, in the order of the rows
+    uint64_t count, more_count;
     uint32_t sites;
     uintptr_t site_pc[GV_MAX_SITES];
     uint32_t notes;
@@ -55,7 +60,28 @@ typedef struct {
     // how it ended
     int32_t status, signal;
     uintptr_t fault_pc, last_pc, fault_address;
-    uint32_t fault_block, fault_thread;
+    uint32_t fault_block, fault_thread, fault_other;
 } gv_run;
 
 int gv_record(gv_run *run);
+
+// What the parts of the runtime offer each other.
+
+// Writes down one access of the running thread.
+void gv_access(void *address, uint32_t bytes, int write, uintptr_t pc);
+
+// What the lanes of a warp do together: `posted` holds what each lane brought; lanes outside the mask brought nothing.
+typedef void gv_together(void *posted[32], uint32_t mask);
+
+// Waits until every lane of the mask has come here; the last one does the work for all.
+void gv_warp(uint32_t mask, void *mine, gv_together *work, uintptr_t pc);
+
+// Ends the run: the running thread's warp has fewer than 32 lanes, and the instruction needs them all.
+void gv_no_warp(uintptr_t pc);
+
+// The running thread's number in its warp, and the lanes that its warp has.
+uint32_t gv_lane(void);
+uint32_t gv_lanes(void);
+
+// The address of the caller, for the source line. Only in functions that are never inlined.
+#define GV_PC ((uintptr_t)__builtin_return_address(0) - 1)

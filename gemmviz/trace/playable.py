@@ -36,7 +36,8 @@ class Playable:
         log = self.recording.accesses
         rows = np.flatnonzero((log.array == 2) & log.write)
         first = np.full(self.recording.arrays[2].size, self.timeline.steps, np.int64)
-        np.minimum.at(first, log.element[rows], self.timeline.step_of_row[rows])
+        position, element, _ = self.recording.covered(rows)
+        np.minimum.at(first, element, self.timeline.step_of_row[rows[position]])
         return first
 
     @cached_property

@@ -14,7 +14,8 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
 from gemmviz.simt import recorder
 from gemmviz.simt.build import build
-from gemmviz.trace.recording import Accesses, Array, Recording, Site
+from gemmviz.trace.columns import accesses
+from gemmviz.trace.recording import Array, Recording, Site
 
 # Peak memory per access while timeline and traffic are worked out (measured: 5.8 GB for 38 million).
 _ANALYSIS_BYTES = 160
@@ -80,7 +81,9 @@ def record(
         for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.accumulate))
     ]
     arrays += [Array(s.name, "shared", s.shape, s.dtype) for s in raw.shared]
-    column = raw.columns
+    log = accesses(raw, arrays)
+    # A C kernel has as many threads as it started.
+    block = launch.block if kernel.backend == "cuda" else (int(log.thread.max(initial=0)) + 1, 1, 1)
     return Recording(
         kernel=kernel.name,
         label=launch.label,
@@ -91,21 +94,11 @@ def record(
         n=problem.n,
         k=problem.k,
         params=dict(launch.params),
-        block=launch.block,
+        block=block,
         grid=launch.grid,
         arrays=tuple(arrays),
         sites=tuple(Site(*place) for place in raw.places),
-        accesses=Accesses(
-            site=column["site"],
-            array=column["which"],
-            write=column["write"],
-            bytes=column["bytes"],
-            element=column["element"],
-            value=_values(column["value"], column["which"], arrays),
-            block=column["block_of"],
-            thread=column["thread_of"],
-            phase=column["phase_of"],
-        ),
+        accesses=log,
         a=a.astype(np.float64),
         b=b.astype(np.float64),
         c=c,
@@ -120,21 +113,3 @@ def _room() -> int:
     """Return how many accesses fit in the memory that is free now."""
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return max(10_000, min(recorder.MAX_ACCESSES, free // _ANALYSIS_BYTES))
-
-
-def _values(
-    bits: "np.typing.NDArray[np.uint32]", which: "np.typing.NDArray[np.uint8]", arrays: list[Array]
-) -> "np.typing.NDArray[np.float32]":
-    """Turn the recorded bits into numbers, by the element type of each row's array."""
-    values = bits.view(np.float32).copy()
-    for index, array in enumerate(arrays):
-        kind = np.dtype(array.dtype)
-        if kind in (np.float32, np.float64):  # the recorder keeps a double's value as a float
-            continue
-        rows = which == index
-        if kind.itemsize <= 4 and kind.kind in "iuf":
-            unsigned = bits[rows].astype(f"u{kind.itemsize}")
-            values[rows] = unsigned.view(kind).astype(np.float32)
-        else:
-            values[rows] = np.nan
-    return values

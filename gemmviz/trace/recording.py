@@ -1,7 +1,7 @@
 """A recording: every memory access that a kernel's source really made, one row per access."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -98,13 +98,16 @@ class Accesses:
     element
         uint32, index of the (first) element within its array, in memory order.
     value
-        float32, what was read or written (first element).
+        float32, what was read or written (the first element's value).
     block
         uint32, linear block index (x fastest).
     thread
         uint16, linear thread index within the block (x fastest).
     phase
         uint16, barriers that the thread had passed.
+    more
+        float32, not a column: the values of the further elements of accesses that cover several, in the order of the
+        rows. See `Recording.covered`.
     """
 
     site: Column
@@ -116,6 +119,7 @@ class Accesses:
     block: Column
     thread: Column
     phase: Column
+    more: Column = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def __len__(self) -> int:
         return len(self.site)
@@ -190,15 +194,53 @@ class Recording:
         return thread % x, thread // x % y, thread // (x * y)
 
     @cached_property
+    def _spans(self) -> Column:
+        """Elements that each access covers."""
+        itemsize = np.array([a.itemsize for a in self.arrays], np.uint8)
+        return np.maximum(self.accesses.bytes // itemsize[self.accesses.array], 1)
+
+    @cached_property
+    def _more_start(self) -> Column:
+        """Where in ``accesses.more`` the further values of each row begin."""
+        further = self._spans.astype(np.int64) - 1
+        starts: Column = np.cumsum(further) - further
+        return starts
+
+    def covered(self, rows: Column) -> tuple[Column, Column, Column]:
+        """Return every element that some accesses cover: the access's place in `rows`, the element, and its value.
+
+        Parameters
+        ----------
+        rows
+            Row numbers of accesses.
+
+        Returns
+        -------
+        tuple
+            Three arrays of one length: int64, int64 (in memory order) and float32.
+        """
+        log = self.accesses
+        if not len(log.more):
+            return np.arange(len(rows)), log.element[rows].astype(np.int64), log.value[rows]
+        count = self._spans[rows].astype(np.int64)
+        position = np.repeat(np.arange(len(rows)), count)
+        offset = np.arange(len(position)) - np.repeat(np.cumsum(count) - count, count)
+        wide = offset > 0
+        value = log.value[rows][position]
+        value[wide] = log.more[self._more_start[rows][position[wide]] + offset[wide] - 1]
+        return position, log.element[rows].astype(np.int64)[position] + offset, value
+
+    @cached_property
     def owners(self) -> tuple[Column, Column]:
         """Block and thread that last wrote each element of C, as two int64 matrices (m x n); -1 where nobody did."""
         array = self.arrays[2]
         mine = np.flatnonzero((self.accesses.array == 2) & self.accesses.write)
-        rows, columns = array.cells(self.accesses.element[mine])
+        position, elements, _ = self.covered(mine)
+        rows, columns = array.cells(elements)
         block = np.full(array.shape, -1, np.int64)
         thread = np.full(array.shape, -1, np.int64)
-        block[rows, columns] = self.accesses.block[mine]
-        thread[rows, columns] = self.accesses.thread[mine]
+        block[rows, columns] = self.accesses.block[mine[position]]
+        thread[rows, columns] = self.accesses.thread[mine[position]]
         return block, thread
 
     def to_plain(self) -> dict[str, Any]:

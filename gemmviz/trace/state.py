@@ -18,8 +18,8 @@ class History:
     ----------
     base
         Per array: the first slot. A global array has one slot per element, a shared one a slot per block and element.
-    key, row
-        Sorted (slot, step) of each write as one number, and its row in the recording.
+    key, row, value
+        Sorted (slot, step) of each element written as one number, the row that wrote it, and the value.
     """
 
     recording: Recording
@@ -27,6 +27,18 @@ class History:
     base: tuple[int, ...]
     key: Ints
     row: Ints
+    value: npt.NDArray[np.float32]
+
+    def _last(self, array: int, step: int, block: int) -> Ints:
+        """Return, for each element of an array, the index in `key` of its last write up to `step`, or -1."""
+        info = self.recording.arrays[array]
+        first = self.base[array] + (block * info.size if info.space == "shared" else 0)
+        slots = np.arange(first, first + info.size)
+        if not len(self.key):
+            return np.full(len(slots), -1)
+        at = np.searchsorted(self.key, slots * self.timeline.steps + step, side="right") - 1
+        found = (at >= 0) & (self.key[np.maximum(at, 0)] // max(self.timeline.steps, 1) == slots)
+        return np.where(found, at, -1)
 
     def last_write(self, array: int, step: int, block: int = 0) -> Ints:
         """Return, for each element of an array in memory order, the row that last wrote it up to `step`, or -1.
@@ -40,24 +52,18 @@ class History:
         block
             Whose copy, for a shared array.
         """
-        info = self.recording.arrays[array]
-        first = self.base[array] + (block * info.size if info.space == "shared" else 0)
-        slots = np.arange(first, first + info.size)
-        steps = self.timeline.steps
-        at = np.searchsorted(self.key, slots * steps + step, side="right") - 1
-        found = (at >= 0) & (self.key[np.maximum(at, 0)] // max(steps, 1) == slots) if len(self.key) else at >= 0
-        return np.where(found, self.row[np.maximum(at, 0)] if len(self.row) else -1, -1)
+        at = self._last(array, step, block)
+        return np.where(at >= 0, self.row[np.maximum(at, 0)], -1) if len(self.row) else at
 
     def values(self, array: int, step: int, block: int = 0) -> npt.NDArray[Any]:
         """Return what each element holds at `step` (float32, in memory order); NaN where nothing was written yet.
 
         For A and B, which nobody writes, use ``recording.a`` and ``recording.b``.
         """
-        rows = self.last_write(array, step, block)
-        written = self.recording.accesses.value
-        if not len(written):  # a kernel that touches no memory at all
-            return np.full(len(rows), np.nan, np.float32)
-        return np.where(rows >= 0, written[np.maximum(rows, 0)], np.float32(np.nan))
+        at = self._last(array, step, block)
+        if not len(self.value):  # a kernel that writes nothing at all
+            return np.full(len(at), np.nan, np.float32)
+        return np.where(at >= 0, self.value[np.maximum(at, 0)], np.float32(np.nan))
 
 
 def history(recording: Recording, timeline: Timeline) -> History:
@@ -66,13 +72,15 @@ def history(recording: Recording, timeline: Timeline) -> History:
     base = [0]
     for array in recording.arrays:
         base.append(base[-1] + array.size * (recording.blocks if array.space == "shared" else 1))
-    rows = np.flatnonzero(log.write)
+    writes = np.flatnonzero(log.write)
+    position, element, value = recording.covered(writes)
+    rows = writes[position]
     which = log.array[rows]
     size = np.array([a.size if a.space == "shared" else 0 for a in recording.arrays], np.int64)
-    slot = np.array(base, np.int64)[which] + size[which] * log.block[rows] + log.element[rows]
+    slot = np.array(base, np.int64)[which] + size[which] * log.block[rows] + element
     key = slot * timeline.steps + timeline.step_of_row[rows]
     by_key = np.argsort(key, kind="stable")
-    return History(recording, timeline, tuple(base[:-1]), key[by_key], rows[by_key])
+    return History(recording, timeline, tuple(base[:-1]), key[by_key], rows[by_key], value[by_key])
 
 
 def shared_source(recording: Recording) -> Ints:

@@ -270,11 +270,8 @@ def covered(playable: Playable, array: int, rows: Any, memory_order: bool = Fals
 
     Cells are numbered row by row as drawn, or as they stand in memory.
     """
-    log, info = playable.recording.accesses, playable.recording.arrays[array]
-    count = np.maximum(log.bytes[rows] // info.itemsize, 1).astype(np.int64)
-    position = np.repeat(np.arange(len(rows)), count)
-    element = log.element[rows].astype(np.int64)[position]
-    element += np.arange(len(position)) - np.repeat(np.cumsum(count) - count, count)
+    info = playable.recording.arrays[array]
+    position, element, _ = playable.recording.covered(rows)
     element = np.minimum(element, info.size - 1)
     if info.column_major and not memory_order:
         r, c = info.cells(element)

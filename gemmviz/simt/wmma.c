@@ -1,0 +1,119 @@
+// Tensor-core fragments: which element of a tile is in which lane, the accesses that load and store it, the product.
+#include "wmma.h"
+#include "runtime.h"
+#include <string.h>
+
+enum { WARP = 32, LARGEST = 32 };
+
+static uint32_t itemsize(const gv_fragment *f) { return f->type == GV_HALF ? 2 : 4; }
+
+static float get(const gv_fragment *f, const void *p, uint32_t i)
+{
+    return f->type == GV_HALF ? (float)((const _Float16 *)p)[i] : ((const float *)p)[i];
+}
+
+static void put(const gv_fragment *f, void *p, uint32_t i, float value)
+{
+    if (f->type == GV_HALF) ((_Float16 *)p)[i] = (_Float16)value;
+    else ((float *)p)[i] = value;
+}
+
+// Says at which row and column of the tile element i of a lane stands.
+static void place(const gv_fragment *f, uint32_t lane, uint32_t i, uint32_t *row, uint32_t *column)
+{
+    uint32_t group = lane / 4, pair = 2 * (lane % 4);
+    *row = f->across ? pair : group;
+    *column = f->across ? group : pair;
+    for (int bit = 0; bit < 4; bit++) {
+        if (!(i >> bit & 1)) continue;
+        *row += (uint32_t)f->step[bit][0];
+        *column += (uint32_t)f->step[bit][1];
+    }
+}
+
+// An operand comes in 8 x 8 halves at a time, whatever its layout: each lane reads two neighbours of a row of memory.
+// (With the tile lying the other way, the hardware turns it after loading.) Seen in the machine code for sm_90.
+static void read_operand(const char *from, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
+{
+    uint32_t rows = by_columns ? f->columns : f->rows, columns = by_columns ? f->rows : f->columns;
+    uint32_t lane = gv_lane(), size = itemsize(f);
+    for (uint32_t column = 0; column < columns; column += 8)
+        for (uint32_t row = 0; row < rows; row += 8)
+            gv_access((char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
+}
+
+// An accumulator's elements are two neighbours of a row each: one access where memory has them side by side.
+static void touch_accumulator(char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
+{
+    uint32_t size = itemsize(f), width = by_columns == f->across ? 2 : 1;
+    for (uint32_t i = 0; i < f->count; i += width) {
+        uint32_t row, column;
+        place(f, gv_lane(), i, &row, &column);
+        char *p = at + (by_columns ? column * leading + row : row * leading + column) * size;
+        gv_access(p, width * size, x != NULL, pc);
+        if (x) memcpy(p, (const char *)x + i * size, width * size);
+    }
+}
+
+void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f)
+{
+    if (f->accumulates) touch_accumulator((char *)from, NULL, leading, by_columns, f, GV_PC);
+    else read_operand(from, leading, by_columns, f, GV_PC);
+    for (uint32_t i = 0; i < f->count; i++) {
+        uint32_t row, column;
+        place(f, gv_lane(), i, &row, &column);
+        put(f, x, i, get(f, from, by_columns ? column * leading + row : row * leading + column));
+    }
+}
+
+void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, const gv_fragment *f)
+{
+    touch_accumulator(to, x, leading, by_columns, f, GV_PC);
+}
+
+typedef struct {
+    void *d;
+    const void *a, *b, *c;
+    const gv_fragment *fd, *fa, *fb, *fc;
+} product;
+
+static void gather(float tile[LARGEST][LARGEST], const gv_fragment *f, uint32_t lane, const void *x)
+{
+    for (uint32_t i = 0; i < f->count; i++) {
+        uint32_t row, column;
+        place(f, lane, i, &row, &column);
+        tile[row][column] = get(f, x, i);
+    }
+}
+
+// Sums in double and rounds once: the hardware's own order and rounding of a sum are not documented.
+static void multiply(void *posted[32], uint32_t mask)
+{
+    float a[LARGEST][LARGEST], b[LARGEST][LARGEST], c[LARGEST][LARGEST];
+    (void)mask;
+    for (uint32_t lane = 0; lane < WARP; lane++) {
+        const product *p = posted[lane];
+        gather(a, p->fa, lane, p->a);
+        gather(b, p->fb, lane, p->b);
+        gather(c, p->fc, lane, p->c);
+    }
+    for (uint32_t lane = 0; lane < WARP; lane++) {
+        const product *p = posted[lane];
+        for (uint32_t i = 0; i < p->fd->count; i++) {
+            uint32_t row, column;
+            place(p->fd, lane, i, &row, &column);
+            double sum = c[row][column];
+            for (uint32_t k = 0; k < p->fa->columns; k++) sum += (double)a[row][k] * b[k][column];
+            put(p->fd, p->d, i, (float)sum);
+        }
+    }
+}
+
+void gv_wmma_mma(
+    void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b, const gv_fragment *fb,
+    const void *c, const gv_fragment *fc)
+{
+    product mine = {d, a, b, c, fd, fa, fb, fc};
+    if (gv_lanes() != ~0u) gv_no_warp(GV_PC);
+    gv_warp(~0u, &mine, multiply, GV_PC);
+}

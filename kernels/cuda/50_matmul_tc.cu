@@ -1,0 +1,32 @@
+// ---gemmviz
+// title      = "Tensor cores"
+// idea       = "One warp per block computes a 16 x 16 tile of C on the tensor cores, in half precision with sums in float."
+// source     = "S3"
+// alias      = "matmul_tc"
+// entry      = "matmul_tc"
+// args       = ["A", "B", "C", "M", "N", "K"]
+// dtype      = "float16"
+// accumulate = "float32"
+// block      = [32]
+// grid       = ["N / 16", "M / 16"]
+// requires   = ["M % 16 == 0", "N % 16 == 0", "K % 16 == 0"]
+// ---
+#include <mma.h>
+using namespace nvcuda;
+
+__global__ void matmul_tc(const half *A, const half *B, float *C, int M, int N, int K)
+{
+    int row = blockIdx.y * 16;
+    int col = blockIdx.x * 16;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+
+    wmma::fill_fragment(sum, 0.0f);
+    for (int k = 0; k < K; k += 16) {
+        wmma::load_matrix_sync(a, A + row * K + k, K);
+        wmma::load_matrix_sync(b, B + k * N + col, N);
+        wmma::mma_sync(sum, a, b, sum);
+    }
+    wmma::store_matrix_sync(C + row * N + col, sum, N, wmma::mem_row_major);
+}

@@ -1,0 +1,174 @@
+"""What the lanes of a warp do together: tensor-core fragments, and what happens when a lane does not come."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmviz.catalogue.errors import KernelFault
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import measure
+
+MEASURED = json.loads((Path(__file__).parent / "wmma_fragments_sm90.json").read_text())["fragments"]
+KNOWN = [f for f in MEASURED if "bf16" not in f["name"] and "k16" in f["name"]]
+PROBE = """#include <mma.h>
+using namespace nvcuda;
+// Loads a tile whose elements hold their own number, and writes down what each lane got.
+template <class F, class T, class L> __device__ void probe(float *C, int rows, int columns, int by_columns, L load)
+{
+    __shared__ T tile[32 * 32];
+    for (int i = threadIdx.x; i < rows * columns; i += 32)
+        tile[by_columns ? i % columns * rows + i / columns : i] = (T)i;
+    __syncthreads();
+    F f;
+    load(f, tile, by_columns ? rows : columns);
+    for (int i = 0; i < f.num_elements; i++) C[threadIdx.x * 16 + i] = f.x[i];
+}
+__global__ void probes(float *C, const float *A, const float *B)
+{
+    C += blockIdx.x * 512;
+    switch (blockIdx.x) {
+CASES    }
+}
+"""
+OPERAND = "[](auto &f, auto *p, int ld) { wmma::load_matrix_sync(f, p, ld); }"
+SUM = "[](auto &f, auto *p, int ld) { wmma::load_matrix_sync(f, p, ld, wmma::mem_row_major); }"
+USE = {"a": "matrix_a", "b": "matrix_b", "accumulator": "accumulator"}
+
+
+def recorded(body: str, *, block: int = 32, grid: int = 1, m: int = 32, n: int = 16) -> Recording:
+    matter = f'entry = "{body.split("void ")[-1].split("(")[0]}"\nargs = ["C", "A", "B"]\n'
+    matter += f"block = [{block}]\ngrid = [{grid}]\n"
+    front = "".join(f"// {line}\n" for line in matter.splitlines())
+    kernel = parse(f"// ---gemmviz\n{front}// ---\n{body}", Path("probe.cu"))
+    return record(launch(kernel, Problem(m, n, 4)), deadline_s=10)
+
+
+def test_every_lane_holds_the_elements_that_the_hardware_gives_it() -> None:
+    cases = []
+    for number, known in enumerate(KNOWN):
+        shape, use, kind, *layout = known["name"].split()
+        sizes = shape[1:].replace("n", ",").replace("k", ",")
+        fragment = f"wmma::fragment<wmma::{USE[use]}, {sizes}, {kind}{''.join(f', wmma::{x}' for x in layout)}>"
+        by_columns = int(layout == ["col_major"])
+        load = OPERAND if layout else SUM
+        cases.append(
+            f"    case {number}: probe<{fragment}, {kind}>(C, {known['rows']}, {known['cols']}, {by_columns}, {load}); break;\n"
+        )
+    got = recorded(PROBE.replace("CASES", "".join(cases)), grid=len(KNOWN), m=32 * len(KNOWN)).c
+    assert len(KNOWN) == 18
+    for number, known in enumerate(KNOWN):
+        lanes = got[32 * number : 32 * number + 32, : known["per_lane"]]
+        assert lanes.astype(int).tolist() == known["element"], known["name"]
+
+
+def tensor(m: int, n: int, k: int) -> Recording:
+    return record(launch(find("matmul_tc", ladder()), Problem(m, n, k)))
+
+
+def test_a_fragment_is_loaded_in_requests_of_eight_rows_of_sixteen_bytes() -> None:
+    recording = tensor(32, 48, 32)
+    traffic = measure(recording, build(recording))
+    a, b, c = traffic.arrays
+    blocks, steps = 6, 2
+    # Four requests for 16 x 16 halves, each of which touches eight sectors and uses half of each.
+    assert (a.read_requests, a.read_units, a.read_bytes) == (
+        blocks * steps * 4,
+        blocks * steps * 32,
+        blocks * steps * 512,
+    )
+    assert (b.read_requests, b.read_units) == (a.read_requests, a.read_units)
+    assert (c.write_requests, c.write_units, c.write_bytes) == (blocks * 4, blocks * 32, blocks * 1024)
+    assert recording.wrong == 0
+
+
+def test_wide_accesses_keep_the_value_of_every_element() -> None:
+    recording = tensor(16, 16, 16)
+    log = recording.accesses
+    assert set(log.bytes[log.array == 2]) == {8}
+    timeline = build(recording)
+    playable = Playable(recording, timeline, measure(recording, timeline)).prepare()
+    shown = playable.history.values(2, timeline.steps - 1).reshape(16, 16)
+    assert (shown == recording.c).all()
+    assert (playable.first_write < timeline.steps).all()
+    owners = recording.owners[1]
+    assert owners[0, :4].tolist() == [0, 0, 1, 1] and owners[9, 0] == 4
+
+
+def test_the_products_stand_under_the_kernels_own_lines() -> None:
+    recording = tensor(16, 16, 16)
+    lines = recording.text.splitlines()
+    for site in recording.sites:
+        assert "matrix_sync" in lines[site.line - 1]
+
+
+WAITS = """#include <mma.h>
+using namespace nvcuda;
+__global__ void k(float *C, const float *A, const float *B)
+{
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    wmma::fill_fragment(c, 0.0f);
+    CONDITION wmma::mma_sync(c, a, b, c);
+    C[threadIdx.x] = c.x[0];
+}
+"""
+
+
+def test_a_lane_that_never_comes_is_named() -> None:
+    with pytest.raises(
+        KernelFault, match=r"probe.cu:\d+: thread \(0, 0, 0\).* thread \(3, 0, 0\) .*never comes"
+    ) as error:
+        recorded(WAITS.replace("CONDITION", "if (threadIdx.x != 3)"))
+    assert error.value.line
+
+
+def test_a_block_that_is_no_whole_warp_is_refused() -> None:
+    with pytest.raises(KernelFault, match="multiple of 32"):
+        recorded(WAITS.replace("CONDITION", ""), block=16)
+
+
+THREADS = """#include <pthread.h>
+struct part { const float *A, *B; float *C; int n, first; };
+static void *rows(void *p)
+{
+    struct part *w = p;
+    for (int i = w->first; i < w->n; i += 3)
+        for (int j = 0; j < w->n; j++) {
+            float sum = 0;
+            for (int k = 0; k < w->n; k++) sum += w->A[i * w->n + k] * w->B[k * w->n + j];
+            w->C[i * w->n + j] = sum;
+        }
+    return 0;
+}
+void k(const float *A, const float *B, float *C, int N)
+{
+    pthread_t thread[3];
+    struct part part[3];
+    for (int t = 0; t < 3; t++) {
+        part[t] = (struct part){A, B, C, N, t};
+        pthread_create(&thread[t], 0, rows, &part[t]);
+    }
+    for (int t = 0; t < 3; t++) pthread_join(thread[t], 0);
+}
+"""
+
+
+def test_threads_that_a_c_kernel_starts_are_recorded_side_by_side() -> None:
+    front = '// ---gemmviz\n// entry = "k"\n// args = ["A", "B", "C", "N"]\n// ---\n'
+    recording = record(launch(parse(front + THREADS, Path("threads.c")), Problem.cube(6)))
+    assert recording.wrong == 0 and recording.block == (4, 1, 1)
+    timeline = build(recording)
+    first = recording.accesses.thread[timeline.rows(0)]
+    assert sorted(first) == [1, 2, 3]
+    owner = recording.owners[1]
+    assert (owner == np.arange(6)[:, None] % 3 + 1).all()
