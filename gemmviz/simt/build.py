@@ -24,7 +24,11 @@ _HERE = Path(__file__).parent
 # A frame larger than a page must meet the guard page below its fibre's stack, and not jump over it.
 _COMMON = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fstack-clash-protection", "-w"]
 _PLAIN = {
-    "clang": ["-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"],
+    # The last pair: else a read that is followed by a write to the same address is not called out.
+    "clang": [
+        *("-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"),
+        *("-mllvm", "-tsan-instrument-read-before-write=1"),
+    ],
     "gcc": ["-fno-tree-vectorize", "-fno-unroll-loops"],
 }
 # Arithmetic on halves is rounded after each operation, as on a GPU.
@@ -32,7 +36,8 @@ _HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexc
 _CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti"]
 # A C kernel's threads become recorded threads of one run; see runtime.c.
 _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
-_RUNTIME = ("runtime.c", "wmma.c")
+_RUNTIME = ("access.c", "runtime.c", "wmma.c")
+_HEADERS = ("runtime.h", "wmma.h", "cuda.h", "cuda_vector.h", "cuda_warp.h", "cuda_atomic.h", "cuda_math.h")
 _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
     r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
@@ -120,7 +125,7 @@ def _wrapper(launch: Launch) -> str:
 
 def _runtime_files() -> list[Path]:
     headers = sorted(f for f in (_HERE / "include").rglob("*") if f.is_file())
-    return [*(_HERE / name for name in (*_RUNTIME, "runtime.h", "wmma.h", "cuda.h")), *headers]
+    return [*(_HERE / name for name in (*_RUNTIME, *_HEADERS)), *headers]
 
 
 def _digest(parts: Iterable[str]) -> str:

@@ -46,37 +46,22 @@ extern "C" void gv_barrier(void) noexcept;
 
 // Without debug information of its own, what is inlined counts as the kernel's line that calls it.
 #if defined(__clang__)
-#define GV_DEVICE static inline __attribute__((always_inline, unused, nodebug))
+#define GV_METHOD inline __attribute__((always_inline, nodebug))
 #else
-#define GV_DEVICE static inline __attribute__((always_inline, unused, artificial))
+#define GV_METHOD inline __attribute__((always_inline, artificial))
 #endif
+#define GV_DEVICE static GV_METHOD
 
 template <class T> GV_DEVICE T __ldg(const T *p) { return *p; }
-template <class T> GV_DEVICE T min(T a, T b) { return b < a ? b : a; }
-template <class T> GV_DEVICE T max(T a, T b) { return a < b ? b : a; }
-GV_DEVICE unsigned min(unsigned a, int b) { return min(a, (unsigned)b); }
-GV_DEVICE unsigned min(int a, unsigned b) { return min((unsigned)a, b); }
-GV_DEVICE unsigned max(unsigned a, int b) { return max(a, (unsigned)b); }
-GV_DEVICE unsigned max(int a, unsigned b) { return max((unsigned)a, b); }
-// The product of two floats is exact in double, so that one rounding decides. Ties are rounded to even by the cast.
-GV_DEVICE float gv_next(float v, float towards) { return __builtin_nextafterf(v, towards); }
-GV_DEVICE float __fmul_rn(float a, float b) { return a * b; }
-GV_DEVICE float __fmul_rd(float a, float b)
-{
-    double exact = (double)a * b;
-    float near = (float)exact;
-    return near > exact ? gv_next(near, -__builtin_inff()) : near;
-}
-GV_DEVICE float __fmul_ru(float a, float b)
-{
-    double exact = (double)a * b;
-    float near = (float)exact;
-    return near < exact ? gv_next(near, __builtin_inff()) : near;
-}
-GV_DEVICE float __fmul_rz(float a, float b) { return (double)a * b < 0 ? __fmul_ru(a, b) : __fmul_rd(a, b); }
-GV_DEVICE float __fadd_rn(float a, float b) { return a + b; }
-extern "C" float fmaf(float a, float b, float c) noexcept; // as math.h declares it, which a kernel may include
-GV_DEVICE float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+template <class T> GV_DEVICE T __ldcg(const T *p) { return *p; }
+template <class T> GV_DEVICE T __ldcs(const T *p) { return *p; }
+template <class T> GV_DEVICE void __stcg(T *p, T v) { *p = v; }
+template <class T> GV_DEVICE void __stcs(T *p, T v) { *p = v; }
+
+#include "cuda_math.h"
+#include "cuda_vector.h"
+#include "cuda_warp.h"
+#include "cuda_atomic.h"
 
 // A pointer argument whose type the kernel's own prototype decides.
 struct gv_pointer {

@@ -1,5 +1,6 @@
 """Reads a recorder's debug information: which source line an instruction comes from, where shared arrays lie."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,18 @@ from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+_VECTOR = re.compile(r"(float|double|int|uint|short|ushort|char|uchar|__half)([24])")
+_ELEMENT = {
+    "float": "float32",
+    "double": "float64",
+    "int": "int32",
+    "uint": "uint32",
+    "short": "int16",
+    "ushort": "uint16",
+    "char": "int8",
+    "uchar": "uint8",
+    "__half": "float16",
+}
 _TLS = ("DW_OP_GNU_push_tls_address", "DW_OP_form_tls_address")
 
 
@@ -127,7 +140,12 @@ def _type(die: Any) -> tuple[tuple[int, ...], str]:
         if die.tag == "DW_TAG_array_type":
             shape += [_extent(child) for child in die.iter_children() if child.tag == "DW_TAG_subrange_type"]
         elif die.tag in ("DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_class_type"):
-            return tuple(shape) or (1,), f"V{die.attributes['DW_AT_byte_size'].value}"
+            name = die.attributes.get("DW_AT_name")
+            vector = _VECTOR.fullmatch(name.value.decode() if name else "")
+            if vector is None:
+                return tuple(shape) or (1,), f"V{die.attributes['DW_AT_byte_size'].value}"
+            # An array of vectors is shown as what it holds: one dimension more.
+            return (*shape, int(vector[2])), _ELEMENT[vector[1]]
         die = _attribute_die(die, "DW_AT_type")
     if die is None:
         return tuple(shape) or (1,), "u1"

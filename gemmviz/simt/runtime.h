@@ -65,7 +65,24 @@ typedef struct {
 
 int gv_record(gv_run *run);
 
-// What the parts of the runtime offer each other.
+// What the parts of the runtime offer each other. A number of a thread or block is linear, x fastest.
+typedef struct {
+    gv_run *run;
+    uint32_t thread, block, phase;
+} gv_running;
+extern gv_running gv_now __attribute__((visibility("hidden")));
+
+// Forgets the last run.
+void gv_begin(gv_run *run);
+
+// Ends the run from wherever it is.
+void gv_stop(int status) __attribute__((noreturn));
+
+// Notices something, once per kind and instruction.
+void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other, int write);
+
+// Keeps the value of the last write; called where a thread gives way, as by then the value is in memory.
+void gv_settle(void);
 
 // Writes down one access of the running thread.
 void gv_access(void *address, uint32_t bytes, int write, uintptr_t pc);

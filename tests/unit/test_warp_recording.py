@@ -61,7 +61,8 @@ def test_every_lane_holds_the_elements_that_the_hardware_gives_it() -> None:
         by_columns = int(layout == ["col_major"])
         load = OPERAND if layout else SUM
         cases.append(
-            f"    case {number}: probe<{fragment}, {kind}>(C, {known['rows']}, {known['cols']}, {by_columns}, {load}); break;\n"
+            f"    case {number}: probe<{fragment}, {kind}>"
+            f"(C, {known['rows']}, {known['cols']}, {by_columns}, {load}); break;\n"
         )
     got = recorded(PROBE.replace("CASES", "".join(cases)), grid=len(KNOWN), m=32 * len(KNOWN)).c
     assert len(KNOWN) == 18
@@ -172,3 +173,38 @@ def test_threads_that_a_c_kernel_starts_are_recorded_side_by_side() -> None:
     assert sorted(first) == [1, 2, 3]
     owner = recording.owners[1]
     assert (owner == np.arange(6)[:, None] % 3 + 1).all()
+
+
+TOGETHER = """__global__ void k(float *C, const float *A, const float *B, int N)
+{
+    __shared__ float4 tile[8];
+    int t = threadIdx.x;
+    if (t < 8) tile[t] = reinterpret_cast<const float4 *>(A)[t];
+    __syncthreads();
+    float4 v = tile[t % 8];
+    float sum = v.x + v.y + v.z + v.w;
+    for (int o = 16; o; o /= 2) sum += __shfl_down_sync(~0u, sum, o);
+    if (t == 0) C[0] = sum;
+    unsigned odd = __ballot_sync(~0u, t & 1);
+    if (t == 1) C[1] = odd == 0xaaaaaaaau;
+    if (t == 2) C[2] = 0;
+    __syncwarp();
+    atomicAdd(&C[2], 1);
+}
+"""
+
+
+def test_vectors_shuffles_votes_and_atomics_do_what_they_do_on_a_gpu() -> None:
+    recording = recorded(TOGETHER.replace(", int N", ""), m=8, n=8)
+    assert recording.c.reshape(-1)[:3].tolist() == [4 * recording.a.reshape(-1)[:32].sum(), 1, 32]
+    tile = recording.arrays[3]
+    assert (tile.shape, tile.dtype) == ((8, 4), "float32")
+    log = recording.accesses
+    wide = log.bytes == 16
+    assert np.count_nonzero(wide & (log.array == 0)) == 8 and np.count_nonzero(wide & (log.array == 3)) == 8 + 32
+
+
+def test_a_read_that_is_followed_by_a_write_to_its_place_is_an_access_too() -> None:
+    scale = "__global__ void k(float *C, const float *A, const float *B) { if (threadIdx.x < 4) C[threadIdx.x] *= 2; }"
+    log = recorded(scale).accesses
+    assert log.write.tolist() == [False, True] * 4

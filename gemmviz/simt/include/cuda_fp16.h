@@ -13,3 +13,32 @@ GV_DEVICE half __hadd(half a, half b) { return a + b; }
 GV_DEVICE half __hsub(half a, half b) { return a - b; }
 GV_DEVICE half __hmul(half a, half b) { return a * b; }
 GV_DEVICE half __hfma(half a, half b, half c) { return (half)((double)a * (double)b + (double)c); }
+
+struct alignas(4) __half2 {
+    typedef half gv_whole __attribute__((vector_size(4), may_alias));
+    half x, y;
+    __half2() = default;
+    GV_METHOD __half2(half x, half y) : x(x), y(y) {}
+    GV_METHOD __half2(const __half2 &v) { *(gv_whole *)this = *(const gv_whole *)&v; }
+    GV_METHOD __half2 &operator=(const __half2 &v)
+    {
+        *(gv_whole *)this = *(const gv_whole *)&v;
+        return *this;
+    }
+};
+typedef __half2 half2;
+
+GV_DEVICE half2 make_half2(half x, half y) { return half2(x, y); }
+GV_DEVICE half2 __halves2half2(half x, half y) { return half2(x, y); }
+GV_DEVICE half2 __half2half2(half v) { return half2(v, v); }
+GV_DEVICE half2 __float2half2_rn(float v) { return half2((half)v, (half)v); }
+GV_DEVICE half2 __floats2half2_rn(float x, float y) { return half2((half)x, (half)y); }
+GV_DEVICE half2 __float22half2_rn(float2 v) { return half2((half)v.x, (half)v.y); }
+GV_DEVICE float2 __half22float2(half2 v) { return float2((float)v.x, (float)v.y); }
+GV_DEVICE half __low2half(half2 v) { return v.x; }
+GV_DEVICE half __high2half(half2 v) { return v.y; }
+GV_DEVICE float __low2float(half2 v) { return (float)v.x; }
+GV_DEVICE float __high2float(half2 v) { return (float)v.y; }
+GV_DEVICE half2 __hadd2(half2 a, half2 b) { return half2(a.x + b.x, a.y + b.y); }
+GV_DEVICE half2 __hmul2(half2 a, half2 b) { return half2(a.x * b.x, a.y * b.y); }
+GV_DEVICE half2 __hfma2(half2 a, half2 b, half2 c) { return half2(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)); }
