@@ -15,6 +15,8 @@ MATRICES = ("A", "B", "C")
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
 _BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
 _LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "openblas": "openblas", "cublas": "cublas"}
+# Two digits may have a letter behind them, which puts a rung between two others.
+_NUMBER = re.compile(r"^(\d+|\d\d[a-z])_")
 _FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 _KEYS = frozenset(
     {
@@ -178,7 +180,7 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
     unknown = matter.keys() - _KEYS
     if unknown:
         raise FrontMatterError(f"unknown key {sorted(unknown)[0]!r}; known are {', '.join(sorted(_KEYS))}")
-    name = re.sub(r"^\d+_", "", path.stem)
+    name = _NUMBER.sub("", path.stem)
     backend = _BACKEND_OF.get(path.suffix) or _LIBRARIES.get(str(matter.get("library")))
     if backend is None:
         raise FrontMatterError(f"a {path.suffix} file needs library = one of {', '.join(_LIBRARIES)}")
@@ -234,7 +236,7 @@ def _string(matter: dict[str, Any], key: str) -> str:
     value = matter.get(key, "")
     if not isinstance(value, str):
         raise FrontMatterError(f"{key} must be a text")
-    return value
+    return " ".join(value.split())
 
 
 def _strings(matter: dict[str, Any], key: str) -> list[str]:

@@ -3,16 +3,24 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gemmviz.catalogue.documents import Document, documents
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
 
-_BACKEND = {"c": "CPU (C)", "cuda": "CUDA", "numpy": "CPU library", "cublas": "GPU library"}
+_BACKEND = {
+    "c": "CPU (C)",
+    "cuda": "CUDA",
+    "numpy": "CPU library",
+    "openblas": "CPU library",
+    "cublas": "GPU library",
+}
 
 
 def add(commands: Any, summary: str) -> None:
@@ -25,26 +33,34 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     kernels = ladder()
     if args.json:
-        sys.stdout.write(json.dumps([describe(kernel) for kernel in kernels], indent=1) + "\n")
+        sources = documents()
+        sys.stdout.write(json.dumps([describe(kernel, sources) for kernel in kernels], indent=1) + "\n")
         return 0
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
     table = Table(title="The ladder")
-    for name in ("kernel", "title", "from", "runs on", "parameters", "requires"):
-        table.add_column(name, overflow="fold")
+    for name in ("kernel", "title", "from", "runs on", "elements", "parameters", "requires"):
+        # A kernel's name is there to be copied.
+        table.add_column(name, overflow="fold", no_wrap=name == "kernel")
     for kernel in kernels:
-        name = kernel.name if kernel.alias == kernel.name else f"{kernel.name} ({kernel.alias})"
+        source = kernel.source if kernel.alias == kernel.name else f"{kernel.source}: {kernel.alias}"
         params = ", ".join(f"{key} = {' | '.join(map(str, values))}" for key, values in kernel.params.items())
         requires = ", ".join(e.text for e in kernel.requires)
-        cells = (name, kernel.title, kernel.source, _BACKEND[kernel.backend], params, requires)
+        title = f"Exhibit, wrong on purpose: {kernel.title}" if kernel.exhibit else kernel.title
+        cells = (kernel.name, title, source, _BACKEND[kernel.backend], _elements(kernel), params, requires)
         table.add_row(*map(escape, cells))
     console.print(table)
     return 0
 
 
-def describe(kernel: Kernel) -> dict[str, Any]:
-    """Return what a kernel's file says, as plain data."""
+def _elements(kernel: Kernel) -> str:
+    same = kernel.accumulate == kernel.dtype
+    return kernel.dtype if same else f"{kernel.dtype}, sums {kernel.accumulate}"
+
+
+def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
+    """Return what a kernel's file says and which names of the documents it stands for, as plain data."""
     return {
         "name": kernel.name,
         "alias": kernel.alias,
@@ -64,4 +80,11 @@ def describe(kernel: Kernel) -> dict[str, Any]:
         "dtype": kernel.dtype,
         "accumulate": kernel.accumulate,
         "layout": {matrix: "column" if matrix in kernel.column_major else "row" for matrix in "ABC"},
+        "exhibit": kernel.exhibit,
+        "stands_for": [
+            {"source": document.id, "name": name.name, "params": {key: list(v) for key, v in name.params.items()}}
+            for document in sources
+            for name in document.names
+            if name.kernel == kernel.name
+        ],
     }

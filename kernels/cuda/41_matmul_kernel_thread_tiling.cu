@@ -5,7 +5,7 @@
 // alias    = "matmul_kernel_thread_tiling"
 // entry    = "matmul_kernel_thread_tiling<BLOCK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
-// params   = { BLOCK = [32, 16, 8], TT = [8, 4, 2] }
+// params   = { BLOCK = [32, 16, 8, 4], TT = [8, 4, 2] }
 // block    = ["BLOCK", "BLOCK / TT"]
 // grid     = ["ceil(N / BLOCK)", "ceil(M / BLOCK)"]
 // requires = ["TT >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK * BLOCK / TT <= 1024", "BLOCK <= 64"]

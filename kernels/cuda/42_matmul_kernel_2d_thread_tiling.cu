@@ -5,7 +5,7 @@
 // alias    = "matmul_kernel_2d_thread_tiling"
 // entry    = "matmul_kernel_2d_thread_tiling<BLOCK, BK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
-// params   = { BLOCK = [64, 32, 16, 8], BK = [16, 8, 4], TT = [8, 4, 2] }
+// params   = { BLOCK = [64, 32, 16, 8, 4], BK = [16, 8, 4], TT = [8, 4, 2] }
 // block    = ["BLOCK / TT", "BLOCK / TT"]
 // grid     = ["ceil(N / BLOCK)", "ceil(M / BLOCK)"]
 // requires = ["TT >= 1", "BK >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK / TT <= 32", "BLOCK * BK <= 6144"]

@@ -7,14 +7,16 @@ import pytest
 
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import BenchRequest, Done
 from gemmviz.engine.supervisor import Engine
 
 pytestmark = pytest.mark.gpu
 FAST = {"warmup_launches": 1, "warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 2}
-RUNGS = [kernel for kernel in ladder() if kernel.backend in ("cuda", "cublas")]
+DEVICE = [kernel for kernel in ladder() if kernel.backend in ("cuda", "cublas")]
+RUNGS = [kernel for kernel in DEVICE if not kernel.exhibit]
+EXHIBITS = [kernel for kernel in DEVICE if kernel.exhibit]
 SIZES = [(64, 64, 64), (1, 1, 1), (67, 61, 59), (256, 32, 96), (33, 300, 17), (1000, 777, 1023)]
 
 
@@ -34,28 +36,47 @@ def bench(engine, *kernels, size=(64, 64, 64), **protocol):
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("kernel", RUNGS, ids=lambda k: k.name)
-def test_a_rung_is_right_or_refused_by_its_own_constraint(engine, kernel, size):
+def test_a_rung_is_right_at_a_size_or_at_the_one_that_it_offers(engine, kernel, size):
     (row,) = bench(engine, (kernel.path, kernel.text, {}), size=size)
     try:
         launch(kernel, Problem(*size))
     except ConstraintError:
+        nearest = nearest_size(kernel, Problem(*size), kernel.defaults)
         assert row["status"] == "unsupported"
-    else:
-        assert row["status"] == "ok", row["message"]
-        assert row["gflops"] > 0
-        assert row["verify"]["after"] == "ok"
+        assert f"the nearest size that works is {nearest}" in row["message"]
+        (row,) = bench(engine, (kernel.path, kernel.text, {}), size=(nearest.m, nearest.n, nearest.k))
+    assert row["status"] == "ok", row["message"]
+    assert row["gflops"] > 0
+    assert row["verify"]["after"] == "ok"
 
 
 @pytest.mark.parametrize("kernel", [k for k in RUNGS if k.params], ids=lambda k: k.name)
 def test_every_offered_parameter_works(engine, kernel):
     for name, values in kernel.params.items():
         for value in values:
-            try:
-                launch(kernel, Problem(65, 66, 67), {name: value})
-            except ConstraintError:
+            size = nearest_size(kernel, Problem(65, 66, 67), kernel.defaults | {name: value})
+            if size is None:
                 continue
-            (row,) = bench(engine, (kernel.path, kernel.text, {name: value}), size=(65, 66, 67))
+            (row,) = bench(engine, (kernel.path, kernel.text, {name: value}), size=(size.m, size.n, size.k))
             assert row["status"] == "ok", f"{name} = {value}: {row['message']}"
+
+
+@pytest.mark.parametrize("kernel", EXHIBITS, ids=lambda k: k.name)
+def test_an_exhibit_goes_wrong_as_it_says_and_the_next_kernel_runs(engine, kernel):
+    # No tile divides these sizes; a kernel that needs one is shown at the size that it offers.
+    size = nearest_size(kernel, Problem(67, 61, 59), kernel.defaults)
+    row, after = bench(engine, (kernel.path, kernel.text, {}), GOOD, size=(size.m, size.n, size.k))
+    assert row["exhibit"]
+    assert row["status"] == ("compile" if kernel.name == "mm_optimizado_printed" else "wrong"), row["message"]
+    assert kernel.exhibit in row["message"]
+    assert row["gflops"] is None
+    assert after["status"] == "ok", after["message"]
+
+
+def test_an_exhibit_that_happens_to_be_right_is_not_ranked(engine):
+    kernel = find("mm_no_bounds", ladder())
+    (row,) = bench(engine, (kernel.path, kernel.text, {}), size=(64, 64, 64))
+    assert (row["status"], row["gflops"]) == ("skipped", None), row["message"]
 
 
 def test_the_compiler_tells_registers_and_shared_memory(engine):

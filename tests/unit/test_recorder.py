@@ -37,15 +37,6 @@ def line_of(recording_text: str, needle: str) -> int:
     return next(i for i, line in enumerate(recording_text.splitlines(), 1) if needle in line)
 
 
-@pytest.mark.parametrize("rung", RUNGS, ids=lambda k: k.name)
-@pytest.mark.parametrize("problem", [Problem.cube(32), Problem(13, 7, 5), Problem(1, 1, 1), Problem(9, 34, 3)], ids=str)
-def test_every_rung_computes_the_right_c_and_stays_in_bounds(rung, problem) -> None:  # type: ignore[no-untyped-def]
-    recording = record(launch(rung, problem))
-    assert (recording.wrong, recording.notes) == (0, ())
-    block, _ = recording.owners
-    assert (block >= 0).all()
-
-
 def test_tiles_read_each_element_as_often_as_there_are_tiles() -> None:
     recording, traffic = recorded("gputiled", 8, TS=4)
     a, b, c, *shared = traffic.arrays

@@ -1,0 +1,59 @@
+// ---gemmviz
+// title    = "CPU loops, threads"
+// idea     = "The rows of C are dealt out to threads, which share nothing that is written; THREADS = 0 takes all cores."
+// source   = "S4"
+// alias    = "OpenMP CPU"
+// entry    = "hostmult_threads"
+// args     = ["C", "A", "B", "M", "N", "K"]
+// params   = { THREADS = [0, 1, 2, 4] }
+// requires = ["THREADS >= 0", "THREADS <= 256"]
+// ---
+
+#include <pthread.h>
+#include <unistd.h>
+
+enum { MOST = 256 };
+
+struct rows {
+    float *C;
+    const float *A, *B;
+    int first, end, N, K;
+};
+
+static void *multiply(void *argument)
+{
+    const struct rows *r = argument;
+    float *C = r->C;
+    const float *A = r->A, *B = r->B;
+    int end = r->end, N = r->N, K = r->K;
+    for (int i = r->first; i < end; i++) {
+        for (int j = 0; j < N; j++) {
+            float sum = 0;
+            for (int k = 0; k < K; k++)
+                sum += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = sum;
+        }
+    }
+    return 0;
+}
+
+void hostmult_threads(float *C, const float *A, const float *B, int M, int N, int K)
+{
+    long wanted = THREADS ? THREADS : sysconf(_SC_NPROCESSORS_ONLN);
+    int threads = wanted < 1 ? 1 : wanted > MOST ? MOST : wanted;
+    if (threads > M)
+        threads = M;
+    struct rows rows[MOST];
+    pthread_t ids[MOST];
+    int running[MOST];
+
+    for (int t = 0; t < threads; t++) {
+        rows[t] = (struct rows){C, A, B, (long)M * t / threads, (long)M * (t + 1) / threads, N, K};
+        running[t] = pthread_create(&ids[t], 0, multiply, &rows[t]) == 0;
+        if (!running[t])
+            multiply(&rows[t]); // no more threads to be had: this one does the work
+    }
+    for (int t = 0; t < threads; t++)
+        if (running[t])
+            pthread_join(ids[t], 0);
+}

@@ -1,0 +1,35 @@
+// ---gemmviz
+// title    = "Shared-memory tiles of integers, B stored by columns"
+// idea     = "Neighbouring threads load along the rows of A and the columns of B, as each lies in memory; B's tile is turned round."
+// source   = "S1"
+// alias    = "mm_optimizado"
+// entry    = "mm_optimizado"
+// args     = ["A", "B", "C", "M", "N", "K"]
+// params   = { BLOCK_SIZE = [16, 2, 8, 32] }
+// block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
+// grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
+// requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]
+// dtype    = "int32"
+// layout   = { B = "column" }
+// ---
+
+__global__ void mm_optimizado(const int *A, const int *B, int *C, int M, int N, int K)
+{
+    __shared__ int As[BLOCK_SIZE][BLOCK_SIZE];
+    __shared__ int Bs[BLOCK_SIZE][BLOCK_SIZE];
+    int fila = threadIdx.y, col = threadIdx.x; // row and column in the tile, in the slides' words
+    int row0 = blockIdx.y * BLOCK_SIZE, col0 = blockIdx.x * BLOCK_SIZE;
+    int sum = 0;
+
+    for (int t = 0; t < K; t += BLOCK_SIZE) {
+        As[fila][col] = row0 + fila < M && t + col < K ? A[(row0 + fila) * K + t + col] : 0;
+        // Neighbouring threads read along a column of B, as it lies in memory: they hold neighbouring k.
+        Bs[col][fila] = t + col < K && col0 + fila < N ? B[t + col + (col0 + fila) * K] : 0;
+        __syncthreads();
+        for (int k = 0; k < BLOCK_SIZE; k++)
+            sum += As[fila][k] * Bs[k][col];
+        __syncthreads();
+    }
+    if (row0 + fila < M && col0 + col < N)
+        C[(row0 + fila) * N + col0 + col] = sum;
+}

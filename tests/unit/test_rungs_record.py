@@ -1,0 +1,77 @@
+"""Every rung of the ladder, recorded: the right C at any size, or an offer of the nearest one; exhibits go wrong."""
+
+from itertools import product
+
+import pytest
+
+from gemmviz.catalogue.errors import BuildError, ConstraintError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.record import record
+from gemmviz.trace.recording import Recording
+
+LADDER = ladder()
+RUNGS = [kernel for kernel in LADDER if kernel.recordable and not kernel.exhibit]
+SIZES = [Problem.cube(32), Problem(13, 7, 5), Problem(1, 1, 1), Problem(9, 34, 3), Problem(37, 18, 41)]
+
+
+def recorded(name: str, problem: Problem, **params: int) -> Recording:
+    return record(launch(find(name, LADDER), problem, params))
+
+
+@pytest.mark.parametrize("rung", RUNGS, ids=lambda kernel: kernel.name)
+def test_a_rung_computes_the_right_c_within_bounds_at_every_size_it_takes_or_offers(rung: Kernel) -> None:
+    for wanted in SIZES:
+        try:
+            job = launch(rung, wanted)
+        except ConstraintError as refusal:
+            nearest = nearest_size(rung, wanted, rung.defaults)
+            assert nearest is not None
+            assert f"the nearest size that works is {nearest}" in str(refusal)
+            job = launch(rung, nearest)
+        recording = record(job)
+        assert (recording.wrong, recording.notes) == (0, ()), wanted
+        block, _ = recording.owners
+        assert (block >= 0).all()
+
+
+@pytest.mark.parametrize("rung", [k for k in RUNGS if k.params], ids=lambda kernel: kernel.name)
+def test_each_value_of_a_parameter_has_a_size_that_it_works_at(rung: Kernel) -> None:
+    combinations = [dict(zip(rung.params, values, strict=True)) for values in product(*rung.params.values())]
+    sizes = [(params, nearest_size(rung, Problem(18, 5, 9), params)) for params in combinations]
+    possible = [(params, size) for params, size in sizes if size is not None]
+    for name, values in rung.params.items():
+        assert {params[name] for params, _ in possible} == set(values)
+    params, size = possible[-1]
+    assert record(launch(rung, size, params)).wrong == 0
+
+
+def test_a_sum_that_starts_from_old_memory_is_wrong_everywhere() -> None:
+    assert recorded("mm_printed", Problem.cube(4), BLOCK_SIZE=2).wrong == 16
+
+
+def test_threads_outside_the_matrix_write_outside_it() -> None:
+    recording = recorded("mm_no_bounds", Problem(5, 4, 3), BLOCK_SIZE=2)
+    assert any("writes C[20], out of bounds (it has 20 elements)" in note for note in recording.notes)
+    assert recorded("mm_no_bounds", Problem(4, 5, 3), BLOCK_SIZE=2).wrong > 0
+    fitting = recorded("mm_no_bounds", Problem(4, 4, 3), BLOCK_SIZE=2)
+    assert (fitting.wrong, fitting.notes) == (0, ())
+
+
+def test_a_store_at_every_stage_leaves_the_last_stage() -> None:
+    assert recorded("mm_optimizado_store_in_loop", Problem.cube(4), BLOCK_SIZE=2).wrong > 0
+    assert recorded("mm_optimizado_store_in_loop", Problem(4, 4, 2), BLOCK_SIZE=2).wrong == 0
+
+
+def test_a_comma_in_brackets_does_not_compile_and_the_line_is_named() -> None:
+    with pytest.raises(BuildError) as caught:
+        recorded("mm_optimizado_printed", Problem.cube(4))
+    line = find("mm_optimizado_printed", LADDER).text.splitlines()[(caught.value.line or 0) - 1]
+    assert "As[fila, k]" in line
+
+
+def test_every_exhibit_is_among_those_seen_going_wrong() -> None:
+    seen = {"mm_printed", "mm_no_bounds", "mm_optimizado_store_in_loop", "mm_optimizado_printed"}
+    assert {kernel.name for kernel in LADDER if kernel.exhibit} == seen
