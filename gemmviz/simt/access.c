@@ -66,17 +66,18 @@ static inline uint16_t site_at(uintptr_t pc)
     return (uint16_t)(gv_now.run->sites - 1);
 }
 
-void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other, int write)
+void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other, uintptr_t other_pc, int write)
 {
     gv_run *r = gv_now.run;
     for (uint32_t i = 0; i < r->notes; i++)
         if (r->note[i].kind == kind && r->note[i].pc == pc && r->note[i].array == array) return;
     if (r->notes == GV_MAX_NOTES) return;
-    r->note[r->notes++] = (gv_note){kind, array, offset, pc, gv_now.block, gv_now.thread, other, (uint32_t)write};
+    r->note[r->notes++] = (gv_note){kind, array, offset, pc, other_pc, gv_now.block, gv_now.thread, other, (uint32_t)write};
 }
 
-void gv_access(void *address, uint32_t bytes, int write, uintptr_t pc)
+void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
 {
+    int write = how & GV_WRITE;
     gv_run *r = gv_now.run;
     uintptr_t at = (uintptr_t)address;
     r->last_pc = pc;
@@ -85,8 +86,12 @@ void gv_access(void *address, uint32_t bytes, int write, uintptr_t pc)
         const gv_array *a = &r->array[i];
         if (at - (a->start - a->guard) >= a->bytes + 2 * a->guard) continue;
         if (at - a->start >= a->bytes || at - a->start + bytes > a->bytes) {
-            gv_notice(GV_NOTE_OUT_OF_BOUNDS, (int)i, (int64_t)at - (int64_t)a->start, pc, bytes, write);
+            gv_notice(GV_NOTE_OUT_OF_BOUNDS, (int)i, (int64_t)at - (int64_t)a->start, pc, bytes, 0, write);
             return;
+        }
+        if (!(how & GV_ANY_ALIGNMENT) && at & (bytes - 1)) { // what is accessed at once is a power of two
+            r->fault_address = at;
+            gv_stop(GV_MISALIGNED);
         }
         uint32_t further = bytes > a->itemsize ? bytes / a->itemsize - 1 : 0;
         if (r->count == r->capacity || r->more_count + further > r->capacity) gv_stop(GV_FULL);
@@ -100,6 +105,7 @@ void gv_access(void *address, uint32_t bytes, int write, uintptr_t pc)
         r->block_of[row] = gv_now.block;
         r->thread_of[row] = (uint16_t)gv_now.thread;
         r->phase_of[row] = (uint16_t)gv_now.phase;
+        r->turn_of[row] = (uint16_t)gv_now.turn;
         if (write) {
             pending.is = 1;
             pending.address = at;
@@ -111,17 +117,25 @@ void gv_access(void *address, uint32_t bytes, int write, uintptr_t pc)
     }
 }
 
+// Reads and writes at once: fibres give way at barriers only, so that the caller's arithmetic is atomic by itself.
+void gv_atomic(void *address, uint32_t bytes)
+{
+    uintptr_t pc = GV_PC;
+    gv_access(address, bytes, 0, pc);
+    gv_access(address, bytes, 1, pc);
+    gv_now.run->site_atomic[site_at(pc)] = 1;
+}
+
+// What Clang calls unaligned may stand at any address: a GPU's compiler would have split it.
 #define CALLBACKS(n) \
     void __tsan_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
-    void __tsan_write##n(void *p) { gv_access(p, n, 1, GV_PC); } \
+    void __tsan_write##n(void *p) { gv_access(p, n, GV_WRITE, GV_PC); } \
     void __tsan_volatile_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
-    void __tsan_volatile_write##n(void *p) { gv_access(p, n, 1, GV_PC); } \
-    void __tsan_unaligned_volatile_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
-    void __tsan_unaligned_volatile_write##n(void *p) { gv_access(p, n, 1, GV_PC); } \
-    void __tsan_unaligned_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
-    void __tsan_unaligned_write##n(void *p) { gv_access(p, n, 1, GV_PC); } \
-    void __tsan_read_write##n(void *p) { gv_access(p, n, 0, GV_PC); gv_access(p, n, 1, GV_PC); } \
-    void __tsan_unaligned_read_write##n(void *p) { gv_access(p, n, 0, GV_PC); gv_access(p, n, 1, GV_PC); }
+    void __tsan_volatile_write##n(void *p) { gv_access(p, n, GV_WRITE, GV_PC); } \
+    void __tsan_unaligned_volatile_read##n(void *p) { gv_access(p, n, GV_ANY_ALIGNMENT, GV_PC); } \
+    void __tsan_unaligned_volatile_write##n(void *p) { gv_access(p, n, GV_WRITE | GV_ANY_ALIGNMENT, GV_PC); } \
+    void __tsan_unaligned_read##n(void *p) { gv_access(p, n, GV_ANY_ALIGNMENT, GV_PC); } \
+    void __tsan_unaligned_write##n(void *p) { gv_access(p, n, GV_WRITE | GV_ANY_ALIGNMENT, GV_PC); }
 CALLBACKS(1) CALLBACKS(2) CALLBACKS(4) CALLBACKS(8) CALLBACKS(16)
 
 void __tsan_init(void) {}
@@ -131,7 +145,8 @@ void __tsan_func_exit(void) {}
 // memcpy, memset: Clang turns loops into them and TSan calls these names instead. Each byte range is one access per 4 bytes.
 static void range(const void *p, size_t n, int write, uintptr_t pc)
 {
-    for (size_t i = 0; i < n; i += 4) gv_access((char *)p + i, n - i < 4 ? (uint32_t)(n - i) : 4, write, pc);
+    for (size_t i = 0; i < n; i += 4)
+        gv_access((char *)p + i, n - i < 4 ? (uint32_t)(n - i) : 4, write | GV_ANY_ALIGNMENT, pc);
 }
 void *__tsan_memcpy(void *to, const void *from, size_t n)
 {

@@ -110,7 +110,7 @@ def _wrapper(launch: Launch) -> str:
     # Several kernels of a file may declare the same array.
     for name, element in {found["name"]: found["type"] for found in dynamic}.items():
         count = f"({max(launch.shared_bytes, 1)} + sizeof({element}) - 1) / sizeof({element})"
-        lines.append(f"thread_local {element} {name}[{count}];")
+        lines.append(f"__shared__ {element} {name}[{count}];")
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays tells where that segment lies.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"

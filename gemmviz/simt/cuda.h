@@ -22,7 +22,12 @@ extern "C" uint3 gv_thread_index(void) noexcept __attribute__((const));
 extern "C" uint3 gv_block_index(void) noexcept __attribute__((const));
 extern "C" uint3 gv_block_shape(void) noexcept __attribute__((const));
 extern "C" uint3 gv_grid_shape(void) noexcept __attribute__((const));
+// Two barriers in the source stay two: which of them a thread waits at is part of what is recorded.
+#if defined(__clang__)
+extern "C" void gv_barrier(void) noexcept __attribute__((nomerge, convergent));
+#else
 extern "C" void gv_barrier(void) noexcept;
+#endif
 
 #define threadIdx gv_thread_index()
 #define blockIdx gv_block_index()
@@ -40,7 +45,8 @@ extern "C" void gv_barrier(void) noexcept;
 #define __launch_bounds__(...)
 #define __constant__ static
 // One copy per OS thread, and a block runs on one OS thread: this is what "shared by a block" means here.
-#define __shared__ thread_local
+// The arrays stand far apart, so that an index which runs out of one does not land in the next.
+#define __shared__ thread_local __attribute__((aligned(65536)))
 
 #define __syncthreads() gv_barrier()
 

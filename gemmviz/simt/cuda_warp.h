@@ -6,8 +6,8 @@ extern "C" void gv_warp_here(unsigned mask, void *mine, void (*work)(void **post
 extern "C" unsigned gv_lane(void) noexcept;
 #define GV_UNSEEN __attribute__((no_sanitize("thread"), unused))
 
-GV_UNSEEN static void gv_nothing(void **, unsigned) {}
-GV_DEVICE void __syncwarp(unsigned mask = ~0u) { gv_warp_here(mask, nullptr, gv_nothing); }
+extern "C" void gv_sync_warp(unsigned mask);
+GV_DEVICE void __syncwarp(unsigned mask = ~0u) { gv_sync_warp(mask); }
 
 template <class T> struct gv_shuffle {
     T in, out;

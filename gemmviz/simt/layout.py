@@ -19,13 +19,16 @@ COLUMNS: list[tuple[str, Any]] = [
     ("block_of", np.uint32),
     ("thread_of", np.uint16),
     ("phase_of", np.uint16),
+    ("turn_of", np.uint16),
 ]
 
 
 class Status(IntEnum):
     """How a run ended."""
 
-    OK, FULL, SIGNAL, DEADLINE, TOO_MANY_SITES, NO_MEMORY, TOO_MANY_PHASES, WARP_WAITS, PART_OF_WARP = range(9)
+    OK, FULL, SIGNAL, DEADLINE, TOO_MANY_SITES, NO_MEMORY, TOO_MANY_PHASES, WARP_WAITS, PART_OF_WARP, MISALIGNED = (
+        range(10)
+    )
 
 
 class WatchedArray(ct.Structure):
@@ -49,6 +52,7 @@ class Note(ct.Structure):
         ("array", ct.c_int32),
         ("offset", ct.c_int64),
         ("pc", ct.c_size_t),
+        ("other_pc", ct.c_size_t),
         ("block", ct.c_uint32),
         ("thread", ct.c_uint32),
         ("other", ct.c_uint32),
@@ -75,6 +79,7 @@ class Run(ct.Structure):
         ("more_count", ct.c_uint64),
         ("sites", ct.c_uint32),
         ("site_pc", ct.c_size_t * MAX_SITES),
+        ("site_atomic", ct.c_uint8 * MAX_SITES),
         ("notes", ct.c_uint32),
         ("note", Note * MAX_NOTES),
         ("status", ct.c_int32),

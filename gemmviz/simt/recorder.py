@@ -14,14 +14,17 @@ from gemmviz.catalogue.errors import ConstraintError, KernelFault, KernelTimeout
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import poison_byte
-from gemmviz.simt import debuginfo
-from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Note, Run, Status
+from gemmviz.simt import debuginfo, noticed
+from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Run, Status
+from gemmviz.simt.noticed import who
 
 # The columns of a recording of this length take 1 GiB.
 MAX_ACCESSES = 50_000_000
 # An estimated size is rounded down by this much: edges of tiles make a small problem cost more than its share.
 _MARGIN = 0.9
 _GUARD = 1 << 20
+# Shared arrays stand 64 KiB apart (see cuda.h) and have 48 at most.
+_SHARED_GUARD = 8 << 10
 _ALIGNMENT = 256  # as cudaMalloc aligns
 # CUDA gives a thread up to 512 KiB of local memory. Only what is touched is committed.
 _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
@@ -44,8 +47,10 @@ class RawTrace:
         The shared arrays, in the order in which column ``which`` numbers them from 3; 0 to 2 are A, B, C.
     c
         C as the kernel left it, flat.
-    notes
-        Sentences: accesses out of bounds, barriers that some threads missed.
+    noticed
+        Accesses out of bounds, barriers that some threads missed.
+    atomic
+        Per site, whether it is an atomic operation.
     """
 
     columns: dict[str, npt.NDArray[Any]]
@@ -53,7 +58,8 @@ class RawTrace:
     places: list[tuple[int, int]]
     shared: list[debuginfo.SharedArray]
     c: npt.NDArray[Any]
-    notes: list[str]
+    noticed: list[noticed.Noticed]
+    atomic: list[bool]
 
 
 def run(
@@ -109,6 +115,7 @@ def run(
     for slot, shared in zip(job.array[3:MAX_ARRAYS], info.shared, strict=False):
         slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
         slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
+        slot.guard = _SHARED_GUARD
         slot.doubles = shared.dtype == "float64"
     job.arrays = 3 + len(info.shared)
     job.capacity = min(capacity, MAX_ACCESSES)
@@ -134,7 +141,8 @@ def run(
         places,
         info.shared,
         arrays[2].view.copy(),
-        [_sentence(n, launch, names, job, info.place(n.pc - base)[0]) for n in job.note[: job.notes]],
+        noticed.read(job, launch, names, lambda pc: info.place(pc - base)[0]),
+        [bool(flag) for flag in job.site_atomic[: job.sites]],
     )
 
 
@@ -177,17 +185,6 @@ def _load_address(code: ctypes.CDLL, library: Path) -> int:
     return address - debuginfo.symbol_address(library, "gv_entry")
 
 
-def _who(launch: Launch, block: int, thread: int) -> str:
-    if launch.kernel.backend == "c":
-        return "the loop"
-    x, y, _ = launch.grid
-    bx, by, _ = launch.block
-    return (
-        f"thread ({thread % bx}, {thread // bx % by}, {thread // (bx * by)}) "
-        f"of block ({block % x}, {block // x % y}, {block // (x * y)})"
-    )
-
-
 def _smaller(job: Run, launch: Launch) -> str:
     """Say which size would fit, judged by how far the run had come when there was no more room.
 
@@ -208,7 +205,7 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
     # A fault outside the kernel's own code (in the recorder, in a library) is told by the access before it.
     line = next((line for pc in (job.fault_pc, job.last_pc) if (line := info.place(pc - base)[0])), 0)
     where = f"{name}:{line}" if line else name
-    who = _who(launch, job.fault_block, job.fault_thread)
+    culprit = who(launch, job.fault_block, job.fault_thread)
     match Status(job.status):
         case Status.OK:
             return
@@ -219,10 +216,10 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
             )
         case Status.SIGNAL:
             cause = signal.strsignal(job.signal) or f"signal {job.signal}"
-            raise KernelFault(f"{where}: {cause} in {who}, address {job.fault_address:#x}", line or None)
+            raise KernelFault(f"{where}: {cause} in {culprit}, address {job.fault_address:#x}", line or None)
         case Status.DEADLINE:
             raise KernelTimeout(
-                f"{where}: still running after {job.deadline_s:g} s in {who}: "
+                f"{where}: still running after {job.deadline_s:g} s in {culprit}: "
                 "an endless loop, or too large a size to record",
                 line or None,
             )
@@ -231,30 +228,23 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
         case Status.TOO_MANY_PHASES:
             raise ConstraintError(f"{where}: more than 65,535 barriers cannot be recorded: choose a smaller K")
         case Status.WARP_WAITS:
-            other = _who(launch, job.fault_block, job.fault_other)
+            other = who(launch, job.fault_block, job.fault_other)
             raise KernelFault(
-                f"{where}: {who} waits for the other lanes of its warp, and {other} never comes: all lanes must reach "
-                "the same warp instruction",
+                f"{where}: {culprit} waits for the other lanes of its warp, and {other} never comes: all lanes must "
+                "reach the same warp instruction",
                 line or None,
             )
         case Status.PART_OF_WARP:
             raise KernelFault(
-                f"{where}: this instruction needs a whole warp of 32 threads, and {who} is in a warp of fewer: "
+                f"{where}: this instruction needs a whole warp of 32 threads, and {culprit} is in a warp of fewer: "
                 "make the block a multiple of 32 threads",
+                line or None,
+            )
+        case Status.MISALIGNED:
+            raise KernelFault(
+                f"{where}: {culprit} accesses several elements at once at an address that is no multiple of their "
+                f'size ({job.fault_address:#x}): a GPU stops with "misaligned address"',
                 line or None,
             )
         case Status.NO_MEMORY:
             raise ConstraintError(f"{name}: not enough memory for {launch.threads} threads per block")
-
-
-def _sentence(note: Note, launch: Launch, names: list[str], job: Run, line: int) -> str:
-    who = _who(launch, note.block, note.thread)
-    where = f"{launch.kernel.path.name}:{line}"
-    if note.kind == 1:
-        array = job.array[note.array]
-        verb = "writes" if note.write else "reads"
-        index = note.offset // array.itemsize
-        extent = array.bytes // array.itemsize
-        return f"{where}: {who} {verb} {names[note.array]}[{index}], out of bounds (it has {extent} elements)"
-    other = _who(launch, note.block, note.other)
-    return f"{where}: {who} waits at a barrier that {other} never reaches, because it has left the kernel"

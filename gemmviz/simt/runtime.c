@@ -18,6 +18,7 @@ typedef struct {
     ucontext_t first;   // used once, to enter the fibre
     jmp_buf here;       // used for every later switch: unlike swapcontext it makes no system call
     int started, state;
+    uint32_t turn;
     uintptr_t barrier_pc;
     uint32_t mask;      // AT_WARP: the lanes it waits for, what it brought and what is to be done
     void *posted;
@@ -104,6 +105,19 @@ void gv_warp_here(uint32_t mask, void *mine, gv_together *work)
     gv_warp(mask, mine, work, GV_PC);
 }
 
+static void nothing(void *posted[WARP], uint32_t mask)
+{
+    (void)posted;
+    (void)mask;
+}
+
+// Unlike the other instructions of a warp, this one puts accesses to memory in order.
+void gv_sync_warp(uint32_t mask)
+{
+    gv_warp(mask, NULL, nothing, GV_PC);
+    gv_now.turn = ++g.fibres[gv_now.thread].turn;
+}
+
 // A C kernel's own threads: each runs to its end where it is started, and the timeline puts them side by side.
 int gv_thread_create(size_t *handle, const void *attributes, void *(*start)(void *), void *argument)
 {
@@ -141,6 +155,7 @@ static void resume(uint32_t thread)
     uint32_t *b = gv_now.run->block;
     fibre *f = &g.fibres[thread];
     gv_now.thread = thread;
+    gv_now.turn = f->turn;
     g.thread_index = (uint3){thread % b[0], thread / b[0] % b[1], thread / (b[0] * b[1])};
     f->state = READY;
     if (_setjmp(g.scheduler)) return;
@@ -189,19 +204,29 @@ static void run_block(char *stacks)
     for (gv_now.phase = 0;; gv_now.phase++) {
         if (gv_now.phase > UINT16_MAX) gv_stop(GV_TOO_MANY_PHASES); // the column holds no more
         for (uint32_t t = 0; t < g.threads; t++)
-            if (!gv_now.phase || g.fibres[t].state != LEFT) g.fibres[t].state = READY;
+            if (!gv_now.phase || g.fibres[t].state != LEFT) {
+                g.fibres[t].state = READY;
+                g.fibres[t].turn = 0;
+            }
         for (uint32_t first = 0; first < g.threads; first += WARP)
             run_warp(first, first + WARP < g.threads ? first + WARP : g.threads);
         waiting = 0;
         for (uint32_t t = 0; t < g.threads; t++) waiting += g.fibres[t].state == AT_BARRIER;
         if (!waiting) return;
-        if (waiting == g.threads) continue;
+        if (waiting == g.threads) {
+            for (uint32_t t = 1; t < g.threads; t++) {
+                if (g.fibres[t].barrier_pc == g.fibres[0].barrier_pc) continue;
+                gv_now.thread = t;
+                gv_notice(GV_NOTE_BARRIERS_DIFFER, -1, 0, g.fibres[t].barrier_pc, 0, g.fibres[0].barrier_pc, 0);
+            }
+            continue;
+        }
         // Some threads wait while others have left the kernel.
         uint32_t in = 0, out = 0;
         while (g.fibres[in].state != AT_BARRIER) in++;
         while (g.fibres[out].state != LEFT) out++;
         gv_now.thread = in;
-        gv_notice(GV_NOTE_BARRIER_LEFT, -1, 0, g.fibres[in].barrier_pc, out, 0);
+        gv_notice(GV_NOTE_BARRIER_LEFT, -1, 0, g.fibres[in].barrier_pc, out, 0, 0);
     }
 }
 

@@ -16,19 +16,20 @@ typedef struct {
 } gv_array;
 
 // Something that the recorder noticed, once per kind and site.
-enum { GV_NOTE_OUT_OF_BOUNDS = 1, GV_NOTE_BARRIER_LEFT = 2 };
+enum { GV_NOTE_OUT_OF_BOUNDS = 1, GV_NOTE_BARRIER_LEFT = 2, GV_NOTE_BARRIERS_DIFFER = 3 };
 typedef struct {
     int32_t kind;
     int32_t array;
     int64_t offset; // bytes from the array's start
-    uintptr_t pc;
+    uintptr_t pc, other_pc;
     uint32_t block, thread, other, write;
 } gv_note;
 
 enum {
     GV_OK = 0, GV_FULL = 1, GV_SIGNAL = 2, GV_DEADLINE = 3, GV_TOO_MANY_SITES = 4, GV_NO_MEMORY = 5, GV_TOO_MANY_PHASES = 6,
     GV_WARP_WAITS = 7, // a lane waits for lanes of its warp that never come
-    GV_PART_OF_WARP = 8 // an instruction for a whole warp met a warp of fewer than 32 threads
+    GV_PART_OF_WARP = 8, // an instruction for a whole warp met a warp of fewer than 32 threads
+    GV_MISALIGNED = 9 // fault_address is no multiple of what is accessed at once
 };
 
 typedef struct {
@@ -51,10 +52,12 @@ typedef struct {
     uint32_t *block_of;
     uint16_t *thread_of;
     uint16_t *phase_of;
+    uint16_t *turn_of; // __syncwarp that the thread had passed in the phase
     uint32_t *more; // the bits of the further elements of accesses wider than one, in the order of the rows
     uint64_t count, more_count;
     uint32_t sites;
     uintptr_t site_pc[GV_MAX_SITES];
+    uint8_t site_atomic[GV_MAX_SITES];
     uint32_t notes;
     gv_note note[GV_MAX_NOTES];
     // how it ended
@@ -68,7 +71,7 @@ int gv_record(gv_run *run);
 // What the parts of the runtime offer each other. A number of a thread or block is linear, x fastest.
 typedef struct {
     gv_run *run;
-    uint32_t thread, block, phase;
+    uint32_t thread, block, phase, turn;
 } gv_running;
 extern gv_running gv_now __attribute__((visibility("hidden")));
 
@@ -79,13 +82,14 @@ void gv_begin(gv_run *run);
 void gv_stop(int status) __attribute__((noreturn));
 
 // Notices something, once per kind and instruction.
-void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other, int write);
+void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other, uintptr_t other_pc, int write);
 
 // Keeps the value of the last write; called where a thread gives way, as by then the value is in memory.
 void gv_settle(void);
 
-// Writes down one access of the running thread.
-void gv_access(void *address, uint32_t bytes, int write, uintptr_t pc);
+// Writes down one access of the running thread. `how`: GV_WRITE or not, and whether any address will do.
+enum { GV_WRITE = 1, GV_ANY_ALIGNMENT = 2 };
+void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc);
 
 // What the lanes of a warp do together: `posted` holds what each lane brought; lanes outside the mask brought nothing.
 typedef void gv_together(void *posted[32], uint32_t mask);

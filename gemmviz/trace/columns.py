@@ -48,6 +48,7 @@ def accesses(raw: RawTrace, arrays: Sequence[Array]) -> Accesses:
         block=column["block_of"],
         thread=column["thread_of"],
         phase=column["phase_of"],
+        turn=column["turn_of"],
         more=more.view(np.float32),
     )
 

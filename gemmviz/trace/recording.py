@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.simt.noticed import Noticed
+
 WARP = 32
 _BANKS = 32
 Column = npt.NDArray[Any]
@@ -77,6 +79,7 @@ class Site:
 
     line: int
     column: int
+    atomic: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ class Accesses:
         uint16, linear thread index within the block (x fastest).
     phase
         uint16, barriers that the thread had passed.
+    turn
+        uint16, calls of ``__syncwarp`` that the thread had passed in the phase.
     more
         float32, not a column: the values of the further elements of accesses that cover several, in the order of the
         rows. See `Recording.covered`.
@@ -119,6 +124,7 @@ class Accesses:
     block: Column
     thread: Column
     phase: Column
+    turn: Column
     more: Column = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def __len__(self) -> int:
@@ -145,7 +151,7 @@ class Recording:
         Inputs and the recorded result, as matrices (float64; exact, see `catalogue.problem.small_integer_inputs`).
     wrong
         Elements of C that differ from A x B; 0 means that the recording computed the right result.
-    notes
+    noticed
         What the recorder noticed: accesses out of bounds, threads that missed a barrier.
     build_seconds, run_seconds
         How long the recording took.
@@ -169,9 +175,14 @@ class Recording:
     b: Column
     c: Column
     wrong: int
-    notes: tuple[str, ...] = ()
+    noticed: tuple[Noticed, ...] = ()
     build_seconds: float = 0.0
     run_seconds: float = 0.0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the recorder noticed, for people."""
+        return tuple(n.text for n in self.noticed)
 
     @property
     def threads(self) -> int:
@@ -247,7 +258,8 @@ class Recording:
         """Return the recording as plain data: texts, numbers, lists and NumPy arrays."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         plain["arrays"] = [asdict(a) for a in self.arrays]
-        plain["sites"] = [(s.line, s.column) for s in self.sites]
+        plain["sites"] = [(s.line, s.column, s.atomic) for s in self.sites]
+        plain["noticed"] = [(n.kind, n.line, n.text) for n in self.noticed]
         plain["accesses"] = {f.name: getattr(self.accesses, f.name) for f in fields(self.accesses)}
         return plain
 
@@ -259,6 +271,7 @@ class Recording:
                 **plain,
                 "arrays": tuple(Array(**{**a, "shape": tuple(a["shape"])}) for a in plain["arrays"]),
                 "sites": tuple(Site(*s) for s in plain["sites"]),
+                "noticed": tuple(Noticed(*n) for n in plain["noticed"]),
                 "accesses": Accesses(**plain["accesses"]),
             }
         )

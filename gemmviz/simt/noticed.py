@@ -1,0 +1,80 @@
+"""What the recorder noticed while a kernel ran, in words."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gemmviz.catalogue.launch import Launch
+from gemmviz.simt.layout import Note, Run
+
+Kind = Literal["out of bounds", "barrier divergence"]
+_OUT_OF_BOUNDS, _BARRIER_LEFT, _BARRIERS_DIFFER = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """Something that is wrong with a kernel.
+
+    Attributes
+    ----------
+    kind
+        The class of defect.
+    line
+        Of the kernel's file, from 1; 0 where unknown.
+    text
+        For people; it begins with FILE:LINE.
+    """
+
+    kind: Kind
+    line: int
+    text: str
+
+
+def read(job: Run, launch: Launch, names: Sequence[str], line_of: Callable[[int], int]) -> list[Noticed]:
+    """Return what a run noticed, each thing once.
+
+    Parameters
+    ----------
+    job
+        After the run.
+    launch
+        What ran.
+    names
+        Of the watched arrays.
+    line_of
+        Returns the line of an instruction's address, 0 where unknown.
+    """
+    found: dict[tuple[str, str], Noticed] = {}
+    for note in job.note[: job.notes]:
+        line, other = line_of(note.pc), line_of(note.other_pc) if note.other_pc else 0
+        # The compiler may make two instructions of one barrier in the source.
+        if note.kind == _BARRIERS_DIFFER and line == other:
+            continue
+        kind: Kind = "out of bounds" if note.kind == _OUT_OF_BOUNDS else "barrier divergence"
+        text = f"{launch.kernel.path.name}:{line}: {_sentence(note, launch, names, job, other)}"
+        found.setdefault((kind, text), Noticed(kind, line, text))
+    return list(found.values())
+
+
+def who(launch: Launch, block: int, thread: int) -> str:
+    """Name a thread as CUDA does; a C kernel has a loop."""
+    if launch.kernel.backend == "c":
+        return "the loop"
+    x, y, _ = launch.grid
+    bx, by, _ = launch.block
+    return (
+        f"thread ({thread % bx}, {thread // bx % by}, {thread // (bx * by)}) "
+        f"of block ({block % x}, {block // x % y}, {block // (x * y)})"
+    )
+
+
+def _sentence(note: Note, launch: Launch, names: Sequence[str], job: Run, other_line: int) -> str:
+    culprit, other = who(launch, note.block, note.thread), who(launch, note.block, note.other)
+    if note.kind == _BARRIER_LEFT:
+        return f"{culprit} waits at a barrier that {other} never reaches, because it has left the kernel"
+    if note.kind == _BARRIERS_DIFFER:
+        return f"{culprit} waits at this barrier while {other} waits at the one in line {other_line}"
+    array = job.array[note.array]
+    verb = "writes" if note.write else "reads"
+    index, extent = note.offset // array.itemsize, array.bytes // array.itemsize
+    return f"{culprit} {verb} {names[note.array]}[{index}], out of bounds (it has {extent} elements)"

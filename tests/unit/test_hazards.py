@@ -1,0 +1,106 @@
+"""Defects are found in the recording, named as a person would, and nothing is said about a kernel that is right."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.errors import KernelFault
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace import hazards
+from gemmviz.trace.hazards import Finding
+from gemmviz.trace.record import record
+
+TILED = find("gputiled", ladder())
+HEAD = """// ---gemmviz
+// entry = "k"
+// args = ["A", "B", "C", "N"]
+// block = [64]
+// grid = [2]
+// ---
+__global__ void k(const float *A, const float *B, float *C, int N)
+{
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+"""
+
+
+def found(body: str, *, c_is_input: bool = False) -> list[Finding]:
+    kernel = parse(HEAD + body + "\n}\n", Path("k.cu"))
+    return hazards.find(record(launch(kernel, Problem(8, 16, 4)), deadline_s=5), c_is_input=c_is_input)
+
+
+def kinds(body: str) -> set[str]:
+    return {f.kind for f in found(body)} - {"wrong result"}
+
+
+@pytest.mark.parametrize("dropped", [0, 1])
+def test_a_barrier_that_was_dropped_is_a_race_between_the_tiles_lines(dropped: int) -> None:
+    lines = TILED.text.splitlines()
+    barriers = [n for n, line in enumerate(lines) if "__syncthreads" in line]
+    del lines[barriers[dropped]]
+    mutant = parse("\n".join(lines), TILED.path)
+    races = hazards.find(record(launch(mutant, Problem.cube(8), {"TS": 4})))
+    assert {f.kind for f in races} == {"race"}
+    assert {lines[f.line - 1].split()[0][:2] for f in races} == {"As", "Bs"}
+    assert all("sum +=" in lines[f.other_line - 1] or "for (" in lines[f.other_line - 1] for f in races)
+
+
+def test_a_race_names_both_threads_both_lines_and_the_element() -> None:
+    race = found("    __shared__ float s[64];\n    s[t] = t;\n    C[i] = s[63 - t];")[0]
+    assert (race.kind, race.line, race.other_line, race.count) == ("race", 11, 12, 128)
+    assert "thread (0, 0, 0) of block (0, 0, 0) writes s[0] in line 11 while thread (63, 0, 0)" in race.text
+
+
+def test_lanes_of_a_warp_are_put_in_order_by_syncwarp_and_by_nothing_else() -> None:
+    body = "    __shared__ float s[64];\n    s[t] = t;\n    WAIT\n    C[i] = s[t ^ 1];"
+    assert kinds(body.replace("WAIT", "")) == {"race"}
+    assert kinds(body.replace("WAIT", "__syncwarp();")) == set()
+    assert kinds(body.replace("WAIT", "__syncwarp();").replace("t ^ 1", "t ^ 32")) == {"race"}
+
+
+def test_two_blocks_that_write_one_element_race_and_atomics_do_not() -> None:
+    assert kinds("    C[i] = 0;\n    if (t == 0) C[5] = 1;") == {"race"}
+    assert kinds("    atomicAdd(&C[t], 1);\n    atomicAdd(&C[t + 64], 1);") == {"read of memory nobody wrote"}
+    assert found("    atomicAdd(&C[t], 1);\n    atomicAdd(&C[t + 64], 1);", c_is_input=True)[0].kind == "wrong result"
+
+
+def test_c_that_is_read_before_it_is_written_is_named_with_its_line() -> None:
+    finding = found("    C[i] += A[t % 32];")[0]
+    assert (finding.kind, finding.line, finding.count) == ("read of memory nobody wrote", 10, 128)
+    assert "C[0, 0]" in finding.text
+    assert "read of memory nobody wrote" not in {f.kind for f in found("    C[i] += A[t % 32];", c_is_input=True)}
+
+
+def test_shared_memory_that_nobody_wrote() -> None:
+    body = "    __shared__ float s[64];\n    if (t < 63) s[t] = t;\n    __syncthreads();\n    C[i] = s[t];"
+    finding = found(body)[0]
+    assert (finding.kind, finding.line, finding.count) == ("read of memory nobody wrote", 13, 2)
+
+
+def test_elements_of_c_that_are_left_out_or_written_twice() -> None:
+    assert kinds("    if (i != 7) C[i] = 0;") == {"element of C never written"}
+    twice = "    C[i] = 0;\n    __syncthreads();\n    C[blockIdx.x * 64 + (t + 1) % 64] = 1;"
+    assert kinds(twice) == {"element of C written by two threads"}
+
+
+def test_an_index_that_runs_out_of_a_shared_array_does_not_land_in_the_next_one() -> None:
+    body = "    __shared__ float s[64], u[64];\n    u[t] = 0;\n    s[t + 1] = 0;\n    __syncthreads();\n"
+    body += "    C[i] = u[t] + s[t];"
+    finding = found(body)[0]
+    assert (finding.kind, finding.line) == ("out of bounds", 12)
+    assert "s[64], out of bounds (it has 64 elements)" in finding.text
+
+
+def test_threads_that_wait_at_different_barriers() -> None:
+    body = "    C[i] = 0;\n    if (t < 32)\n        __syncthreads();\n    else\n        __syncthreads();"
+    finding = found(body)[0]
+    assert (finding.kind, finding.line) == ("barrier divergence", 14)
+    assert "the one in line 12" in finding.text
+
+
+def test_a_vector_at_an_odd_address_stops_as_on_a_gpu() -> None:
+    with pytest.raises(KernelFault, match=r"k.cu:10: thread \(0, 0, 0\).*misaligned") as error:
+        found("    float4 v = ((const float4 *)(A + 1))[t % 4]; C[i] = v.x + v.y + v.z + v.w;")
+    assert error.value.line == 10
