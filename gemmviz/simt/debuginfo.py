@@ -47,12 +47,15 @@ class DebugInfo:
     def place(self, address: int) -> tuple[int, int]:
         """Return (line, column) in the kernel's file of the instruction at `address`; (0, 0) when it is not from there.
 
-        An instruction that the compiler gave no line of its own gets that of the one before it.
+        An instruction that the compiler gave no line of its own was mostly moved up, out of a loop: it gets the line of
+        the next one that has one.
         """
         index = bisect_right(self.addresses, address) - 1
-        while index > 0 and self.places[index][0] == 0:
-            index -= 1
-        line, column = self.places[index] if index >= 0 else (0, 0)
+        if index < 0:
+            return (0, 0)
+        while index + 1 < len(self.places) and self.places[index][0] == 0:
+            index += 1
+        line, column = self.places[index]
         return (line, column) if line > 0 else (0, 0)
 
 

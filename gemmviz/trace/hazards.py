@@ -23,6 +23,7 @@ Kind = Literal[
     "element of C never written",
     "element of C written by two threads",
     "wrong result",
+    "crash",
 ]
 _C = 2
 

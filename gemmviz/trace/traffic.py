@@ -89,7 +89,7 @@ def measure(recording: Recording, timeline: Timeline) -> Traffic:
     arrays = len(recording.arrays)
     kind = log.array.astype(np.int64) * 2 + log.write
     step = timeline.step_of_row
-    rows_kind, rows_step, units = _warp_units(recording, timeline)
+    rows_kind, rows_step, units = warp_units(recording, timeline)
 
     running = np.zeros((timeline.steps, arrays * 2, 3), np.int64)
     flat = step * (arrays * 2) + kind
@@ -122,7 +122,7 @@ def measure(recording: Recording, timeline: Timeline) -> Traffic:
     return Traffic(tuple(entries), running.reshape(timeline.steps, arrays, 2, 3), _tile_steps(recording))
 
 
-def _warp_units(recording: Recording, timeline: Timeline) -> tuple[Ints, Ints, Ints]:
+def warp_units(recording: Recording, timeline: Timeline) -> tuple[Ints, Ints, Ints]:
     """Return, per warp request: array and direction (2 * array + write), step, and sectors or wavefronts."""
     log = recording.accesses
     if not len(log):
