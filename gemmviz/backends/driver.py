@@ -10,12 +10,19 @@ from typing import Any
 
 # CUdevice_attribute, CUDA Driver API, "Data types used by CUDA driver".
 _SM_COUNT, _ECC, _L2_BYTES, _CC_MAJOR, _CC_MINOR = 16, 32, 38, 75, 76
+_CLOCK_KHZ, _MEMORY_CLOCK_KHZ, _BUS_BITS = 13, 36, 37
+_THREADS_PER_BLOCK, _THREADS_PER_SM, _BLOCKS_PER_SM = 1, 39, 106
+_REGISTERS_PER_BLOCK, _REGISTERS_PER_SM = 12, 82
+_SHARED_PER_SM, _SHARED_PER_BLOCK_OPTIN, _SHARED_RESERVED = 81, 97, 111
 _NO_DEVICE = 100
 
 
 @dataclass(frozen=True)
 class Device:
-    """One GPU: compute capability, multiprocessors, bytes of L2 and of memory."""
+    """One GPU: compute capability, multiprocessors, bytes of L2 and of memory, clocks, and what one SM can hold.
+
+    The clocks are the highest ones that the device may run at. A limit that an old driver does not know is 0.
+    """
 
     name: str
     uuid: str
@@ -24,6 +31,17 @@ class Device:
     l2_bytes: int
     mem_bytes: int
     ecc: bool
+    clock_mhz: float = 0.0
+    memory_clock_mhz: float = 0.0
+    bus_bits: int = 0
+    threads_per_block: int = 0
+    threads_per_sm: int = 0
+    blocks_per_sm: int = 0
+    registers_per_block: int = 0
+    registers_per_sm: int = 0
+    shared_per_sm_bytes: int = 0
+    shared_per_block_bytes: int = 0
+    shared_reserved_bytes: int = 0
 
     def to_plain(self) -> dict[str, Any]:
         """Return the device as plain data."""
@@ -103,6 +121,17 @@ def _device(code: ctypes.CDLL) -> Device:
         l2_bytes=attribute(_L2_BYTES),
         mem_bytes=memory.value,
         ecc=bool(attribute(_ECC)),
+        clock_mhz=attribute(_CLOCK_KHZ) / 1e3,
+        memory_clock_mhz=attribute(_MEMORY_CLOCK_KHZ) / 1e3,
+        bus_bits=attribute(_BUS_BITS),
+        threads_per_block=attribute(_THREADS_PER_BLOCK),
+        threads_per_sm=attribute(_THREADS_PER_SM),
+        blocks_per_sm=attribute(_BLOCKS_PER_SM),
+        registers_per_block=attribute(_REGISTERS_PER_BLOCK),
+        registers_per_sm=attribute(_REGISTERS_PER_SM),
+        shared_per_sm_bytes=attribute(_SHARED_PER_SM),
+        shared_per_block_bytes=attribute(_SHARED_PER_BLOCK_OPTIN),
+        shared_reserved_bytes=attribute(_SHARED_RESERVED),
     )
 
 

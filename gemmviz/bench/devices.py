@@ -1,0 +1,164 @@
+"""What is published about GPUs, and what a device of a result file can hold and deliver. All of it is *modelled*.
+
+A *device* is the part ``device`` of a result file (`gemmviz.backends.driver.Device` as plain data); `Published.facts`
+gives a GPU that is not here the same form. What the driver says goes before what is published.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from gemmviz import data
+
+WARP = 32
+Facts = Mapping[str, Any]
+_KIB = 1024
+_MIB = 1024 * 1024
+# Double data rate: two transfers per clock that the driver reports (CUDA sample deviceQuery counts the same way).
+_TRANSFERS_PER_CLOCK = 2
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one SM can hold, and the units in which it is given out.
+
+    Attributes
+    ----------
+    threads_per_block, threads_per_sm, blocks_per_sm, registers_per_block, registers_per_sm
+        The most there can be.
+    registers_per_thread
+        The most a thread can have.
+    register_unit
+        Registers are given to a warp in multiples of this.
+    partitions
+        Parts of an SM, each with its own share of the registers.
+    shared_per_sm, shared_per_block, shared_unit, shared_reserved
+        Bytes: of an SM, the most of a block (after opting in), the multiple in which it is given out, what CUDA itself
+        takes of each block's.
+    """
+
+    threads_per_block: int
+    threads_per_sm: int
+    blocks_per_sm: int
+    registers_per_block: int
+    registers_per_sm: int
+    registers_per_thread: int
+    register_unit: int
+    partitions: int
+    shared_per_sm: int
+    shared_per_block: int
+    shared_unit: int
+    shared_reserved: int
+
+    @property
+    def warps_per_sm(self) -> int:
+        """The most warps that one SM can hold."""
+        return self.threads_per_sm // WARP
+
+
+@dataclass(frozen=True)
+class Published:
+    """One GPU as its maker describes it; see ``resources/devices.toml`` for the sources.
+
+    Attributes
+    ----------
+    name, cuda_names
+        What people call it, and what CUDA calls it.
+    boost_mhz, bandwidth_gbs
+        Clock, and GB/s of its memory.
+    tensor_fp16_fp32_tflops, tensor_fp16_tflops
+        Dense FP16 tensor-core peak with sums in FP32 and in FP16; None without tensor cores.
+    l2_bytes_per_clock
+        Read bandwidth of the L2; None where it is not published.
+    """
+
+    name: str
+    cuda_names: tuple[str, ...]
+    cc: str
+    sms: int
+    boost_mhz: float
+    bandwidth_gbs: float
+    l2_mib: float
+    source: str
+    tensor_fp16_fp32_tflops: float | None = None
+    tensor_fp16_tflops: float | None = None
+    l2_bytes_per_clock: int | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return the device in the form of a result file, as far as it is published."""
+        return {
+            "name": self.cuda_names[-1],
+            "cc": self.cc,
+            "sms": self.sms,
+            "clock_mhz": self.boost_mhz,
+            "l2_bytes": round(self.l2_mib * _MIB),
+        }
+
+
+@cache
+def published() -> tuple[Published, ...]:
+    """Return the GPUs of ``resources/devices.toml``, oldest first."""
+    return tuple(Published(**{**d, "cuda_names": tuple(d["cuda_names"])}) for d in _tables()["devices"])
+
+
+def find(device: Facts | None) -> Published | None:
+    """Return what is published about a device, or None."""
+    name = device.get("name") if device else None
+    return next((p for p in published() if name in p.cuda_names), None)
+
+
+def limits(device: Facts | None) -> Limits | None:
+    """Return what one SM of a device can hold; None when its compute capability is not known."""
+    row = rates(device)
+    if device is None or row is None:
+        return None
+
+    def said(key: str, otherwise: int) -> int:
+        return int(device.get(key) or otherwise)
+
+    return Limits(
+        # The same since compute capability 3.5 and 5.0 (CUDA C++ Programming Guide, cuda_occupancy.h).
+        threads_per_block=said("threads_per_block", 1024),
+        threads_per_sm=said("threads_per_sm", row["threads_per_sm"]),
+        blocks_per_sm=said("blocks_per_sm", row["blocks_per_sm"]),
+        registers_per_block=said("registers_per_block", 65536),
+        registers_per_sm=said("registers_per_sm", 65536),
+        registers_per_thread=255,
+        register_unit=256,
+        partitions=row["partitions"],
+        shared_per_sm=said("shared_per_sm_bytes", row["shared_per_sm_kib"] * _KIB),
+        shared_per_block=said("shared_per_block_bytes", row["shared_per_block_kib"] * _KIB),
+        shared_unit=row["shared_unit_bytes"],
+        shared_reserved=said("shared_reserved_bytes", row["shared_reserved_bytes"]),
+    )
+
+
+def rates(device: Facts | None) -> Mapping[str, Any] | None:
+    """Return the row of ``resources/devices.toml`` for a device's compute capability, or None."""
+    cc = device.get("cc") if device else None
+    return next((row for row in _tables()["limits"] if cc in row["cc"]), None)
+
+
+def clock_ghz(device: Facts | None) -> float | None:
+    """Return the highest clock of the SMs in GHz: the driver's, or else the published one."""
+    if device and device.get("clock_mhz"):
+        return float(device["clock_mhz"]) / 1e3
+    known = find(device)
+    return known.boost_mhz / 1e3 if known else None
+
+
+def memory_gbs(device: Facts | None) -> float | None:
+    """Return the bandwidth of a device's memory in GB/s: the published one, or clock x bus x 2 as the driver says."""
+    known = find(device)
+    if known:
+        return known.bandwidth_gbs
+    if device and device.get("memory_clock_mhz") and device.get("bus_bits"):
+        return float(device["memory_clock_mhz"]) * _TRANSFERS_PER_CLOCK * int(device["bus_bits"]) / 8 / 1e3
+    return None
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads((data.root("resources") / "devices.toml").read_text(encoding="utf-8"))

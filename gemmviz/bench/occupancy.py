@@ -1,0 +1,166 @@
+"""Theoretical occupancy: how many blocks, and so warps, one SM can hold at a time. *Modelled*, from published limits.
+
+The arithmetic is that of NVIDIA's calculator (``cuda_occupancy.h`` of the CUDA toolkit, and the occupancy calculator of
+Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as many blocks as all four of these allow:
+
+* threads: floor(warps per SM / W)
+* blocks: the limit on resident blocks
+* registers: r per thread are ceil(32 r / 256) x 256 per warp; each of the SM's partitions holds
+  floor(registers per partition / that) warps; floor(warps of all partitions / W)
+* shared memory: s bytes and what CUDA reserves are rounded up to the unit; floor(shared memory per SM / that)
+
+Occupancy is warps held / warps per SM.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gemmviz.bench.devices import WARP, Limits
+
+# A block is refused as if its warps filled four partitions evenly, also on the one SM that has two (cuda_occupancy.h).
+_CHECKED_PARTITIONS = 4
+Resource = Literal["threads", "blocks", "registers", "shared"]
+
+
+@dataclass(frozen=True)
+class Use:
+    """What one block of a kernel takes: threads, registers per thread, bytes of shared memory (static and dynamic)."""
+
+    threads: int
+    registers: int
+    shared_bytes: int
+
+    @property
+    def warps(self) -> int:
+        """Warps per block; the last one may be partly empty."""
+        return -(-self.threads // WARP)
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """How much of an SM a kernel can fill.
+
+    Attributes
+    ----------
+    blocks, warps
+        Held by one SM at a time; 0 when the block cannot run at all.
+    fraction
+        Warps held / warps that the SM can hold, 0 to 1.
+    limits
+        Blocks that each resource allows; None where it sets no limit.
+    limiters
+        The resources that allow no more than `blocks`. Empty when the SM is full.
+    """
+
+    blocks: int
+    warps: int
+    fraction: float
+    limits: dict[Resource, int | None]
+    limiters: tuple[Resource, ...]
+
+
+def occupancy(use: Use, limits: Limits) -> Occupancy:
+    """Return the theoretical occupancy of blocks that take `use` on an SM with `limits`."""
+    allowed: dict[Resource, int | None] = {
+        "threads": limits.warps_per_sm // use.warps if 1 <= use.threads <= limits.threads_per_block else 0,
+        "blocks": limits.blocks_per_sm,
+        "registers": _by_registers(use, limits),
+        "shared": _by_shared(use, limits),
+    }
+    blocks = min(value for value in allowed.values() if value is not None)
+    warps = blocks * use.warps
+    full = warps == limits.warps_per_sm
+    limiters = () if full else tuple(name for name, value in allowed.items() if value == blocks)
+    return Occupancy(blocks, warps, warps / limits.warps_per_sm, allowed, limiters)
+
+
+def _registers_per_warp(use: Use, limits: Limits) -> int:
+    return _round_up(use.registers * WARP, limits.register_unit)
+
+
+def _by_registers(use: Use, limits: Limits) -> int | None:
+    if use.registers > limits.registers_per_thread:
+        return 0
+    per_warp = _registers_per_warp(use, limits)
+    if per_warp * _round_up(use.warps, _CHECKED_PARTITIONS) > limits.registers_per_block:
+        return 0
+    if not per_warp:
+        return None
+    per_partition = limits.registers_per_sm // limits.partitions // per_warp
+    return per_partition * limits.partitions // max(use.warps, 1)
+
+
+def _by_shared(use: Use, limits: Limits) -> int | None:
+    taken = _shared_per_block(use, limits)
+    if use.shared_bytes > limits.shared_per_block:
+        return 0
+    return limits.shared_per_sm // taken if taken else None
+
+
+def _shared_per_block(use: Use, limits: Limits) -> int:
+    return _round_up(use.shared_bytes + limits.shared_reserved, limits.shared_unit)
+
+
+def advice(use: Use, limits: Limits) -> str:
+    """Return, in one sentence, what limits the occupancy and what would have to change to hold one block more."""
+    now = occupancy(use, limits)
+    if not now.blocks:
+        return _refusal(use, limits, now)
+    if now.warps == limits.warps_per_sm:
+        return "The SM is full: more cannot be gained here."
+    if "blocks" in now.limiters:
+        return f"Limited by resident blocks: an SM takes {limits.blocks_per_sm}; only larger blocks bring more warps."
+    wanted = now.blocks + 1
+    changes = []
+    for limiter in now.limiters:
+        if limiter == "threads":
+            fitting = limits.warps_per_sm // wanted * WARP
+            changes.append(f"at most {fitting} threads per block" if fitting else "smaller blocks")
+        elif limiter == "registers":
+            most = _most_registers(use, limits, wanted)
+            changes.append(f"at most {most} registers per thread" if most else "smaller blocks")
+        else:
+            most = limits.shared_per_sm // wanted // limits.shared_unit * limits.shared_unit - limits.shared_reserved
+            changes.append(f"at most {most:,} bytes of shared memory per block" if most > 0 else "no shared memory")
+    return f"Limited by {_names(now.limiters)}; one block more per SM needs {' and '.join(changes)}."
+
+
+def _most_registers(use: Use, limits: Limits, blocks: int) -> int:
+    """Return the most registers per thread with which that many blocks fit; 0 when none would do."""
+    return next(
+        (r for r in range(use.registers, 0, -1) if (_by_registers(_with_registers(use, r), limits) or 0) >= blocks), 0
+    )
+
+
+def _with_registers(use: Use, registers: int) -> Use:
+    return Use(use.threads, registers, use.shared_bytes)
+
+
+def _refusal(use: Use, limits: Limits, now: Occupancy) -> str:
+    reasons = {
+        "threads": f"a block has {use.threads:,} threads; {limits.threads_per_block:,} is the most",
+        "registers": (
+            f"{use.registers} registers per thread are too many for blocks of {use.threads:,} threads "
+            f"(at most {_most_registers(use, limits, 1)})"
+        ),
+        "shared": f"a block takes {use.shared_bytes:,} bytes of shared memory; {limits.shared_per_block:,} is the most",
+        "blocks": "the device holds no blocks",
+    }
+    return f"Such a block cannot run: {' and '.join(reasons[name] for name in now.limiters)}."
+
+
+NAMES: dict[Resource, str] = {
+    "threads": "threads",
+    "blocks": "resident blocks",
+    "registers": "registers",
+    "shared": "shared memory",
+}
+"""What people call the resources."""
+
+
+def _names(limiters: tuple[Resource, ...]) -> str:
+    return " and ".join(NAMES[name] for name in limiters)
+
+
+def _round_up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit

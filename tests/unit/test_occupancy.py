@@ -1,0 +1,78 @@
+"""Theoretical occupancy is NVIDIA's: the figures come from its documents and its own calculator."""
+
+import pytest
+
+from gemmviz.bench.devices import limits
+from gemmviz.bench.occupancy import Use, advice, occupancy
+
+
+def on(cc, threads, registers=32, shared=0):
+    return occupancy(Use(threads, registers, shared), limits({"cc": cc}))
+
+
+@pytest.mark.parametrize(("side", "percent"), [(4, 33.3), (8, 66.7), (16, 100), (32, 66.7)])
+def test_the_course_report_s_table_of_block_sizes(side, percent):
+    """S4: two float tiles of side x side on an RTX 3080."""
+    found = on("8.6", side * side, registers=40, shared=2 * side * side * 4)
+    assert 100 * found.fraction == pytest.approx(percent, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("cc", "threads", "registers", "shared", "blocks"),
+    [
+        # Computed with cuda_occupancy.h of the CUDA toolkit 13.
+        ("6.1", 1000, 32, 0, 2),
+        ("6.0", 265, 185, 16384, 0),
+        ("7.0", 256, 64, 49152, 2),
+        ("7.5", 128, 255, 0, 2),
+        ("8.0", 96, 100, 20000, 5),
+        ("8.6", 64, 120, 33000, 3),
+        ("8.9", 33, 20, 0, 24),
+        ("8.9", 384, 168, 0, 1),
+        ("9.0", 128, 168, 0, 3),
+        ("9.0", 128, 168, 227 * 1024, 1),
+        ("9.0", 384, 168, 100000, 1),
+        ("9.0", 256, 65, 0, 3),
+        ("12.0", 1024, 64, 0, 1),
+    ],
+)
+def test_active_blocks_are_those_of_nvidias_calculator(cc, threads, registers, shared, blocks):
+    assert on(cc, threads, registers, shared).blocks == blocks
+
+
+@pytest.mark.parametrize(
+    ("use", "limiter", "says"),
+    [
+        (Use(1024, 32, 0), "threads", "at most 768 threads"),
+        (Use(16, 16, 0), "blocks", "an SM takes 16; only larger blocks"),
+        (Use(256, 128, 0), "registers", "at most 80 registers"),
+        (Use(64, 32, 48 * 1024), "shared", "at most 33,024 bytes"),
+    ],
+)
+def test_the_limiter_is_named_and_what_it_asks_for_is_enough(use, limiter, says):
+    ampere = limits({"cc": "8.6"})
+    before = occupancy(use, ampere)
+    assert before.limiters == (limiter,)
+    assert says in advice(use, ampere)
+    if limiter in ("registers", "shared"):
+        changed = Use(64, 32, 33_024) if limiter == "shared" else Use(256, 80, 0)
+        assert occupancy(changed, ampere).blocks == before.blocks + 1
+
+
+@pytest.mark.parametrize(
+    ("use", "why"),
+    [
+        (Use(1025, 32, 0), "1,024 is the most"),
+        (Use(1024, 65, 0), "registers per thread are too many for blocks of 1,024 threads (at most 64)"),
+        (Use(256, 32, 100 * 1024), "102,400 bytes of shared memory"),
+    ],
+)
+def test_a_block_that_cannot_run_is_said_so(use, why):
+    ampere = limits({"cc": "8.6"})
+    assert occupancy(use, ampere).fraction == 0
+    assert advice(use, ampere).startswith("Such a block cannot run") and why in advice(use, ampere)
+
+
+def test_a_full_sm_has_no_limiter():
+    found = on("8.6", 256, 40)
+    assert (found.fraction, found.limiters) == (1.0, ())
