@@ -21,10 +21,10 @@ def caption(playable: Playable, step: int) -> str:
     head = f"Step {thousands(step + 1)} of {thousands(timeline.steps)}"
     if recording.backend != "cuda":
         row, column = (int(v[0]) for v in array.cells(log.element[rows[:1]]))
-        return (
-            f"{head}  ·  the loop {verb}s {array.name}[{row}, {column}] = {number(log.value[rows[0]])}"
-            f"  ·  line {playable.line(step)}"
-        )
+        what = f"the loop {verb}s {array.name}[{row}, {column}] = {number(log.value[rows[0]])}"
+        if len(rows) > 1:
+            what = f"{len(rows)} threads {verb} {array.name}"
+        return f"{head}  ·  {what}  ·  line {playable.line(step)}"
     blocks = len(np.unique(log.block[rows]))
     # A thread may appear twice only when blocks differ: rows are single accesses of single threads.
     who = f"{len(rows)} thread{'s' * (len(rows) != 1)} in {blocks} block{'s' * (blocks != 1)}"
@@ -50,6 +50,8 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
             parts.append("nobody ever writes it")
         elif recording.backend == "cuda":
             parts.append(f"owned by {thread_text(recording, owner, thread)}")
+        elif recording.threads > 1:
+            parts.append(f"owned by thread {thread}")
     elif info.space == "shared":
         parts.append(f"bank {element * info.itemsize // 4 % 32} of block {_index(recording.block_index(block))}")
     mine = log.array == array

@@ -319,6 +319,8 @@ class StagePainter:
             entries.append((hue, 0.0, "owner; faint: not written"))
             entries.append((QColor(0, 0, 0, 0), -1.0, "chosen block, its tiles"))
             entries.append((QColor(0, 0, 0, 0), -2.0, "its warp 0: sectors"))
+        elif recording.threads > 1:
+            entries.append((QColor(*theme.owner(1, 0)), 0.0, "C already written, by thread"))
         else:
             light = QColor(*self._colours.written_by_loop)
             entries.append((light, 0.0, "C already written"))

@@ -323,9 +323,13 @@ def _owner_colours(recording: Recording, theme: Theme) -> npt.NDArray[np.float32
     """Colour C by its owners: hue by block, lightness by warp and thread. Cells without an owner stay neutral."""
     block, thread = recording.owners
     x, y, _ = recording.grid
-    hues = np.array([theme.owner(b % x, b // x % y) for b in range(min(recording.blocks, 4096))], np.float32)
     if recording.backend != "cuda":
-        hues = np.array([loop_colour(theme)], np.float32)
+        # A loop alone has no owners worth a hue; threads that share the rows of C have.
+        alone = recording.threads == 1
+        hues = np.array([loop_colour(theme)] if alone else [theme.owner(t, 0) for t in range(recording.threads)])
+        colours = hues[np.maximum(thread, 0)]
+        return np.where((block >= 0)[..., None], colours, np.array(theme.cell)).astype(np.float32)
+    hues = np.array([theme.owner(b % x, b // x % y) for b in range(min(recording.blocks, 4096))], np.float32)
     colours = hues[np.maximum(block, 0) % len(hues)]
     warps = -(-recording.threads // WARP)
     shade = 1.0 - 0.26 * (thread % WARP) / WARP
