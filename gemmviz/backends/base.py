@@ -1,10 +1,12 @@
 """What every backend can do: prepare a launch, run it, time it, and hand C back."""
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.backends.watch import Observed, watch_cpu
+from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix, Problem, poison_byte
 
@@ -38,6 +40,8 @@ class Build:
         Per thread, per block (static and dynamic), per thread; None where nobody knows.
     notes
         What people should know, for example that the cache folder cannot be written.
+    variant
+        Which of its code paths a library chose, in a few words; it becomes part of the row's label.
     """
 
     compile_ms: float | None = None
@@ -46,6 +50,7 @@ class Build:
     shared_bytes: int | None = None
     local_bytes: int | None = None
     notes: tuple[str, ...] = ()
+    variant: str = ""
 
 
 class Prepared(ABC):
@@ -88,6 +93,10 @@ class Prepared(ABC):
             Seconds per launch.
         """
 
+    def queue_s(self) -> float | None:
+        """Return the host's time to queue one launch, in seconds; None where a call waits for its end."""
+        return None
+
     @abstractmethod
     def fetch(self) -> Matrix:
         """Return C as a matrix (M x N) of the kernel's result type, in the host's memory."""
@@ -99,6 +108,18 @@ class Prepared(ABC):
     @abstractmethod
     def close(self) -> None:
         """Give the memory back; the launch cannot be used any more."""
+
+
+class Trip(ABC):
+    """Matrices on both sides of the bus: the host's are in pageable memory, as ``malloc`` and NumPy give it."""
+
+    @abstractmethod
+    def go(self) -> tuple[float, float]:
+        """Copy A and B to the device, then C back; return the seconds of each way."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the memory back."""
 
 
 class Backend(ABC):
@@ -133,6 +154,27 @@ class Backend(ABC):
     @abstractmethod
     def needed_bytes(self, problem: Problem, itemsize: int) -> int:
         """Return the memory that verifying and timing a problem takes, in bytes."""
+
+    def trip(self, problem: Problem, dtype: str, accumulate: str) -> Trip:
+        """Return what measures the copies to the device and back.
+
+        Parameters
+        ----------
+        problem
+            The size of A, B and C.
+        dtype, accumulate
+            NumPy names of the element types of A and B, and of C.
+
+        Raises
+        ------
+        Unavailable
+            Where kernels read the host's own memory.
+        """
+        raise Unavailable(f"{self.name}: nothing is copied, kernels read the host's memory")
+
+    def watch(self) -> AbstractContextManager[Observed]:
+        """Return a context that observes the machine while kernels of this backend are timed."""
+        return watch_cpu()
 
     def environment(self) -> dict[str, Any]:
         """Return the versions that matter to figures of this backend."""

@@ -42,21 +42,26 @@ def blas_facts() -> dict[str, str]:
     config: Any = np.show_config(mode="dicts")
     blas = config.get("Build Dependencies", {}).get("blas", {})
     facts = {"name": str(blas.get("name", "unknown")), "version": str(blas.get("version", ""))}
-    library = _loaded("openblas")
+    library = loaded_library("openblas")
     if library is not None:
         code = ctypes.CDLL(library)
-        # NumPy's wheels rename the symbols of the OpenBLAS they bring.
-        for prefix, suffix in (("scipy_", "64_"), ("", ""), ("scipy_", ""), ("", "64_")):
-            if hasattr(code, f"{prefix}openblas_get_corename{suffix}"):
-                corename = getattr(code, f"{prefix}openblas_get_corename{suffix}")
-                corename.restype = ctypes.c_char_p
-                facts["core"] = corename().decode()
-                facts["threads"] = str(getattr(code, f"{prefix}openblas_get_num_threads{suffix}")())
-                break
+        spelling = symbols(code)
+        if spelling is not None:
+            prefix, suffix = spelling
+            corename = getattr(code, f"{prefix}openblas_get_corename{suffix}")
+            corename.restype = ctypes.c_char_p
+            facts["core"] = corename().decode()
+            facts["threads"] = str(getattr(code, f"{prefix}openblas_get_num_threads{suffix}")())
     return facts
 
 
-def _loaded(part: str) -> str | None:
+def symbols(code: ctypes.CDLL) -> tuple[str, str] | None:
+    """Return what an OpenBLAS puts before and behind its names (NumPy's wheels rename them), or None."""
+    spellings = (("scipy_", "64_"), ("", ""), ("scipy_", ""), ("", "64_"))
+    return next((s for s in spellings if hasattr(code, f"{s[0]}openblas_get_corename{s[1]}")), None)
+
+
+def loaded_library(part: str) -> str | None:
     """Return the path of a shared library of this process whose file name holds `part`."""
     try:
         lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()

@@ -10,8 +10,9 @@ import numpy as np
 
 from gemmviz.backends.blas import blas_facts
 from gemmviz.backends.cupy_check import cuda_verdict, cupy_packages, install_line
-from gemmviz.backends.driver import driver
+from gemmviz.backends.driver import Device, driver
 from gemmviz.backends.host import available_memory
+from gemmviz.backends.nvml import sensors
 from gemmviz.backends.nvrtc import has_mma_header
 from gemmviz.backends.toolchain import compiler
 from gemmviz.catalogue.errors import Unavailable
@@ -130,6 +131,8 @@ def _gpu() -> list[Fact]:
         if found.installed
         else Fact("NVIDIA driver", "none", "absent"),
     ]
+    if gpu is not None:
+        facts.append(_sensors(gpu))
     listed = ", ".join(" ".join(package) for package in packages) or "none"
     if not verdict.usable:
         if gpu is not None:
@@ -138,6 +141,13 @@ def _gpu() -> list[Fact]:
             facts.append(Fact("CuPy", listed, "ok" if len(packages) == 1 else "absent"))
         return facts
     return [*facts, *_cupy(listed)]
+
+
+def _sensors(gpu: Device) -> Fact:
+    if sensors(gpu.uuid) is not None:
+        return Fact("NVML", "found: clock, power and temperature are read while kernels are timed")
+    remedy = "results come without clock, power and temperature: pip install nvidia-ml-py"
+    return Fact("NVML", "none", "absent", remedy)
 
 
 def _cupy(listed: str) -> list[Fact]:

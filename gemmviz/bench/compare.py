@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.results import Document, Row
 
 Verdict = Literal["FASTER", "SLOWER", "SAME", "UNCLEAR"]
@@ -20,7 +21,9 @@ class Comparison:
     label, size
         The kernel with its parameters, and (M, N, K).
     before, after
-        GFLOPS, or None where there is no figure.
+        In `unit`, or None where there is no figure.
+    unit
+        ``"GFLOPS"``, or ``"GB/s"`` for copies.
     verdict
         What became of the kernel.
     reason
@@ -33,6 +36,7 @@ class Comparison:
     after: float | None
     verdict: Verdict
     reason: str = ""
+    unit: str = "GFLOPS"
 
     @property
     def ratio(self) -> float | None:
@@ -44,7 +48,8 @@ def compare(before: Document, after: Document) -> Iterator[Comparison]:
     """Compare the rows that both files hold, and name those that only one of them holds.
 
     A difference below `NOISE` is none. A larger one counts when the middle halves of the samples (first to third
-    quartile) do not overlap. A kernel that was right and is not any more is SLOWER, whatever its figures say.
+    quartile) do not overlap. A kernel that was right and is not any more is SLOWER, whatever its figures say. Kernels
+    that are wrong on purpose have no figures and are left out.
 
     Parameters
     ----------
@@ -56,8 +61,8 @@ def compare(before: Document, after: Document) -> Iterator[Comparison]:
     Comparison
         In the order of `after`, then what is only in `before`.
     """
-    old = {_key(row): row for row in before["results"]}
-    for row in after["results"]:
+    old = {_key(row): row for row in before["results"] if not row["exhibit"]}
+    for row in (row for row in after["results"] if not row["exhibit"]):
         yield _judge(old.pop(_key(row), None), row)
     for row in old.values():
         yield _judge(row, None)
@@ -65,17 +70,18 @@ def compare(before: Document, after: Document) -> Iterator[Comparison]:
 
 def _key(row: Row) -> tuple[object, ...]:
     params = tuple(sorted((row.get("params") or {}).items()))
-    return row["kernel"], row["backend"], row["M"], row["N"], row["K"], params
+    return row["kernel"], row["backend"], row.get("dtype_in"), row["M"], row["N"], row["K"], params
 
 
 def _judge(old: Row | None, new: Row | None) -> Comparison:
     known = new or old
     assert known is not None
     label, size = str(known.get("label") or known["kernel"]), (known["M"], known["N"], known["K"])
-    before, after = (row["gflops"] if row and row["status"] == "ok" else None for row in (old, new))
+    field, unit = ("gbps", "GB/s") if known["backend"] == TRANSFER else ("gflops", "GFLOPS")
+    before, after = (row[field] if row and row["status"] == "ok" else None for row in (old, new))
 
     def result(verdict: Verdict, reason: str = "") -> Comparison:
-        return Comparison(label, size, before, after, verdict, reason)
+        return Comparison(label, size, before, after, verdict, reason, unit)
 
     if old is None or new is None:
         return result("UNCLEAR", f"only in the {'second' if old is None else 'first'} file")
@@ -88,4 +94,5 @@ def _judge(old: Row | None, new: Row | None) -> Comparison:
     first, second = old["stats"], new["stats"]
     if first["q1"] <= second["q3"] and second["q1"] <= first["q3"]:
         return result("UNCLEAR", "the samples overlap")
-    return result("FASTER" if after > before else "SLOWER")
+    flags = dict.fromkeys([*old["flags"], *new["flags"]])
+    return result("FASTER" if after > before else "SLOWER", f"flagged {', '.join(flags)}" if flags else "")

@@ -1,30 +1,25 @@
-"""Measures one kernel at one size: compile, verify, warm up, time, verify again.
+"""Measures one kernel at one size, one round at a time: compile, verify, warm up, time, verify again.
 
-`measure` is a generator. Whoever drives it may stop asking at every record: that is how a run is cancelled.
+Every round is a generator. Whoever drives it may stop asking at every record: that is how a run is cancelled.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from math import ceil
-
-import numpy as np
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from gemmviz.backends.base import Backend, DeviceFault, LaunchError, OutOfMemory, Prepared
-from gemmviz.backends.host import available_memory, host_bytes
-from gemmviz.bench import results
+from gemmviz.bench import results, rows
+from gemmviz.bench.fit import check_fit
+from gemmviz.bench.peaks import peak_gflops
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.reference import References, Trial
-from gemmviz.bench.stats import summarise
+from gemmviz.bench.timing import Cold, Hot, Samples, cpu_batch, warm_up
 from gemmviz.bench.verify import Verdict, check
 from gemmviz.catalogue.errors import BuildError, ConstraintError, FrontMatterError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch, launch
-from gemmviz.catalogue.problem import LARGEST, Problem
-
-_REPORT_S = 0.05
-# A sample this long makes reading the clock (below a microsecond) cost less than 0.1% and evens out interrupts.
-_CPU_SAMPLE_S = 5e-3
+from gemmviz.catalogue.problem import Matrix, Problem
 
 
 @dataclass(frozen=True)
@@ -36,7 +31,7 @@ class Stage:
     text
         For people.
     share
-        Of this kernel's measurement that is done, 0 to 1.
+        Of this kernel's round that is done, 0 to 1.
     deadline_s
         Within how many seconds the next record comes unless the kernel hangs; None where nobody can tell.
     """
@@ -47,198 +42,213 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Samples:
-    """New samples: seconds per launch, and the GFLOPS of the median of all samples so far."""
-
-    label: str
-    seconds: list[float]
-    gflops: float
-    share: float
-
-
-@dataclass(frozen=True)
 class Finished:
-    """The row of the result file; the last record."""
+    """The row of the result file as it stands after a round; with `final`, nothing more comes of this kernel."""
 
     row: results.Row
+    final: bool
 
 
 Record = Stage | Samples | Finished
 Find = Callable[[str], Backend]
 
 
-def measure(
-    kernel: Kernel,
-    problem: Problem,
-    params: Mapping[str, int],
-    protocol: Protocol,
-    find: Find,
-    references: References,
-) -> Iterator[Record]:
-    """Measure a kernel; whatever goes wrong ends as a row with a status and a message.
+@dataclass(frozen=True)
+class Bench:
+    """What all measurements of a run share.
 
-    Parameters
+    Attributes
     ----------
-    kernel, problem, params
-        What to measure at which size; parameters that are not given take their default.
     protocol
         The rules.
     find
         Returns the backend for ``kernel.backend``, or raises `Unavailable` with the reason why it cannot run here.
     references
-        Where verified products are kept between kernels.
-
-    Yields
-    ------
-    Record
-        `Stage` and `Samples` records, then one `Finished`.
+        Where verified products are kept between kernels and rounds.
+    device
+        The part ``device`` of the result file.
     """
-    row = results.new_row(kernel, problem, params)
-    try:
-        yield from _measure(row, kernel, problem, params, protocol, find, references)
-    except Unavailable as error:
-        results.fail(row, "skipped", str(error))
-    except (ConstraintError, FrontMatterError) as error:
-        results.fail(row, "unsupported", str(error))
-    except OutOfMemory as error:
-        results.fail(row, "oom", str(error))
-    except BuildError as error:
-        results.fail(row, "compile", str(error), error.line)
-    except DeviceFault as error:
-        results.fail(row, "crash", str(error))
-    except LaunchError as error:
-        results.fail(row, "launch", str(error))
-    except MemoryError:
-        results.fail(row, "oom", f"{problem} does not fit in memory; choose a smaller size")
-    except GemmvizError as error:
-        results.fail(row, "launch", str(error))
-    except Exception as error:
-        # A library's own error (CuPy has many kinds) costs this row, not the run.
-        results.fail(row, "launch", f"{type(error).__name__}: {error}")
-    yield Finished(row)
+
+    protocol: Protocol
+    find: Find
+    references: References
+    device: Mapping[str, Any] | None = None
 
 
-def _measure(
-    row: results.Row,
-    kernel: Kernel,
-    problem: Problem,
-    params: Mapping[str, int],
-    protocol: Protocol,
-    find: Find,
-    references: References,
-) -> Iterator[Record]:
-    concrete = launch(kernel, problem, dict(params))
-    results.describe_launch(row, concrete)
-    yield Stage(f"{concrete.label}: preparing", 0.0)
-    backend = find(kernel.backend)
-    _check_memory(backend, concrete)
-    yield Stage(f"{concrete.label}: compiling", 0.02)
-    prepared = backend.prepare(concrete)
-    try:
-        results.describe_build(row, prepared.build)
-        yield Stage(f"{concrete.label}: computing the reference", 0.1)
-        # The random trial goes last, because the timing uses its inputs.
+@dataclass
+class Measurement:
+    """One kernel at one size, with what the finished rounds have found.
+
+    Attributes
+    ----------
+    kernel, problem, params
+        What to measure at which size; parameters that are not given take their default.
+    bench
+        What it shares with the others.
+    row
+        Its row of the result file. One with finished rounds, from a process that did not live to finish it, is
+        taken up again where it stands.
+    over
+        Whether there is nothing more to do.
+    """
+
+    kernel: Kernel
+    problem: Problem
+    params: Mapping[str, int]
+    bench: Bench
+    row: results.Row = field(default_factory=dict)
+    over: bool = False
+
+    def __post_init__(self) -> None:
+        self.row = dict(self.row) or results.new_row(self.kernel, self.problem, self.params)
+        seconds = list(self.row["samples_s"])
+        self._cold = Cold(self.row["label"], self.problem.flops, seconds, sum(seconds))
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds are finished."""
+        return len(self.row["rounds"])
+
+    def round(self) -> Generator[Record, None, None]:
+        """Do the next round; whatever goes wrong ends as a row with a status and a message.
+
+        Yields
+        ------
+        Record
+            `Stage` and `Samples` records, then one `Finished`.
+        """
+        try:
+            yield from self._round()
+        except Exception as error:
+            self._fail(*blame(error, self.problem))
+        if self.over and self.kernel.exhibit:
+            rows.explain_exhibit(self.row, self.kernel.exhibit)
+        yield Finished(dict(self.row), self.over)
+
+    def _round(self) -> Iterator[Record]:
+        bench, row, first = self.bench, self.row, self.rounds == 0
+        concrete = launch(self.kernel, self.problem, dict(self.params))
+        if first:
+            results.describe_launch(row, concrete)
+        yield Stage(f"{concrete.label}: preparing", 0.0)
+        backend = bench.find(self.kernel.backend)
+        check_fit(backend, concrete, bench.references)
+        if first:
+            yield Stage(f"{concrete.label}: compiling", 0.02)
+        prepared = backend.prepare(concrete)
+        try:
+            if first:
+                rows.describe_build(row, prepared.build)
+            self._cold.label = row["label"]
+            a, b = bench.references.inputs(concrete)
+            if first:
+                yield Stage(f"{row['label']}: launching for the first time", 0.05, bench.protocol.deadline_s)
+                row["first_launch_s"] = _first_launch(prepared, a, b)
+                yield from self._verify(prepared, backend, concrete)
+                if self.over:
+                    return
+            prepared.load(a, b)
+            prepared.poison()
+            yield from self._time(prepared, backend)
+            yield Stage(f"{row['label']}: verifying again", 0.97)
+            # The last output is what the last timed launch left: a kernel may be right at first and wrong later.
+            self._judge("after", _check(prepared, bench.references.random(concrete, backend)))
+        finally:
+            prepared.close()
+
+    def _verify(self, prepared: Prepared, backend: Backend, concrete: Launch) -> Iterator[Stage]:
+        """Verify before anything is timed; an exhibit is over after that, right or wrong."""
+        references = self.bench.references
+        yield Stage(f"{self.row['label']}: computing the reference", 0.1)
+        # Whole numbers first: there a single term shows that is left out.
         trials = [t for t in (references.exact(concrete, backend), references.random(concrete, backend)) if t]
         for number, trial in enumerate(trials):
-            yield Stage(f"{concrete.label}: verifying", 0.2 + 0.1 * number, protocol.deadline_s)
-            verdict = _verify(prepared, trial)
-            results.describe_verdict(row, "before", verdict)
-            if verdict is None or not verdict.ok:
-                _reject(row, verdict, "")
+            yield Stage(f"{self.row['label']}: verifying", 0.2 + 0.1 * number, self.bench.protocol.deadline_s)
+            prepared.load(trial.a, trial.b)
+            prepared.poison()
+            prepared.run()
+            self._judge("before", _check(prepared, trial))
+            if self.over:
                 return
-        yield from _time(row, prepared, backend, concrete, protocol)
-        # The last output is what the last timed launch left: a kernel may be right at first and wrong later.
-        verdict = check(prepared.fetch(), trials[-1].reference) if prepared.intact() else None
-        results.describe_verdict(row, "after", verdict)
+        if self.kernel.exhibit:
+            self.row["status"], self.over = "ok", True
+
+    def _time(self, prepared: Prepared, backend: Backend) -> Iterator[Record]:
+        protocol, row, cold = self.bench.protocol, self.row, self._cold
+        number = self.rounds + 1
+        turn = f", round {number} of {protocol.rounds}" if protocol.rounds > 1 else ""
+        launch_s = yield from self._warm_up(prepared, turn)
+        yield Stage(f"{row['label']}: timing{turn}", 0.5, protocol.deadline_s)
+        before = len(cold.seconds)
+        hot, host_s = Hot(), None
+        with backend.watch() as seen:
+            batch = 1 if backend.clears_l2 else cpu_batch(launch_s)
+            yield from cold.round(prepared, batch, protocol, number / protocol.rounds)
+            last = number >= protocol.rounds or cold.spent_s > protocol.timeout_s
+            if last and backend.clears_l2:
+                for _ in hot.measure(prepared, protocol):
+                    yield Stage(f"{row['label']}: timing without clearing the cache", 0.95, protocol.deadline_s)
+                host_s = prepared.queue_s()
+        rows.describe_round(row, cold, len(cold.seconds) - before, seen)
+        if last:
+            rows.describe_hot(row, hot, cold.flops, host_s)
+        if backend.clears_l2:
+            rows.describe_peak(row, peak_gflops(self.bench.device, self.kernel.dtype, self.kernel.accumulate))
+        self.over = last
+
+    def _warm_up(self, prepared: Prepared, turn: str) -> Generator[Stage, None, float]:
+        """Warm up; return the seconds of the fastest launch."""
+        launch_s = float("inf")
+        for fastest in warm_up(prepared, self.bench.protocol):
+            launch_s = fastest
+            yield Stage(f"{self.row['label']}: warming up{turn}", 0.4, self.bench.protocol.deadline_s)
+        return launch_s
+
+    def _judge(self, when: str, verdict: Verdict | None) -> None:
+        """Note a verdict; None means that the kernel wrote outside C."""
+        results.describe_verdict(self.row, when, verdict)
         if verdict is None or not verdict.ok:
-            _reject(row, verdict, "right at first, wrong after many launches: ")
-    finally:
-        prepared.close()
+            late = "right at first, wrong after many launches: " if when == "after" else ""
+            self._fail("wrong", late + (verdict.message if verdict else "the kernel writes outside C"), None)
+
+    def _fail(self, status: str, message: str, line: int | None) -> None:
+        self.over = True
+        if self.rounds and status not in results.FAILURES:  # memory that others took says nothing about what is done
+            rows.cut_short(self.row, self.bench.protocol, status, message)
+            return
+        results.fail(self.row, status, message, line)
 
 
-def _verify(prepared: Prepared, trial: Trial) -> Verdict | None:
-    """Launch once on the trial's inputs; None means that the kernel wrote outside C."""
-    prepared.load(trial.a, trial.b)
+def _first_launch(prepared: Prepared, a: Matrix, b: Matrix) -> float:
+    """Return the seconds from the very first launch to its end, as a program sees them that times a single launch."""
+    prepared.load(a, b)
     prepared.poison()
+    started = time.perf_counter()
     prepared.run()
+    return time.perf_counter() - started
+
+
+def _check(prepared: Prepared, trial: Trial) -> Verdict | None:
+    """Compare C with the trial's; None means that the kernel wrote outside C."""
     return check(prepared.fetch(), trial.reference) if prepared.intact() else None
 
 
-def _reject(row: results.Row, verdict: Verdict | None, when: str) -> None:
-    results.fail(row, "wrong", when + (verdict.message if verdict else "the kernel writes outside C"))
-
-
-def _time(
-    row: results.Row, prepared: Prepared, backend: Backend, concrete: Launch, protocol: Protocol
-) -> Iterator[Record]:
-    """Warm up, then take samples until the protocol's stop rule says that it is enough."""
-    label, flops = concrete.label, concrete.problem.flops
-    yield Stage(f"{label}: warming up", 0.4, protocol.deadline_s)
-    started = reported = now = time.perf_counter()
-    launches, fastest = 0, float("inf")
-    while launches < protocol.warmup_launches or now - started < protocol.warmup_s:
-        fastest = min(fastest, prepared.sample(1, False))
-        launches += 1
-        now = time.perf_counter()
-        if now - started > protocol.timeout_s / 5:  # a slow kernel is warm after a few launches
-            break
-        if now - reported > _REPORT_S:
-            yield Stage(f"{label}: warming up", 0.4, protocol.deadline_s)
-            reported = now
-    batch = 1 if backend.clears_l2 else max(1, ceil(_CPU_SAMPLE_S / max(fastest, 1e-9)))
-
-    yield Stage(f"{label}: timing", 0.5, protocol.deadline_s)
-    seconds: list[float] = []
-    fresh: list[float] = []
-    started = reported = time.perf_counter()
-    while True:
-        sample = prepared.sample(batch, True)
-        seconds.append(sample)
-        fresh.append(sample)
-        now = time.perf_counter()
-        if now - reported >= _REPORT_S:
-            stats = summarise(seconds)
-            yield Samples(label, fresh, flops / stats.median / 1e9, _share(len(seconds), now - started, protocol))
-            fresh, reported = [], time.perf_counter()
-            enough = len(seconds) >= protocol.min_samples and now - started >= protocol.min_time_s
-            if enough and stats.iqr_rel < protocol.target_iqr:
-                stop = "steady"
-                break
-        if now - started > protocol.timeout_s:
-            stop = "timeout"
-            break
-    stats = summarise(seconds)
-    if fresh:
-        yield Samples(label, fresh, flops / stats.median / 1e9, 1.0)
-    results.describe_samples(row, seconds, stats, stop, flops)
-
-
-def _share(samples: int, elapsed: float, protocol: Protocol) -> float:
-    wanted = min(samples / max(protocol.min_samples, 1), elapsed / max(protocol.min_time_s, 1e-9), 1.0)
-    return 0.5 + 0.4 * wanted + 0.1 * min(elapsed / max(protocol.timeout_s, 1e-9), 1.0)
-
-
-def _check_memory(backend: Backend, concrete: Launch) -> None:
-    """Refuse what cannot fit before anything is allocated.
-
-    Raises
-    ------
-    OutOfMemory
-        With the largest cube that fits.
-    """
-    kernel = concrete.kernel
-    itemsize = max(np.dtype(kernel.dtype).itemsize, np.dtype(kernel.accumulate).itemsize)
-    for where, free, needed in (
-        ("GPU" if backend.clears_l2 else "host", backend.free_bytes(), backend.needed_bytes),
-        ("host", available_memory(), host_bytes),
-    ):
-        if free is None or needed(concrete.problem, itemsize) <= free:
-            continue
-        low, high = 0, LARGEST
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if needed(Problem.cube(middle), itemsize) <= free else (low, middle - 1)
-        raise OutOfMemory(
-            f"{concrete.problem} needs {needed(concrete.problem, itemsize) / 2**30:.3g} GiB of {where} memory and "
-            f"{free / 2**30:.3g} GiB are free; the largest N that fits is {low}"
-        )
+def blame(error: Exception, problem: Problem) -> tuple[str, str, int | None]:
+    """Return status, message and line for what went wrong."""
+    match error:
+        case Unavailable():
+            return "skipped", str(error), None
+        case ConstraintError() | FrontMatterError():
+            return "unsupported", str(error), None
+        case OutOfMemory():
+            return "oom", str(error), None
+        case BuildError():
+            return "compile", str(error), error.line
+        case DeviceFault():
+            return "crash", str(error), None
+        case LaunchError() | GemmvizError():
+            return "launch", str(error), None
+        case MemoryError():
+            return "oom", f"{problem} does not fit in memory; choose a smaller size", None
+    # A library's own error (CuPy has many kinds) costs this row, not the run.
+    return "launch", f"{type(error).__name__}: {error}", None

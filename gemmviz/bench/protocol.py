@@ -15,18 +15,21 @@ class Protocol:
     ----------
     seed
         Of the random inputs.
+    rounds
+        How often the kernels of a request take turns.
     warmup_launches, warmup_s
-        A kernel is launched at least this often and at least this long before anything is timed.
+        A kernel is launched at least this often and at least this long before anything is timed, in every round.
     min_samples, min_time_s, target_iqr
         Sampling goes on until there are this many samples, this many seconds have passed, and the interquartile
-        range is below this share of the median.
+        range is below this share of the median: over all rounds together, each of which does its part.
     timeout_s
-        When to stop sampling in any case; the result is then flagged "noisy".
+        When to stop sampling in any case, over all rounds; the result is then flagged "noisy".
     deadline_s
         How long one launch may take before it is given up as endless.
     """
 
     seed: int = 2026
+    rounds: int = 3
     warmup_launches: int = 3
     warmup_s: float = 0.2
     min_samples: int = 20
@@ -38,7 +41,7 @@ class Protocol:
     @classmethod
     def quick(cls) -> "Protocol":
         """Return the rules for a first impression: fewer samples, less accuracy."""
-        return cls(warmup_s=0.05, min_samples=5, min_time_s=0.1, target_iqr=0.05, timeout_s=2.0)
+        return cls(rounds=1, warmup_s=0.05, min_samples=5, min_time_s=0.1, target_iqr=0.05, timeout_s=2.0)
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Protocol":
@@ -57,6 +60,8 @@ class Protocol:
             if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
                 raise GemmvizError(f"protocol: {name} = {value!r} is not a positive number")
             values[name] = types[name](value)
+        if values.get("rounds") == 0:
+            raise GemmvizError("protocol: rounds = 0: without a round there is nothing to measure")
         return cls(**values)
 
     def to_plain(self) -> dict[str, Any]:
@@ -67,9 +72,13 @@ class Protocol:
         """Return the part ``protocol`` of a result file."""
         return self.to_plain() | {
             "distribution": "uniform in [-1, 1); whole numbers from -4 to 4 for integer types",
-            "l2": "GPU: twice its size cleared before each sample; CPU: caches left as the last launch left them",
+            "l2": (
+                "GPU, cold: twice its size cleared before each sample; GPU, hot: batches, nothing cleared; "
+                "CPU: one pass only, caches left as the last launch left them"
+            ),
+            "order": f"the kernels of one size take turns, {self.rounds} times",
             "stop_rule": (
                 f"at least {self.min_samples} samples and {self.min_time_s:g} s and an interquartile range below "
-                f"{self.target_iqr:.1%} of the median; or {self.timeout_s:g} s, flagged noisy"
+                f"{self.target_iqr:.1%} of the median, over all rounds; or {self.timeout_s:g} s, flagged noisy"
             ),
         }

@@ -1,18 +1,20 @@
-"""References for verification, computed once per problem and backend and then kept."""
+"""References for verification, computed once per problem and then kept as long as memory allows."""
 
+from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
 
 from gemmviz.backends.base import Backend
+from gemmviz.backends.host import available_memory, host_bytes
 from gemmviz.bench.verify import Reference, gamma
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.problem import Matrix, random_inputs, small_integer_inputs
+from gemmviz.catalogue.problem import Matrix, Problem, random_inputs, small_integer_inputs
 
 _CHECKED_ROWS = 4
 _LARGEST_PRODUCT = 9
-Key = tuple[str, str, int, int, int, int]
+Key = tuple[str, Problem]
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,21 @@ class Trial:
     reference: Reference
 
 
+@dataclass
+class _Kept:
+    """What is known for one element type at one size; filled in when it is asked for."""
+
+    inputs: tuple[Matrix, Matrix] | None = None
+    random: tuple[Matrix, Matrix] | None = None
+    exact: tuple[Matrix, Matrix, Matrix] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return sum(m.nbytes for group in (self.inputs, self.random, self.exact) for m in group or ())
+
+
 class References:
-    """Remembers the last problem's trials, because a ladder of kernels asks for the same ones.
+    """Remembers trials, because a ladder of kernels asks for the same ones, round after round.
 
     Parameters
     ----------
@@ -35,9 +50,19 @@ class References:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._key: Key | None = None
-        self._random: tuple[Matrix, Matrix, Matrix, Matrix] | None = None
-        self._exact: tuple[Matrix, Matrix, Matrix] | None = None
+        self._kept: OrderedDict[Key, _Kept] = OrderedDict()
+
+    @property
+    def nbytes(self) -> int:
+        """How much host memory is kept, in bytes; it is given back when another problem needs it."""
+        return sum(kept.nbytes for kept in self._kept.values())
+
+    def inputs(self, launch: Launch) -> tuple[Matrix, Matrix]:
+        """Return A and B as they are measured with: random."""
+        kept = self._find(launch)
+        if kept.inputs is None:
+            kept.inputs = random_inputs(launch.problem, launch.kernel.dtype, self._seed)
+        return kept.inputs
 
     def random(self, launch: Launch, backend: Backend) -> Trial:
         """Return the trial with random inputs, judged by Higham's bound.
@@ -47,35 +72,45 @@ class References:
         ConstraintError
             When the bound says nothing (see `gamma`).
         """
-        self._forget_others(launch)
-        tolerance = gamma(launch.problem.k, launch.kernel.accumulate)
-        if self._random is None:
-            a, b = random_inputs(launch.problem, launch.kernel.dtype, self._seed)
+        kernel = launch.kernel
+        tolerance = gamma(launch.problem.k, kernel.accumulate, tensor_cores=kernel.dtype == "float16")
+        kept, (a, b) = self._find(launch), self.inputs(launch)
+        if kept.random is None:
             expected = backend.product(a, b)
             _cross_check(a, b, expected)
-            magnitude = backend.product(np.abs(a), np.abs(b))
-            self._random = a, b, expected, magnitude
-        a, b, expected, magnitude = self._random
+            kept.random = expected, backend.product(np.abs(a), np.abs(b))
+        expected, magnitude = kept.random
         return Trial(a, b, Reference(expected, magnitude, tolerance))
 
     def exact(self, launch: Launch, backend: Backend) -> Trial | None:
-        """Return the trial with small whole numbers, where C must be exact; None where sums could round."""
-        self._forget_others(launch)
+        """Return the trial with small whole numbers, where C must be exact; None where sums could round.
+
+        That holds for tensor cores too: below the largest exact whole number, cutting digits off cuts off none.
+        """
         if launch.problem.k * _LARGEST_PRODUCT > _largest_exact(launch.kernel.accumulate):
             return None
-        if self._exact is None:
+        kept = self._find(launch)
+        if kept.exact is None:
             a, b = small_integer_inputs(launch.problem, launch.kernel.dtype, self._seed)
             expected = backend.product(a, b)
             _cross_check(a, b, expected)
-            self._exact = a, b, expected
-        a, b, expected = self._exact
+            kept.exact = a, b, expected
+        a, b, expected = kept.exact
         return Trial(a, b, Reference(expected, None, 0.0))
 
-    def _forget_others(self, launch: Launch) -> None:
-        problem, kernel = launch.problem, launch.kernel
-        key = (kernel.dtype, kernel.accumulate, problem.m, problem.n, problem.k, self._seed)
-        if key != self._key:
-            self._key, self._random, self._exact = key, None, None
+    def _find(self, launch: Launch) -> _Kept:
+        key = launch.kernel.dtype, launch.problem
+        if key not in self._kept:
+            self._make_room(launch)
+            self._kept[key] = _Kept()
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    def _make_room(self, launch: Launch) -> None:
+        """Forget the problems that were not asked for the longest, until a new one fits."""
+        needed = host_bytes(launch.problem, np.dtype(launch.kernel.accumulate).itemsize)
+        while self._kept and (available_memory() or 0) < 2 * needed:
+            self._kept.popitem(last=False)
 
 
 def _largest_exact(accumulate: str) -> int:

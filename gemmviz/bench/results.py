@@ -6,7 +6,8 @@ import subprocess
 import sys
 import tempfile
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from gemmviz import __version__
 from gemmviz.backends.base import Build
+from gemmviz.bench import schema
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import Stats
 from gemmviz.bench.verify import Verdict
@@ -22,13 +24,10 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Problem
 
-SCHEMA_VERSION = 1
-STATUSES = ("ok", "wrong", "compile", "launch", "crash", "timeout", "oom", "unsupported", "skipped", "cancelled")
 FAILURES = frozenset({"wrong", "compile", "launch", "crash", "timeout"})
 """The statuses that blame the kernel; the others blame the machine, the size or nobody."""
 Row = dict[str, Any]
 Document = dict[str, Any]
-_ROW_KEYS = frozenset({"kernel", "backend", "M", "N", "K", "status", "message", "gflops"})
 
 
 def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
@@ -37,8 +36,6 @@ def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
         "kernel": kernel.name,
         "alias": kernel.alias,
         "label": kernel.entry or kernel.name,
-        "source_sha256": kernel.sha256,
-        "edited": _edited(kernel),
         "backend": kernel.backend,
         "M": problem.m,
         "N": problem.n,
@@ -47,22 +44,10 @@ def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
         "dtype_acc": kernel.accumulate,
         "layout": {m: "column" if m in kernel.column_major else "row" for m in "ABC"},
         "params": kernel.defaults | dict(params),
-        "grid": None,
-        "block": None,
-        "smem": None,
-        "regs": None,
-        "status": "cancelled",
-        "message": "",
-        "line": None,
-        "compile_ms": None,
-        "compile_flags": None,
-        "verify": {"before": None, "after": None},
-        "samples_s": [],
-        "stats": None,
-        "stop_reason": None,
-        "gflops": None,
-        "gbps": None,
-        "flags": [],
+        **deepcopy(schema.UNKNOWN),
+        "exhibit": bool(kernel.exhibit),
+        "source_sha256": kernel.sha256,
+        "edited": _edited(kernel),
     }
 
 
@@ -116,7 +101,19 @@ def describe_samples(row: Row, seconds: list[float], stats: Stats, stop: str, fl
 def fail(row: Row, status: str, message: str, line: int | None = None) -> None:
     """Give the row a status other than ok. It loses every figure: what failed is never ranked."""
     row |= {"status": status, "message": message, "line": line}
-    row |= {"samples_s": [], "stats": None, "stop_reason": None, "gflops": None, "gbps": None}
+    figures = (
+        "first_launch_s",
+        "host_launch_s",
+        "samples_s",
+        "rounds",
+        "stats",
+        "stop_reason",
+        "hot",
+        "gflops",
+        "gbps",
+    )
+    lost = (*figures, "peak_gflops", "peak_fraction", "peak_kind", "telemetry", "transfer")
+    row |= {name: deepcopy(schema.UNKNOWN[name]) for name in lost}
 
 
 def document(env: Mapping[str, Any], device: Mapping[str, Any] | None, protocol: Protocol) -> Document:
@@ -130,7 +127,7 @@ def document(env: Mapping[str, Any], device: Mapping[str, Any] | None, protocol:
         The rules that were used.
     """
     return {
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": schema.VERSION,
         "run_id": uuid.uuid4().hex,
         "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),
         "argv": [Path(sys.argv[0]).name, *sys.argv[1:]] if sys.argv else [],
@@ -140,6 +137,14 @@ def document(env: Mapping[str, Any], device: Mapping[str, Any] | None, protocol:
         "protocol": protocol.describe(),
         "results": [],
     }
+
+
+def merged(documents: Sequence[Document]) -> Document:
+    """Return several result files as one that begins as the first does, with the rows and recordings of all."""
+    rows = [row for content in documents for row in content["results"]]
+    recordings = [counts for content in documents for counts in content.get("recordings", [])]
+    whole = documents[0] | {"results": rows}
+    return whole | {"recordings": recordings} if recordings else whole
 
 
 @cache
@@ -164,8 +169,14 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def failed(rows: Iterable[Row]) -> bool:
-    """Whether a kernel is to blame for one of the rows."""
-    return any(row["status"] in FAILURES for row in rows)
+    """Whether a kernel is to blame for one of the rows; one that is wrong on purpose is not."""
+    return any(row["status"] in FAILURES and not row.get("exhibit") for row in rows)
+
+
+def machine(content: Document) -> str:
+    """Return what the rows were measured on, for people: GPU and processor."""
+    device, cpu = content.get("device") or {}, (content.get("env") or {}).get("cpu") or {}
+    return " / ".join(str(part) for part in (device.get("name"), cpu.get("model")) if part) or "unknown machine"
 
 
 def to_json(content: Document) -> str:
@@ -197,12 +208,12 @@ def write(content: Document, path: Path) -> None:
 
 
 def read(path: Path) -> Document:
-    """Read a result file.
+    """Read a result file of this or an older gemmviz; the document has the present schema's form.
 
     Raises
     ------
     GemmvizError
-        When it is truncated, from another version of the schema, or not a result file at all.
+        When it is truncated, damaged, from a newer gemmviz, or not a result file at all. The file is left alone.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -213,26 +224,7 @@ def read(path: Path) -> Document:
     except (json.JSONDecodeError, RecursionError) as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise GemmvizError(f"{path} is truncated or not JSON{where}") from None
-    if not isinstance(content, dict) or "schema_version" not in content:
-        raise GemmvizError(f"{path} is not a result file of gemmviz: it has no schema_version")
-    if content["schema_version"] != SCHEMA_VERSION:
-        raise GemmvizError(
-            f"{path} has schema version {content['schema_version']!r}; this gemmviz reads version {SCHEMA_VERSION}"
-        )
-    _check_rows(content, path)
-    return content
-
-
-def _check_rows(content: Document, path: Path) -> None:
-    rows = content.get("results")
-    if not isinstance(rows, list):
-        raise GemmvizError(f"{path} is damaged: results is not a list")
-    for number, row in enumerate(rows):
-        lacking = sorted(_ROW_KEYS - row.keys()) if isinstance(row, dict) else ["everything"]
-        if lacking:
-            raise GemmvizError(f"{path} is damaged: row {number} lacks {lacking[0]}")
-        if row["status"] not in STATUSES:
-            raise GemmvizError(f"{path} is damaged: row {number} has the status {row['status']!r}")
+    return schema.checked(content, path)
 
 
 def _edited(kernel: Kernel) -> bool:

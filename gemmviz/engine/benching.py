@@ -1,8 +1,9 @@
 """What the engine's process does with a bench request."""
 
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,17 @@ from gemmviz.backends.base import Backend
 from gemmviz.backends.blas import NumpyBackend
 from gemmviz.backends.cupy_check import cuda_verdict
 from gemmviz.backends.native import NativeBackend
-from gemmviz.bench import results
-from gemmviz.bench.measure import Finished, Samples, Stage, measure
+from gemmviz.backends.openblas import OpenblasBackend
+from gemmviz.bench import results, transfers
+from gemmviz.bench.measure import Bench, Finished, Measurement, Stage
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.reference import References
+from gemmviz.bench.rounds import take_turns
+from gemmviz.bench.timing import Samples
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import BenchRequest, Done, Header, Progress, Reply, Result, Sample
-
-_GPU_BACKENDS = ("cuda", "cublas")
 
 
 class Backends:
@@ -46,6 +48,8 @@ class Backends:
             return NativeBackend()
         if name == "numpy":
             return NumpyBackend()
+        if name == "openblas":
+            return OpenblasBackend()
         verdict = cuda_verdict()
         if not verdict.usable:
             raise Unavailable(str(verdict))
@@ -74,37 +78,85 @@ def bench(request: BenchRequest, cancel: threading.Event, send: Callable[[Reply]
     """
     protocol = Protocol.from_plain(request.protocol)
     problems = [Problem(*size) for size in request.sizes]
-    kernels = [_read(entry) for entry in request.kernels]
+    kernels = {job: _read(entry) for job, entry in enumerate(request.kernels) if "text" in entry}
     backends = Backends()
     send(Progress(request.run, "Looking at this machine", 0.0))
-    send(Header(request.run, _header(kernels, protocol, backends)))
+    header = _header(kernels.values(), protocol, backends)
+    send(Header(request.run, header))
 
-    references = References(protocol.seed)
-    pairs = list(zip(kernels, request.kernels, strict=True))
-    jobs = [(problem, kernel, entry) for problem in problems for kernel, entry in pairs]
-    for number, (problem, kernel, entry) in enumerate(jobs):
-        if isinstance(kernel, str):
-            row = results.unreadable_row(Path(entry["path"]), entry["text"], problem, kernel)
-            send(Result(request.run, row))
-            continue
-        for record in measure(kernel, problem, entry.get("params", {}), protocol, backends.find, references):
-            if cancel.is_set():
-                break
-            match record:
-                case Stage():
-                    share = (number + record.share) / len(jobs)
-                    send(Progress(request.run, f"{record.text} at {problem}", share, record.deadline_s))
-                case Samples():
-                    size = (problem.m, problem.n, problem.k)
-                    send(Sample(request.run, kernel.name, record.label, *size, record.seconds, record.gflops))
-                case Finished():
-                    send(Result(request.run, record.row))
-                    if record.row["status"] == "crash":
-                        return True
+    shared = Bench(protocol, backends.find, References(protocol.seed), header["device"])
+    for number, problem in enumerate(problems):
+        size = _Size(request, problem, shared, cancel, send, number / len(problems), 1 / len(problems))
+        if size.measure(kernels):
+            return True
         if cancel.is_set():
             break
+        size.measure_transfers()
     send(Done(request.run))
     return False
+
+
+@dataclass(frozen=True)
+class _Size:
+    """One of a request's sizes; `start` and `part` say where in the request it lies."""
+
+    request: BenchRequest
+    problem: Problem
+    shared: Bench
+    cancel: threading.Event
+    send: Callable[[Reply], None]
+    start: float
+    part: float
+
+    def measure(self, kernels: Mapping[int, Kernel | str]) -> bool:
+        """Measure the kernels in turns; True when one of them broke the device."""
+        run, entries = self.request.run, self.request.kernels
+        jobs: list[int] = []
+        measurements: list[Measurement] = []
+        for job, kernel in kernels.items():
+            entry = entries[job]
+            if isinstance(kernel, str):
+                row = results.unreadable_row(Path(entry["path"]), entry["text"], self.problem, kernel)
+                self.send(Result(run, row, job))
+                continue
+            jobs.append(job)
+            measurements.append(
+                Measurement(kernel, self.problem, entry.get("params", {}), self.shared, entry.get("row") or {})
+            )
+        with closing(take_turns(measurements, self.shared.protocol.rounds)) as turns:
+            for index, share, record in turns:
+                if self.cancel.is_set():
+                    return False
+                match record:
+                    case Stage():
+                        self._progress(record, jobs[index], share)
+                    case Samples():
+                        name, p = measurements[index].kernel.name, self.problem
+                        self.send(Sample(run, name, record.label, p.m, p.n, p.k, record.seconds, record.gflops))
+                    case Finished():
+                        self.send(Result(run, record.row, jobs[index], record.final))
+                        if record.row["status"] == "crash":
+                            return True
+        return False
+
+    def measure_transfers(self) -> None:
+        """Measure the copies that the request asks for: last, when every kernel has its figures."""
+        for job, entry in enumerate(self.request.kernels):
+            if "transfer" not in entry:
+                continue
+            dtype, accumulate = entry["transfer"]
+            with closing(transfers.measure(self.problem, dtype, accumulate, self.shared)) as records:
+                for record in records:
+                    if self.cancel.is_set():
+                        return
+                    if isinstance(record, Stage):
+                        self._progress(record, job, 1.0)
+                    else:
+                        self.send(Result(self.request.run, record, job))
+
+    def _progress(self, stage: Stage, job: int, share: float) -> None:
+        text, whole = f"{stage.text} at {self.problem}", self.start + share * self.part
+        self.send(Progress(self.request.run, text, min(whole, 1.0), stage.deadline_s, job))
 
 
 def _read(entry: dict[str, Any]) -> Kernel | str:
@@ -115,9 +167,9 @@ def _read(entry: dict[str, Any]) -> Kernel | str:
         return str(error)
 
 
-def _header(kernels: list[Kernel | str], protocol: Protocol, backends: Backends) -> results.Document:
+def _header(kernels: Iterable[Kernel | str], protocol: Protocol, backends: Backends) -> results.Document:
     env = facts.environment()
-    if any(isinstance(kernel, Kernel) and kernel.backend in _GPU_BACKENDS for kernel in kernels):
+    for name in dict.fromkeys(kernel.backend for kernel in kernels if isinstance(kernel, Kernel)):
         with suppress(Unavailable):  # every row of these kernels says why
-            env |= backends.find("cublas").environment()
+            env |= backends.find(name).environment()
     return results.document(env, facts.device(), protocol)

@@ -33,7 +33,9 @@ class RecordRequest:
 class BenchRequest:
     """Verify and measure kernels: answered by `Progress`, `Sample` and `Result`, then `Done`.
 
-    Every entry of ``kernels`` is ``{"path", "text", "params"}``; every entry of ``sizes`` is (M, N, K).
+    Every entry of ``kernels`` is ``{"path", "text", "params"}``; every entry of ``sizes`` is (M, N, K). An engine that
+    takes over from one that died finds in ``"row"`` what that one had found; ``{"transfer": [dtype, accumulate]}`` asks
+    for the copies to the device and back. `supervisor.Engine` adds both.
     ``protocol`` holds the fields of `gemmviz.bench.protocol.Protocol` that differ from their defaults.
     """
 
@@ -62,12 +64,14 @@ class Progress:
     """How far a run is: a sentence for people, and the share done (0 to 1), or None when nobody knows.
 
     ``deadline_s`` says within how many seconds the next reply comes unless a kernel hangs; None where nobody can tell.
+    ``job`` is the entry of ``BenchRequest.kernels`` that it is about, or None.
     """
 
     run: int
     text: str
     share: float | None = None
     deadline_s: float | None = None
+    job: int | None = None
 
 
 @dataclass(frozen=True)
@@ -104,10 +108,16 @@ class Sample:
 
 @dataclass(frozen=True)
 class Result:
-    """One finished row of the result file: see `gemmviz.bench.results`."""
+    """A row of the result file as it stands after a round: see `gemmviz.bench.results`.
+
+    ``job`` is the entry of ``BenchRequest.kernels``. With ``final`` nothing more comes of it; before that, each row
+    takes the place of the one before.
+    """
 
     run: int
     row: Plain
+    job: int = 0
+    final: bool = True
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
-from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.kernel import parse
-from gemmviz.catalogue.launch import launch
-from gemmviz.catalogue.problem import Problem
 from gemmviz.engine import child
+from gemmviz.engine.ledger import Ledger
 from gemmviz.engine.messages import (
     FINAL,
     BenchRequest,
@@ -106,47 +102,51 @@ class Engine:
     def _bench(self, request: BenchRequest, cancel: threading.Event) -> Iterator[Reply]:
         rows: list[results.Row] = []
         header: results.Document | None = None
-        total = max(len(request.kernels) * len(request.sizes), 1)
-        for size in request.sizes:
-            waiting = list(request.kernels)
+        for number, size in enumerate(request.sizes):
+            ledger = Ledger(request.kernels, size)
+            # Every size has the same part of the whole; after a death, the rest of the work has the rest of that part.
+            done, whole = 0.0, len(request.sizes)
             silent_deaths = 0
-            while waiting and not cancel.is_set():
-                part = replace(request, kernels=waiting, sizes=[size])
-                finished, running = 0, False
+            while not cancel.is_set():
+                todo = ledger.submit()
+                if not todo:
+                    break
+                start, running, heard = done, None, False
                 try:
-                    for reply in self._converse(part, cancel, None):
+                    for reply in self._converse(replace(request, kernels=todo, sizes=[size]), cancel, None):
                         match reply:
                             case Header():
                                 header = header or reply.document
                             case Progress():
-                                # The first words come before the header, and are about no kernel.
-                                running = header is not None
-                                yield replace(reply, share=_overall(reply.share, finished, waiting, rows, total))
+                                running = reply.job
+                                done = start + (reply.share or 0.0) * (1 - start)
+                                job = None if running is None else ledger.job(running)
+                                yield replace(reply, share=(number + done) / whole, job=job)
                             case Result():
-                                finished, running = finished + 1, False
-                                rows.append(reply.row)
-                                yield reply
+                                heard, running = True, None
+                                ledger.take(reply)
+                                yield replace(reply, job=ledger.job(reply.job))
                             case Failed():
                                 yield reply
                                 return
                             case Sample():
                                 yield reply
-                    waiting = waiting[finished:] if cancel.is_set() else []
+                    break
                 except _Lost as lost:
-                    waiting = waiting[finished:]
                     if lost.kind == "cancelled":
                         break
-                    if running and waiting:
-                        row = _failed_row(waiting.pop(0), size, lost)
-                        rows.append(row)
-                        yield Result(request.run, row)
-                    elif not finished:
+                    if running is not None:
+                        row = ledger.fail(running, lost.kind, str(lost))
+                        yield Result(request.run, row, ledger.job(running))
+                    elif not heard:
                         silent_deaths += 1
                         if silent_deaths > 1:
                             yield Failed(request.run, "internal", f"the engine does not start: {lost}")
                             return
-            # After a cancellation: whatever has no row yet.
-            rows += [_cancelled_row(entry, size) for entry in waiting]
+            if cancel.is_set():
+                for job, row in ledger.settle(Protocol.from_plain(request.protocol)):
+                    yield Result(request.run, row, job)
+            rows += ledger.rows()
         if header is None:
             header = results.document({}, None, Protocol.from_plain(request.protocol))
         yield Done(request.run, header | {"results": rows})
@@ -275,28 +275,3 @@ class Engine:
         except ValueError:
             return _Lost("crash", f"signal {-code}")
         return _Lost("crash", f"{_WHAT.get(number, signal.strsignal(number) or 'signal')} ({number.name})")
-
-
-def _overall(
-    share: float | None, finished: int, waiting: list[Any], rows: list[results.Row], total: int
-) -> float | None:
-    """Turn the share of one part of a run (its kernels in `waiting`) into the share of the whole."""
-    return None if share is None else min((len(rows) - finished + share * len(waiting)) / total, 1.0)
-
-
-def _failed_row(entry: dict[str, Any], size: tuple[int, int, int], lost: _Lost) -> results.Row:
-    row = _cancelled_row(entry, size)
-    results.fail(row, lost.kind, str(lost))
-    return row
-
-
-def _cancelled_row(entry: dict[str, Any], size: tuple[int, int, int]) -> results.Row:
-    problem, params = Problem(*size), dict(entry.get("params", {}))
-    try:
-        kernel = parse(entry["text"], Path(entry["path"]))
-    except GemmvizError as error:
-        return results.unreadable_row(Path(entry["path"]), entry["text"], problem, str(error))
-    row = results.new_row(kernel, problem, params)
-    with suppress(GemmvizError):
-        results.describe_launch(row, launch(kernel, problem, params))
-    return row

@@ -29,7 +29,8 @@ _PLAIN = {
         *("-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"),
         *("-mllvm", "-tsan-instrument-read-before-write=1"),
     ],
-    "gcc": ["-fno-tree-vectorize", "-fno-unroll-loops"],
+    # The last one: dynamic shared memory, declared in one place and defined in another, needs no initialiser.
+    "gcc": ["-fno-tree-vectorize", "-fno-unroll-loops", "-fno-extern-tls-init"],
 }
 # Arithmetic on halves is rounded after each operation, as on a GPU.
 _HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexcess-precision=16"]}

@@ -8,14 +8,16 @@ import pytest
 from fake_backend import FakeBackend, multiply
 
 from gemmviz.backends.base import DeviceFault, LaunchError
-from gemmviz.bench.measure import Finished, Samples, Stage, measure
+from gemmviz.bench.measure import Bench, Finished, Measurement, Stage
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.reference import References
+from gemmviz.bench.rounds import take_turns
+from gemmviz.bench.timing import Samples
 from gemmviz.catalogue.errors import BuildError, Unavailable
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.problem import Problem
 
-FAST = Protocol(warmup_launches=1, warmup_s=0, min_samples=3, min_time_s=0, target_iqr=10, timeout_s=5)
+FAST = Protocol(rounds=1, warmup_launches=1, warmup_s=0, min_samples=3, min_time_s=0, target_iqr=10, timeout_s=5)
 SOURCE = """// ---gemmviz
 // entry  = "mine"
 // args   = ["C", "A", "B", "M", "N", "K"]
@@ -29,7 +31,9 @@ KERNEL = parse(SOURCE, Path("mine.c"))
 
 def records(backend, problem=None, protocol=FAST, params=None, kernel=KERNEL):
     problem = problem or Problem(12, 7, 5)
-    return list(measure(kernel, problem, params or {}, protocol, lambda name: backend, References(1)))
+    bench = Bench(protocol, lambda name: backend, References(1))
+    one = Measurement(kernel, problem, params or {}, bench)
+    return [record for _, _, record in take_turns([one], protocol.rounds)]
 
 
 def row(backend, **options):
@@ -45,13 +49,15 @@ def test_a_right_kernel_gets_its_figures():
     assert found["gflops"] == pytest.approx(2 * 12 * 7 * 5 / found["stats"]["median"] / 1e9)
     assert found["stats"]["n"] == len(found["samples_s"]) >= 3
     assert found["compile_flags"] == ["-fake"]
+    assert found["local_bytes"] == 16
+    assert found["first_launch_s"] > 0
     assert found["params"] == {"T": 4}
 
 
 def test_stages_come_in_order_and_verification_comes_before_timing():
     texts = [r.text.split(": ")[1] for r in records(FakeBackend()) if isinstance(r, Stage)]
-    order = ["preparing", "compiling", "computing the reference", "verifying", "warming up", "timing"]
-    assert list(dict.fromkeys(texts)) == order
+    order = ["preparing", "compiling", "launching for the first time", "computing the reference", "verifying"]
+    assert list(dict.fromkeys(texts)) == [*order, "warming up", "timing", "verifying again"]
 
 
 def test_samples_are_reported_as_they_come_and_none_twice():
@@ -166,7 +172,9 @@ def test_a_size_that_cannot_fit_is_refused_with_the_largest_that_does():
 
 def test_sampling_stops_at_the_timeout_and_says_that_the_figure_is_noisy():
     noisy = [1.0, 2.0, 3.0, 4.0] * 100_000
-    protocol = Protocol(warmup_launches=1, warmup_s=0, min_samples=3, min_time_s=0, target_iqr=0.0, timeout_s=0.15)
+    protocol = Protocol(
+        rounds=1, warmup_launches=1, warmup_s=0, min_samples=3, min_time_s=0, target_iqr=0.0, timeout_s=0.15
+    )
     found = row(FakeBackend(seconds=noisy), protocol=protocol)
     assert found["status"] == "ok"
     assert found["stop_reason"] == "timeout"

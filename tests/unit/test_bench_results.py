@@ -3,10 +3,13 @@
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
-from gemmviz.bench import results
+from gemmviz import data
+from gemmviz.bench import results, schema
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.stats import summarise
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.problem import Problem
@@ -52,8 +55,11 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         ("", "truncated or not JSON"),
         ("[1, 2]", "not a result file"),
         ('{"benchmarks": []}', "not a result file"),
-        ('{"schema_version": 99, "results": []}', "schema version 99"),
+        ('{"schema_version": 99, "results": []}', "schema version 99.*a newer gemmviz wrote it"),
+        ('{"schema_version": "2", "results": []}', "schema version '2'"),
+        ('{"schema_version": true, "results": []}', "schema version True"),
         ('{"schema_version": 1}', "results is not a list"),
+        ('{"schema_version": 2, "results": [], "device": "GPU"}', "device is not a dict"),
         ('{"schema_version": 1, "results": [{"kernel": "x"}]}', "row 0 lacks"),
         ('{"schema_version": 1, "results": ["x"]}', "row 0 lacks"),
     ],
@@ -63,6 +69,7 @@ def test_what_is_not_ours_is_refused_with_a_reason(tmp_path, text, says):
     path.write_text(text)
     with pytest.raises(GemmvizError, match=says):
         results.read(path)
+    assert path.read_text() == text
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):
@@ -72,13 +79,65 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
         results.read(path)
 
 
-def test_an_unknown_status_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"status": "splendid"}, "splendid"),
+        ({"gflops": "fast"}, "a gflops that cannot be: 'fast'"),
+        ({"M": 8.5}, "a M that cannot be"),
+        ({"samples_s": None}, "a samples_s that cannot be"),
+        ({"status": "ok"}, "is ok and has no median"),
+    ],
+)
+def test_a_row_with_what_cannot_be_is_named(tmp_path, change, says):
     document = a_document()
-    document["results"][0]["status"] = "splendid"
+    document["results"][0] |= change
     path = tmp_path / "r.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(GemmvizError, match="splendid"):
+    with pytest.raises(GemmvizError, match=f"row 0 has .*{says}|row 0 {says}"):
         results.read(path)
+
+
+def test_a_file_of_the_first_version_is_read_with_what_it_knew(tmp_path):
+    document = a_document() | {"schema_version": 1}
+    since = ("exhibit", "hot", "rounds", "first_launch_s", "host_launch_s", "peak_fraction", "telemetry", "transfer")
+    for key in since:
+        del document["results"][0][key]
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(document))
+    old = results.read(path)
+    assert old["schema_version"] == schema.VERSION
+    assert [old["results"][0][key] for key in since] == [False, None, [], None, None, None, None, None]
+    assert json.loads(path.read_text())["schema_version"] == 1
+
+
+def ok(row):
+    stats = summarise([1.0, 1.1])
+    results.describe_samples(row, [1.0, 1.1], stats, "steady", 1000)
+    hot = {"batch": 4, "samples_s": [0.9], "stats": summarise([0.9]).to_plain(), "gflops": 1.0}
+    rounds = [{"round": 1, "n": 2, "median_s": 1.05, "gflops": 1.0}]
+    watched = {"sm_mhz": [1980.0], "power_w": [500.0], "temp_c": [50.0], "energy_j": None, "throttle": ["sw_power_cap"]}
+    row |= {"hot": hot, "rounds": rounds, "telemetry": watched, "first_launch_s": 2.0, "host_launch_s": 1e-6}
+
+
+@pytest.mark.parametrize("status", schema.STATUSES)
+def test_what_is_written_fits_the_published_schema(status):
+    published = json.loads((data.root("resources") / "schema" / f"result-{schema.VERSION}.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(published)
+    document = a_document()
+    (row,) = document["results"]
+    ok(row)
+    if status != "ok":
+        results.fail(row, status, "because", 3)
+    validator = jsonschema.Draft202012Validator(published)
+    assert [error.message for error in validator.iter_errors(json.loads(results.to_json(document)))] == []
+    row["gflops"] = "fast"
+    assert not validator.is_valid(document)
+
+
+def test_the_published_schema_knows_the_same_statuses():
+    published = json.loads((data.root("resources") / "schema" / f"result-{schema.VERSION}.json").read_text())
+    assert published["$defs"]["row"]["properties"]["status"]["enum"] == list(schema.STATUSES)
 
 
 def test_failing_takes_every_figure_away():
@@ -91,6 +150,7 @@ def test_failing_takes_every_figure_away():
 def test_which_statuses_blame_the_kernel():
     assert results.failed([{"status": "ok"}, {"status": "wrong"}])
     assert not results.failed([{"status": "ok"}, {"status": "skipped"}, {"status": "unsupported"}])
+    assert not results.failed([{"status": "wrong", "exhibit": True}])
 
 
 def test_a_text_that_differs_from_its_file_is_marked_as_edited(tmp_path):

@@ -85,6 +85,24 @@ def test_the_bound_grows_with_k_and_with_the_roundoff():
     assert gamma(1000, "int32") == 0
 
 
+def test_tensor_cores_may_cut_digits_off_and_nothing_more():
+    m, n, k = 16, 16, 4096
+    generator = np.random.default_rng(3)
+    a, b = (generator.uniform(-1, 1, shape).astype(np.float16).astype(np.float64) for shape in ((m, k), (k, n)))
+    wanted = Reference(a @ b, np.abs(a) @ np.abs(b), gamma(k, "float32", tensor_cores=True))
+    c = np.zeros((m, n))
+    for first in range(0, k, 4):
+        addends = [c, *(np.outer(a[:, i], b[i]) for i in range(first, first + 4))]
+        # 24 bits below the largest addend, the rest cut off, of every addend and of their sum.
+        unit = np.exp2(np.floor(np.log2(np.max(np.abs(addends), axis=0))) - 23)
+        c = sum(np.trunc(addend / unit) * unit for addend in addends)
+        unit = np.exp2(np.floor(np.log2(np.maximum(np.abs(c), 1e-30))) - 23)
+        c = np.trunc(c / unit) * unit
+    assert check(c, wanted).ok
+    c[3, 5] -= 2 * wanted.tolerance * wanted.magnitude[3, 5]
+    assert not check(c, wanted).ok
+
+
 def test_a_bound_that_says_nothing_is_refused():
     with pytest.raises(ConstraintError, match="cannot be verified"):
         gamma(4096, "float16")

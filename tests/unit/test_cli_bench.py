@@ -11,7 +11,7 @@ from pathlib import Path
 import hostile
 import pytest
 
-from gemmviz.bench import results
+from gemmviz.bench import results, store
 from gemmviz.cli import run
 from gemmviz.cli.doctor import window_facts
 
@@ -45,6 +45,25 @@ def test_bench_can_write_json_to_a_pipe_and_nothing_else(capsys):
     (row,) = json.loads(captured.out)["results"]
     assert (row["M"], row["N"], row["K"]) == (3, 5, 7)
     assert captured.err == ""
+
+
+def test_bench_writes_csv_and_keeps_the_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "store"))
+    target = tmp_path / "r.csv"
+    assert run(["bench", "hostmult1", "--size", "24", "--quick", "--csv", str(target)]) == 0
+    header, line = target.read_text().splitlines()
+    assert dict(zip(header.split(","), line.split(","), strict=True))["kernel"] == "hostmult1"
+    assert [row["kernel"] for row in results.read(store.find("last"))["results"]] == ["hostmult1"]
+    assert run(["bench", "hostmult1", "--json", "-", "--csv", "-"]) == 2
+
+
+def test_a_store_that_cannot_be_written_costs_a_message_and_no_figure(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("in the way")
+    assert run(["bench", "hostmult1", "--size", "24", "--quick"]) == 0
+    said = capsys.readouterr()
+    assert "cannot keep this run" in said.err
+    assert "hostmult1" in said.out
 
 
 def test_a_wrong_kernel_is_named_gets_no_figure_and_fails_the_command(capsys, tmp_path):

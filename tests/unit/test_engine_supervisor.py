@@ -11,6 +11,7 @@ from pathlib import Path
 import hostile
 import pytest
 
+from gemmviz.backends.cupy_check import cuda_verdict
 from gemmviz.engine.messages import (
     FINAL,
     BenchRequest,
@@ -71,7 +72,10 @@ def test_a_right_kernel_is_measured(engine):
     (row,) = rows(replies)
     assert row["status"] == "ok"
     assert row["gflops"] > 0
-    assert [r.row for r in replies if isinstance(r, Result)] == [row]
+    results = [r for r in replies if isinstance(r, Result)]
+    assert [len(r.row["rounds"]) for r in results] == [1, 2, 3]
+    assert [r.final for r in results] == [False, False, True]
+    assert results[-1].row == row
     assert any(isinstance(r, Sample) for r in replies)
     shares = [r.share for r in replies if isinstance(r, Progress)]
     assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] <= 1
@@ -79,7 +83,7 @@ def test_a_right_kernel_is_measured(engine):
 
 def test_the_document_says_how_it_was_taken(engine):
     document = bench(engine, hostile.RIGHT)[-1].document
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert document["env"]["cpu"]["cores"] >= 1
     assert document["env"]["compiler"]["version"]
     assert document["protocol"]["seed"] == 2026
@@ -131,9 +135,73 @@ def test_cancelling_an_endless_kernel_keeps_what_was_finished(engine):
     # Were the cancellation lost, the row would end as a timeout.
     for reply in engine.run(BenchRequest(1, kernels, [(6, 5, 4)], FAST | {"deadline_s": 30}), cancel):
         replies.append(reply)
-        if isinstance(reply, Progress) and "verifying" in reply.text and len(result_rows(replies)) == 1:
+        if isinstance(reply, Progress) and "for the first time" in reply.text and len(result_rows(replies)) == 1:
             cancel.set()
     assert [r["status"] for r in rows(replies)] == ["ok", "cancelled", "cancelled"]
+
+
+def test_a_kernel_that_crashes_in_a_later_round_costs_nobody_else_a_figure(engine, tmp_path):
+    signal_file = tmp_path / "crash now"
+    crash = f'    if (access("{signal_file}", F_OK) == 0) *(volatile int *)8 = 1;'
+    texts = [hostile.RIGHT, hostile.source(crash, top="#include <unistd.h>"), hostile.RIGHT]
+    kernels = [entry(text, f"mine{i}.c") for i, text in enumerate(texts)]
+    replies = []
+    for reply in engine.run(BenchRequest(1, kernels, [(6, 5, 4)], FAST), threading.Event()):
+        replies.append(reply)
+        if isinstance(reply, Result) and reply.job == 1:
+            signal_file.touch()
+    first, bad, last = rows(replies)
+    assert (first["status"], bad["status"], last["status"]) == ("ok", "crash", "ok")
+    assert bad["gflops"] is None
+    for job, row in ((0, first), (2, last)):
+        sent = [r.row for r in replies if isinstance(r, Result) and r.job == job]
+        assert [len(r["rounds"]) for r in sent] == [1, 2, 3]
+        assert row["rounds"][:1] == sent[0]["rounds"]
+    shares = [r.share for r in replies if isinstance(r, Progress)]
+    assert shares == sorted(shares)
+
+
+def test_progress_and_results_name_the_entry_of_the_request_that_they_are_about(engine):
+    replies = bench(engine, hostile.SEGFAULT, hostile.RIGHT, sizes=[(5, 5, 5), (6, 6, 6)])
+    found = [(r.job, r.row["kernel"], r.row["M"]) for r in replies if isinstance(r, Result) and r.final]
+    assert found == [(0, "mine0", 5), (1, "mine1", 5), (0, "mine0", 6), (1, "mine1", 6)]
+    assert {r.job for r in replies if isinstance(r, Progress) and "timing" in r.text} == {1}
+
+
+def test_cancelling_between_rounds_keeps_what_has_enough_samples_and_says_that_it_was_cut_short(engine):
+    cancel = threading.Event()
+    replies = []
+    kernels = [entry(hostile.RIGHT, f"mine{i}.c") for i in range(2)]
+    for reply in engine.run(BenchRequest(1, kernels, [(6, 5, 4)], FAST), cancel):
+        replies.append(reply)
+        if isinstance(reply, Result):
+            cancel.set()
+    kept, cut = rows(replies)
+    assert kept["status"] == "ok" and kept["gflops"] > 0
+    assert "cancelled after round 1 of 3" in kept["flags"]
+    assert cut["status"] == "cancelled"
+    last = [r for r in replies if isinstance(r, Result) and r.job == 0][-1]
+    assert last.final and last.row == kept
+
+
+@pytest.mark.parametrize(
+    ("size", "requires", "status"), [((5, 5, 5), '"M % 2 == 0"', "unsupported"), ((60_000,) * 3, "", "oom")]
+)
+def test_a_size_that_cannot_be_measured_is_a_row_with_the_reason(engine, size, requires, status):
+    text = hostile.RIGHT.replace("// ---\n", f"// requires = [{requires}]\n// ---\n")
+    (row,) = rows(bench(engine, text, sizes=[size]))
+    assert row["status"] == status
+    assert row["message"]
+
+
+def test_cuda_kernels_are_skipped_without_a_gpu_and_so_is_the_way_to_it(engine):
+    if cuda_verdict().usable:
+        pytest.skip("this machine has a GPU")
+    text = hostile.HEAD.replace("// ---\n", '// block = ["1"]\n// grid = ["1"]\n// ---\n') + "void mine() {}\n"
+    kernels = [entry(text, "mine.cu")]
+    (row,) = rows(list(engine.run(BenchRequest(1, kernels, [(6, 5, 4)], FAST), threading.Event())))
+    assert row["status"] == "skipped"
+    assert "no CUDA device" in row["message"]
 
 
 def result_rows(replies):
@@ -249,7 +317,7 @@ if __name__ == "__main__":
     kernel = {{"path": "/nowhere/mine.c", "text": hostile.{text}, "params": {{}}}}
     protocol = {{"warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 1}}
     for reply in engine.run(BenchRequest(1, [kernel], [(6, 5, 4)], protocol), threading.Event()):
-        if isinstance(reply, Progress) and "verifying" in reply.text:
+        if isinstance(reply, Progress) and "for the first time" in reply.text:
             print(engine.pid, flush=True)
     engine.close()
     print("finished")

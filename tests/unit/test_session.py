@@ -2,6 +2,8 @@
 
 import pytest
 
+from gemmviz.bench.figures import Figures
+from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -29,10 +31,19 @@ def session(playable):
     return session
 
 
+def picture(kernel):
+    """Return the launch on the stage at the smallest size that fits: tensor cores take nothing below 16."""
+    for problem in map(Problem.cube, (8, 32)):
+        try:
+            return launch(kernel, problem, picture_params(kernel, problem))
+        except ConstraintError as error:
+            refused = error
+    raise refused
+
+
 def test_the_picture_of_every_cuda_rung_shows_four_blocks():
-    problem = Problem.cube(8)
     for kernel in (k for k in ladder() if k.backend == "cuda"):
-        job = launch(kernel, problem, picture_params(kernel, problem))
+        job = picture(kernel)
         assert job.blocks == 4 and job.threads >= 4, kernel.name
 
 
@@ -93,12 +104,75 @@ def test_a_line_that_never_runs_is_not_sought(session):
     assert session.step == 0
 
 
+def row(kernel, gflops, n=64, status="ok", **more):
+    base = {"kernel": kernel, "backend": "cuda", "M": n, "N": n, "K": n, "params": {}, "status": status}
+    return base | {"gflops": gflops, "message": ""} | more
+
+
+def elsewhere(*rows):
+    return ReferenceResults("NVIDIA H200", "Xeon", "2026-11-21", Figures(rows))
+
+
 def test_a_cancelled_row_does_not_take_the_place_of_a_figure(session):
-    session.add_result({"kernel": "numpy", "status": "ok", "gflops": 100.0})
-    session.add_result({"kernel": "numpy", "status": "cancelled", "gflops": None})
+    session.add_result(row("numpy", 100.0))
+    session.add_result(row("numpy", None, status="cancelled"))
     assert session.results["numpy"]["gflops"] == 100.0
-    session.add_result({"kernel": "numpy", "status": "wrong", "gflops": None})
+    session.add_result(row("numpy", None, status="wrong"))
     assert session.results["numpy"]["status"] == "wrong"
+
+
+def test_a_round_replaces_the_one_before_and_sizes_are_kept_apart(session):
+    for gflops in (10.0, 11.0, 12.0):
+        session.add_result(row("gputiled", gflops))
+    session.add_result(row("gputiled", 30.0, n=128))
+    assert len(session.figures) == 2
+    assert session.shown("gputiled", (64, 64, 64)).row["gflops"] == 12.0
+    assert session.sizes() == [(64, 64, 64), (128, 128, 128)]
+    assert session.results["gputiled"]["N"] == 128
+
+
+def test_a_transfer_is_kept_and_is_no_rung(session):
+    session.add_result(row("transfer", None, backend="transfer", dtype_in="float32", gbps=12.0))
+    assert "transfer" not in session.results and session.sizes() == []
+    assert session.figures.transfer((64, 64, 64), "float32")["gbps"] == 12.0
+
+
+def test_references_stand_in_where_there_is_no_gpu_and_leave_when_it_is_measured_here(session):
+    session.set_references([elsewhere(row("gputiled", 5000.0))])
+    assert session.shown("gputiled", (64, 64, 64)) is None  # nobody knows yet what this machine has
+    session.set_device("a laptop", None)
+    shown = session.shown("gputiled", (64, 64, 64))
+    assert shown.row["gflops"] == 5000.0
+    assert shown.origin == "reference: NVIDIA H200, 2026-11-21"
+    session.add_result(row("gputiled", 7.0))
+    assert session.shown("gputiled", (64, 64, 64)).origin == ""
+
+
+def test_references_are_hidden_beside_a_gpu_until_somebody_wants_them(session):
+    session.set_references([elsewhere(row("gputiled", 5000.0))])
+    session.set_device("a GPU", {"name": "a GPU"})
+    assert session.shown("gputiled") is None
+    session.want_references(True)
+    assert session.shown("gputiled").row["gflops"] == 5000.0
+
+
+def test_no_reference_hides_that_a_kernel_is_wrong_here(session):
+    session.set_device("a laptop", None)
+    session.set_references([elsewhere(row("gputiled", 5000.0))])
+    session.add_result(row("gputiled", None, status="wrong"))
+    assert session.shown("gputiled") is None
+    session.add_result(row("gputiled", None, status="skipped"))
+    assert session.shown("gputiled").origin
+
+
+def test_kernels_that_are_sampled_in_turns_keep_their_samples(session):
+    for _ in range(2):
+        session.add_samples("a", "64", [1.0], 1.0)
+        session.add_samples("b", "64", [2.0, 2.0], 2.0)
+    assert {s.label: len(s.gflops) for s in session.all_samples.values()} == {"a": 2, "b": 4}
+    assert session.samples.label == "b"
+    session.start_samples()
+    assert not session.all_samples and not session.samples.gflops
 
 
 def test_a_refused_size_is_said(session):

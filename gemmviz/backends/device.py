@@ -1,0 +1,133 @@
+"""What all launches on a GPU share, through a CuPy that the caller hands in: matrices, events, errors."""
+
+import time
+from abc import abstractmethod
+from contextlib import suppress
+from statistics import median
+from typing import Any
+
+from gemmviz.backends.base import GUARD_BYTES, Build, DeviceFault, Guarded, LaunchError, Prepared
+from gemmviz.backends.driver import driver
+from gemmviz.backends.nvrtc import first_line
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import Matrix, stored, unstored
+
+_QUEUED, _QUEUE_LIMIT_S = 100, 0.2
+
+
+class DevicePrepared(Prepared):
+    """Matrices in the GPU's memory; a subclass says how to launch."""
+
+    def __init__(self, cp: Any, launch: Launch, build: Build) -> None:
+        self._cp = cp
+        self.build = build
+        self.launch = launch
+        self.a = _with_room(cp, launch.problem.m * launch.problem.k, launch.kernel.dtype)
+        self.b = _with_room(cp, launch.problem.k * launch.problem.n, launch.kernel.dtype)
+        self.c = Guarded(cp, launch)
+        self._scratch = cp.empty(2 * l2_bytes(), "uint8")
+        self._begin, self._end = cp.cuda.Event(), cp.cuda.Event()
+
+    def load(self, a: Matrix, b: Matrix) -> None:
+        """Copy A and B to the device in the kernel's layout."""
+        self.a.set(stored(self.launch.kernel, "A", a))
+        self.b.set(stored(self.launch.kernel, "B", b))
+
+    def poison(self) -> None:
+        """Fill C and its guard zones."""
+        self.c.poison()
+
+    def run(self) -> None:
+        """Launch once and wait."""
+        with faults(self._cp, self.launch):
+            self.start()
+            self._cp.cuda.get_current_stream().synchronize()
+
+    def sample(self, launches: int, cold: bool) -> float:
+        """Time with a pair of CUDA events."""
+        with faults(self._cp, self.launch):
+            if cold:
+                # Twice: while the second pass runs, the host queues the launch, so that the events see no gap.
+                for _ in range(2):
+                    self._cp.cuda.runtime.memsetAsync(
+                        self._scratch.data.ptr, 0, self._scratch.nbytes, self._cp.cuda.get_current_stream().ptr
+                    )
+            self._begin.record()
+            for _ in range(launches):
+                self.start()
+            self._end.record()
+            self._end.synchronize()
+            return float(self._cp.cuda.get_elapsed_time(self._begin, self._end)) / 1e3 / launches
+
+    def queue_s(self) -> float:
+        """Time the calls that queue a launch, each into an empty queue."""
+        stream = self._cp.cuda.get_current_stream()
+        seconds: list[float] = []
+        with faults(self._cp, self.launch):
+            stream.synchronize()
+            begun = time.perf_counter()
+            while len(seconds) < _QUEUED and (not seconds or time.perf_counter() - begun < _QUEUE_LIMIT_S):
+                started = time.perf_counter()
+                self.start()
+                seconds.append(time.perf_counter() - started)
+                stream.synchronize()
+        return median(seconds)
+
+    def fetch(self) -> Matrix:
+        """Copy C to the host."""
+        return unstored(self.launch.kernel, "C", self._cp.asnumpy(self.c.view), self.launch.problem)
+
+    def intact(self) -> bool:
+        """Whether nothing was written around C."""
+        return self.c.intact()
+
+    def close(self) -> None:
+        """Give the device memory back."""
+        del self.a, self.b, self.c, self._scratch
+        release(self._cp)
+
+    @abstractmethod
+    def start(self) -> None:
+        """Queue one launch."""
+
+
+class faults:  # noqa: N801 (reads as a statement: `with faults(launch)`)
+    """Turns what CuPy raises into `LaunchError`, or `DeviceFault` when the context did not survive."""
+
+    def __init__(self, cp: Any, launch: Launch) -> None:
+        self._cp = cp
+        self._launch = launch
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        cp = self._cp
+        if not isinstance(error, cp.cuda.runtime.CUDARuntimeError | cp.cuda.driver.CUDADriverError):
+            return
+        text = first_line(error)
+        try:
+            cp.cuda.runtime.deviceSynchronize()
+        except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError):
+            watchdog = "LAUNCHTIMEOUT" in text.upper().replace("_", "")
+            advice = ": the display's watchdog stopped it, choose a smaller size" if watchdog else ""
+            raise DeviceFault(f"{self._launch.label} at {self._launch.problem}: {text}{advice}") from None
+        raise LaunchError(f"{self._launch.label} at {self._launch.problem} does not launch: {text}") from None
+
+
+def l2_bytes() -> int:
+    """Return the size of the L2 cache, in bytes; a guess that is not 0 where nobody tells."""
+    device = driver().device
+    return max(device.l2_bytes if device else 0, 1 << 20)
+
+
+def release(cp: Any) -> None:
+    """Give the memory that nobody uses back to the device."""
+    # In a broken context nothing can be freed; the process is about to end anyway.
+    with suppress(cp.cuda.runtime.CUDARuntimeError):
+        cp.get_default_memory_pool().free_all_blocks()
+
+
+def _with_room(cp: Any, size: int, dtype: str) -> Any:
+    """Allocate with as much room behind as C has: reading a little too far shows as a wrong C, not as a dead device."""
+    return cp.empty(size + GUARD_BYTES // cp.dtype(dtype).itemsize, dtype)[:size]

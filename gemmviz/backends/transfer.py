@@ -1,0 +1,49 @@
+"""Times the copies of a problem's matrices to the GPU and back, through a CuPy that the caller hands in."""
+
+import time
+from typing import Any
+
+import numpy as np
+
+from gemmviz.backends.base import Trip
+from gemmviz.catalogue.problem import Problem
+
+
+class DeviceTrip(Trip):
+    """A, B and C on both sides; the host's in pageable memory.
+
+    Parameters
+    ----------
+    cp
+        The module ``cupy``.
+    problem
+        The size of the matrices.
+    dtype, accumulate
+        NumPy names of the element types of A and B, and of C.
+    """
+
+    def __init__(self, cp: Any, problem: Problem, dtype: str, accumulate: str) -> None:
+        self._cp = cp
+        sizes = {name: problem.shape(name)[0] * problem.shape(name)[1] for name in "ABC"}
+        # Ones, because a fresh page of zeros is no memory yet.
+        self._host = {name: np.ones(size, accumulate if name == "C" else dtype) for name, size in sizes.items()}
+        self._device = {name: cp.empty(size, accumulate if name == "C" else dtype) for name, size in sizes.items()}
+
+    def go(self) -> tuple[float, float]:
+        """Copy A and B there and C back, each way until the device says that it is done."""
+        stream = self._cp.cuda.get_current_stream()
+        stream.synchronize()
+        started = time.perf_counter()
+        for name in "AB":
+            self._device[name].set(self._host[name])
+        stream.synchronize()
+        there = time.perf_counter()
+        self._device["C"].get(out=self._host["C"])
+        stream.synchronize()
+        return there - started, time.perf_counter() - there
+
+    def close(self) -> None:
+        """Give both sides' memory back."""
+        self._host.clear()
+        self._device.clear()
+        self._cp.get_default_memory_pool().free_all_blocks()

@@ -1,0 +1,233 @@
+"""What has been found so far: result rows and counted recordings, from which the claims' figures are read."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from gemmviz.bench import devices
+from gemmviz.bench.claims import tiles
+from gemmviz.bench.claims.record import Case, Quantity
+from gemmviz.bench.figures import TRANSFER, Key, key_of
+from gemmviz.bench.occupancy import Use, occupancy
+from gemmviz.bench.results import Document, Row, machine
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.traffic import Traffic
+
+Counts = dict[str, Any]
+_PARTS = {
+    "median_s": ("stats", "median"),
+    "to_device_s": ("transfer", "to_device_s"),
+    "to_host_s": ("transfer", "to_host_s"),
+}
+"""Figures that do not stand at the top of a row: in which part they are, and under which name."""
+
+
+class Missing(Exception):
+    """A figure that is not there.
+
+    ``waiting`` is True while nothing has been run that could give it; else the text says why there is none.
+    """
+
+    def __init__(self, message: str, waiting: bool = False) -> None:
+        super().__init__(message)
+        self.waiting = waiting
+
+
+class Evidence:
+    """Takes result rows and counted recordings as they arrive; a later one replaces an earlier one of the same case.
+
+    Attributes
+    ----------
+    device
+        What the rows were measured on, for people: GPU and processor.
+    date
+        The day of the measurement, ``"2026-11-21"``; empty where unknown.
+    reference
+        Whether the rows come from elsewhere and not from this machine.
+    """
+
+    def __init__(self, device: str = "", date: str = "", reference: bool = False) -> None:
+        self.device, self.date, self.reference = device, date, reference
+        self._rows: dict[Key, Row] = {}
+        self._counts: dict[Key, Counts] = {}
+
+    @classmethod
+    def of(cls, document: Document, reference: bool = False) -> "Evidence":
+        """Return what a result file holds, its counted recordings included.
+
+        Parameters
+        ----------
+        document
+            From `gemmviz.bench.results.read`, or as the engine made it.
+        reference
+            Whether it was measured elsewhere.
+        """
+        evidence = cls(reference=reference)
+        evidence.describe(document)
+        for row in document["results"]:
+            evidence.add_row(row)
+        for counts in document.get("recordings", []):
+            evidence.add_counts(counts)
+        return evidence
+
+    def describe(self, document: Mapping[str, Any]) -> None:
+        """Take device and date from a result file, or from its header."""
+        self.device = machine(dict(document))
+        try:
+            self.date = datetime.fromisoformat(document["started_utc"]).date().isoformat()
+        except (KeyError, TypeError, ValueError):
+            self.date = ""
+
+    @property
+    def place(self) -> str:
+        """Where the measured figures come from, for people: ``"reference: NVIDIA H200, 2026-11-21"``."""
+        parts = [self.device or "this machine", *([self.date] if self.date else [])]
+        return f"{'reference' if self.reference else 'measured'}: {', '.join(parts)}"
+
+    def origin(self, quantities: Iterable[Quantity]) -> str:
+        """Return where some figures come from, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``."""
+        origins = {quantity.origin for quantity in quantities}
+        return " and ".join(self.place if origin == "measured" else origin for origin in sorted(origins))
+
+    def add_row(self, row: Row) -> None:
+        """Take a row of a result file, unless it says nothing about the documents' own experiments."""
+        if row["edited"] or (row["backend"] == TRANSFER and row["dtype_in"] != "float32"):
+            return  # an edited kernel is no document's any more, and the documents copy single precision
+        self._rows[_key(row)] = row
+
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Take several rows."""
+        for row in rows:
+            self.add_row(row)
+
+    def add_counts(self, counts: Counts) -> None:
+        """Take what `counted` made of a recording."""
+        self._counts[_key(counts)] = counts
+
+    def add_fault(self, case: Case, message: str, kind: str = "other") -> None:
+        """Note that a case could not be recorded, and why; ``kind`` as `gemmviz.engine.messages.Failed` has it."""
+        self.add_counts(_counts(case, {}, {"kind": kind, "message": message}))
+
+    @property
+    def counts(self) -> list[Counts]:
+        """The counted recordings, as a result file keeps them under ``recordings``."""
+        return list(self._counts.values())
+
+    def flags(self, quantities: Iterable[Quantity]) -> list[str]:
+        """Return what the rows of some measured figures are flagged with, each flag once."""
+        rows = (self._rows.get(_case_key(q.case)) for q in quantities if q.origin == "measured")
+        return list(dict.fromkeys(flag for row in rows if row for flag in row["flags"]))
+
+    def value(self, quantity: Quantity) -> float | str:
+        """Return a figure.
+
+        Raises
+        ------
+        Missing
+            When it is not there, or not yet.
+        """
+        case, (origin, _, what) = quantity.case, quantity.what.partition(".")
+        match origin:
+            case "recorded":
+                return self._recorded(case, what)
+            case "modelled":
+                return self._modelled(case, what)
+            case _:
+                return self._measured(case, quantity.what)
+
+    def _measured(self, case: Case, what: str) -> float:
+        row = self._rows.get(_case_key(case))
+        if row is None or row["status"] == "cancelled":
+            raise Missing(f"{case.kernel} has not been measured", waiting=True)
+        if row["status"] != "ok":
+            raise Missing(f"{row['label']}: {row['status']}: {row['message'] or 'nothing was measured'}")
+        part, field = _PARTS.get(what, ("", what))
+        found = ((row.get(part) or {}) if part else row).get(field)
+        if found is None:
+            raise Missing(f"{row['label']}: this run did not measure {what}")
+        return float(found)
+
+    def _recorded(self, case: Case, what: str) -> float | str:
+        counts = self._counts.get(_case_key(case))
+        if counts is None:
+            raise Missing(f"{case.kernel} has not been recorded", waiting=True)
+        fault = counts["fault"]
+        if what == "compiles" and (fault is None or fault["kind"] == "compile"):
+            return "no" if fault else "yes"
+        if fault:
+            raise Missing(fault["message"])
+        name, _, per = what.partition("/")
+        value = counts["figures"].get(name)
+        if value is None:
+            raise Missing(f"the recording of {case.kernel} has no {name}")
+        m, n, k = case.size
+        return value if not per else float(value) / {"k-step": m * n * k, "element": m * n}[per]
+
+    def _modelled(self, case: Case, what: str) -> float:
+        device = next((d for d in devices.published() if d.name == case.device), None)
+        limits = devices.limits(device.facts()) if device else None
+        if what != "occupancy" or limits is None:
+            raise Missing(f"nothing is known about {what} on {case.device!r}")
+        shape = launch(find(case.kernel, self._ladder), Problem(*case.size), dict(case.params))
+        return occupancy(Use(shape.threads, case.registers, shape.shared_bytes), limits).fraction
+
+    @cached_property
+    def _ladder(self) -> list[Kernel]:
+        return ladder()
+
+
+def counted(recording: Recording, traffic: Traffic) -> Counts:
+    """Return the figures of a recording that claims ask for, as plain data.
+
+    ``figures`` holds per array ``NAME.reads``, ``.writes``, ``.accesses``, ``.read_sectors``, ``.write_sectors`` and
+    ``.wavefronts_per_request`` (shared arrays), and of the whole launch ``reads``, ``writes``, ``load_sectors``,
+    ``store_sectors``, ``wavefronts_per_request``, ``tile_steps``, ``blocks``, ``defects`` (wrong elements of C, and
+    what the recorder complained about) and ``first_tiles`` (what block 0 multiplies, step by step).
+    """
+    arrays = traffic.arrays
+    figures: dict[str, float | str] = {
+        "reads": sum(a.reads for a in arrays if a.space == "global"),
+        "writes": sum(a.writes for a in arrays if a.space == "global"),
+        "load_sectors": traffic.sectors(write=False),
+        "store_sectors": traffic.sectors(write=True),
+        "wavefronts_per_request": traffic.conflict_degree(),
+        "tile_steps": traffic.tile_steps,
+        "blocks": recording.blocks,
+        "defects": recording.wrong + len(recording.notes),
+        "first_tiles": tiles.walk(recording),
+    }
+    for a in arrays:
+        figures |= {f"{a.name}.reads": a.reads, f"{a.name}.writes": a.writes, f"{a.name}.accesses": a.reads + a.writes}
+        if a.space == "global":
+            figures |= {f"{a.name}.read_sectors": a.read_units, f"{a.name}.write_sectors": a.write_units}
+        elif a.read_requests:
+            figures[f"{a.name}.wavefronts_per_read"] = a.read_units / a.read_requests
+    size = (recording.m, recording.n, recording.k)
+    return _counts(Case(recording.kernel, size, tuple(sorted(recording.params.items()))), figures, None)
+
+
+def _counts(case: Case, figures: Mapping[str, float | str], fault: Mapping[str, str] | None) -> Counts:
+    m, n, k = case.size
+    return {
+        "kernel": case.kernel,
+        "M": m,
+        "N": n,
+        "K": k,
+        "params": dict(case.params),
+        "figures": dict(figures),
+        "fault": fault and dict(fault),
+    }
+
+
+def _key(plain: Mapping[str, Any]) -> Key:
+    # A transfer has no parameters, whatever kernel made it necessary.
+    return key_of({**plain, "params": {}} if plain["kernel"] == TRANSFER else dict(plain))
+
+
+def _case_key(case: Case) -> Key:
+    return case.kernel, *case.size, case.params

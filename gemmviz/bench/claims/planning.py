@@ -1,0 +1,127 @@
+"""What has to be run for some claims: each case once, whatever number of claims want it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gemmviz.bench.claims.record import Case, Claim
+from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.protocol import Protocol
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find, ladder
+
+Size = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class BenchJob:
+    """A run of the bench: kernels of one size, measured in turns.
+
+    Attributes
+    ----------
+    entries
+        ``{"path", "text", "params"}`` per kernel, as a bench request wants them.
+    size
+        (M, N, K).
+    protocol
+        All fields of the measuring protocol.
+    fresh
+        Whether it needs a process in which nothing has run on the GPU yet, because first launches are looked at.
+    cases
+        The cases that it answers.
+    """
+
+    entries: list[dict[str, Any]]
+    size: Size
+    protocol: dict[str, Any]
+    fresh: bool
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True)
+class RecordJob:
+    """A recording.
+
+    Attributes
+    ----------
+    case
+        What it answers.
+    path, text
+        The kernel's file, as a record request wants them.
+    """
+
+    case: Case
+    path: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What has to be run: jobs that need a fresh process first, then the smallest."""
+
+    bench: tuple[BenchJob, ...]
+    record: tuple[RecordJob, ...]
+
+
+@dataclass
+class _Batch:
+    first_launch: bool
+    cases: dict[Case, None] = field(default_factory=dict)
+
+
+def plan(claims: Iterable[Claim], kernels: Sequence[Kernel] | None = None, protocol: Protocol | None = None) -> Plan:
+    """Return what has to be run for some claims.
+
+    Parameters
+    ----------
+    claims
+        From `load`.
+    kernels
+        Where the claims' kernels are looked up; by default the ladder.
+    protocol
+        The rules of the measurement; a claim may have its own for some of them.
+
+    Returns
+    -------
+    Plan
+        One bench job per size and protocol, so that kernels which are compared take turns.
+
+    Raises
+    ------
+    UnknownKernel
+        When a claim names a kernel that does not exist.
+    """
+    known = ladder() if kernels is None else kernels
+    rules = Protocol() if protocol is None else protocol
+    batches: dict[tuple[Size, str], _Batch] = {}
+    settings: dict[str, dict[str, Any]] = {}
+    recordings: dict[Case, None] = {}
+    for claim in claims:
+        plain = rules.to_plain() | dict(claim.protocol)
+        for quantity in claim.quantities:
+            if quantity.origin == "recorded":
+                recordings[quantity.case] = None
+            elif quantity.origin == "measured":
+                own = "first launch" if claim.first_launch else ""
+                key = (quantity.case.size, repr(sorted(plain.items())) + own)
+                settings[key[1]] = plain
+                batches.setdefault(key, _Batch(claim.first_launch)).cases[quantity.case] = None
+    jobs = [_bench_job(size, settings[key], batch, known) for (size, key), batch in batches.items()]
+    jobs = [job for job in jobs if job.entries]
+    return Plan(
+        tuple(sorted(jobs, key=lambda job: (not job.fresh, job.size))),
+        tuple(_record_job(case, known) for case in recordings),
+    )
+
+
+def _bench_job(size: Size, protocol: dict[str, Any], batch: _Batch, known: Sequence[Kernel]) -> BenchJob:
+    # The transfer comes along with the first GPU kernel, in its element type: the documents copy single precision.
+    kernels = [(find(case.kernel, list(known)), case) for case in batch.cases if case.kernel != TRANSFER]
+    kernels.sort(key=lambda pair: pair[0].dtype != "float32")
+    entries = [{"path": str(k.path), "text": k.text, "params": dict(case.params)} for k, case in kernels]
+    return BenchJob(entries, size, protocol, batch.first_launch, tuple(batch.cases))
+
+
+def _record_job(case: Case, known: Sequence[Kernel]) -> RecordJob:
+    kernel = find(case.kernel, list(known))
+    return RecordJob(case, str(kernel.path), kernel.text)

@@ -1,0 +1,105 @@
+"""Turns result files into CSV, for spreadsheets and notebooks: units stand in the column's name."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping
+from statistics import median
+from typing import Any
+
+from gemmviz.bench.results import Document, Row
+
+
+def _plain(*names: str) -> dict[str, Callable[[Row], Any]]:
+    return {name: lambda row, name=name: row.get(name) for name in names}  # type: ignore[misc]
+
+
+def _within(part: str, **names: str) -> dict[str, Callable[[Row], Any]]:
+    """Return columns that take a field of a part of the row, which may be None."""
+    return {
+        column: lambda row, field=field: (row.get(part) or {}).get(field)  # type: ignore[misc]
+        for column, field in names.items()
+    }
+
+
+def _watched(reduce: Callable[[list[float]], float], field: str) -> Callable[[Row], Any]:
+    def cell(row: Row) -> Any:
+        values = (row.get("telemetry") or {}).get(field)
+        return reduce(values) if values else None
+
+    return cell
+
+
+_COLUMNS: Mapping[str, Callable[[Row], Any]] = {
+    **_plain("kernel", "label", "backend", "status", "exhibit", "M", "N", "K", "dtype_in", "dtype_acc"),
+    "params": lambda row: " ".join(f"{name}={value}" for name, value in (row.get("params") or {}).items()),
+    "grid": lambda row: _shape(row.get("grid")),
+    "block_threads": lambda row: _shape(row.get("block")),
+    "shared_bytes": lambda row: row.get("smem"),
+    "registers": lambda row: row.get("regs"),
+    **_plain("local_bytes", "gflops"),
+    **_within("hot", hot_gflops="gflops"),
+    **_within("stats", median_s="median", q1_s="q1", q3_s="q3", min_s="min", p5_s="p5", p95_s="p95"),
+    **_within("stats", iqr_relative="iqr_rel", samples="n"),
+    "round_gflops": lambda row: " ".join(f"{entry['gflops']:.6g}" for entry in row.get("rounds") or []),
+    **_plain("stop_reason", "host_launch_s", "first_launch_s"),
+    "gb_per_s": lambda row: row.get("gbps"),
+    **_plain("peak_gflops", "peak_fraction", "peak_kind"),
+    "sm_mhz_median": _watched(median, "sm_mhz"),
+    "power_w_median": _watched(median, "power_w"),
+    "temperature_c_max": _watched(max, "temp_c"),
+    **_within("telemetry", energy_j="energy_j"),
+    "throttle": lambda row: " ".join((row.get("telemetry") or {}).get("throttle") or []),
+    **_within("transfer", to_device_s="to_device_s", to_host_s="to_host_s"),
+    **_plain("compile_ms"),
+    **_within("verify", verified_before="before", verified_after="after", max_abs_error="max_abs"),
+    "flags": lambda row: "; ".join(row.get("flags") or []),
+    **_plain("message", "source_sha256"),
+}
+
+
+def to_csv(document: Document) -> str:
+    """Return a result file as CSV: a header, then one line per row; the columns are always the same.
+
+    Parameters
+    ----------
+    document
+        From `gemmviz.bench.results.read`, or as the engine made it.
+    """
+    run = _run(document)
+    return _write(
+        [*run, *_COLUMNS], ([*run.values(), *(cell(row) for cell in _COLUMNS.values())] for row in document["results"])
+    )
+
+
+def samples_to_csv(document: Document) -> str:
+    """Return every sample of a result file as CSV, one line each, cold pass and hot pass."""
+    run = _run(document)
+    lines = (
+        [*run.values(), row["kernel"], row.get("label"), row["M"], row["N"], row["K"], which, number, seconds]
+        for row in document["results"]
+        for which, samples in (("cold", row.get("samples_s")), ("hot", (row.get("hot") or {}).get("samples_s")))
+        for number, seconds in enumerate(samples or [], 1)
+    )
+    return _write([*run, "kernel", "label", "M", "N", "K", "pass", "sample", "seconds_per_launch"], lines)
+
+
+def _run(document: Document) -> dict[str, Any]:
+    device, cpu = document.get("device") or {}, (document.get("env") or {}).get("cpu") or {}
+    return {
+        "run_id": document.get("run_id"),
+        "started_utc": document.get("started_utc"),
+        "device": device.get("name"),
+        "cpu": cpu.get("model"),
+    }
+
+
+def _write(header: Iterable[str], lines: Iterable[list[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def _shape(sizes: list[int] | None) -> str | None:
+    return "x".join(map(str, sizes)) if sizes else None

@@ -1,0 +1,122 @@
+"""Result rows as they come in, kept by kernel, size and parameters, and asked for in the ways that views need."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Row = dict[str, Any]
+Size = tuple[int, int, int]
+Key = tuple[str, int, int, int, tuple[tuple[str, int], ...]]
+TRANSFER = "transfer"
+"""The backend of rows that time copies instead of a kernel: kept, and never ranked."""
+
+
+def size_of(row: Row) -> Size:
+    """Return (M, N, K) of a row."""
+    return row["M"], row["N"], row["K"]
+
+
+def key_of(row: Row) -> Key:
+    """Return what makes two rows figures of the same thing: kernel, size and parameters."""
+    return row["kernel"], *size_of(row), tuple(sorted((row.get("params") or {}).items()))
+
+
+def usable(row: Row | None) -> bool:
+    """Say whether a row has a figure that may be drawn and compared."""
+    return bool(row and row["status"] == "ok" and row.get("gflops") and row.get("backend") != TRANSFER)
+
+
+class Figures:
+    """Rows of kernels and of transfers; a newer row of the same kernel, size and parameters takes the older's place.
+
+    Parameters
+    ----------
+    rows
+        The first rows, the oldest first.
+    """
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        self._rows: dict[str, dict[Key, Row]] = {}
+        self.newest: Row | None = None
+        """The usable row that came last."""
+        for row in rows:
+            self.add(row)
+
+    def __iter__(self) -> Iterator[Row]:
+        """Give all rows, kernel by kernel, the newest of each kernel last."""
+        for rows in self._rows.values():
+            yield from rows.values()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._rows.values()))
+
+    def of(self, kernel: str) -> list[Row]:
+        """Return the rows of a kernel, the newest last."""
+        return list(self._rows.get(kernel, {}).values())
+
+    def add(self, row: Row) -> bool:
+        """Take a row; False for a cancelled one of a kernel that has a figure, which stays."""
+        rows = self._rows.setdefault(row["kernel"], {})
+        if row["status"] == "cancelled" and any(map(usable, rows.values())):
+            return False
+        key = key_of(row)
+        rows.pop(key, None)
+        rows[key] = row
+        if usable(row):
+            self.newest = row
+        return True
+
+    def forget(self, kernel: str) -> None:
+        """Drop all rows of a kernel."""
+        self._rows.pop(kernel, None)
+
+    def latest(self, kernel: str) -> Row | None:
+        """Return the newest row of a kernel, whatever its status."""
+        return next(reversed(self.of(kernel)), None)
+
+    def at(self, kernel: str, size: Size) -> Row | None:
+        """Return the newest usable row of a kernel at a size."""
+        return next((r for r in reversed(self.of(kernel)) if size_of(r) == size and usable(r)), None)
+
+    def best(self, kernel: str) -> Row | None:
+        """Return the usable row of a kernel with the most GFLOPS."""
+        return max(filter(usable, self.of(kernel)), key=lambda r: float(r["gflops"]), default=None)
+
+    def transfer(self, size: Size, dtype: str) -> Row | None:
+        """Return the newest row that times the copies of a problem of that size and element type of A and B."""
+        wanted = (r for r in self if r.get("backend") == TRANSFER and r["status"] == "ok")
+        return next((r for r in wanted if size_of(r) == size and r.get("dtype_in") == dtype), None)
+
+    def sizes(self) -> list[Size]:
+        """Return the sizes at which there are usable rows, from small to large."""
+        return sorted({size_of(row) for row in self if usable(row)}, key=lambda s: (s[0] * s[1] * s[2], s))
+
+    def over_n(self, kernel: str) -> dict[tuple[tuple[str, int], ...], list[Row]]:
+        """Return the usable rows of a kernel at M = N = K, from small to large, by the parameters they have."""
+        curves: dict[tuple[tuple[str, int], ...], list[Row]] = {}
+        for row in sorted(filter(usable, self.of(kernel)), key=lambda r: r["N"]):
+            if row["M"] == row["N"] == row["K"]:
+                curves.setdefault(key_of(row)[-1], []).append(row)
+        return curves
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A row to show, with where it comes from: ``origin`` is empty for what was measured here, else a reference."""
+
+    row: Row
+    origin: str = ""
+
+
+@dataclass
+class Samples:
+    """The samples of one kernel at one size in the run that goes on, or the last one: GFLOPS of each launch."""
+
+    label: str
+    size: str
+    gflops: list[float] = field(default_factory=list)
+    median: float = 0.0
+
+
+Pick = Callable[[str], Shown | None]
+"""Returns what to show of the kernel with that name, or None."""

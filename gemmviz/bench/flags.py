@@ -1,0 +1,45 @@
+"""What a reader of a figure should know about how it came about. Flags delete nothing."""
+
+from gemmviz.backends.nvml import CHOSEN
+from gemmviz.bench.results import Row
+
+LAUNCH_BOUND = "hot pass bound by launches"
+"""The host queued launches more slowly than the GPU ran them: the hot figure is the host's."""
+FLAGS = ("throttled", "noisy", "contended", "above-peak", "rounds-disagree", LAUNCH_BOUND)
+_ROUNDS_AGREE = 0.02
+_BOUND = 1.1
+
+
+def judge(row: Row, contended: bool = False) -> None:
+    """Set the row's flags by its figures; notes that are none of `FLAGS` stay, and so does "contended".
+
+    Parameters
+    ----------
+    row
+        A row with figures.
+    contended
+        Whether others used the same device in the last round.
+    """
+    found = {
+        "throttled": bool(row["telemetry"] and set(row["telemetry"]["throttle"]) - CHOSEN),
+        "noisy": row["stop_reason"] == "timeout",
+        "contended": contended or "contended" in row["flags"],
+        "above-peak": bool(row["peak_gflops"]) and _best(row) > row["peak_gflops"],
+        "rounds-disagree": _disagree([entry["median_s"] for entry in row["rounds"]]),
+        LAUNCH_BOUND: _launch_bound(row),
+    }
+    notes = [note for note in row["flags"] if note not in FLAGS]
+    row["flags"] = notes + [flag for flag in FLAGS if found[flag]]
+
+
+def _best(row: Row) -> float:
+    return max(row["gflops"] or 0.0, row["hot"]["gflops"] if row["hot"] else 0.0)
+
+
+def _disagree(medians: list[float]) -> bool:
+    return bool(medians) and max(medians) > (1 + _ROUNDS_AGREE) * min(medians)
+
+
+def _launch_bound(row: Row) -> bool:
+    hot, host = row["hot"], row["host_launch_s"]
+    return bool(hot and host and hot["stats"]["median"] < _BOUND * host)

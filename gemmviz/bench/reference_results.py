@@ -1,0 +1,70 @@
+"""Results measured earlier on another machine, always shown with that machine's name and the date."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemmviz import data
+from gemmviz.bench import results
+from gemmviz.bench.figures import Figures, Row
+from gemmviz.catalogue.errors import GemmvizError
+
+_ON_GPU = ("cuda", "cublas", "transfer")
+
+
+@dataclass(frozen=True)
+class ReferenceResults:
+    """One result file from elsewhere.
+
+    Attributes
+    ----------
+    gpu, cpu
+        The names of its devices; ``gpu`` is empty where it has none.
+    date
+        When it was measured (YYYY-MM-DD).
+    figures
+        Its rows.
+    """
+
+    gpu: str
+    cpu: str
+    date: str
+    figures: Figures
+
+    def origin(self, row: Row) -> str:
+        """Return the label that every figure of this file carries: the device that computed it, and the date."""
+        return f"reference: {self.gpu if row['backend'] in _ON_GPU else self.cpu}, {self.date}"
+
+
+def load(folder: Path | None = None) -> tuple[list[ReferenceResults], list[str]]:
+    """Read all reference results.
+
+    Parameters
+    ----------
+    folder
+        By default the one that gemmviz ships.
+
+    Returns
+    -------
+    tuple
+        What could be read, in the order of the files' names, and one message per file that could not.
+    """
+    folder = folder or data.root("resources") / "reference"
+    found, faults = [], []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found.append(_reference(results.read(path)))
+        except GemmvizError as error:
+            faults.append(str(error))
+    return found, faults
+
+
+def _reference(document: results.Document) -> ReferenceResults:
+    env, device = document.get("env") or {}, document.get("device") or {}
+    cpu = env.get("cpu") or {}
+    cores = f" ({cpu['cores']} cores)" if cpu.get("cores") else ""
+    return ReferenceResults(
+        str(device.get("name") or ""),
+        f"{cpu.get('model') or 'unknown processor'}{cores}",
+        str(document.get("started_utc", ""))[:10],
+        Figures(document["results"]),
+    )

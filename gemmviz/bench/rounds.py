@@ -1,0 +1,52 @@
+"""Lets the kernels of one size take turns, so that what drifts (clocks, heat, other programs) meets all of them."""
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+
+from gemmviz.bench.measure import Measurement, Record, Stage
+from gemmviz.bench.timing import Samples
+
+# Where a round is when its cold pass begins, and when its hot one does: see `Measurement`.
+_TIMING, _HOT = 0.5, 0.95
+Turn = tuple[int, float, Record]
+
+
+def take_turns(measurements: Sequence[Measurement], rounds: int) -> Generator[Turn, None, None]:
+    """Measure some kernels, round by round; one that is over drops out of the later rounds.
+
+    Within a round, kernels of one element type come one after the other: they share inputs and references.
+
+    Parameters
+    ----------
+    measurements
+        The kernels; those with finished rounds join when the others have caught up.
+    rounds
+        How many rounds there are.
+
+    Yields
+    ------
+    tuple
+        Which measurement (its index), the share of all rounds that is done (0 to 1), and its record.
+    """
+    types = list(dict.fromkeys(m.kernel.dtype for m in measurements))
+    order = sorted(range(len(measurements)), key=lambda i: types.index(measurements[i].kernel.dtype))
+    steps = max(rounds * len(order), 1)
+    for number in range(rounds):
+        for place, index in enumerate(order):
+            one = measurements[index]
+            if one.over or one.rounds > number:
+                continue
+            # Closing gives the device's memory back at once when nobody asks for more.
+            with closing(one.round()) as records:
+                for record in records:
+                    yield index, (number * len(order) + place + _share(record)) / steps, record
+
+
+def _share(record: Record) -> float:
+    """Return the share of a kernel's round that is done."""
+    match record:
+        case Stage():
+            return record.share
+        case Samples():
+            return _TIMING + (_HOT - _TIMING) * record.share
+    return 1.0

@@ -1,0 +1,93 @@
+"""Fills a row of the result file with what the protocol found, round by round."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gemmviz.backends.base import Build
+from gemmviz.backends.watch import Observed
+from gemmviz.bench import flags, results
+from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.results import Row
+from gemmviz.bench.stats import summarise
+from gemmviz.bench.timing import Cold, Hot
+
+
+def describe_build(row: Row, build: Build) -> None:
+    """Fill in what the compiler made of it, or which of its code paths a library took."""
+    results.describe_build(row, build)
+    row["local_bytes"] = build.local_bytes
+    if build.variant:
+        row["label"] += f" ({build.variant})"
+
+
+def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed) -> None:
+    """Fill in a finished round: the figures of all samples so far, and what was observed meanwhile.
+
+    Parameters
+    ----------
+    row
+        The kernel's row; it counts as ok from here on.
+    cold
+        All of its cold samples; the last `fresh` of them are this round's.
+    seen
+        What was observed while they were taken.
+    """
+    median = summarise(cold.seconds[-fresh:]).median
+    entry = {"round": len(row["rounds"]) + 1, "n": fresh, "median_s": median, "gflops": cold.flops / median / 1e9}
+    row["rounds"] = [*row["rounds"], entry]
+    results.describe_samples(row, cold.seconds, summarise(cold.seconds), cold.stop, cold.flops)
+    if seen.telemetry:
+        _add_telemetry(row, seen)
+    flags.judge(row, contended=seen.contended)
+
+
+def describe_hot(row: Row, hot: Hot, flops: int, host_launch_s: float | None) -> None:
+    """Fill in the hot pass, and the host's time to queue a launch."""
+    row["host_launch_s"] = host_launch_s
+    if hot.seconds:
+        stats = summarise(hot.seconds)
+        row["hot"] = {
+            "batch": hot.batch,
+            "samples_s": [float(f"{s:.6g}") for s in hot.seconds],
+            "stats": stats.to_plain(),
+            "gflops": flops / stats.median / 1e9,
+        }
+    flags.judge(row)
+
+
+def describe_peak(row: Row, peak: tuple[float, str] | None) -> None:
+    """Fill in what share of the device's modelled peak (GFLOPS, and which one it is) was reached."""
+    if peak is None or row["gflops"] is None:
+        return
+    row |= {"peak_gflops": peak[0], "peak_kind": peak[1], "peak_fraction": row["gflops"] / peak[0]}
+    flags.judge(row)
+
+
+def cut_short(row: Row, protocol: Protocol, status: str, why: str) -> None:
+    """Settle a row with finished rounds whose other rounds will not come.
+
+    It keeps its figures, with a note, when it has as many samples as the stop rule asks for; else it gets `status`.
+    """
+    note = f"{why} after round {len(row['rounds'])} of {protocol.rounds}"
+    if row["stats"]["n"] < protocol.min_samples:
+        results.fail(row, status, note)
+    else:
+        row["flags"] = [*row["flags"], note]
+
+
+def explain_exhibit(row: Row, reason: str) -> None:
+    """Say that a kernel is wrong on purpose, and why; one that is right at this size is not ranked either."""
+    if row["status"] == "ok":
+        results.fail(row, "skipped", f"an exhibit that happens to be right at this size; it is never timed: {reason}")
+    elif row["status"] in results.FAILURES:
+        row["message"] = f"{row['message']}. Wrong on purpose: {reason}"
+
+
+def _add_telemetry(row: Row, seen: Observed) -> None:
+    known: Mapping[str, Any] = row["telemetry"] or {}
+    joules = [e for e in (known.get("energy_j"), seen.energy_j) if e is not None]
+    row["telemetry"] = {
+        **{name: [*known.get(name, []), *getattr(seen, name)] for name in ("sm_mhz", "power_w", "temp_c")},
+        "energy_j": sum(joules) if joules else None,
+        "throttle": sorted({*known.get("throttle", []), *seen.throttle}),
+    }

@@ -1,0 +1,114 @@
+"""Measures the way of the matrices to the device and back: a row of its own, because no kernel is to blame for it."""
+
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from gemmviz.backends.base import Trip
+from gemmviz.bench import flags, results
+from gemmviz.bench.measure import Bench, Stage, blame
+from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.stats import summarise
+from gemmviz.bench.timing import REPORT_S
+from gemmviz.catalogue.errors import Unavailable
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+
+NAME = "transfer"
+LABEL = "host to device and back"
+
+
+def new_row(problem: Problem, dtype: str, accumulate: str) -> results.Row:
+    """Return the row of a transfer that has not been measured.
+
+    Parameters
+    ----------
+    problem
+        The size of A, B and C.
+    dtype, accumulate
+        NumPy names of the element types of A and B, and of C.
+    """
+    # Every row has a kernel's keys; what belongs to a source stays empty.
+    nobody = Kernel(NAME, Path(NAME), "", "cuda", LABEL, alias=NAME, entry=LABEL, dtype=dtype, accumulate=accumulate)
+    row = results.new_row(nobody, problem, {})
+    return row | {"backend": NAME, "source_sha256": None, "edited": False}
+
+
+def measure(problem: Problem, dtype: str, accumulate: str, bench: Bench) -> Generator[Stage | results.Row, None, None]:
+    """Measure a transfer; yields `Stage` records, and the row at the end unless there is no device to copy to.
+
+    Parameters
+    ----------
+    problem, dtype, accumulate
+        As for `new_row`.
+    bench
+        The rules, and where the device is found.
+    """
+    row = new_row(problem, dtype, accumulate)
+    deadline_s = bench.protocol.deadline_s
+    yield Stage(f"{LABEL}: preparing", 0.0)
+    try:
+        backend = bench.find("cuda")
+        trip = backend.trip(problem, dtype, accumulate)
+    except Unavailable:
+        return
+    except Exception as error:
+        results.fail(row, *blame(error, problem))
+        yield row
+        return
+    ways: list[tuple[float, float]] = []
+    stop = ""
+    try:
+        yield Stage(f"{LABEL}: timing", 0.1, deadline_s)
+        trip.go()  # the first one pays for the pages of the host's memory
+        with backend.watch() as seen:
+            for why in _trips(trip, bench.protocol, ways):
+                stop = why
+                yield Stage(f"{LABEL}: timing", 0.5, deadline_s)
+        _describe(row, ways, stop)
+        flags.judge(row, contended=seen.contended)
+    except Exception as error:
+        results.fail(row, *blame(error, problem))
+    finally:
+        trip.close()
+    yield row
+
+
+def _trips(trip: Trip, protocol: Protocol, ways: list[tuple[float, float]]) -> Iterator[str]:
+    """Append the seconds of both ways, trip by trip; yield an empty text now and then, and at last why it stops."""
+    started = reported = time.perf_counter()
+    stop = ""
+    while not stop:
+        ways.append(trip.go())
+        now = time.perf_counter()
+        elapsed = now - started
+        if now - reported < REPORT_S and elapsed <= protocol.timeout_s:
+            continue
+        reported = now
+        if len(ways) >= protocol.min_samples and elapsed >= protocol.min_time_s:
+            steady = summarise([there + back for there, back in ways]).iqr_rel < protocol.target_iqr
+            stop = "steady" if steady else ""
+        if not stop and elapsed > protocol.timeout_s:
+            stop = "timeout"
+        yield stop
+
+
+def _describe(row: results.Row, ways: list[tuple[float, float]], stop: str) -> None:
+    totals = [there + back for there, back in ways]
+    stats = summarise(totals)
+    m, n, k = row["M"], row["N"], row["K"]
+    moved = np.dtype(row["dtype_in"]).itemsize * (m * k + k * n) + np.dtype(row["dtype_acc"]).itemsize * m * n
+    row |= {
+        "status": "ok",
+        "samples_s": [float(f"{s:.6g}") for s in totals],
+        "stats": stats.to_plain(),
+        "stop_reason": stop,
+        "gbps": moved / stats.median / 1e9,
+        "transfer": {
+            "to_device_s": median(there for there, _ in ways),
+            "to_host_s": median(back for _, back in ways),
+        },
+    }

@@ -1,0 +1,121 @@
+"""What the kernels of one size have come to, kept outside the process that a kernel may take down."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemmviz.bench import results, rows, transfers
+from gemmviz.bench.protocol import Protocol
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.messages import Plain, Result
+
+Size = tuple[int, int, int]
+_ON_A_GPU = ("cuda", "cublas")
+
+
+@dataclass
+class _Job:
+    """One entry of a request: its row as far as it is known, and whether it is the last word."""
+
+    entry: Plain
+    row: results.Row | None = None
+    final: bool = False
+
+    @property
+    def is_transfer(self) -> bool:
+        return "transfer" in self.entry
+
+
+class Ledger:
+    """The jobs of one size: what is to do, and what is done.
+
+    Parameters
+    ----------
+    entries
+        As in ``BenchRequest.kernels``.
+    size
+        M, N, K.
+    """
+
+    def __init__(self, entries: Sequence[Plain], size: Size) -> None:
+        self._jobs = [_Job(entry) for entry in [*entries, *_transfer(entries)]]
+        self._size = size
+        self._submitted: list[_Job] = []
+
+    def submit(self) -> list[Plain]:
+        """Return the entries that are still to do, each with the row that it has; replies count by these."""
+        self._submitted = [job for job in self._jobs if not job.final]
+        return [job.entry | ({"row": job.row} if job.row else {}) for job in self._submitted]
+
+    def job(self, number: int) -> int:
+        """Return which entry of the request the process means by a number; the transfer comes behind all of them."""
+        return next(i for i, job in enumerate(self._jobs) if job is self._submitted[number])
+
+    def take(self, reply: Result) -> None:
+        """Note a row."""
+        job = self._submitted[reply.job]
+        job.row, job.final = reply.row, reply.final
+
+    def fail(self, number: int, status: str, message: str) -> results.Row:
+        """Note that a job took the process down, and return its row."""
+        job = self._submitted[number]
+        row = dict(job.row or self._blank(job.entry))
+        results.fail(row, status, message)
+        exhibit = _exhibit(job.entry)
+        if exhibit:
+            rows.explain_exhibit(row, exhibit)
+        job.row, job.final = row, True
+        return row
+
+    def settle(self, protocol: Protocol) -> list[tuple[int, results.Row]]:
+        """After a cancellation: judge what is unfinished; return the rows that were known and changed, by entry."""
+        changed = []
+        for number, job in enumerate(self._jobs):
+            if job.final:
+                continue
+            job.final = True
+            if job.row is not None:
+                job.row = dict(job.row)
+                rows.cut_short(job.row, protocol, "cancelled", "cancelled")
+                changed.append((number, job.row))
+            elif not job.is_transfer:  # nobody asked for that one by name
+                job.row = self._blank(job.entry)
+        return changed
+
+    def rows(self) -> list[results.Row]:
+        """Return the rows in the order of the request, the transfer last."""
+        return [job.row for job in self._jobs if job.row is not None]
+
+    def _blank(self, entry: Plain) -> results.Row:
+        problem = Problem(*self._size)
+        if "transfer" in entry:
+            return transfers.new_row(problem, *entry["transfer"])
+        path, params = Path(entry["path"]), dict(entry.get("params", {}))
+        try:
+            kernel = parse(entry["text"], path)
+        except GemmvizError as error:
+            return results.unreadable_row(path, entry["text"], problem, str(error))
+        row = results.new_row(kernel, problem, params)
+        with suppress(GemmvizError):
+            results.describe_launch(row, launch(kernel, problem, params))
+        return row
+
+
+def _transfer(entries: Sequence[Plain]) -> list[Plain]:
+    """Return the entry for the copies to the device and back, where one of the kernels runs on one."""
+    for entry in entries:
+        with suppress(GemmvizError):
+            kernel = parse(entry["text"], Path(entry["path"]))
+            if kernel.backend in _ON_A_GPU:
+                return [{"transfer": [kernel.dtype, kernel.accumulate]}]
+    return []
+
+
+def _exhibit(entry: Plain) -> str:
+    with suppress(GemmvizError, KeyError):
+        return parse(entry["text"], Path(entry["path"])).exhibit
+    return ""

@@ -1,0 +1,223 @@
+"""The documents' claims: complete, runnable as planned, and judged by what was found."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.bench import claims as judging
+from gemmviz.bench import devices, results
+from gemmviz.bench.claims import Evidence
+from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.stats import summarise
+from gemmviz.catalogue.documents import documents
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace import timeline, traffic
+from gemmviz.trace.record import record
+
+KERNELS = ladder()
+CLAIMS = {claim.id: claim for claim in judging.load()}
+
+
+def row(case: judging.Case, seconds: float, **more: object) -> results.Row:
+    """Return the row of a case as if it had been measured."""
+    if case.kernel == TRANSFER:
+        kernel = Kernel(TRANSFER, Path(TRANSFER), "", "cuda", TRANSFER)
+        made = results.new_row(kernel, Problem(*case.size), {}) | {"backend": TRANSFER, "edited": False}
+    else:
+        made = results.new_row(find(case.kernel, KERNELS), Problem(*case.size), dict(case.params))
+    results.describe_samples(made, [seconds] * 3, summarise([seconds] * 3), "steady", Problem(*case.size).flops)
+    return made | more
+
+
+def cases(claim: judging.Claim) -> list[judging.Case]:
+    return list(dict.fromkeys(q.case for q in claim.quantities))
+
+
+def measured(claim: judging.Claim, seconds: dict[str, float]) -> Evidence:
+    """Return evidence in which each kernel takes the seconds given for its name."""
+    evidence = Evidence("abacus", "2026-11-21")
+    evidence.add_rows(row(case, seconds[case.kernel]) for case in cases(claim))
+    return evidence
+
+
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.id)
+def test_every_case_names_a_kernel_with_all_its_parameters_at_a_size_that_it_takes(claim):
+    for case in cases(claim):
+        if case.kernel == TRANSFER:
+            continue
+        kernel = find(case.kernel, KERNELS)
+        assert dict(case.params).keys() == kernel.params.keys(), case
+        assert launch(kernel, Problem(*case.size), dict(case.params))
+        assert not case.device or case.device in [d.name for d in devices.published()]
+
+
+def test_every_document_is_covered_and_no_id_comes_twice():
+    assert {claim.source for claim in CLAIMS.values()} == {document.id for document in documents()}
+    assert len(CLAIMS) == len(judging.load())
+
+
+def test_a_plan_runs_each_case_once_with_the_first_launches_in_front():
+    plan = judging.plan(CLAIMS.values(), KERNELS)
+    assert [job.fresh for job in plan.bench] == sorted((job.fresh for job in plan.bench), reverse=True)
+    assert [entry["path"] for entry in plan.bench[0].entries] == [
+        str(find(name, KERNELS).path) for name in ("matrixMulNaive", "matrixMulTiled")
+    ]
+    for job in plan.bench:
+        keys = [(entry["path"], tuple(sorted(entry["params"].items()))) for entry in job.entries]
+        assert len(keys) == len(set(keys))
+        assert Protocol.from_plain(job.protocol)
+    assert len({job.case for job in plan.record}) == len(plan.record)
+    wanted = {q.case for claim in CLAIMS.values() for q in claim.quantities if q.origin == "measured"}
+    assert {case for job in plan.bench for case in job.cases} == wanted
+
+
+def test_the_copies_are_asked_for_in_single_precision():
+    jobs = [job for job in judging.plan(CLAIMS.values(), KERNELS).bench if TRANSFER in [c.kernel for c in job.cases]]
+    assert {job.size[0] for job in jobs} == {2048, 4096}
+    types = [{str(k.path): k.dtype for k in KERNELS}[job.entries[0]["path"]] for job in jobs]
+    assert types == ["float32", "float32"]
+
+
+def test_one_run_serves_several_claims():
+    alone = judging.plan([CLAIMS["s4-sweep"]], KERNELS)
+    both = judging.plan([CLAIMS["s4-sweep"], CLAIMS["s4-transpose-a"]], KERNELS)
+    assert len(both.bench) == len(alone.bench) == 1
+    assert both.bench[0].cases == alone.bench[0].cases
+
+
+def test_a_claim_waits_for_its_run_then_holds_or_not():
+    claim = CLAIMS["s0-unroll"]
+    assert judging.judge(claim, Evidence()).state == "not run"
+    same = judging.judge(claim, measured(claim, {"gputiled": 1.0, "gputiled1": 1.01}))
+    assert same.state == "holds"
+    assert same.findings[0].origin == "measured: abacus, 2026-11-21"
+    slower = judging.judge(claim, measured(claim, {"gputiled": 1.0, "gputiled1": 1.5}))
+    assert slower.state == "does not hold"
+    assert "0.6667x against the document's 1x" in slower.sentence
+
+
+def test_what_cannot_run_here_cannot_be_judged_here():
+    claim = CLAIMS["s0-unroll"]
+    evidence = Evidence()
+    for case in cases(claim):
+        skipped = results.new_row(find(case.kernel, KERNELS), Problem(*case.size), dict(case.params))
+        results.fail(skipped, "skipped", "no CUDA device")
+        evidence.add_row(skipped)
+    verdict = judging.judge(claim, evidence)
+    assert verdict.state == "cannot be judged here"
+    assert "no CUDA device" in verdict.sentence
+
+
+def test_an_edited_kernel_says_nothing_about_a_document():
+    claim = CLAIMS["s0-unroll"]
+    evidence = Evidence()
+    evidence.add_rows(row(case, 1.0, edited=True) for case in cases(claim))
+    assert judging.judge(claim, evidence).state == "not run"
+
+
+def test_a_flagged_figure_says_so():
+    claim = CLAIMS["s0-unroll"]
+    evidence = Evidence()
+    evidence.add_rows(row(case, 1.0, flags=["throttled"]) for case in cases(claim))
+    assert "flagged throttled" in judging.judge(claim, evidence).sentence
+
+
+def test_the_cold_start_is_shown_beside_the_warm_launches():
+    claim = CLAIMS["s2-cold-start"]
+    warm, first = {"matrixMulNaive": 3e-3, "matrixMulTiled": 2e-3}, {"matrixMulNaive": 2e-2, "matrixMulTiled": 2.1e-3}
+    evidence = Evidence()
+    evidence.add_rows(row(c, warm[c.kernel], first_launch_s=first[c.kernel]) for c in cases(claim))
+    verdict = judging.judge(claim, evidence)
+    assert verdict.state == "holds"
+    assert verdict.findings[1].ours == "9.52x and 1.5x"
+    fifteen = judging.judge(CLAIMS["s2-fifteen"], evidence)
+    assert fifteen.state == "does not hold"
+    assert fifteen.table is not None
+    assert fifteen.table.ours[0] == pytest.approx((20.0, 3.0))
+    assert fifteen.table.theirs[0] == (22.2422, None)
+
+
+def test_the_block_sweep_comes_out_as_the_document_prints_it():
+    claim = CLAIMS["s4-sweep"]
+    assert claim.table is not None
+    evidence = Evidence()
+    for line, theirs in zip(claim.table.cells, claim.table.theirs, strict=True):
+        evidence.add_rows(row(q.case, t / 1000 / 10) for q, t in zip(line, theirs, strict=True) if q and t)
+    verdict = judging.judge(claim, evidence)
+    assert verdict.table is not None
+    assert verdict.table.rows == ("4 x 4", "8 x 8", "16 x 16", "32 x 32")
+    assert verdict.table.ours[2] == pytest.approx((220, 156.6, 150.7, 82.2, 78.9))
+    assert verdict.state == "holds"
+    slow = next(q.case for q in claim.table.cells[2] if q and q.case.kernel == "CC")
+    evidence.add_row(row(slow, 1.0))
+    assert judging.judge(claim, evidence).state == "does not hold"
+
+
+def test_a_table_that_cannot_be_judged_is_filled_all_the_same():
+    claim = CLAIMS["s4-times"]
+    evidence = Evidence()
+    copy = {"transfer": {"to_device_s": 0.01, "to_host_s": 0.003}}
+    evidence.add_rows(row(c, 0.02, **(copy if c.kernel == TRANSFER else {})) for c in cases(claim))
+    other = next(c for c in cases(claim) if c.kernel == TRANSFER)
+    evidence.add_row(row(other, 9.0, dtype_in="float16", transfer={"to_device_s": 9.0, "to_host_s": 9.0}))
+    verdict = judging.judge(claim, evidence)
+    assert verdict.state == "cannot be judged here"
+    assert verdict.table is not None
+    assert [line[0] for line in verdict.table.ours[-3:]] == pytest.approx([20, 10, 3])
+
+
+def test_occupancy_is_modelled_for_the_documents_own_gpu():
+    verdict = judging.judge(CLAIMS["s4-occupancy"], Evidence())
+    assert verdict.state == "holds"
+    assert {finding.origin for finding in verdict.findings} == {"modelled"}
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("s0-cpu-traffic", "does not hold"),  # the compiler spares the read of C
+        ("s0-restrict-register", "holds"),
+        ("s1-uninitialised", "holds"),
+        ("s1-bounds", "holds"),
+        ("s1-store-in-loop", "holds"),
+        ("s1-comma", "holds"),
+        ("s2-walkthrough", "holds"),
+    ],
+)
+def test_what_a_recording_can_judge_is_judged_without_a_gpu(name, state):
+    claim, evidence = CLAIMS[name], Evidence()
+    for job in judging.plan([claim], KERNELS).record:
+        shape = launch(find(job.case.kernel, KERNELS), Problem(*job.case.size), dict(job.case.params))
+        try:
+            found = record(shape)
+        except GemmvizError as error:
+            evidence.add_fault(job.case, str(error), "compile")
+        else:
+            evidence.add_counts(judging.counted(found, traffic.measure(found, timeline.build(found))))
+    again = Evidence.of(results.document({}, None, Protocol()) | {"recordings": evidence.counts})
+    assert judging.judge(claim, again).state == state
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[[claim]]", "lacks"),
+        ('source = "S0"\n[[claim]]\nid = "x"\ntitle = ""\nstatement = ""', "x: a claim has checks, or says why"),
+        ('source = "S0"\n[[claim]]\nid = "x"\nrule = 1', "x: unknown key 'rule'"),
+        ("= 1", "broken.toml"),
+        (
+            'source = "S0"\n[[claim]]\nid = "x"\ntitle = ""\nstatement = ""\n'
+            '[[claim.checks]]\nrule = "guess"\nwhat = "gflops"\nlabel = ""\ncases = []',
+            "x: no rule 'guess'",
+        ),
+    ],
+)
+def test_a_claim_that_does_not_say_what_it_must_is_refused(tmp_path, text, says):
+    (tmp_path / "broken.toml").write_text(text)
+    with pytest.raises(GemmvizError, match=says):
+        judging.load(tmp_path)

@@ -1,0 +1,54 @@
+"""``gemmviz occupancy`` as typed."""
+
+import json
+
+import pytest
+
+from gemmviz import cli
+from gemmviz.bench import results
+from gemmviz.bench.protocol import Protocol
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.problem import Problem
+
+H200 = {"name": "NVIDIA H200", "cc": "9.0", "sms": 132}
+
+
+def file_with(tmp_path, device, **known):
+    row = results.new_row(find("gputiled", ladder()), Problem.cube(64), {"TS": 32})
+    document = results.document({}, device, Protocol())
+    document["results"] = [row | {"label": "gputiled<32>"} | known]
+    path = tmp_path / "run.json"
+    results.write(document, path)
+    return str(path)
+
+
+def test_what_if_on_a_device_of_one_s_choice(capsys):
+    assert cli.run(["occupancy", "--threads", "1024", "--shared", "8192", "--device", "RTX 3080"]) == 0
+    said = capsys.readouterr().out
+    assert "66.7%" in said and "at most 768" in said and "modelled" in said
+
+
+def test_the_kernels_of_a_run_with_what_the_compiler_made_of_them(tmp_path, capsys):
+    path = file_with(tmp_path, H200, block=[32, 32, 1], regs=40, smem=8192)
+    assert cli.run(["occupancy", path, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["device"] == "NVIDIA H200"
+    (row,) = told["rows"]
+    assert (row["kernel"], row["blocks"], row["fraction"], row["limiters"]) == ("gputiled<32>", 1, 0.5, ["registers"])
+
+
+@pytest.mark.parametrize(
+    ("device", "known", "says"),
+    [
+        (H200, {}, "holds no compiled CUDA kernel"),
+        (None, {"block": [32, 32, 1], "regs": 40, "smem": 0}, "--device NAME"),
+    ],
+)
+def test_what_cannot_be_told_is_said_so(tmp_path, capsys, device, known, says):
+    assert cli.run(["occupancy", file_with(tmp_path, device, **known)]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_block_of_nothing_is_refused(capsys):
+    assert cli.run(["occupancy", "--threads", "0", "--device", "T4"]) == 2
+    assert "at least 1 thread" in capsys.readouterr().err

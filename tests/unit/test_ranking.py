@@ -1,0 +1,50 @@
+"""Rungs beside each other: speed-ups and shares, never across machines."""
+
+import pytest
+
+from gemmviz.bench.figures import Shown
+from gemmviz.bench.ranking import standings
+from gemmviz.catalogue.ladder import find, ladder
+
+KERNELS = ladder()
+
+
+def ranked(figures, origins=None):
+    """Return the standings of {name: GFLOPS} by name."""
+    origins = origins or {}
+    shown = {n: Shown({"gflops": g, "peak_fraction": None}, origins.get(n, "")) for n, g in figures.items()}
+    return {s.kernel.name: s for s in standings(KERNELS, shown.get)}
+
+
+def test_speed_up_is_over_the_first_rung_of_the_same_processor():
+    found = ranked({"hostmult0": 1.0, "hostmult1": 2.0, "gpumult0": 500.0, "gputiled": 2000.0})
+    assert found["hostmult1"].speedup == 2.0
+    assert found["gputiled"].speedup == 4.0
+
+
+def test_share_is_of_the_library_with_the_same_types_in_the_same_place():
+    figures = {"hostmult0": 1.0, "openblas": 200.0, "numpy": 100.0, "gputiled": 2000.0, "cublas": 40_000.0}
+    found = ranked(figures | {"cublas_fp16": 600_000.0, "mm": 1000.0})
+    assert found["hostmult0"].share == 1 / 200 and found["hostmult0"].library == find("openblas", KERNELS).title
+    assert found["gputiled"].share == 2000 / 40_000
+    assert found["mm"].share is None  # whole numbers: no library here multiplies them
+    assert found["cublas"].share is None
+
+
+def test_tensor_cores_are_compared_with_half_precision():
+    found = ranked({"matmul_tc": 30_000.0, "cublas": 50_000.0, "cublas_fp16": 600_000.0})
+    assert found["matmul_tc"].share == pytest.approx(0.05)
+
+
+def test_machines_are_not_compared_with_each_other():
+    reference = "reference: NVIDIA H200, 2026-11-21"
+    found = ranked(
+        {"gpumult0": 10.0, "gputiled": 5000.0, "cublas": 50_000.0}, {"gputiled": reference, "cublas": reference}
+    )
+    assert found["gputiled"].speedup == 1.0
+    assert found["gpumult0"].share is None and found["gputiled"].share == 0.1
+
+
+def test_exhibits_are_never_ranked():
+    exhibit = next(k for k in KERNELS if k.exhibit)
+    assert ranked({exhibit.name: 9.0}) == {}

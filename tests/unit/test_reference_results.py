@@ -1,0 +1,48 @@
+"""Results measured elsewhere, read from files."""
+
+from gemmviz.bench import reference_results, results
+from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.stats import summarise
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.problem import Problem
+
+
+def write_reference(folder, date="2026-11-21"):
+    """Write a result file with a CPU and a CUDA row, as a machine with an H200 would."""
+    env = {"cpu": {"model": "Xeon 8558", "cores": 96}}
+    document = results.document(env, {"name": "NVIDIA H200"}, Protocol())
+    document["started_utc"] = f"{date}T10:00:00+00:00"
+    for name, gflops in (("hostmult0", 1.5), ("gputiled", 5000.0)):
+        row = results.new_row(find(name, ladder()), Problem.cube(1024), {})
+        flops = Problem.cube(1024).flops
+        seconds = [flops / gflops / 1e9] * 3
+        results.describe_samples(row, seconds, summarise(seconds), "steady", flops)
+        document["results"].append(row)
+    results.write(document, folder / "h200.json")
+
+
+def test_every_figure_names_its_device_and_date(tmp_path):
+    write_reference(tmp_path)
+    (reference,), faults = reference_results.load(tmp_path)
+    assert not faults
+    said = {row["kernel"]: reference.origin(row) for row in reference.figures}
+    assert said == {
+        "hostmult0": "reference: Xeon 8558 (96 cores), 2026-11-21",
+        "gputiled": "reference: NVIDIA H200, 2026-11-21",
+    }
+
+
+def test_a_broken_file_is_said_and_the_others_are_read(tmp_path):
+    write_reference(tmp_path)
+    (tmp_path / "broken.json").write_text("{")
+    found, faults = reference_results.load(tmp_path)
+    assert len(found) == 1 and "broken.json" in faults[0]
+
+
+def test_a_copy_without_references_has_none(tmp_path):
+    assert reference_results.load(tmp_path / "nothing") == ([], [])
+
+
+def test_the_references_that_are_shipped_can_be_read():
+    _, faults = reference_results.load()
+    assert not faults
