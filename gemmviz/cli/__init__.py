@@ -19,8 +19,12 @@ _COMMANDS = {
     "window": "open the window (the default)",
     "list": "list the kernels of the ladder",
     "record": "record every memory access of a kernel, on the CPU",
+    "check": "look for races, overruns and other defects of a kernel, on the CPU",
     "bench": "verify kernels and measure their GFLOPS",
-    "compare": "say what became faster or slower between two result files",
+    "compare": "say what became faster or slower between two runs",
+    "runs": "list, show, export and delete the runs stored on this machine",
+    "occupancy": "say how many warps of a kernel one multiprocessor can hold",
+    "claims": "re-measure what the five documents claim, and judge it",
     "render": "draw a step of a recording into a PNG file",
     "doctor": "say what works on this machine, and what to do about what does not",
 }

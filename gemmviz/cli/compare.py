@@ -5,16 +5,16 @@ import json
 import sys
 from collections import Counter
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from gemmviz.bench import results
 from gemmviz.bench.compare import NOISE, Comparison, compare
 from gemmviz.bench.stats import significant
+from gemmviz.cli import options
+from gemmviz.cli.tables import console
 
 _COLOUR = {"FASTER": "green", "SLOWER": "red", "SAME": "default", "UNCLEAR": "yellow"}
 
@@ -24,19 +24,20 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "compare",
         help=summary,
-        description=f"Compares two files that `gemmviz bench --json` wrote. Differences below {NOISE:.0%} are none.",
+        description="Compares two files that `gemmviz bench --json` wrote, or two stored runs: `last`, `last~1`, or "
+        f"the first digits of an id (see `gemmviz runs`). Differences below {NOISE:.0%} are none.",
         epilog="Exit code 1 when a kernel became slower or stopped being right.",
     )
-    parser.add_argument("before", type=Path, metavar="BEFORE.json")
-    parser.add_argument("after", type=Path, metavar="AFTER.json")
+    parser.add_argument("before", metavar="BEFORE", help="a file or a stored run")
+    parser.add_argument("after", metavar="AFTER", help="a file or a stored run")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    before, after = results.read(args.before), results.read(args.after)
+    before, after = (results.read(options.result_file(name)) for name in (args.before, args.after))
     rows = list(compare(before, after))
-    machines = [_machine(document) for document in (before, after)]
+    machines = [results.machine(document) for document in (before, after)]
     if args.json:
         listed = [asdict(row) | {"ratio": row.ratio} for row in rows]
         sys.stdout.write(json.dumps({"machines": machines, "rows": listed}, indent=1) + "\n")
@@ -47,17 +48,10 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if any(row.verdict == "SLOWER" for row in rows) else 0
 
 
-def _machine(document: results.Document) -> str:
-    device, cpu = document.get("device") or {}, (document.get("env") or {}).get("cpu") or {}
-    return " / ".join(str(part) for part in (device.get("name"), cpu.get("model")) if part) or "unknown"
-
-
 def _print(rows: list[Comparison]) -> None:
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=140)
+    out = console()
     table = Table()
-    for name in ("kernel", "size", "GFLOPS before", "GFLOPS now", "now / before", "verdict"):
+    for name in ("kernel", "size", "before", "now", "unit", "now / before", "verdict"):
         table.add_column(name, justify="right" if "before" in name or "now" in name else "left")
     for row in rows:
         m, n, k = row.size
@@ -65,7 +59,7 @@ def _print(rows: list[Comparison]) -> None:
         figures = ["-" if value is None else significant(value, 0.0) for value in (row.before, row.after)]
         ratio = "-" if row.ratio is None else f"{row.ratio:.3f}"
         verdict = f"[{_COLOUR[row.verdict]}]{row.verdict}[/]" + (f" {escape(row.reason)}" if row.reason else "")
-        table.add_row(escape(row.label), size, *figures, ratio, verdict)
-    console.print(table)
+        table.add_row(escape(row.label), size, *figures, row.unit, ratio, verdict)
+    out.print(table)
     counts = Counter(row.verdict for row in rows)
-    console.print(", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())) or "no rows")
+    out.print(", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())) or "no rows")

@@ -4,6 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
+from gemmviz.bench import store
 from gemmviz.catalogue.problem import Problem
 
 
@@ -66,7 +67,7 @@ def seconds(text: str) -> float:
     return value
 
 
-def json_file(text: str) -> str:
+def output_file(text: str) -> str:
     """Check, for argparse and before any work, that the file can be written; ``-`` is the standard output."""
     path = Path(text)
     if text != "-":
@@ -77,6 +78,18 @@ def json_file(text: str) -> str:
         if not os.access(path if path.exists() else path.parent, os.W_OK):
             raise argparse.ArgumentTypeError(f"{text} cannot be written")
     return text
+
+
+def result_file(name: str) -> Path:
+    """Return the file that a name stands for: a path, or a stored run (``last``, ``last~1``, the start of an id).
+
+    Raises
+    ------
+    GemmvizError
+        When there is neither.
+    """
+    path = Path(name)
+    return path if path.exists() or path.suffix == ".json" else store.find(name)
 
 
 def _setting(text: str) -> tuple[str, int]:

@@ -33,7 +33,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("kernel", metavar="KERNEL", help="a name from `gemmviz list`, or the path of a .cu or .c file")
     options.add_launch(parser, default_size=8)
     parser.add_argument(
-        "--json", type=options.json_file, metavar="FILE", help="write the figures as JSON; - is the standard output"
+        "--json", type=options.output_file, metavar="FILE", help="write the figures as JSON; - is the standard output"
     )
     parser.add_argument("--accesses", action="store_true", help="with --json: every single access as well")
     parser.add_argument(

@@ -1,0 +1,77 @@
+"""Claims and their verdicts on the terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from gemmviz.bench.claims import Claim, Finding, Verdict, VerdictTable, sources
+from gemmviz.bench.claims.judging import figure
+from gemmviz.cli.tables import console
+
+_STYLE = {"holds": "green", "does not hold": "red", "cannot be judged here": "yellow", "not run": "default"}
+
+
+def print_list(claims: Sequence[Claim]) -> None:
+    """Print what the documents claim."""
+    table = Table(title="What the documents claim")
+    for name in ("id", "claim", "the document's figures"):
+        table.add_column(name, overflow="fold", no_wrap=name == "id")
+    for claim in claims:
+        table.add_row(*map(escape, (claim.id, claim.statement, claim.figures)))
+    out = console()
+    out.print(table)
+    _print_sources(out, claims)
+
+
+def print_verdicts(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> None:
+    """Print the verdicts with both figures, then the tables."""
+    out = console()
+    table = Table(title="Claims", show_lines=True)
+    table.add_column("claim", ratio=3, overflow="fold")
+    table.add_column("verdict", ratio=1, overflow="fold")
+    table.add_column("theirs and ours", ratio=4, overflow="fold")
+    for claim, verdict in zip(claims, verdicts, strict=True):
+        said = f"[bold]{escape(claim.id)}[/]\n{escape(claim.statement)}"
+        state = f"[{_STYLE[verdict.state]}]{verdict.state}[/]"
+        found = [_finding(f) for f in verdict.findings] or [verdict.sentence]
+        if claim.note:
+            found.append(claim.note)
+        table.add_row(said, state, escape("\n".join(dict.fromkeys(found))))
+    out.print(table)
+    for claim, verdict in zip(claims, verdicts, strict=True):
+        if verdict.table is not None:
+            _print_table(out, claim, verdict.table)
+    _print_sources(out, claims)
+
+
+def _finding(finding: Finding) -> str:
+    if finding.ours is None:
+        return f"{finding.label}: {finding.because}"
+    theirs = "" if finding.theirs is None else f"theirs {figure(finding.theirs, finding.unit)}, "
+    ours = f"{theirs}ours {figure(finding.ours, finding.unit)}"
+    return f"{finding.label}: {ours} ({finding.state}; {finding.because}; {finding.origin})"
+
+
+def _print_table(out: Console, claim: Claim, found: VerdictTable) -> None:
+    where = f" on {claim.where}" if claim.where else ""
+    table = Table(title=f"{claim.id}: {found.title}, {found.unit}: ours / theirs{where}")
+    table.add_column(f"{found.row_axis} \\ {found.column_axis}")
+    for column in found.columns:
+        table.add_column(escape(column), justify="right")
+    for label, ours, theirs in zip(found.rows, found.ours, found.theirs, strict=True):
+        cells = (f"{figure(our, '')} / {figure(their, '')}" for our, their in zip(ours, theirs, strict=True))
+        table.add_row(escape(label), *cells)
+    out.print(table)
+    out.print(f"ours: {found.origin}", markup=False, highlight=False)
+
+
+def _print_sources(out: Console, claims: Sequence[Claim]) -> None:
+    used = {claim.source for claim in claims}
+    for source in sources():
+        if source.id in used:
+            year = f", {source.year}" if source.year else ""
+            out.print(
+                f'{source.id}: {source.kind} "{source.title}" ({source.language}{year})', markup=False, highlight=False
+            )

@@ -1,0 +1,102 @@
+"""Runs requests in the engine for the command line, with a progress bar and a Ctrl-C that keeps what is finished."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.problem import Problem
+from gemmviz.engine import messages
+from gemmviz.engine.supervisor import Engine
+
+
+class Driver:
+    """Drives an engine; make one with `driving`."""
+
+    def __init__(self, bar: Progress, cancel: threading.Event) -> None:
+        self._bar, self._cancel = bar, cancel
+        self._task: TaskID = bar.add_task("Starting", total=1.0)
+        self._engine = Engine()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        return self._cancel.is_set()
+
+    def run(self, request: messages.Request, start: float = 0.0, part: float = 1.0) -> messages.Reply:
+        """Run a request and return its last reply.
+
+        Parameters
+        ----------
+        request
+            What to do.
+        start, part
+            Which part of the whole work it is, for the bar.
+
+        Raises
+        ------
+        GemmvizError
+            When the engine ends without a last reply.
+        """
+        for reply in self._engine.run(request, self._cancel):
+            match reply:
+                case messages.Progress():
+                    self._show(reply.text, start + part * (reply.share or 0.0))
+                case messages.Sample():
+                    size = Problem(reply.m, reply.n, reply.k)
+                    self._show(f"{reply.label}: {reply.gflops:.4g} GFLOPS at {size}")
+                case _ if isinstance(reply, messages.FINAL):
+                    return reply
+        raise GemmvizError("the engine ended without an answer")
+
+    def renew(self) -> None:
+        """Let the next request run in a new process."""
+        self._engine.close()
+
+    def _show(self, text: str, share: float | None = None) -> None:
+        self._bar.update(self._task, description=escape(text), completed=share)
+
+
+@contextmanager
+def driving() -> Iterator[Driver]:
+    """Provide a `Driver` whose first Ctrl-C ends the run in order and whose second one ends the program."""
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    cancel = threading.Event()
+    with _ctrl_c(cancel), bar:
+        driver = Driver(bar, cancel)
+        try:
+            yield driver
+        finally:
+            driver.renew()
+
+
+@contextmanager
+def _ctrl_c(cancel: threading.Event) -> Iterator[None]:
+    def handle(number: int, frame: object) -> None:
+        if cancel.is_set():
+            raise KeyboardInterrupt
+        cancel.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals can be handled in the main thread only
+        return
+    # A job that is out of time is ended by SIGTERM: what it has finished is kept just as well.
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,93 @@
+"""``gemmviz occupancy``: how many warps one SM can hold, for the kernels of a run or for a block that is described."""
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from gemmviz.bench import results
+from gemmviz.bench.devices import Facts, Limits, limits, published
+from gemmviz.bench.occupancy import Use, advice, occupancy
+from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.cli import options
+from gemmviz.cli.tables import console
+
+_DEVICES = {device.name: device for device in published()}
+
+
+def add(commands: Any, summary: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "occupancy",
+        help=summary,
+        description="Theoretical occupancy, modelled from published limits: of the CUDA kernels of a run, with the "
+        "registers and shared memory that they were compiled to, or of a block that --threads describes.",
+        epilog=f"Devices: {', '.join(_DEVICES)}.",
+    )
+    parser.add_argument(
+        "source",
+        metavar="RUN",
+        nargs="?",
+        default="last",
+        help="a file that `gemmviz bench --json` wrote, or a stored run (see `gemmviz runs`); the last one by default",
+    )
+    parser.add_argument("--device", choices=_DEVICES, metavar="NAME", help="another device than the run's own")
+    parser.add_argument("--threads", type=options.whole, metavar="T", help="threads per block, instead of a run")
+    parser.add_argument("--registers", type=options.whole, default=32, metavar="R", help="per thread (default 32)")
+    parser.add_argument("--shared", type=options.whole, default=0, metavar="BYTES", help="per block (default 0)")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.set_defaults(run=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    device: Facts | None = _DEVICES[args.device].facts() if args.device else None
+    if args.threads is None:
+        document = results.read(options.result_file(args.source))
+        device = device or document["device"]
+        uses = list(_compiled(document))
+        if not uses:
+            raise ConstraintError(f"{args.source} holds no compiled CUDA kernel: describe a block with --threads")
+    else:
+        if min(args.threads, args.registers) < 1 or args.shared < 0:
+            raise ConstraintError("a block has at least 1 thread, 1 register per thread and 0 bytes of shared memory")
+        uses = [("what if", Use(args.threads, args.registers, args.shared))]
+    found = limits(device)
+    if device is None or found is None:
+        raise ConstraintError("whose limits? choose one with --device NAME (`gemmviz occupancy --help` lists them)")
+    if args.json:
+        rows = [{"kernel": n, **asdict(u), **asdict(occupancy(u, found)), "advice": advice(u, found)} for n, u in uses]
+        sys.stdout.write(json.dumps({"device": device["name"], "limits": asdict(found), "rows": rows}, indent=1) + "\n")
+    else:
+        _print(uses, found, str(device["name"]))
+    return 0
+
+
+def _compiled(document: results.Document) -> Iterator[tuple[str, Use]]:
+    """Give the kernels of a run whose registers and shared memory the compiler told, each once."""
+    seen = set()
+    for row in document["results"]:
+        if row["backend"] != "cuda" or not row["block"] or row["regs"] is None or row["smem"] is None:
+            continue
+        entry = row["label"], Use(math.prod(row["block"]), row["regs"], row["smem"])
+        if entry not in seen:
+            seen.add(entry)
+            yield entry
+
+
+def _print(uses: list[tuple[str, Use]], found: Limits, device: str) -> None:
+    table = Table(title=f"Theoretical occupancy on one SM of {device} (modelled)")
+    table.add_column("kernel", overflow="fold", min_width=16)
+    for name in ("threads", "registers", "shared B", "blocks", "warps", "occupancy"):
+        table.add_column(name, justify="right")
+    table.add_column("limited by", overflow="fold")
+    for name, use in uses:
+        now = occupancy(use, found)
+        figures = (use.threads, use.registers, use.shared_bytes, now.blocks, f"{now.warps} / {found.warps_per_sm}")
+        table.add_row(escape(name), *map(str, figures), f"{now.fraction:.1%}", escape(advice(use, found)))
+    console().print(table)

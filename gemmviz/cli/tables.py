@@ -1,0 +1,128 @@
+"""Tables of results for the terminal."""
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from gemmviz.bench import results
+from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.stats import significant
+
+_ON_GPU = frozenset({"cuda", "cublas"})
+_LIBRARIES = frozenset({"numpy", "openblas", "cublas"})
+_WIDTH = 160
+
+
+def console() -> Console:
+    """Return a console that does not squeeze tables when its output goes into a file."""
+    made = Console()
+    return made if made.is_terminal else Console(width=_WIDTH)
+
+
+def print_results(document: results.Document, where: str = "as measured on this machine now") -> None:
+    """Print a result file: kernels, transfers, exhibits, and what went wrong."""
+    out, rows = console(), document["results"]
+    kernels = [row for row in rows if row["backend"] != TRANSFER and not row["exhibit"]]
+    transfers = [row for row in rows if row["backend"] == TRANSFER]
+    if kernels:
+        _print_kernels(out, kernels, where)
+    if transfers:
+        _print_transfers(out, transfers, where)
+    _print_messages(out, [*kernels, *transfers])
+    exhibits = [row for row in rows if row["exhibit"]]
+    if exhibits:
+        out.print("Wrong on purpose (verified, never timed, never ranked):", highlight=False)
+    for row in exhibits:
+        out.print(f"  {row['label']}  {size(row)}: {row['status']}: {row['message']}", markup=False, highlight=False)
+
+
+def size(row: results.Row) -> str:
+    """Return M x N x K, or N alone where they are equal."""
+    m, n, k = row["M"], row["N"], row["K"]
+    return str(m) if m == n == k else f"{m} x {n} x {k}"
+
+
+def _print_kernels(out: Console, rows: list[results.Row], where: str) -> None:
+    table = Table(title=f"GFLOPS {where}")
+    # Names and sizes are never cut: what is cut cannot be typed.
+    table.add_column("kernel", overflow="fold", min_width=16)
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("status", overflow="fold")
+    for name in ("GFLOPS", "hot", "median ms", "launch us", "spread", "of library", "of peak"):
+        table.add_column(name, justify="right", overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, _cells(row, rows)))
+    out.print(table)
+    out.print(
+        "GFLOPS and median: caches cleared before each launch (GPU). hot: nothing cleared. launch: the host's time to "
+        "queue one. of peak: modelled from the device's published limits.",
+        highlight=False,
+    )
+
+
+def _cells(row: results.Row, rows: list[results.Row]) -> list[str]:
+    status = row["status"]
+    if status == "skipped":
+        status += ": " + row["message"].split(": ")[0].split(" (")[0]
+    head, stats, hot = [row["label"], size(row)], row["stats"], row["hot"]
+    if stats is None:
+        return [*head, status, *["-"] * 7]
+    if row["flags"]:
+        status += f" ({', '.join(row['flags'])})"
+    spread = stats["iqr_rel"]
+    return [
+        *head,
+        status,
+        significant(row["gflops"], spread),
+        significant(hot["gflops"], hot["stats"]["iqr_rel"]) if hot else "-",
+        significant(stats["median"] * 1e3, spread),
+        "-" if row["host_launch_s"] is None else f"{row['host_launch_s'] * 1e6:.3g}",
+        f"{spread:.1%}",
+        _percent(_share(row, rows)),
+        _percent(row["peak_fraction"]),
+    ]
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
+
+
+def _share(row: results.Row, rows: list[results.Row]) -> float | None:
+    """Return the row's GFLOPS over those of the best library in the same place, at the same size and types."""
+    same = ("M", "N", "K", "dtype_in", "dtype_acc")
+    rivals = [
+        float(other["gflops"])
+        for other in rows
+        if other["backend"] in _LIBRARIES
+        and (other["backend"] in _ON_GPU) == (row["backend"] in _ON_GPU)
+        and all(other[key] == row[key] for key in same)
+        and other["gflops"]
+    ]
+    return float(row["gflops"]) / max(rivals) if rivals else None
+
+
+def _print_transfers(out: Console, rows: list[results.Row], where: str) -> None:
+    table = Table(title=f"Copies {where}")
+    for name in ("copy", "size", "type", "status", "A, B to device ms", "C back ms", "all ms", "GB/s"):
+        table.add_column(name, justify="left" if name in ("copy", "type", "status") else "right")
+    for row in rows:
+        times, stats = row["transfer"], row["stats"]
+        cells = [row["label"], size(row), row["dtype_in"], row["status"]]
+        if times is None or stats is None:
+            table.add_row(*map(escape, cells), *["-"] * 4)
+            continue
+        spread = stats["iqr_rel"]
+        seconds = (times["to_device_s"], times["to_host_s"], stats["median"])
+        rate = "-" if row["gbps"] is None else significant(row["gbps"], spread)
+        table.add_row(*map(escape, cells), *(significant(s * 1e3, spread) for s in seconds), rate)
+    out.print(table)
+
+
+def _print_messages(out: Console, rows: Iterable[results.Row]) -> None:
+    rows = [row for row in rows if row["message"]]
+    for status, message in dict.fromkeys((row["status"], row["message"]) for row in rows):
+        labels = [r["label"] for r in rows if (r["status"], r["message"]) == (status, message)]
+        who = labels[0] if len(labels) == 1 else f"{len(labels)} kernels"
+        out.print(f"{who}: {status}: {message}", markup=False, highlight=False)
