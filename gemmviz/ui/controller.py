@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
+from gemmviz.bench import store
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import (
     BenchRequest,
     Done,
@@ -38,6 +42,9 @@ class Controller(QObject):
         Makes an engine; called once in each worker's thread.
     """
 
+    cancelled = Signal()
+    """Everything that runs or waits is being stopped: others that use the engines must not go on with the next."""
+
     def __init__(self, session: Session, make_engine: Callable[[], EngineLike]) -> None:
         super().__init__()
         self.session = session
@@ -59,16 +66,22 @@ class Controller(QObject):
     def close(self) -> None:
         """End both engines and their threads."""
         self._debounce.stop()
+        self.cancelled.emit()
         self._record_run = self._bench_run = self._probe_run = -1
         self.recorder.cancel()
         self.bench.cancel()
         self.recorder.stop()
         self.bench.stop()
 
+    def next_run(self) -> int:
+        """Return a number for a request: replies carry it, so that others can share the engines."""
+        return next(self._runs)
+
     # Recording
 
     def _on_chosen(self) -> None:
-        self.session.tell(None)
+        exhibit = self.session.kernel.exhibit
+        self.session.tell(Message(f"Wrong on purpose: {exhibit}", "info", lasting=True) if exhibit else None)
         if self.auto:
             self._debounce.start()
 
@@ -90,7 +103,7 @@ class Controller(QObject):
             session.tell(Message(str(error), "warning", fix=fix if fix != session.problem else None))
             return
         kernel, problem = session.kernel, session.problem
-        self._record_run = next(self._runs)
+        self._record_run = self.next_run()
         session.set_progress("record", (f"Recording {kernel.alias}", None))
         self.recorder.submit(
             RecordRequest(
@@ -119,7 +132,7 @@ class Controller(QObject):
         self.play_next = False
         session.pause()
         session.show(playable)
-        notes = _notes(playable)
+        notes = _explained(_notes(playable), session.kernel)
         if notes is not None or session.message is None or not session.message.lasting:
             session.tell(notes)
         if playing:
@@ -133,14 +146,14 @@ class Controller(QObject):
         elif isinstance(reply, Failed):
             self.session.set_progress("record", None)
             self._probe_once()
-            self.session.tell(_failure(reply))
+            self.session.tell(_explained(_failure(reply), self.session.kernel))
 
     # Measuring
 
     def _probe_once(self) -> None:
         """Ask what this machine has, for the labels of the figures: after the first recording, which must not wait."""
         if not self._probe_run and self.session.progress["bench"] is None:
-            self._probe_run = next(self._runs)
+            self._probe_run = self.next_run()
             self.bench.submit(ProbeRequest(self._probe_run))
 
     def measure_this(self) -> None:
@@ -155,21 +168,38 @@ class Controller(QObject):
 
     def measure_all(self) -> None:
         """Measure every rung with its default parameters."""
-        self.measure([{"path": str(k.path), "text": k.text, "params": k.defaults} for k in self.session.kernels])
+        self.measure(self._every())
 
-    def measure(self, kernels: list[dict]) -> None:
-        """Measure some kernels, each given as ``BenchRequest`` wants them, at the size chosen for measuring."""
-        session, problem = self.session, self.session.bench_problem
-        self._bench_run = next(self._runs)
+    def measure_over_n(self, sizes: list[int], every: bool) -> None:
+        """Measure the chosen rung, or every one, at M = N = K for each of some sizes."""
+        kernel, cubes = self.session.kernel, [Problem.cube(n) for n in sizes]
+        this = {"path": str(kernel.path), "text": kernel.text, "params": dict(self.session.bench_params)}
+        self.measure(self._every() if every else [this], cubes)
+
+    def _every(self) -> list[dict]:
+        return [{"path": str(k.path), "text": k.text, "params": k.defaults} for k in self.session.kernels]
+
+    def measure(self, kernels: list[dict], problems: list[Problem] | None = None) -> None:
+        """Measure some kernels, each given as ``BenchRequest`` wants them.
+
+        Parameters
+        ----------
+        kernels
+            What to measure.
+        problems
+            At which sizes; by default at the one chosen for measuring.
+        """
+        session = self.session
+        sizes = [(p.m, p.n, p.k) for p in problems or [session.bench_problem]]
+        self._bench_run = self.next_run()
         session.tell(None)
         session.start_samples()
         session.set_progress("bench", ("Starting", None))
-        self.bench.submit(
-            BenchRequest(self._bench_run, kernels, [(problem.m, problem.n, problem.k)], dict(session.protocol))
-        )
+        self.bench.submit(BenchRequest(self._bench_run, kernels, sizes, dict(session.protocol)))
 
     def cancel(self) -> None:
         """Stop recording and measuring."""
+        self.cancelled.emit()
         self.cancel_recording()
         self.bench.cancel()
 
@@ -179,7 +209,7 @@ class Controller(QObject):
         session = self.session
         match reply:
             case Probed():
-                session.set_device(_device(reply.facts))
+                session.set_device(_device(reply.facts), reply.facts["device"])
             case Progress() if reply.run == self._bench_run:
                 session.set_progress("bench", (reply.text, reply.share))
             case Sample():
@@ -189,14 +219,25 @@ class Controller(QObject):
             case Result():
                 session.add_result(reply.row)
             case Done():
-                session.document = reply.document
                 session.set_progress("bench", None)
+                self._keep(reply.document)
                 if not session.device:
                     self._probe_run = 0  # the run had taken the place of the probe
                     self._probe_once()
             case Failed() if reply.run == self._bench_run:
                 session.set_progress("bench", None)
                 session.tell(_failure(reply))
+            case Failed() if reply.kind == "cancelled":
+                self._probe_run = 0  # another run took the probe's place: it is made again after the next recording
+
+    def _keep(self, document: dict) -> None:
+        """Take the result file of a run, and keep it among the past runs of this machine."""
+        self.session.document = document
+        if document.get("results"):
+            try:
+                store.save(document)
+            except GemmvizError as error:
+                self.session.tell(Message(f"The results are not kept: {error}", "warning", lasting=True))
 
 
 def _failure(reply: Failed) -> Message | None:
@@ -205,6 +246,13 @@ def _failure(reply: Failed) -> Message | None:
     said = any(f"{before}{reply.line}" in reply.message for before in ("line ", ":"))
     where = f"line {reply.line}: " if reply.line and not said else ""
     return Message(where + reply.message, "warning" if reply.kind == "refused" else "error", reply.line)
+
+
+def _explained(message: Message | None, kernel: Kernel) -> Message | None:
+    """Let the message about an exhibit begin with what the exhibit is for: that it fails is no fault."""
+    if message is None or not kernel.exhibit:
+        return message
+    return replace(message, text=f"Wrong on purpose: {kernel.exhibit}\n{message.text}", kind="info", lasting=True)
 
 
 def _notes(playable: Playable) -> Message | None:

@@ -1,7 +1,9 @@
 """What to record and what to measure: sizes, parameters, order, and the buttons that start and stop."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QIntValidator, QResizeEvent
+import re
+
+from PySide6.QtCore import QRegularExpression, Qt, Signal
+from PySide6.QtGui import QIntValidator, QRegularExpressionValidator, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -16,9 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.session import Session
+
+_SWEEPS = ((256, 4096), (256, 2048), (128, 1024), (256, 8192), (1024, 16384))
 
 
 class SizeRow(QWidget):
@@ -125,6 +130,30 @@ class ParamsRow(QWidget):
         self.changed.emit({name: int(box.currentText()) for name, box in self.boxes.items() if box.currentText()})
 
 
+class SizesBox(QComboBox):
+    """The sizes N to measure over: some to choose from, or any, typed as numbers with something between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setEditable(True)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        for first, last in _SWEEPS:
+            self.addItem(f"{first}…{last}")
+        self.setValidator(QRegularExpressionValidator(QRegularExpression(r"\s*\d{1,5}(\s*[ ,;…]\s*\d{1,5})*\s*")))
+        self.setMinimumWidth(96)
+        self.setAccessibleName("Sizes N to measure over")
+        self.setToolTip("Sizes N = M = K: 256…4096 doubles from 256 to 4096; or type them: 500 1000 1500")
+
+    def sizes(self) -> list[int]:
+        """Return the sizes, from small to large."""
+        text = self.currentText()
+        numbers = [min(max(int(n), 1), LARGEST) for n in re.findall(r"\d+", text)]
+        if "…" in text and len(numbers) == 2 and numbers[0] < numbers[1]:
+            first, last = numbers
+            numbers = [first * 2**i for i in range(64) if first * 2**i <= last]
+        return sorted(set(numbers)) or [_SWEEPS[0][0]]
+
+
 class RecordControls(QWidget):
     """The bar above the stage: the size, parameters and order of what is recorded.
 
@@ -209,6 +238,8 @@ class MeasureControls(QWidget):
 
     measure_this = Signal()
     measure_all = Signal()
+    measure_over_n = Signal(list, bool)
+    """(sizes, whether every rung)."""
     cancel = Signal()
 
     def __init__(self, session: Session) -> None:
@@ -223,6 +254,14 @@ class MeasureControls(QWidget):
         self.this.setToolTip("Verify the chosen rung against float64, then time it (Ctrl+M)")
         self.all = QPushButton("Measure all")
         self.all.setToolTip("Verify and time every rung with its default parameters (Ctrl+Shift+M)")
+        self.quick = QCheckBox("quick")
+        self.quick.setToolTip("A first impression: fewer samples, less accuracy; without it, the full protocol")
+        self.quick.toggled.connect(self._on_quick)
+        self.sizes = SizesBox()
+        self.over_this = QPushButton("This")
+        self.over_this.setToolTip("Measure the chosen rung at each of these sizes, M = N = K (Ctrl+Alt+M)")
+        self.over_all = QPushButton("All")
+        self.over_all.setToolTip("Measure every rung at each of these sizes, M = N = K")
         self.stop = QPushButton("Cancel")
         self.stop.setToolTip("Stop measuring and recording (Esc)")
         self.progress = QProgressBar()
@@ -234,7 +273,10 @@ class MeasureControls(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 8, 6)
         column.setSpacing(5)
-        column.addWidget(self.heading)
+        head = QHBoxLayout()
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.quick)
+        column.addLayout(head)
         grid = QGridLayout()
         grid.setContentsMargins(8, 0, 0, 0)
         grid.setVerticalSpacing(5)
@@ -242,20 +284,38 @@ class MeasureControls(QWidget):
         grid.addWidget(self.params, 1, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
         for at, widget in enumerate((self.this, self.all, self.stop)):
             grid.addWidget(widget, 2, at)
-        grid.addWidget(self.progress, 3, 0, 1, 3)
-        grid.addWidget(self.status, 4, 0, 1, 3)
-        grid.setRowStretch(4, 1)
+        over = QHBoxLayout()
+        over.addWidget(QLabel("Over N"))
+        over.addWidget(self.sizes, 1)
+        for button, what in ((self.over_this, "Measure this over N"), (self.over_all, "Measure all over N")):
+            button.setAccessibleName(what)
+            over.addWidget(button)
+        grid.addLayout(over, 3, 0, 1, 3)
+        grid.addWidget(self.progress, 4, 0, 1, 3)
+        grid.addWidget(self.status, 5, 0, 1, 3)
+        grid.setRowStretch(5, 1)
         column.addLayout(grid, 1)
         self.size.changed.connect(lambda problem: session.choose_bench(problem=problem))
         self.params.changed.connect(lambda params: session.choose_bench(params=params))
         self.this.clicked.connect(lambda *_: self.measure_this.emit())
         self.all.clicked.connect(lambda *_: self.measure_all.emit())
+        self.over_this.clicked.connect(lambda *_: self.start_over_n(False))
+        self.over_all.clicked.connect(lambda *_: self.start_over_n(True))
         self.stop.clicked.connect(lambda *_: self.cancel.emit())
         session.chosen.connect(self._on_chosen)
         session.bench_chosen.connect(self._on_chosen)
         session.progressed.connect(self._on_progress)
+        session.device_changed.connect(lambda: self._on_progress("bench"))
         self._on_chosen()
         self._on_progress("bench")
+
+    def start_over_n(self, every: bool) -> None:
+        """Measure the chosen rung, or every one, over N, unless something is being measured."""
+        if self.session.progress["bench"] is None:
+            self.measure_over_n.emit(self.sizes.sizes(), every)
+
+    def _on_quick(self, quick: bool) -> None:
+        self.session.protocol = Protocol.quick().to_plain() if quick else {}
 
     def _on_chosen(self) -> None:
         session = self.session
@@ -266,7 +326,8 @@ class MeasureControls(QWidget):
     def _on_progress(self, engine: str) -> None:
         bench, record = self.session.progress["bench"], self.session.progress["record"]
         self.this.setEnabled(bench is None)
-        self.all.setEnabled(bench is None)
+        for button in (self.all, self.over_this, self.over_all):
+            button.setEnabled(bench is None)
         self.stop.setEnabled(bench is not None or record is not None)
         shown = bench or record
         self.progress.setVisible(shown is not None)

@@ -1,14 +1,18 @@
 """The ladder: every rung with its alias, element type, status and last GFLOPS."""
 
+from math import log10
+
 from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from gemmviz.bench.figures import Shown
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.session import Row, Session
+from gemmviz.session import Session
+from gemmviz.ui.figure_text import details, dtype_text, gflops_text, origin_text, shown_name, size_text, status_text
 from gemmviz.ui.theme import THEMES, Theme
 
-SECTIONS = {"c": "CPU", "cuda": "CUDA", "numpy": "REFERENCES", "cublas": "REFERENCES"}
+SECTIONS = {"c": "CPU", "cuda": "CUDA", "numpy": "LIBRARIES"}
 _NAME = Qt.ItemDataRole.UserRole
 _HEIGHT, _SECTION_HEIGHT = 37, 22
 # Shape and letter say the status as well as the colour does.
@@ -18,8 +22,13 @@ _MARKS = {
     "skipped": ("–", "muted"),
     "unsupported": ("–", "muted"),
     "cancelled": ("■", "muted"),
-    "running": ("…", "accent"),
 }
+# An exhibit's C is not A × B: that is why it is here.
+_EXHIBIT = ("≠", "warn")
+_NO_FAULT = ("skipped", "unsupported", "cancelled")
+# The shortest bar of the ladder still shows: the axis begins below it by this factor.
+_ROOM_BELOW = 2.0
+_UNIT_FROM = 140
 
 
 class Ladder(QListWidget):
@@ -39,11 +48,15 @@ class Ladder(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self._items: dict[str, QListWidgetItem] = {}
+        self.figures: dict[str, Shown] = {}
+        """What is shown of each kernel that has a figure, kept because painting asks often."""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
         session.kernels_changed.connect(self._fill)
         session.chosen.connect(self._on_chosen)
         session.measured.connect(self._on_measured)
+        for signal in (session.referenced, session.device_changed, session.bench_chosen):
+            signal.connect(self._on_referenced)
         session.themed.connect(self._on_theme)
         self._on_chosen()
 
@@ -51,7 +64,7 @@ class Ladder(QListWidget):
         self.blockSignals(True)
         self.clear()
         self._items = {}
-        for backends in (("c",), ("cuda",), ("numpy", "cublas")):
+        for backends in (("c",), ("cuda",), ("numpy", "openblas", "cublas")):
             kernels = [k for k in self.session.kernels if k.backend in backends]
             if kernels:
                 heading = QListWidgetItem(SECTIONS[backends[0]])
@@ -94,38 +107,20 @@ class Ladder(QListWidget):
         item = self._items.get(name)
         if item is None:
             return
+        shown = self.session.shown(name)
+        self.figures.pop(name, None)
+        if shown is not None:
+            self.figures[name] = shown
         kernel = next(k for k in self.session.kernels if k.name == name)
-        row = self.session.results.get(name)
-        lines = [f"{kernel.title} ({kernel.name})", kernel.idea, status_text(row)]
-        item.setToolTip("\n".join(line for line in lines if line))
+        item.setToolTip(_tip(kernel, self.session))
         self.viewport().update()
+
+    def _on_referenced(self) -> None:
+        for name in self._items:
+            self._on_measured(name)
 
     def _on_theme(self) -> None:
         self.viewport().update()
-
-
-def shown_name(kernel: Kernel, session: Session) -> str:
-    """Return a kernel's alias; its file's name where two kernels share the alias."""
-    shared = sum(k.alias == kernel.alias for k in session.kernels) > 1
-    return kernel.name if shared else kernel.alias
-
-
-def status_text(row: Row | None) -> str:
-    """Say in words what came of measuring a kernel."""
-    if row is None:
-        return "not measured yet"
-    size = f"{row['M']} × {row['N']} × {row['K']}"
-    if row["status"] == "ok":
-        return ", ".join([f"{gflops_text(row['gflops'])} GFLOPS at {size}", *row.get("flags", ())])
-    return f"{row['status']}: {row.get('message', '')}".rstrip(": ")
-
-
-def gflops_text(value: float) -> str:
-    """Write GFLOPS with at most 4 significant digits and thin thousands."""
-    if value >= 1000:
-        digits = len(str(int(value)))
-        return f"{round(value, 4 - digits):,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
-    return f"{value:.4g}" if value >= 100 else f"{value:.3g}"
 
 
 class RungDelegate(QStyledItemDelegate):
@@ -134,6 +129,7 @@ class RungDelegate(QStyledItemDelegate):
     def __init__(self, session: Session, parent: Ladder) -> None:
         super().__init__(parent)
         self._session = session
+        self._ladder = parent
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         """Paint one row."""
@@ -162,8 +158,10 @@ class RungDelegate(QStyledItemDelegate):
             painter.fillRect(QRectF(area.left(), area.top(), 3, area.height()), QColor(theme.accent))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(area, QColor(theme.panel))
-        row = self._session.results.get(kernel.name)
+        row, shown = self._session.results.get(kernel.name), self._ladder.figures.get(kernel.name)
         mark, colour = _MARKS.get(row["status"], ("!", "bad")) if row else ("○", "muted")
+        if kernel.exhibit:
+            mark, colour = _EXHIBIT
         painter.setPen(QColor(getattr(theme, colour)))
         painter.drawText(QRectF(area.left() + 9, area.top() + 1, 16, 18), Qt.AlignmentFlag.AlignCenter, mark)
         font = QFont(option.font)
@@ -186,35 +184,51 @@ class RungDelegate(QStyledItemDelegate):
         painter.setFont(small)
         below = QRectF(left, area.top() + 18, right - left, 17)
         painter.setPen(QColor(theme.muted))
-        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, _short(kernel))
-        below.setLeft(left + painter.fontMetrics().horizontalAdvance("FP32 ") + 4)
-        if row is not None and row["status"] == "ok":
-            self._bar(painter, below, row, theme)
+        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, dtype_text(kernel.dtype))
+        below.setLeft(left + painter.fontMetrics().horizontalAdvance(f"{dtype_text(kernel.dtype)} ") + 4)
+        if shown is not None:
+            self._bar(painter, below, shown, theme)
         else:
             text = status_text(row) if row else kernel.title
-            painter.setPen(
-                QColor(
-                    theme.muted if not row or row["status"] in ("skipped", "unsupported", "cancelled") else theme.bad
-                )
-            )
+            at_fault = row is not None and row["status"] not in _NO_FAULT and not kernel.exhibit
+            painter.setPen(QColor(theme.bad if at_fault else theme.muted))
             # What tells two rungs apart often stands last: "one thread per element, uncoalesced".
             mode = Qt.TextElideMode.ElideRight if row else Qt.TextElideMode.ElideMiddle
             text = painter.fontMetrics().elidedText(text, mode, int(below.width()))
             painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _bar(self, painter: QPainter, area: QRectF, row: Row, theme: Theme) -> None:
-        figures = [r["gflops"] for r in self._session.results.values() if r["status"] == "ok"]
-        text = f"{gflops_text(row['gflops'])} GFLOPS"
-        room = painter.fontMetrics().horizontalAdvance("00 000 GFLOPS") + 6
+    def _bar(self, painter: QPainter, area: QRectF, shown: Shown, theme: Theme) -> None:
+        """Draw a figure with its bar, logarithmic; hollow for what was measured elsewhere."""
+        figures = [other.row["gflops"] for other in self._ladder.figures.values()]
+        low, high = log10(min(figures) / _ROOM_BELOW), log10(max(figures))
+        gflops = shown.row["gflops"]
+        # A narrow ladder leaves the unit to its heading, and the room to the bar.
+        unit = " GFLOPS" if area.width() >= _UNIT_FROM else ""
+        text = f"{gflops_text(gflops)}{unit}{' ⚑' if shown.row.get('flags') else ''}"
+        room = painter.fontMetrics().horizontalAdvance(f"00 000{unit} ⚑") + 6
         width = max(area.width() - room, 10)
         bar = QRectF(area.left(), area.top() + 5, width, 7)
         painter.fillRect(bar, QColor(theme.raised))
-        bar.setWidth(max(width * row["gflops"] / max(figures), 2))
-        painter.fillRect(bar, QColor(theme.good))
-        painter.setPen(QColor(theme.text))
+        bar.setWidth(max(width * (log10(gflops) - low) / max(high - low, 1e-9), 2))
+        if shown.origin:
+            painter.fillRect(bar, QColor(theme.background))
+            painter.setPen(QColor(theme.good))
+            painter.drawRect(bar.adjusted(0, 0, -1, -1))
+        else:
+            painter.fillRect(bar, QColor(theme.good))
+        painter.setPen(QColor(theme.muted if shown.origin else theme.text))
         painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
 
-def _short(kernel: Kernel) -> str:
-    names = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
-    return names.get(kernel.dtype, kernel.dtype)
+def _tip(kernel: Kernel, session: Session) -> str:
+    """Return what is known of a rung: what it is, its figures and where they come from."""
+    row, shown = session.results.get(kernel.name), session.shown(kernel.name)
+    lines = [f"{kernel.title} ({kernel.name})", kernel.idea]
+    if kernel.exhibit:
+        lines.append(f"Wrong on purpose: {kernel.exhibit}")
+    if shown is None or shown.origin:
+        lines.append(status_text(row))
+    if shown is not None:
+        size = size_text((shown.row["M"], shown.row["N"], shown.row["K"]))
+        lines += [f"{origin_text(shown, session)}, at {size}:", *details(shown.row)]
+    return "\n".join(line for line in lines if line)

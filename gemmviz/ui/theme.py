@@ -33,6 +33,7 @@ class Theme:
     ink_light: str
     ink_dark: str
     owners: tuple[Rgb, ...]
+    curves: tuple[str, ...]
     pygments: str
 
     def owner(self, x: int, y: int) -> Rgb:
@@ -61,6 +62,7 @@ DARK = Theme(
     ink_light="#f4f4f4",
     ink_dark="#0c0c0c",
     owners=((0, 158, 115), (204, 121, 167), (190, 62, 72), (184, 174, 40), (110, 120, 215), (150, 110, 80)),
+    curves=("#56b4e9", "#e69f00", "#2fc79a", "#f0e442", "#cc79a7", "#ff7a5c", "#b9a5ff", "#d0d0d0"),
     pygments="monokai",
 )
 LIGHT = Theme(
@@ -84,6 +86,7 @@ LIGHT = Theme(
     ink_light="#ffffff",
     ink_dark="#000000",
     owners=((64, 178, 140), (214, 140, 180), (230, 128, 132), (196, 184, 60), (140, 150, 226), (178, 146, 118)),
+    curves=("#0072b2", "#a85200", "#00664a", "#7a5c00", "#a3387a", "#b3261e", "#5b3fb0", "#404040"),
     pygments="default",
 )
 THEMES = {t.name: t for t in (DARK, LIGHT)}
@@ -144,6 +147,8 @@ def style_sheet(theme: Theme) -> str:
     QLabel#muted {{ color: {t.muted}; }}
     QPushButton, QToolButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border};
         border-radius: 4px; padding: 3px 9px; }}
+    QTabBar QToolButton {{ padding: 0px; }}
+    QToolButton#slim {{ padding: 1px 8px; }}
     QPushButton:hover, QToolButton:hover {{ border-color: {t.accent}; }}
     QComboBox:focus, QSpinBox:focus {{ border: 2px solid {t.text}; padding: 1px 3px; }}
     QPushButton:pressed, QToolButton:pressed {{ background: {t.accent}; color: {t.background}; }}

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz import data
-from gemmviz.bench import results
+from gemmviz.bench import reference_results
 from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.session import Message, Session
@@ -27,12 +27,20 @@ from gemmviz.ui.counters import Counters
 from gemmviz.ui.keys import KeyGuard
 from gemmviz.ui.ladder import Ladder
 from gemmviz.ui.message_bar import MessageBar
+from gemmviz.ui.pages import Pages
+from gemmviz.ui.saver import Saver
 from gemmviz.ui.source import Source
 from gemmviz.ui.stage import Stage
 from gemmviz.ui.theme import THEMES, palette, style_sheet
 from gemmviz.ui.transport import Transport
 
 _LARGEST_FILE = 1_000_000
+_LEAST_SIDE, _MEASURE_WIDTH, _SOURCE_WIDTH = 180, 300, 390
+_PAGES = (
+    ("stage", "Stage", "F2", "What the kernel does, step by step"),
+    ("charts", "Charts", "F3", "How fast it is: the charts fill the middle"),
+    ("claims", "Claims", "F4", "What the five documents say, judged on this machine"),
+)
 
 
 class Window(QMainWindow):
@@ -63,7 +71,12 @@ class Window(QMainWindow):
         self.source_heading = QLabel()
         self.source_heading.setObjectName("heading")
         self.charts: QWidget | None = None
-        self._chart_place = _column()
+        self.claims: QWidget | None = None
+        self.pages = Pages()
+        self._chart_place, self._chart_page = _column(), _column()
+        self._measure_place, self._measure_side = _column(self.measuring), _column()
+        self.saver = Saver(self, session)
+        self._page_before, self._source_width = "stage", _SOURCE_WIDTH
         self._arrange()
         self.actions_table = [*self._file_actions(), *session_actions(session), *self._view_actions()]
         self._make_menus(self.actions_table)
@@ -73,7 +86,9 @@ class Window(QMainWindow):
         self.recording.auto.toggled.connect(self._on_auto)
         self.measuring.measure_this.connect(controller.measure_this)
         self.measuring.measure_all.connect(controller.measure_all)
+        self.measuring.measure_over_n.connect(controller.measure_over_n)
         self.measuring.cancel.connect(controller.cancel)
+        self.pages.switched.connect(self._on_page)
         session.themed.connect(self._on_theme)
         session.chosen.connect(self._on_chosen)
         session.messaged.connect(self._on_chosen)
@@ -89,20 +104,29 @@ class Window(QMainWindow):
         self.stage.setFocus()
 
     def _arrange(self) -> None:
-        middle = _column(self.recording, self.message_bar, self.stage, self.transport)
-        middle.layout().setStretchFactor(self.stage, 1)
-        right = _column(self.source_heading, self.source)
+        stage = _column(self.recording, self.stage, self.transport)
+        stage.layout().setStretchFactor(self.stage, 1)
+        for name, title, key, tip in _PAGES:
+            self.pages.announce(name, title, key, tip)
+        self.pages.fill("stage", stage)
+        self.pages.fill("charts", self._chart_page)
+        middle = _column(self.pages.bar, self.message_bar, self.pages)
+        middle.layout().setStretchFactor(self.pages, 1)
+        self._source_side = _column(self.source_heading, self.source)
+        right = _column(self._source_side, self._measure_side)
+        self._measure_side.hide()
         upper = QSplitter(Qt.Orientation.Horizontal)
-        left = _column(_heading("Ladder"), self.ladder)
+        left = _column(_heading("Ladder (GFLOPS)"), self.ladder)
         for widget, stretch in ((left, 0), (middle, 3), (right, 1)):
             upper.addWidget(widget)
             upper.setStretchFactor(upper.count() - 1, stretch)
         # The middle takes what its controls need: they must not overlap.
-        left.setMinimumWidth(180)
-        right.setMinimumWidth(180)
-        upper.setSizes([240, 650, 390])
-        lower = QSplitter(Qt.Orientation.Horizontal)
-        for widget, stretch in ((self._chart_place, 3), (self.measuring, 0), (self.counters, 3)):
+        left.setMinimumWidth(_LEAST_SIDE)
+        right.setMinimumWidth(_LEAST_SIDE)
+        upper.setSizes([240, 650, _SOURCE_WIDTH])
+        self._upper, self._right, self._lower = upper, right, QSplitter(Qt.Orientation.Horizontal)
+        lower = self._lower
+        for widget, stretch in ((self._chart_place, 3), (self._measure_place, 0), (self.counters, 3)):
             lower.addWidget(widget)
             lower.setStretchFactor(lower.count() - 1, stretch)
         lower.setSizes([420, 284, 576])
@@ -124,28 +148,93 @@ class Window(QMainWindow):
             from gemmviz.ui.charts import Charts
 
             self.charts = Charts(self.session)
-            self._chart_place.layout().addWidget(self.charts)
+            self.charts.export_wanted.connect(self.save_chart)
+            self._on_page()
             self._keys.guard(self.charts)
+            references, faults = reference_results.load()
+            self.session.set_references(references)
+            if faults:
+                self.session.tell(Message("\n".join(faults), "warning", lasting=True))
+
+    def _make_claims(self) -> None:
+        """Build the page of claims when it is first turned to: it reads files that nothing else needs."""
+        from gemmviz.ui.claims_page import ClaimsPage
+        from gemmviz.ui.claims_runner import ClaimsRunner
+
+        self.claims = ClaimsPage(self.session, ClaimsRunner(self.session, self.controller))
+        self.pages.fill("claims", self.claims)
+        self._keys.guard(self.claims)
+
+    def _on_page(self, *_: object) -> None:
+        """Move charts and controls to where the page has room for them."""
+        page = self.pages.name()
+        if page == "claims" and self.claims is None:
+            self._make_claims()
+        on_charts = page == "charts"
+        if self.charts is not None:
+            (self._chart_page if on_charts else self._chart_place).layout().addWidget(self.charts)
+            self.charts.show()
+            self.charts.refresh()
+        (self._measure_side if on_charts else self._measure_place).layout().addWidget(self.measuring)
+        self.measuring.show()
+        self._source_side.setVisible(not on_charts)
+        self._measure_side.setVisible(on_charts)
+        self._right.setVisible(page != "claims")
+        self._lower.setVisible(page == "stage")
+        self._share_width(page)
+
+    def _share_width(self, page: str) -> None:
+        """Give the controls beside the charts what they need, and the source what it had before."""
+        ladder, middle, side = self._upper.sizes()
+        if self._page_before == "stage" and side:
+            self._source_width = side
+        wanted = {"stage": self._source_width, "charts": _MEASURE_WIDTH}.get(page, side)
+        self._right.setMinimumWidth(_MEASURE_WIDTH if page == "charts" else _LEAST_SIDE)
+        if page != self._page_before and wanted != side:
+            self._upper.setSizes([ladder, middle + side - wanted, wanted])
+        self._page_before = page
 
     # Actions
 
     def _file_actions(self) -> list[Action]:
-        controller = self.controller
+        controller, over_n = self.controller, self.measuring.start_over_n
         return [
             Action("open", "File", "Open a kernel file…", ("Ctrl+O",), self.ask_file),
             Action("reload", "File", "Reload the kernel's file", ("F5",), self.reload),
-            Action("save", "File", "Save the results of the last run…", ("Ctrl+S",), self.ask_results_file),
-            Action("save_picture", "File", "Save the stage as a picture…", ("Ctrl+P",), self.ask_picture_file),
+            Action("save", "File", "Save the results of the last run…", ("Ctrl+S",), self.saver.results),
+            Action(
+                "save_picture",
+                "File",
+                "Save the stage as a picture…",
+                ("Ctrl+P",),
+                lambda: self.saver.stage(self.stage),
+            ),
+            Action("save_chart", "File", "Save the chart (PNG, SVG, CSV)…", ("Ctrl+E",), self.save_chart),
             Action("quit", "File", "Quit", ("Ctrl+Q",), self.close),
             Action("record", "Run", "Record", ("Ctrl+R",), controller.record),
             Action("measure", "Run", "Measure this rung", ("Ctrl+M",), controller.measure_this),
             Action("measure_all", "Run", "Measure all rungs", ("Ctrl+Shift+M",), controller.measure_all),
+            Action("over_n", "Run", "Measure this rung over N", ("Ctrl+Alt+M",), lambda: over_n(False)),
+            Action("all_over_n", "Run", "Measure all rungs over N", ("Ctrl+Alt+Shift+M",), lambda: over_n(True)),
             Action("cancel", "Run", "Cancel", ("Esc",), controller.cancel),
         ]
 
     def _view_actions(self) -> list[Action]:
-        stage, by_key = self.stage, Qt.FocusReason.ShortcutFocusReason
+        stage, session, by_key = self.stage, self.session, Qt.FocusReason.ShortcutFocusReason
+        pages = [
+            Action(f"page_{name}", "View", f"Page {title}", (key,), lambda name=name: self.pages.turn_to(name))
+            for name, title, key, _ in _PAGES
+        ]
         return [
+            *pages,
+            Action("next_chart", "View", "Next chart", ("G",), self.next_chart),
+            Action(
+                "references",
+                "View",
+                "Show / hide references",
+                ("Ctrl+H",),
+                lambda: session.want_references(not session.references_shown),
+            ),
             Action("reset", "View", "Show the whole stage", ("0",), stage.reset_view),
             Action("zoom_in", "View", "Zoom in", ("Ctrl++", "Ctrl+="), lambda: stage.zoom(1)),
             Action("zoom_out", "View", "Zoom out", ("Ctrl+-",), lambda: stage.zoom(-1)),
@@ -226,23 +315,15 @@ class Window(QMainWindow):
         if kernel.path == path and params.keys() == kernel.params.keys():
             self.session.choose(params=params)
 
-    def ask_results_file(self) -> None:
-        """Let the user choose where to write the result file (JSON) of the last run."""
-        if not self.session.document:
-            self.session.tell(Message("There are no results to save yet: measure a rung first.", "info"))
-            return
-        path, _ = QFileDialog.getSaveFileName(self, "Save the results", "results.json", "Results (*.json)")
-        if path:
-            try:
-                results.write(self.session.document, Path(path))
-            except GemmvizError as error:
-                self.session.tell(Message(str(error)))
+    def save_chart(self) -> None:
+        """Let the user save the chart in sight."""
+        if self.charts is not None:
+            self.saver.chart(self.charts.currentWidget())
 
-    def ask_picture_file(self) -> None:
-        """Let the user choose where to save the stage as it is now."""
-        path, _ = QFileDialog.getSaveFileName(self, "Save the stage", "stage.png", "Pictures (*.png)")
-        if path and not self.stage.grab().save(path):
-            self.session.tell(Message(f"Cannot write {path}: check the folder and that the name ends in .png"))
+    def next_chart(self) -> None:
+        """Turn to the next chart."""
+        if self.charts is not None:
+            self.charts.setCurrentIndex((self.charts.currentIndex() + 1) % self.charts.count())
 
     # What the session says
 
@@ -268,6 +349,8 @@ class Window(QMainWindow):
         self.session.pause()
         for timer in self.findChildren(QTimer):
             timer.stop()
+        if self.charts is not None:
+            self.charts.stop()
         self.controller.close()
         event.accept()
 

@@ -18,6 +18,12 @@ def qapp(qapp):
     return qapp
 
 
+@pytest.fixture(autouse=True)
+def own_data_folder(tmp_path, monkeypatch):
+    """Keeps the runs that tests make out of the user's data folder, in the engine's process too."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
 @pytest.fixture
 def make_window(qtbot):
     """Makes windows, and checks afterwards that no thread and no timer of theirs is left."""

@@ -1,8 +1,6 @@
 """What is chosen, playing and measured: observable, and without Qt, so that tests and scripts can drive it."""
 
-from dataclasses import dataclass, field
-from itertools import islice, product
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from psygnal import Signal
@@ -11,6 +9,8 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.session.measured import Measured
+from gemmviz.session.picture import picture_params
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.timeline import Order
 
@@ -19,11 +19,9 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 _PLAY_SECONDS = 30.0
 _SLOWEST, _FASTEST = 3.0, 120.0
 _TRAIL = 4
+_BENCH_SIZE = 512
 # One trip of a CPU's inner loop reads A and B and touches C: a trail of K trips shows the row and the column it walks.
 _ACCESSES_PER_TRIP = 3
-_SMALL = (2, 4, 8, 16, 32)
-_MOST_TRIED = 2000
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -42,40 +40,7 @@ class Message:
     source: tuple[str, str] | None = None
 
 
-@dataclass
-class Samples:
-    """The samples of one kernel in the run that goes on, or the last one: GFLOPS of each launch."""
-
-    label: str
-    size: str
-    gflops: list[float] = field(default_factory=list)
-    median: float = 0.0
-
-
-def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
-    """Return parameters with which a small problem still shows several blocks: about four, as square as they can be.
-
-    Returns nothing where the kernel has no parameters, or none of the values tried fits.
-    """
-    names = list(kernel.params)
-    choices = [sorted({v for v in (*_SMALL, *offered) if v <= max(offered)}) for offered in kernel.params.values()]
-    if not names:
-        return {}
-    best: tuple[tuple[float, ...], dict[str, int]] | None = None
-    for values in islice(product(*choices), _MOST_TRIED):
-        params = dict(zip(names, values, strict=True))
-        try:
-            tried = launch(kernel, problem, params)
-        except GemmvizError:
-            continue
-        uneven = max(tried.block) / max(min(tried.block[:2]), 1)
-        score = (abs(min(tried.blocks, 64) - 4), tried.threads < 4, uneven, max(values) / min(values), -sum(values))
-        if best is None or score < best[0]:
-            best = score, params
-    return best[1] if best else {}
-
-
-class Session:
+class Session(Measured):
     """The state of one window.
 
     Every change is announced by a signal after it happened. What the stage shows is a pure function of
@@ -100,22 +65,18 @@ class Session:
     picked = Signal()
     """The chosen block or cell."""
     themed = Signal()
-    measured = Signal(str)
-    """A result of the kernel with that name."""
-    sampled = Signal()
     messaged = Signal()
     progressed = Signal(str)
 
     def __init__(self, kernels: list[Kernel], theme: str = "dark") -> None:
+        super().__init__(Problem.cube(_BENCH_SIZE))
         self.kernels = list(kernels)
         self.kernel = kernels[0]
         self.problem = Problem.cube(8)
         self.params: dict[str, int] = dict(self.kernel.defaults)
         self.order: Order = "grid"
-        self.bench_problem = Problem.cube(512)
         self.bench_params: dict[str, int] = dict(self.kernel.defaults)
         self.protocol: dict[str, float] = {}
-        self.document: Row = {}
         self.playable: Playable | None = None
         self.step = 0
         self.playing = False
@@ -124,10 +85,7 @@ class Session:
         self.block = 0
         self.cell: tuple[int, int] | None = None
         self.theme = theme
-        self.results: dict[str, Row] = {}
-        self.samples = Samples("", "")
         self.message: Message | None = None
-        self.device = ""
         self.progress: dict[str, tuple[str, float | None] | None] = {"record": None, "bench": None}
         self._position = 0.0
 
@@ -176,7 +134,7 @@ class Session:
             raise GemmvizError(f"the ladder has a kernel named {kernel.name!r} already: rename {kernel.path.name}")
         else:
             self.kernels.append(kernel)
-        self.results.pop(kernel.name, None)
+        self.figures.forget(kernel.name)
         self.kernels_changed.emit()
         self.choose_kernel(kernel)
 
@@ -324,33 +282,7 @@ class Session:
         self.theme = theme
         self.themed.emit()
 
-    # What was measured
-
-    def start_samples(self) -> None:
-        """Forget the samples of the last run."""
-        self.samples = Samples("", "")
-        self.sampled.emit()
-
-    def add_samples(self, label: str, size: str, gflops: list[float], median: float) -> None:
-        """Take samples as they arrive; another kernel or size starts a new list."""
-        if (label, size) != (self.samples.label, self.samples.size):
-            self.samples = Samples(label, size)
-        self.samples.gflops.extend(gflops)
-        self.samples.median = median
-        self.sampled.emit()
-
-    def add_result(self, row: Row) -> None:
-        """Take one finished row of a result file; one that was cancelled does not take the place of a figure."""
-        last = self.results.get(row["kernel"])
-        if row["status"] == "cancelled" and last is not None and last["status"] == "ok":
-            return
-        self.results[row["kernel"]] = row
-        self.measured.emit(row["kernel"])
-
-    def set_device(self, device: str) -> None:
-        """Say which machine the figures come from."""
-        self.device = device
-        self.progressed.emit("bench")
+    # What is said
 
     def tell(self, message: Message | None) -> None:
         """Show a message, or take the last one away (None)."""

@@ -1,0 +1,7 @@
+"""What is chosen, playing and measured: observable, and without Qt, so that tests and scripts can drive it."""
+
+from gemmviz.bench.figures import Row, Samples
+from gemmviz.session.picture import picture_params
+from gemmviz.session.state import SPEEDS, Message, Session
+
+__all__ = ["SPEEDS", "Message", "Row", "Samples", "Session", "picture_params"]

@@ -1,0 +1,165 @@
+"""What all charts share: a plot that can be pointed at with mouse and keys, a line of text, the controls beside it."""
+
+from dataclasses import dataclass
+
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+
+from gemmviz.session import Session
+from gemmviz.ui.theme import THEMES, Theme
+
+_AXIS_HEIGHT = 34
+_ARROWS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
+CHOICE = "choice"
+"""The name of boxes that choose what is drawn: they are left out of exported pictures."""
+_TIP_MS = 600_000
+_PICTURE = QSize(960, 600)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The figures of a chart: headings with units, and rows of texts and numbers (None where there is none)."""
+
+    headings: tuple[str, ...]
+    rows: list[tuple[object, ...]]
+
+
+class Plot(pg.PlotWidget):
+    """A plot without pyqtgraph's own menu, dragging and buttons."""
+
+    pointed = Signal(QPointF)
+    """The mouse is at this place, in the plot's coordinates."""
+    left = Signal()
+    clicked = Signal(QPointF)
+    moved = Signal(int, int)
+    """An arrow key: (right, down) as -1, 0 or 1."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setMenuEnabled(False)
+        self.hideButtons()
+        self.setMouseEnabled(x=False, y=False)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(name)
+        self.setMouseTracking(True)
+        self.setMinimumSize(60, 40)
+        # By itself the axis leaves as much room as a second row of ticks would take.
+        self.getAxis("bottom").setHeight(_AXIS_HEIGHT)
+
+    def place(self, event: QMouseEvent) -> QPointF:
+        """Return where an event of the mouse is, in the plot's coordinates."""
+        return self.plotItem.vb.mapSceneToView(self.mapToScene(event.position().toPoint()))
+
+    def pixel(self, x: float, y: float) -> QPoint:
+        """Return where a place of the plot is in this widget."""
+        return self.mapFromScene(self.plotItem.vb.mapViewToScene(QPointF(x, y)))
+
+    def tell(self, text: str, at: QPoint) -> None:
+        """Show a text beside a point of this widget for as long as it is pointed at; nothing for an empty one."""
+        if text:
+            QToolTip.showText(self.mapToGlobal(at), text, self, self.rect(), _TIP_MS)
+        else:
+            QToolTip.hideText()
+        self.setAccessibleDescription(text)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Announce where the mouse is."""
+        self.pointed.emit(self.place(event))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Announce a click."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit(self.place(event))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Forget the mouse."""
+        self.left.emit()
+
+    def event(self, event: QEvent) -> bool:
+        """Claim the arrows before they become shortcuts; let no tooltip of the plot hide what is pointed at."""
+        if event.type() == QEvent.Type.ShortcutOverride and event.key() in _ARROWS and not event.modifiers():
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go to the next bar or point."""
+        if event.key() in _ARROWS:
+            self.moved.emit(*_ARROWS[Qt.Key(event.key())])
+        else:
+            event.ignore()
+
+
+class Chart(QWidget):
+    """A plot with a line of text and controls above it.
+
+    Parameters
+    ----------
+    session
+        Whose figures to draw.
+    name
+        What the chart shows, for its tab and for the names of exported files.
+    """
+
+    def __init__(self, session: Session, name: str) -> None:
+        super().__init__()
+        self.session = session
+        self.name = name
+        self.plot = Plot(name)
+        self.hint = QLabel()
+        # A hint may be cut; it must not keep the window wider than an old projector.
+        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.controls = QHBoxLayout()
+        self.controls.setSpacing(6)
+        self.controls.addWidget(self.hint, 1)
+        self.body = QHBoxLayout()
+        self.body.setSpacing(0)
+        self.body.addWidget(self.plot, 1)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(4, 2, 4, 0)
+        self.column.setSpacing(1)
+        self.column.addLayout(self.controls)
+        self.column.addLayout(self.body, 1)
+
+    @property
+    def theme(self) -> Theme:
+        """The colours to draw with."""
+        return THEMES[self.session.theme]
+
+    def table(self) -> Table:
+        """Return the figures that are drawn."""
+        raise NotImplementedError
+
+    def picture_size(self) -> QSize:
+        """Return the least size of a picture that shows all of the chart."""
+        return _PICTURE
+
+    def refresh(self) -> None:
+        """Draw the figures as they are now."""
+        raise NotImplementedError
+
+    def restyle(self) -> None:
+        """Take the theme's colours."""
+        self.plot.setBackground(self.theme.background)
+        for side in ("left", "bottom"):
+            axis = self.plot.getAxis(side)
+            axis.setPen(self.theme.border)
+            axis.setTextPen(self.theme.text)
+            axis.setTickPen(self.theme.border)
+            axis.setStyle(tickFont=small_font())
+            axis.enableAutoSIPrefix(False)
+        self.refresh()
+
+
+def small_font(points: float = 8.5) -> QFont:
+    """Return the font of ticks and labels."""
+    font = QFont()
+    font.setPointSizeF(points)
+    return font

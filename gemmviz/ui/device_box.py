@@ -1,0 +1,100 @@
+"""Chooses the device that a model is about: this machine's GPU, or one that is published."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QSizePolicy
+
+from gemmviz.bench.devices import Facts, find, limits, published
+from gemmviz.session import Session
+
+# The device of the course report on block sizes (S4): its occupancy table can be seen at once.
+_DEFAULT = "RTX 3080"
+_NARROWEST = 90
+_WIDE_FROM, _FEW_LETTERS, _LETTERS = 600, 9, 18
+
+
+class DeviceBox(QComboBox):
+    """A list of GPUs. This machine's stands first and is chosen, until the user chooses.
+
+    Without a GPU it is the one that the references shown were measured on, or else one that is often met.
+
+    Parameters
+    ----------
+    session
+        Knows this machine's GPU, and the references.
+    """
+
+    chosen = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self._by_user = False
+        self._devices: list[Facts] = []
+        self.setAccessibleName("Device")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(_NARROWEST)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.give_room(0)
+        self.activated.connect(self._on_activated)
+        session.device_changed.connect(self._fill)
+        session.referenced.connect(self._fill)
+        self._fill()
+
+    @property
+    def facts(self) -> Facts:
+        """The chosen device, in the form of a result file."""
+        return self._devices[self.currentIndex()]
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the chosen device is this machine's."""
+        return self.facts is self.session.device_facts
+
+    @property
+    def origin(self) -> str:
+        """Where the figures of the device come from."""
+        known = find(self.facts)
+        if self.is_here:
+            return "limits and clock as this machine's driver says" + (
+                f"; bandwidth and tensor peak: {known.source}" if known else ""
+            )
+        return f"published: {known.source}" if known else "published limits"
+
+    def give_room(self, pixels: int) -> None:
+        """Take a width that suits a panel of so many pixels; a name that is cut is in the tooltip."""
+        self.setMinimumContentsLength(_LETTERS if pixels >= _WIDE_FROM else _FEW_LETTERS)
+
+    def _fill(self) -> None:
+        here = self.session.device_facts
+        before = self.currentText() if self._by_user else ""
+        devices: dict[str, Facts] = {d.name: d.facts() for d in published()}
+        # A GPU newer than the table of limits cannot be modelled: then only the published ones are offered.
+        if here is not None and limits(here) is not None:
+            devices = {f"here: {here['name']}": here, **devices}
+            first = next(iter(devices))
+        else:
+            first = self._reference() or _DEFAULT
+        self._devices = list(devices.values())
+        self.blockSignals(True)
+        self.clear()
+        self.addItems(list(devices))
+        self.setCurrentText(before if before in devices else first)
+        self.blockSignals(False)
+        self._announce()
+
+    def _reference(self) -> str | None:
+        """Return the device whose references are shown, where it is published."""
+        if not self.session.references_shown:
+            return None
+        known = (find({"name": reference.gpu}) for reference in self.session.references)
+        return next((device.name for device in known if device), None)
+
+    def _on_activated(self) -> None:
+        self._by_user = True
+        self._announce()
+
+    def _announce(self) -> None:
+        self.setToolTip(
+            f"{self.facts['name']}, compute capability {self.facts['cc']}, {self.facts['sms']} SMs\n{self.origin}"
+        )
+        self.chosen.emit()

@@ -1,0 +1,152 @@
+"""Figures in words: GFLOPS, what came of a measurement, and all that is known of a row."""
+
+from statistics import median
+
+from gemmviz.bench.figures import Row, Shown, size_of
+from gemmviz.bench.ranking import LIBRARIES, Standing, place
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.session import Session
+
+_DTYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
+BETWEEN = "  ·  "
+
+
+def gflops_text(value: float) -> str:
+    """Write GFLOPS with at most 4 significant digits and thin thousands."""
+    if value >= 1000:
+        digits = len(str(int(value)))
+        return f"{round(value, 4 - digits):,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return f"{value:.4g}" if value >= 100 else f"{value:.3g}"
+
+
+def percent(share: float | None) -> str:
+    """Write a share as a percentage; a dash for none."""
+    if share is None:
+        return "–"
+    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "<0.1%"
+
+
+def times(ratio: float) -> str:
+    """Write how many times as fast something is: at most three digits, thin thousands."""
+    return f"{gflops_text(round(ratio))}×" if ratio >= 100 else f"{ratio:.3g}×"
+
+
+def size_text(size: tuple[int, int, int]) -> str:
+    """Write M × N × K."""
+    return " × ".join(map(str, size))
+
+
+def short_size(size: tuple[int, int, int]) -> str:
+    """Write M × N × K, or N³ where all three are the same."""
+    return f"{size[1]}³" if len(set(size)) == 1 else size_text(size)
+
+
+def dtype_text(dtype: str) -> str:
+    """Write an element type as the field does: FP32."""
+    return _DTYPES.get(dtype, dtype)
+
+
+def shown_name(kernel: Kernel, session: Session) -> str:
+    """Return a kernel's alias; its file's name where two kernels share the alias; a library's title."""
+    if kernel.backend in LIBRARIES:
+        return kernel.title
+    shared = sum(k.alias == kernel.alias for k in session.kernels) > 1
+    return kernel.name if shared else kernel.alias
+
+
+def rung_text(kernel: Kernel, row: Row, session: Session) -> str:
+    """Return a rung's name with the values of its parameters; on the CPU only those that are not its defaults."""
+    params = row.get("params") or {}
+    if kernel.backend == "c":
+        values = [f"{name}={value}" for name, value in params.items() if value != kernel.defaults.get(name)]
+    else:
+        values = [str(value) for value in params.values()]
+    return f"{shown_name(kernel, session)} {','.join(values)}".rstrip()
+
+
+def status_text(row: Row | None) -> str:
+    """Say in words what came of measuring a kernel."""
+    if row is None:
+        return "not measured yet"
+    if row["status"] == "ok":
+        size = size_text((row["M"], row["N"], row["K"]))
+        return ", ".join([f"{gflops_text(row['gflops'])} GFLOPS at {size}", *row.get("flags", ())])
+    if row.get("exhibit") and row["status"] in ("wrong", "compile"):
+        return f"wrong on purpose: {row.get('message', '')}".rstrip(": ")
+    return f"{row['status']}: {row.get('message', '')}".rstrip(": ")
+
+
+def origin_text(shown: Shown, session: Session) -> str:
+    """Say where a figure comes from."""
+    return shown.origin or f"measured here, {session.device or 'this machine'}"
+
+
+def details(row: Row) -> list[str]:
+    """Return everything that a row knows about its figure, a line for each kind of thing."""
+    stats, hot, telemetry = row.get("stats") or {}, row.get("hot"), row.get("telemetry")
+    lines = [f"{gflops_text(row['gflops'])} GFLOPS, cold median"]
+    if stats:
+        lines[0] += f" of {stats['n']} samples ({_seconds(stats['median'])}), IQR {stats['iqr_rel']:.1%}"
+    if hot:
+        lines.append(f"hot {gflops_text(hot['gflops'])} GFLOPS, in batches of {hot['batch']}")
+    launches = [("host launch", "host_launch_s"), ("first launch", "first_launch_s")]
+    lines.append(BETWEEN.join(f"{name} {_seconds(row[key])}" for name, key in launches if row.get(key)))
+    rounds = row.get("rounds") or ()
+    if rounds:
+        lines.append("rounds " + ", ".join(gflops_text(r["gflops"]) for r in rounds) + " GFLOPS")
+    build = [
+        (row.get("regs"), "registers per thread"),
+        (row.get("smem"), "B of shared memory per block"),
+        (row.get("local_bytes"), "B of local memory per thread"),
+    ]
+    lines.append(BETWEEN.join(f"{value} {what}" for value, what in build if value))
+    if telemetry:
+        lines.append(telemetry_text(telemetry))
+    lines += [f"⚑ {flag}" for flag in row.get("flags") or ()]
+    return [line for line in lines if line]
+
+
+def telemetry_text(telemetry: Row) -> str:
+    """Return clock, power and temperature (medians), energy and what slowed the device down."""
+    parts = [
+        f"{median(telemetry[key]):.4g} {unit}"
+        for key, unit in (("sm_mhz", "MHz"), ("power_w", "W"), ("temp_c", "°C"))
+        if telemetry.get(key)
+    ]
+    if telemetry.get("energy_j"):
+        parts.append(f"{telemetry['energy_j']:.3g} J")
+    if telemetry.get("throttle"):
+        parts.append("throttled: " + ", ".join(telemetry["throttle"]))
+    return BETWEEN.join(parts)
+
+
+def standing_text(standing: Standing, session: Session) -> str:
+    """Return all figures of one rung: what the chart says when it is pointed at."""
+    kernel, row = standing.kernel, standing.row
+    types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate)))
+    ranks = [f"{times(standing.speedup)} the first rung of the {place(kernel)}"]
+    if standing.share is not None:
+        ranks.append(f"{percent(standing.share)} of {standing.library}")
+    if standing.peak_share is not None:
+        kind = f" ({row['peak_kind']}, modelled)" if row.get("peak_kind") else " (modelled)"
+        ranks.append(f"{percent(standing.peak_share)} of the peak{kind}")
+    copies = session.figures.transfer(size_of(row), kernel.dtype)
+    if copies is not None and not standing.origin and place(kernel) == "GPU":
+        trip = copies["transfer"]
+        ranks.append(f"copies apart: {_seconds(trip['to_device_s'])} to the device, {_seconds(trip['to_host_s'])} back")
+    return "\n".join(
+        [
+            f"{row.get('label') or shown_name(kernel, session)}: {kernel.title}",
+            origin_text(Shown(row, standing.origin), session),
+            f"{size_text((row['M'], row['N'], row['K']))}, {' + '.join(types)}",
+            *details(row),
+            BETWEEN.join(ranks),
+        ]
+    )
+
+
+def _seconds(value: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value * 1e9:.3g} ns"

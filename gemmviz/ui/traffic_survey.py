@@ -1,0 +1,126 @@
+"""Records measured launches at a small size, one after the other, to learn what each moves. Only when asked to."""
+
+from collections import deque
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from gemmviz.bench.figures import Row
+from gemmviz.bench.roofline import Moved, moved, survey_size
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.messages import Failed, RecordRequest, Reply
+from gemmviz.session import Session
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.traffic import ArrayTraffic
+from gemmviz.ui.worker import EngineLike, Worker
+
+Key = tuple[str, tuple[tuple[str, int], ...]]
+
+
+class TrafficSurvey(QObject):
+    """What launches move, recorded in an engine of its own, which lives only while there is something to record.
+
+    Parameters
+    ----------
+    session
+        Whose kernels to record. A measurement that starts ends the survey: it would share the processor with it.
+    make_engine
+        Makes the engine, in the worker's thread.
+    """
+
+    changed = Signal()
+    """Something became known, or the survey began or ended."""
+
+    def __init__(self, session: Session, make_engine: Callable[[], EngineLike]) -> None:
+        super().__init__()
+        self.session = session
+        self.running = False
+        self.fault = ""
+        """Why the last launch that could not be recorded could not; empty when all could."""
+        self._known: dict[Key, tuple[Problem, tuple[ArrayTraffic, ...]] | None] = {}
+        self._waiting: deque[tuple[Key, Kernel, Problem]] = deque()
+        self._now: tuple[Key, Problem] | None = None
+        self._run = 0
+        self.worker = Worker("surveys", make_engine)
+        self.worker.recorded.connect(self._on_recorded)
+        self.worker.replied.connect(self._on_reply)
+        session.progressed.connect(self._on_progress)
+
+    def moved_by(self, row: Row) -> Moved | None:
+        """Return what the launch of a row moves; None where its source and parameters have not been recorded."""
+        known = self._known.get(_key(row))
+        if known is None:
+            return None
+        recorded, arrays = known
+        return moved(arrays, recorded, Problem(row["M"], row["N"], row["K"]))
+
+    def missing(self, rows: list[Row]) -> list[Row]:
+        """Return those rows whose launch could be recorded and was not yet."""
+        return [row for row in rows if _key(row) not in self._known and self._kernel(row) is not None]
+
+    def start(self, rows: list[Row]) -> None:
+        """Record the launches of some rows."""
+        self.fault = ""
+        for row in self.missing(rows):
+            kernel = self._kernel(row)
+            size = survey_size(kernel, row["params"]) if kernel else None
+            if kernel and size:
+                self._waiting.append((_key(row), kernel, size))
+            else:
+                self._known[_key(row)] = None
+                self.fault = f"{row['label']}: no small size is divided by its tiles"
+        self._next()
+
+    def stop(self) -> None:
+        """Give up what is not recorded yet, and end the engine."""
+        self._waiting.clear()
+        self._now = None
+        self.worker.stop()
+        if self.running:
+            self.running = False
+            self.changed.emit()
+
+    def _kernel(self, row: Row) -> Kernel | None:
+        """Return the kernel of a row, where the ladder still has that very source."""
+        return next(
+            (
+                k
+                for k in self.session.kernels
+                if k.name == row["kernel"] and k.backend == "cuda" and k.sha256 == row["source_sha256"]
+            ),
+            None,
+        )
+
+    def _next(self) -> None:
+        if not self._waiting:
+            self.stop()
+            return
+        self.running = True
+        key, kernel, size = self._waiting.popleft()
+        self._run += 1
+        self._now = key, size
+        self.worker.submit(
+            RecordRequest(self._run, str(kernel.path), kernel.text, size.m, size.n, size.k, dict(key[1]))
+        )
+        self.changed.emit()
+
+    def _on_recorded(self, run: int, playable: Playable) -> None:
+        if run == self._run and self._now is not None:
+            key, size = self._now
+            self._known[key] = size, playable.traffic.arrays
+            self._next()
+
+    def _on_reply(self, reply: Reply) -> None:
+        if isinstance(reply, Failed) and reply.run == self._run and self._now is not None:
+            self._known[self._now[0]] = None
+            self.fault = reply.message
+            self._next()
+
+    def _on_progress(self, engine: str) -> None:
+        if engine == "bench" and self.running and self.session.progress["bench"] is not None:
+            self.stop()
+
+
+def _key(row: Row) -> Key:
+    return row["source_sha256"], tuple(sorted((row.get("params") or {}).items()))

@@ -1,0 +1,433 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""The page of claims, driven with a fake engine: pick a claim, run it, read the verdict, stop."""
+
+from dataclasses import replace
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from gemmviz.app import new_session
+from gemmviz.bench import results
+from gemmviz.bench.claims import Case, Check, Claim, Source
+from gemmviz.bench.claims.record import Quantity
+from gemmviz.bench.claims.record import Table as ClaimTable
+from gemmviz.bench.figures import Figures
+from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.reference_results import ReferenceResults
+from gemmviz.bench.stats import summarise
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.messages import BenchRequest, Done, Failed, Progress, RecordRequest, Result
+from gemmviz.engine.supervisor import Engine
+from gemmviz.ui.claims_page import ClaimsPage
+from gemmviz.ui.claims_runner import ClaimsRunner
+from gemmviz.ui.controller import Controller
+
+FAST = Quantity(Case("hostmult1", (64, 64, 64)), "gflops")
+SLOW = Quantity(Case("hostmult0", (64, 64, 64)), "gflops")
+ON_GPU = tuple(
+    Quantity(Case(name, (64, 64, 64), (("BX", 16), ("BY", 16))), "gflops") for name in ("gpumult1", "gpumult0")
+)
+WRITES = Quantity(Case("hostmult0", (4, 4, 4)), "recorded.C.writes")
+
+
+def ratio(*quantities, theirs=2.0):
+    return Check(
+        "at least", "GFLOPS of the one over the other", quantities, ("one", "other"), theirs, "x", {"least": 1.5}
+    )
+
+
+RATIO = Claim(
+    "t-ratio",
+    "T",
+    "Twice as fast",
+    "The one is twice as fast as the other.",
+    where="a GPU",
+    checks=(ratio(FAST, SLOW),),
+)
+GPU = Claim("t-gpu", "T", "On a GPU", "The register pays.", where="RTX 3060", checks=(ratio(*ON_GPU),))
+COUNT = Claim(
+    "t-count",
+    "U",
+    "Writes of C",
+    "C is written 80 times.",
+    checks=(Check("equal", "writes of C", (WRITES,), ("w",), 80.0),),
+)
+HOPELESS = Claim("t-hopeless", "U", "Speed of light", "It reaches 75% of the peak.", why="It needs a profiler.")
+TABLE = Claim(
+    "t-table",
+    "U",
+    "A table",
+    "The last is the best.",
+    where="RTX 3080",
+    checks=(Check("smallest", "next best", (FAST, SLOW), ("f", "s"), 1.1, "x"),),
+    table=ClaimTable(
+        "Time",
+        "ms",
+        "block",
+        "layout",
+        ("4", "8", "16"),
+        ("RR", "CR", "CC"),
+        tuple((FAST, SLOW, None) for _ in range(3)),
+        ((4.0, 3.0, 2.0), (3.0, 2.0, 1.0), (5.0, 4.0, 3.0)),
+        1.0,
+    ),
+)
+CLAIMS = [RATIO, GPU, COUNT, HOPELESS, TABLE]
+SOURCES = [
+    Source("T", "First document", "blog post", "Korean", 2025, ()),
+    Source("U", "Second document", "slides", "Spanish", None, ()),
+]
+
+
+class FakeWorker(QObject):
+    """Takes requests and answers nothing by itself."""
+
+    replied = Signal(object)
+    recorded = Signal(int, object)
+
+    def __init__(self):
+        super().__init__()
+        self.requests = []
+        self.stops = 0
+
+    def submit(self, request):
+        self.requests.append(request)
+
+    def isRunning(self):
+        return bool(self.requests)
+
+    def stop(self):
+        self.stops += 1
+
+
+class FakeController(QObject):
+    cancelled = Signal()
+
+    def __init__(self):
+        super().__init__()
+        self.bench, self.recorder = FakeWorker(), FakeWorker()
+        self.runs = 0
+
+    def next_run(self):
+        self.runs += 1
+        return self.runs
+
+    def cancel(self):
+        self.cancelled.emit()
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """The result files that were kept among the past runs."""
+    documents = []
+    monkeypatch.setattr("gemmviz.bench.store.save", documents.append)
+    return documents
+
+
+@pytest.fixture
+def make_page(qtbot, kept):
+    def make(claims):
+        session = new_session("dark")
+        session.set_device("Some CPU (2 cores)", None)
+        controller = FakeController()
+        page = ClaimsPage(session, ClaimsRunner(session, controller, claims, SOURCES))
+        page.controller = controller
+        qtbot.addWidget(page)
+        page.resize(1040, 740)
+        page.show()
+        return page
+
+    return make
+
+
+@pytest.fixture
+def page(make_page):
+    return make_page(CLAIMS)
+
+
+def words(page, claim):
+    page.refresh()
+    return [badge.words for badge in page.list.badges(claim)]
+
+
+def row(session, name, gflops, params=None, status="ok"):
+    kernel, problem = find(name, session.kernels), Problem.cube(64)
+    made = results.new_row(kernel, problem, params or {})
+    seconds = 2 * 64**3 / gflops / 1e9
+    made |= {"status": status, "gflops": gflops, "samples_s": [seconds], "stats": summarise([seconds]).to_plain()}
+    return made
+
+
+def answer(page, rows):
+    """Let the engine answer the last request with these rows, one after the other, and end."""
+    request = page.controller.bench.requests[-1]
+    assert isinstance(request, BenchRequest)
+    for one in rows:
+        page.controller.bench.replied.emit(Result(request.run, one))
+    document = results.document({}, None, Protocol()) | {"results": rows}
+    page.controller.bench.replied.emit(Done(request.run, document))
+
+
+def press_enter(page, qtbot, claim):
+    page.list.choose(claim.id)
+    qtbot.keyClick(page.list, Qt.Key.Key_Return)
+
+
+def test_claims_stand_under_their_documents(page):
+    headings = [page.list.topLevelItem(i).text(0) for i in range(page.list.topLevelItemCount())]
+    assert headings == ["T  First document (Korean blog post, 2025)", "U  Second document (Spanish slides)"]
+    assert page.list.items["t-count"].parent() is page.list.topLevelItem(1)
+    assert words(page, RATIO) == ["not run yet"]
+    assert "stated: 2x (a GPU)" in page.list.figures(RATIO)
+
+
+def test_enter_runs_the_chosen_claim_and_the_verdict_appears(page, qtbot, kept):
+    press_enter(page, qtbot, RATIO)
+    (request,) = page.controller.bench.requests
+    assert sorted(entry["path"].rsplit("_")[-1] for entry in request.kernels) == ["hostmult0.c", "hostmult1.c"]
+    assert request.sizes == [(64, 64, 64)]
+    assert words(page, RATIO) == ["running"]
+    assert page.stop.isEnabled() and not page.run_all.isEnabled()
+    page.controller.bench.replied.emit(Progress(request.run, "hostmult0: timing", 0.5))
+    page.refresh()
+    assert "hostmult0: timing" in page.progress.text() and page.bar.value() == 500
+
+    answer(page, [row(page.session, "hostmult1", 6.0), row(page.session, "hostmult0", 2.0)])
+    assert words(page, RATIO) == ["holds"]
+    assert "measured: 3x (Some CPU (2 cores)" in page.list.figures(RATIO)
+    assert "✓ holds" in page.detail.verdict.text()
+    assert "3x (measured)" in [label.text() for label in page.detail.checks.findChildren(QLabel)]
+    assert page.session.progress["bench"] is None and page.run_all.isEnabled()
+    assert [len(document["results"]) for document in kept] == [2]
+
+
+def test_a_claim_that_does_not_hold_is_said_so(page, qtbot):
+    qtbot.mouseClick(page.list.buttons["t-ratio"], Qt.MouseButton.LeftButton)
+    answer(page, [row(page.session, "hostmult1", 2.0), row(page.session, "hostmult0", 2.0)])
+    assert words(page, RATIO) == ["does not hold"]
+    assert "✗ 1 does not" in page.counts.text()
+
+
+def test_a_verdict_follows_the_rounds(page, qtbot):
+    press_enter(page, qtbot, RATIO)
+    run = page.controller.bench.requests[-1].run
+    for fast in (6.0, 2.0):
+        for one in (row(page.session, "hostmult1", fast), row(page.session, "hostmult0", 2.0)):
+            page.controller.bench.replied.emit(Result(run, one))
+        assert page.runner.judge.verdict(RATIO).state == ("holds" if fast == 6.0 else "does not hold")
+
+
+def test_stop_keeps_what_is_finished_and_starts_nothing_more(page, qtbot):
+    qtbot.mouseClick(page.run_all, Qt.MouseButton.LeftButton)
+    assert len(page.controller.recorder.requests) == 1 and not page.controller.bench.requests
+    record = page.controller.recorder.requests[-1]
+    page.controller.recorder.replied.emit(Failed(record.run, "compile", "no C here"))
+    request = page.controller.bench.requests[-1]
+    page.controller.bench.replied.emit(Result(request.run, row(page.session, "hostmult1", 6.0)))
+    page.controller.bench.replied.emit(Result(request.run, row(page.session, "hostmult0", 2.0)))
+    page.refresh()
+    qtbot.mouseClick(page.stop, Qt.MouseButton.LeftButton)
+    answer(page, [row(page.session, "hostmult1", 6.0), row(page.session, "hostmult0", 9.0, status="cancelled")])
+    assert page.controller.bench.requests == [request]
+    assert words(page, RATIO) == ["holds"]
+    assert not page.runner.active and page.session.progress["bench"] is None
+
+
+def test_nothing_starts_while_something_else_is_measured(page, qtbot):
+    page.session.set_progress("bench", ("hostmult0: timing", 0.5))
+    page.refresh()
+    assert not page.run_all.isEnabled() and not page.list.buttons["t-ratio"].isEnabled()
+    press_enter(page, qtbot, RATIO)
+    assert not page.controller.bench.requests
+    assert "being measured" in page.session.message.text
+
+
+def test_another_benchmark_may_take_the_place_of_a_run(page, qtbot):
+    press_enter(page, qtbot, RATIO)
+    run = page.controller.bench.requests[-1].run
+    page.session.set_progress("bench", ("Starting", None))
+    page.controller.bench.replied.emit(Failed(run, "cancelled", "cancelled"))
+    assert not page.runner.active
+    assert page.session.progress["bench"] == ("Starting", None)
+
+
+def test_a_recording_of_the_users_goes_first(page, qtbot):
+    recorder = page.controller.recorder
+    page.session.set_progress("record", ("Recording mm", None))
+    press_enter(page, qtbot, COUNT)
+    assert not recorder.requests
+    page.session.set_progress("record", None)
+    (first,) = recorder.requests
+    assert isinstance(first, RecordRequest) and (first.m, first.n, first.k) == (4, 4, 4)
+    # The user records something else meanwhile: ours is cancelled by the worker, and made again afterwards.
+    page.session.set_progress("record", ("Recording mm", None))
+    recorder.replied.emit(Failed(first.run, "cancelled", "cancelled"))
+    assert recorder.requests == [first] and page.runner.active
+    page.session.set_progress("record", None)
+    assert [r.path for r in recorder.requests] == [first.path] * 2
+
+
+def test_closing_while_a_recording_waits_starts_nothing(page, qtbot):
+    page.session.set_progress("record", ("Recording mm", None))
+    press_enter(page, qtbot, COUNT)
+    page.controller.cancel()
+    page.session.set_progress("record", None)
+    assert not page.controller.recorder.requests and not page.runner.active
+
+
+def test_first_launches_are_measured_in_a_fresh_engine(make_page, qtbot):
+    first = Claim("t-first", "T", "First", "It costs.", checks=(ratio(replace(SLOW, what="first_launch_s"), SLOW),))
+    page = make_page([RATIO, first])
+    press_enter(page, qtbot, RATIO)
+    answer(page, [])
+    assert page.controller.bench.stops == 0
+    press_enter(page, qtbot, first)
+    assert page.controller.bench.stops == 1
+    assert len(page.controller.bench.requests) == 2
+
+
+def test_another_text_of_a_kernel_makes_the_claims_open_again(page, qtbot, tmp_path):
+    press_enter(page, qtbot, RATIO)
+    answer(page, [row(page.session, "hostmult1", 6.0), row(page.session, "hostmult0", 2.0)])
+    session = page.session
+    kernel = find("hostmult1", session.kernels)
+    session.add_kernel(replace(kernel, name="mine", path=tmp_path / "mine.c"))
+    assert words(page, RATIO) == ["holds"]
+    session.add_kernel(replace(kernel, text=kernel.text + "// changed"))
+    assert words(page, RATIO) == ["not run yet"]
+
+
+def test_an_engine_that_fails_ends_the_run_with_its_message(page, qtbot):
+    press_enter(page, qtbot, RATIO)
+    run = page.controller.bench.requests[-1].run
+    page.controller.bench.replied.emit(Failed(run, "internal", "the engine does not start"))
+    assert "the engine does not start" in page.session.message.text
+    assert not page.runner.active and words(page, RATIO) == ["not run yet"]
+
+
+def test_without_a_gpu_the_reference_is_shown_as_one(page):
+    params = {"BX": 16, "BY": 16}
+    rows = [row(page.session, "gpumult1", 300.0, params), row(page.session, "gpumult0", 100.0, params)]
+    page.session.set_references([ReferenceResults("NVIDIA H200", "Big CPU", "2026-11-21", Figures(rows))])
+    assert words(page, GPU) == ["cannot be judged here", "reference: holds"]
+    page.list.choose("t-gpu")
+    assert "no CUDA device" in page.detail.verdict.text()
+    assert "reference: holds" in page.detail.elsewhere.text() and page.detail.elsewhere.isVisible()
+    assert "reference: 3x (NVIDIA H200, 2026-11-21)" in page.list.figures(GPU)
+    assert page.detail.chart.bars.reference
+    page.session.want_references(False)
+    assert words(page, GPU) == ["cannot be judged here"]
+
+
+def test_what_no_run_can_judge_has_no_button_and_says_why(page, qtbot):
+    assert words(page, HOPELESS) == ["cannot be judged here"]
+    assert "t-hopeless" not in page.list.buttons
+    press_enter(page, qtbot, HOPELESS)
+    assert "It needs a profiler." in page.detail.verdict.text() and not page.detail.run_button.isVisible()
+    assert "Nothing to run" in page.session.message.text
+
+
+def test_a_ratio_is_drawn_as_bars_and_a_table_as_heat_maps(page, qtbot):
+    page.list.choose("t-ratio")
+    assert page.detail.chart.current is page.detail.chart.bars
+    assert [(p.theirs, p.ours) for p in page.detail.chart.bars.pairs] == [(2.0, None)]
+    press_enter(page, qtbot, TABLE)
+    answer(page, [row(page.session, "hostmult1", 4.0), row(page.session, "hostmult0", 2.0)])
+    page.refresh()
+    heat_map = page.detail.chart.heat_map
+    assert page.detail.chart.current is heat_map
+    theirs, ours = heat_map.tables
+    assert (theirs.title, theirs.best, theirs.share(0, 0)) == ("stated: RTX 3080", 1.0, 0.25)
+    assert ours.title.startswith("measured: Some CPU") and ours.values[0][2] is None
+    assert "block (down) by layout (across), ms" in heat_map.caption
+    assert "stated: RTX 3080: 8, CC: 1 ms, 100% of the best" in heat_map.accessibleDescription()
+
+
+def test_figures_in_words_are_read_and_not_drawn_and_stay_inside_the_page(make_page, qtbot):
+    walk = ", ".join(f"A[0:4,{k}:{k + 4}] x B[{k}:{k + 4},0:4]" for k in range(0, 40, 4))
+    said = Check("equal", "what block 0 multiplies", (replace(WRITES, what="recorded.first_tiles"),), ("w",), walk)
+    page = make_page([Claim("t-walk", "T", "The walk", "It walks.", checks=(said,))])
+    assert page.detail.chart.isHidden()
+    qtbot.waitUntil(lambda: page.detail.widget().width() == page.detail.viewport().width(), timeout=2000)
+
+
+def test_the_best_cell_of_a_heat_map_is_the_brightest(page, qtbot):
+    page.list.choose("t-table")
+    heat_map = page.detail.chart.heat_map
+    picture = heat_map.grab().toImage()
+    light = {}
+    for cell, said in heat_map._cells:
+        if said.startswith("stated"):
+            corner = cell.topLeft() + QPoint(6, 6)
+            light[said.split(":")[2]] = picture.pixelColor(corner.toPoint()).lightnessF()
+    assert max(light, key=light.get) == " 8, CC"
+
+
+def test_letters_grow_and_the_list_moves_beside_the_detail_where_there_is_room(page, qtbot):
+    sizes = {}
+    for width in (640, 1700):
+        page.resize(width, 700)
+        sizes[width] = page.list.font().pointSizeF()
+        beside = page.splitter.orientation() == Qt.Orientation.Horizontal
+        assert beside == (width == 1700)
+    assert sizes[1700] > sizes[640]
+
+
+def test_every_button_and_view_has_a_name(page):
+    for button in page.findChildren(QPushButton):
+        assert button.text() or button.accessibleName()
+    assert page.list.accessibleName() and page.detail.accessibleName() and page.bar.accessibleName()
+    spoken = page.list.items["t-ratio"].data(0, Qt.ItemDataRole.AccessibleTextRole)
+    assert "Twice as fast: not run yet" in spoken
+
+
+def test_the_lists_own_keys_are_no_shortcuts_of_the_window(page, qtbot):
+    jumps = []
+    for key in ("End", "Home"):
+        shortcut = QShortcut(QKeySequence(key), page)
+        shortcut.activated.connect(lambda key=key: jumps.append(key))
+    page.activateWindow()
+    page.list.setFocus()
+    page.list.choose("t-ratio")
+    qtbot.keyClick(page.list, Qt.Key.Key_End)
+    assert page.detail.claim is TABLE and not jumps
+
+
+def test_a_light_theme_redraws_the_page(page):
+    page.list.choose("t-ratio")
+    dark = page.grab().toImage().pixelColor(2, 200).lightnessF()
+    page.session.set_theme("light")
+    assert page.grab().toImage().pixelColor(2, 200).lightnessF() > dark
+
+
+def test_claims_that_cannot_be_read_are_said_so(qtbot, monkeypatch):
+    def broken():
+        raise GemmvizError("s9.toml: claim x lacks 'statement'")
+
+    monkeypatch.setattr("gemmviz.bench.claims.load", broken)
+    session = new_session("dark")
+    page = ClaimsPage(session, ClaimsRunner(session, FakeController()))
+    qtbot.addWidget(page)
+    assert "s9.toml" in page.counts.text() and not page.run_all.isEnabled()
+
+
+def test_a_recording_is_counted_by_the_real_engine(qtbot, kept):
+    session = new_session("dark")
+    controller = Controller(session, Engine)
+    runner = ClaimsRunner(session, controller, CLAIMS, SOURCES)
+    try:
+        with qtbot.waitSignal(runner.finished, timeout=60_000):
+            runner.run(["t-count"])
+    finally:
+        controller.close()
+    verdict = runner.judge.verdict(COUNT)
+    assert (verdict.state, verdict.findings[0].ours, verdict.findings[0].origin) == ("holds", 80, "recorded")
+    assert not kept  # recordings alone are no run worth keeping

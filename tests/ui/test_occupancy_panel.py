@@ -1,0 +1,133 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""The occupancy panel, used as a person would."""
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from gemmviz.app import new_session
+from gemmviz.bench.results import new_row
+from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.problem import Problem
+from gemmviz.ui.occupancy import OccupancyPanel
+
+H200 = {"name": "NVIDIA H200", "cc": "9.0", "sms": 132, "clock_mhz": 1980.0}
+
+
+@pytest.fixture
+def panel(qtbot):
+    session = new_session("dark")
+    made = OccupancyPanel(session)
+    qtbot.addWidget(made)
+    made.resize(420, 210)
+    made.show()
+    qtbot.waitExposed(made)
+    return made
+
+
+def percent(panel):
+    panel.refresh()
+    return float(panel.headline.text().split("<b>")[1].split(" %")[0])
+
+
+def choose(panel, name, value):
+    getattr(panel, name).box.setValue(value)
+
+
+def measure(session, **known):
+    row = new_row(session.kernel, Problem.cube(512), {}) | {"status": "ok", "gflops": 1.0} | known
+    session.add_result(row)
+
+
+def test_the_block_sizes_of_the_course_report(panel):
+    """S4 on an RTX 3080, which is the device where this machine has none."""
+    assert panel.device.currentText() == "RTX 3080"
+    found = []
+    for side in (4, 8, 16, 32):
+        choose(panel, "threads", side * side)
+        choose(panel, "shared", 2 * side * side * 4)
+        found.append(percent(panel))
+    assert found == pytest.approx([33.3, 66.7, 100, 66.7], abs=0.1)
+
+
+def test_it_starts_from_the_launch_and_says_what_is_assumed(panel):
+    launch = panel.session.launch()
+    assert panel.use.threads == launch.threads
+    assert "registers assumed" in panel.text.toolTip()
+
+
+def test_a_measured_kernel_brings_its_registers_and_says_so(panel):
+    measure(panel.session, block=[16, 16, 1], regs=200, smem=2048)
+    panel.refresh()
+    assert (panel.use.threads, panel.use.registers, panel.use.shared_bytes) == (256, 200, 2048)
+    assert "registers" in panel.text.text()
+    assert "as compiled (here)" in panel.text.toolTip()
+
+
+def test_playing_is_not_disturbed_by_new_figures_and_reset_goes_back(panel):
+    choose(panel, "registers", 99)
+    measure(panel.session, block=[16, 16, 1], regs=40, smem=0)
+    assert panel.use.registers == 99
+    panel.refresh()
+    panel.reset.click()
+    assert panel.use.registers == 40
+    panel.refresh()
+    assert not panel.reset.isEnabled()
+
+
+def test_another_rung_is_another_start(panel):
+    choose(panel, "registers", 99)
+    panel.session.choose_kernel(find("gpumult1", panel.session.kernels))
+    assert panel.use.threads == panel.session.launch().threads
+    assert panel.use.registers != 99
+
+
+def test_the_slider_and_a_click_do_what_the_box_does(panel):
+    panel.threads.slider.setValue(8)
+    assert panel.use.threads == 256
+    panel.threads.slider.setValue(0)
+    assert panel.use.threads == 1
+
+
+def test_this_machine_s_gpu_is_chosen_once_it_is_known(panel):
+    panel.session.set_device("NVIDIA H200", H200)
+    assert panel.device.currentText() == "here: NVIDIA H200"
+    assert panel.device.is_here
+    panel.refresh()
+    assert "of 64 warps" in panel.text.text()
+
+
+def test_the_user_s_device_stays_when_this_machine_becomes_known(panel):
+    panel.device.setCurrentText("T4")
+    panel.device.activated.emit(panel.device.currentIndex())
+    panel.session.set_device("NVIDIA H200", H200)
+    assert panel.device.currentText() == "T4"
+
+
+def test_a_gpu_that_is_too_new_to_model_is_not_offered(panel):
+    panel.session.set_device("X", {"name": "X", "cc": "99.0", "sms": 1})
+    assert panel.device.currentText() == "RTX 3080"
+
+
+def test_a_cpu_kernel_has_no_occupancy_and_it_says_so(panel):
+    panel.session.choose_kernel(find("hostmult0", panel.session.kernels))
+    panel.refresh()
+    assert "hostmult0 runs on the CPU" in panel.text.toolTip()
+
+
+def test_a_block_that_cannot_run_is_said_so(panel):
+    choose(panel, "threads", 1024)
+    choose(panel, "registers", 200)
+    assert percent(panel) == 0
+    assert "cannot run" in panel.text.text()
+
+
+@pytest.mark.parametrize("size", [(420, 210), (900, 600), (1600, 900)])
+def test_no_text_is_cut(panel, qtbot, size):
+    panel.resize(*size)
+    panel.refresh()
+    qtbot.waitUntil(lambda: panel.text.height() >= panel.text.heightForWidth(panel.text.width()))
+    for whatif in (panel.threads, panel.registers, panel.shared):
+        needed = whatif.box.fontMetrics().horizontalAdvance(whatif.box.text())
+        assert whatif.box.width() > needed
