@@ -123,6 +123,8 @@ class Measurement:
             self._fail(*blame(error, self.problem))
         if self.over and self.kernel.exhibit:
             rows.explain_exhibit(self.row, self.kernel.exhibit)
+        if self.over:
+            rows.thin(self.row)
         yield Finished(dict(self.row), self.over)
 
     def _round(self) -> Iterator[Record]:

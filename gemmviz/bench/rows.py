@@ -11,6 +11,8 @@ from gemmviz.bench.results import Row
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import Cold, Hot
 
+MOST_SAMPLES = 2000
+
 
 def describe_build(row: Row, build: Build) -> None:
     """Fill in what the compiler made of it, or which of its code paths a library took."""
@@ -61,6 +63,16 @@ def describe_peak(row: Row, peak: tuple[float, str] | None) -> None:
         return
     row |= {"peak_gflops": peak[0], "peak_kind": peak[1], "peak_fraction": row["gflops"] / peak[0]}
     flags.judge(row)
+
+
+def thin(row: Row) -> None:
+    """Keep `MOST_SAMPLES` of the cold samples, evenly spaced; ``stats`` and ``rounds`` still speak of all of them.
+
+    A short launch on a restless machine is sampled some hundred thousand times before the protocol gives up.
+    """
+    samples = row["samples_s"]
+    if len(samples) > MOST_SAMPLES:
+        row["samples_s"] = [samples[i * len(samples) // MOST_SAMPLES] for i in range(MOST_SAMPLES)]
 
 
 def cut_short(row: Row, protocol: Protocol, status: str, why: str) -> None:

@@ -263,3 +263,14 @@ def test_references_are_given_back_when_memory_runs_short(monkeypatch):
 def test_a_protocol_without_a_round_is_refused():
     with pytest.raises(GemmvizError, match="rounds = 0"):
         Protocol.from_plain({"rounds": 0})
+
+
+def test_a_file_keeps_some_thousand_samples_and_figures_speak_of_all():
+    found = measurements([FakeBackend()])
+    finish(found)
+    row = found[0].row
+    samples = [1.0 + i for i in range(10_000)]
+    row |= {"samples_s": samples, "stats": row["stats"] | {"n": len(samples)}}
+    rows.thin(row)
+    assert len(row["samples_s"]) == rows.MOST_SAMPLES and row["stats"]["n"] == 10_000
+    assert row["samples_s"][:2] == [1.0, 6.0] and row["samples_s"][-1] > 9_990

@@ -1,0 +1,73 @@
+"""Makes a reference result of result files: what gemmviz shows where there is no such device.
+
+    python benchmarks/reference.py run1.json run2.json -o resources/reference/nvidia-h200.json
+
+The files must come from one machine, and from kernels as they are now. Of two rows of one case the later counts; the
+protocol named is the last file's. Left out are most samples (their statistics stay), and what names the machine:
+command lines, folders, the device's number.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from gemmviz.bench import results
+from gemmviz.catalogue.ladder import ladder
+
+_KEPT_SAMPLES = 40
+_KEPT_READINGS = 12
+
+
+def case(row: results.Row) -> tuple[Any, ...]:
+    """Return what tells the rows of a reference apart."""
+    return row["kernel"], row["M"], row["N"], row["K"], row["dtype_in"], tuple(sorted(row["params"].items()))
+
+
+def spread(values: list[float], most: int) -> list[float]:
+    """Return at most so many of the values, evenly spaced."""
+    return values if len(values) <= most else [values[i * len(values) // most] for i in range(most)]
+
+
+def condense(row: results.Row) -> results.Row:
+    """Return the row without what nobody looks at in a reference."""
+    row = row | {"samples_s": spread(row["samples_s"], _KEPT_SAMPLES)}
+    row["compile_flags"] = [flag for flag in row["compile_flags"] or [] if "/" not in flag] or None
+    if row["hot"]:
+        row["hot"] = row["hot"] | {"samples_s": spread(row["hot"]["samples_s"], _KEPT_SAMPLES)}
+    if row["telemetry"]:
+        series = ("sm_mhz", "power_w", "temp_c")
+        row["telemetry"] = row["telemetry"] | {n: spread(row["telemetry"][n], _KEPT_READINGS) for n in series}
+    return row
+
+
+def main() -> None:
+    """Read the files, merge and condense them, and write one."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    args = parser.parse_args()
+    documents = [results.read(path) for path in args.files]
+    machines = {results.machine(document) for document in documents}
+    if len(machines) > 1:
+        parser.error(f"these files are from several machines: {', '.join(sorted(machines))}")
+    current = {kernel.name: kernel.sha256 for kernel in ladder()}
+    kept: dict[tuple[Any, ...], results.Row] = {}
+    stale = set()
+    for row in results.merged(documents)["results"]:
+        if row["source_sha256"] not in (None, current.get(row["kernel"])):
+            stale.add(row["kernel"])
+        elif row["status"] in ("ok", "wrong", "compile"):
+            kept[case(row)] = condense(row)
+    # The last file also says how: put the one that followed the whole protocol there.
+    whole = documents[-1] | {"results": list(kept.values()), "argv": ["gemmviz", "bench"]}
+    whole["env"] = whole["env"] | {"os": whole["env"]["os"].split()[0]}
+    whole["device"] = whole["device"] | {"uuid": ""}
+    whole.pop("recordings", None)
+    results.write(whole, args.output)
+    print(f"{len(kept)} rows, {args.output.stat().st_size / 1e6:.2f} MB")
+    if stale:
+        print("left out, as their source has changed:", ", ".join(sorted(stale)))
+
+
+if __name__ == "__main__":
+    main()
