@@ -45,6 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--recordings", type=Path, help="take the counts of recordings from this file instead")
     args = parser.parse_args()
     documents = [results.read(path) for path in args.files]
     machines = {results.machine(document) for document in documents}
@@ -62,7 +63,8 @@ def main() -> None:
     whole = documents[-1] | {"results": list(kept.values()), "argv": ["gemmviz", "bench"]}
     whole["env"] = whole["env"] | {"os": whole["env"]["os"].split()[0]}
     whole["device"] = whole["device"] | {"uuid": ""}
-    whole.pop("recordings", None)
+    if args.recordings:
+        whole["recordings"] = results.read(args.recordings).get("recordings", [])
     results.write(whole, args.output)
     print(f"{len(kept)} rows, {args.output.stat().st_size / 1e6:.2f} MB")
     if stale:

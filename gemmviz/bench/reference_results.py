@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gemmviz import data
 from gemmviz.bench import results
@@ -23,12 +24,15 @@ class ReferenceResults:
         When it was measured (YYYY-MM-DD).
     figures
         Its rows.
+    recordings
+        Counts of recordings, for claims; these are the same on every machine.
     """
 
     gpu: str
     cpu: str
     date: str
     figures: Figures
+    recordings: tuple[dict[str, Any], ...] = ()
 
     def origin(self, row: Row) -> str:
         """Return the label that every figure of this file carries: the device that computed it, and the date."""
@@ -67,4 +71,5 @@ def _reference(document: results.Document) -> ReferenceResults:
         f"{cpu.get('model') or 'unknown processor'}{cores}",
         str(document.get("started_utc", ""))[:10],
         Figures(document["results"]),
+        tuple(document.get("recordings", ())),
     )

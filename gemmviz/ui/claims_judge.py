@@ -54,7 +54,8 @@ class ClaimsJudge:
             evidence = Evidence(date=results.date, reference=True)
             evidence.add_rows(results.figures)
             self._elsewhere.append((results, evidence))
-            for counts in self.here.counts:
+            # What was recorded here counts before what came with the reference: it is of the kernels as they are now.
+            for counts in (*results.recordings, *self.here.counts):
                 evidence.add_counts(counts)
 
     def add_rows(self, rows: Iterable[Row]) -> None:
