@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from gemmviz import cli
+from gemmviz.bench import results
+from gemmviz.bench.stats import significant
 from gemmviz.catalogue.ladder import ladder
 
 README = Path(__file__).parents[2] / "README.md"
@@ -23,6 +25,19 @@ def test_the_readme_shows_every_command_and_no_other() -> None:
 def test_the_readme_lists_the_ladder() -> None:
     rows = re.findall(r"^\| `([^`]+)` \| ([^|]*) \| ([^|]*) \|$", README.read_text(), re.MULTILINE)
     assert rows == [(k.alias, k.source or "reference", k.idea) for k in ladder()]
+
+
+def test_the_readme_shows_the_figures_of_the_reference() -> None:
+    rows = results.read(README.parent / "resources" / "reference" / "nvidia-h200.json")["results"]
+    measured = {
+        (row["label"], significant(row["gflops"], row["stats"]["iqr_rel"]), ", ".join(row["flags"]))
+        for row in rows
+        if row["gflops"] and (row["M"], row["N"], row["K"]) == (4096, 4096, 4096)
+    }
+    shown = set(
+        re.findall(r"^\| `([^`]+)` \| ([\d.]+) \|[^|]*\|[^|]*\| ?([^|]*) \|$", README.read_text(), re.MULTILINE)
+    )
+    assert shown and shown <= measured
 
 
 def test_the_pictures_of_the_readme_exist() -> None:
