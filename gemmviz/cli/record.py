@@ -61,6 +61,8 @@ def _run(args: argparse.Namespace) -> int:
             Path(args.json).write_text(text, encoding="utf-8")
     if args.json != "-":
         _print(recording, traffic)
+        if kernel.exhibit:
+            Console().print(f"wrong on purpose: {kernel.exhibit}", markup=False, highlight=False)
     return 1 if recording.wrong or recording.notes else 0
 
 
