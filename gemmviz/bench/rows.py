@@ -85,6 +85,7 @@ def cut_short(row: Row, protocol: Protocol, status: str, why: str) -> None:
         results.fail(row, status, note)
     else:
         row["flags"] = [*row["flags"], note]
+        thin(row)
 
 
 def explain_exhibit(row: Row, reason: str) -> None:
