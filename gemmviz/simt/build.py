@@ -22,7 +22,11 @@ from gemmviz.catalogue.launch import Launch
 _HERE = Path(__file__).parent
 # One access in the source is one event: nothing is merged, unrolled, vectorised or contracted.
 # A frame larger than a page must meet the guard page below its fibre's stack, and not jump over it.
-_COMMON = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fstack-clash-protection", "-w"]
+# A local variable that nobody set must not be right by chance: it starts as NaN, or as a number that nobody means.
+_COMMON = [
+    *("-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fstack-clash-protection", "-w"),
+    "-ftrivial-auto-var-init=pattern",
+]
 _PLAIN = {
     # The last pair: else a read that is followed by a write to the same address is not called out.
     "clang": [

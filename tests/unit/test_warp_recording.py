@@ -208,3 +208,14 @@ def test_a_read_that_is_followed_by_a_write_to_its_place_is_an_access_too() -> N
     scale = "__global__ void k(float *C, const float *A, const float *B) { if (threadIdx.x < 4) C[threadIdx.x] *= 2; }"
     log = recorded(scale).accesses
     assert log.write.tolist() == [False, True] * 4
+
+
+@pytest.mark.parametrize(
+    ("rung", "zero"),
+    [("gpumult1", "sum = 0"), ("hostmult1_opt", "sum = 0"), ("matmul_tc", "wmma::fill_fragment(sum, 0.0f)")],
+)
+def test_a_sum_that_nobody_set_to_zero_is_not_right_by_chance(rung: str, zero: str) -> None:
+    kernel = find(rung, ladder())
+    assert zero in kernel.text
+    mutant = parse(kernel.text.replace(zero, zero.split(" = ")[0] if " = " in zero else ""), kernel.path)
+    assert record(launch(mutant, Problem.cube(16))).wrong == 256
