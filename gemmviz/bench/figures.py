@@ -1,12 +1,15 @@
 """Result rows as they come in, kept by kernel, size and parameters, and asked for in the ways that views need."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import log
 from typing import Any
 
 Row = dict[str, Any]
 Size = tuple[int, int, int]
 Key = tuple[str, int, int, int, tuple[tuple[str, int], ...]]
+ON_GPU = ("cuda", "cublas")
+"""The backends whose kernels run on a GPU."""
 TRANSFER = "transfer"
 """The backend of rows that time copies instead of a kernel: kept, and never ranked."""
 
@@ -14,6 +17,17 @@ TRANSFER = "transfer"
 def size_of(row: Row) -> Size:
     """Return (M, N, K) of a row."""
     return row["M"], row["N"], row["K"]
+
+
+def by_volume(size: Size) -> tuple[int, Size]:
+    """Return what sorts sizes from small to large."""
+    return size[0] * size[1] * size[2], size
+
+
+def has_params(row: Row, params: Mapping[str, int]) -> bool:
+    """Say whether a row was measured with these parameters."""
+    found = row.get("params") or {}
+    return all(found.get(name, value) == value for name, value in params.items())
 
 
 def key_of(row: Row) -> Key:
@@ -74,13 +88,20 @@ class Figures:
         """Return the newest row of a kernel, whatever its status."""
         return next(reversed(self.of(kernel)), None)
 
-    def at(self, kernel: str, size: Size) -> Row | None:
-        """Return the newest usable row of a kernel at a size."""
-        return next((r for r in reversed(self.of(kernel)) if size_of(r) == size and usable(r)), None)
+    def at(self, kernel: str, size: Size, params: Mapping[str, int] | None = None) -> Row | None:
+        """Return the newest usable row of a kernel at a size; the one with these parameters, if there is one."""
+        rows = [r for r in reversed(self.of(kernel)) if size_of(r) == size and usable(r)]
+        wanted = (r for r in rows if params and has_params(r, params))
+        return next(wanted, rows[0] if rows else None)
 
-    def best(self, kernel: str) -> Row | None:
-        """Return the usable row of a kernel with the most GFLOPS."""
-        return max(filter(usable, self.of(kernel)), key=lambda r: float(r["gflops"]), default=None)
+    def near(self, kernel: str, size: Size, params: Mapping[str, int] | None = None) -> Row | None:
+        """Return what `at` gives at the size nearest to a size, in work, at which the kernel has a usable row."""
+        sizes = {size_of(r) for r in self.of(kernel) if usable(r)}
+
+        def distance(other: Size) -> tuple[bool, float, Size]:
+            return other != size, abs(log(by_volume(other)[0] / by_volume(size)[0])), other
+
+        return self.at(kernel, min(sizes, key=distance), params) if sizes else None
 
     def transfer(self, size: Size, dtype: str) -> Row | None:
         """Return the newest row that times the copies of a problem of that size and element type of A and B."""
@@ -89,7 +110,7 @@ class Figures:
 
     def sizes(self) -> list[Size]:
         """Return the sizes at which there are usable rows, from small to large."""
-        return sorted({size_of(row) for row in self if usable(row)}, key=lambda s: (s[0] * s[1] * s[2], s))
+        return sorted({size_of(row) for row in self if usable(row)}, key=by_volume)
 
     def over_n(self, kernel: str) -> dict[tuple[tuple[str, int], ...], list[Row]]:
         """Return the usable rows of a kernel at M = N = K, from small to large, by the parameters they have."""
@@ -98,6 +119,18 @@ class Figures:
             if row["M"] == row["N"] == row["K"]:
                 curves.setdefault(key_of(row)[-1], []).append(row)
         return curves
+
+
+def fullest_size(rows: Iterable[Row]) -> Size | None:
+    """Return the size at which most rungs have a figure, the largest of several; None without figures.
+
+    Only rungs of the GPU count, where there are any: loops of a CPU are measured at sizes that they end within.
+    """
+    found = [row for row in rows if usable(row)]
+    kernels: dict[Size, set[str]] = {}
+    for row in [row for row in found if row["backend"] in ON_GPU] or found:
+        kernels.setdefault(size_of(row), set()).add(row["kernel"])
+    return max(kernels, key=lambda s: (len(kernels[s]), by_volume(s)), default=None)
 
 
 @dataclass(frozen=True)

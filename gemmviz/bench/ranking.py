@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gemmviz.bench.figures import Pick, Row, Shown
+from gemmviz.bench.figures import ON_GPU, Pick, Row, Shown
 from gemmviz.catalogue.kernel import Kernel
 
-_PLACES = {"c": "CPU", "numpy": "CPU", "openblas": "CPU", "cuda": "GPU", "cublas": "GPU"}
 LIBRARIES = ("numpy", "openblas", "cublas")
 
 
@@ -45,7 +44,7 @@ class Standing:
 
 def place(kernel: Kernel) -> str:
     """Return ``"CPU"`` or ``"GPU"``: where a kernel runs."""
-    return _PLACES[kernel.backend]
+    return "GPU" if kernel.backend in ON_GPU else "CPU"
 
 
 def standings(kernels: Iterable[Kernel], pick: Pick) -> list[Standing]:

@@ -19,7 +19,7 @@ from gemmviz.bench import schema
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import Stats
 from gemmviz.bench.verify import Verdict
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Problem
@@ -218,7 +218,7 @@ def read(path: Path) -> Document:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise GemmvizError(f"cannot read {path}: {error.strerror}") from None
+        raise Unavailable(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise GemmvizError(f"{path} is not a result file of gemmviz: it is not text") from None
     except (json.JSONDecodeError, RecursionError) as error:

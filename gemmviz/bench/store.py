@@ -10,7 +10,7 @@ from pathlib import Path
 import platformdirs
 
 from gemmviz.bench import results
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.errors import GemmvizError, Unavailable
 
 _SUFFIX = ".json"
 
@@ -87,23 +87,23 @@ def find(name: str) -> Path:
 
     Raises
     ------
-    GemmvizError
+    Unavailable
         When there is no such run, or several.
     """
     paths = _newest_first()
     if not paths:
-        raise GemmvizError(f"no run is stored yet, so there is no {name!r}; `gemmviz bench` stores one")
+        raise Unavailable(f"no run is stored yet, so there is no {name!r}; `gemmviz bench` stores one")
     back = re.fullmatch(r"last(?:~(\d+))?", name)
     if back:
         found = next(islice(_readable(paths, []), int(back[1] or 0), None), None)
         if found is None:
-            raise GemmvizError(f"there is no {name!r}: not that many runs are stored; `gemmviz runs` lists them")
+            raise Unavailable(f"there is no {name!r}: not that many runs are stored; `gemmviz runs` lists them")
         return found.path
     named = [path for path in paths if name and path.stem.partition("-")[2].startswith(name.lower())]
     matching = list(_readable(named, []))
     if len(matching) != 1:
         what = f"{len(matching)} stored runs begin with" if matching else "no stored run is called"
-        raise GemmvizError(f"{what} {name!r}; `gemmviz runs` lists them")
+        raise Unavailable(f"{what} {name!r}; `gemmviz runs` lists them")
     return matching[0].path
 
 

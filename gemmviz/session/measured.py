@@ -1,10 +1,13 @@
 """What was measured, here and elsewhere: the part of a session that the charts, the ladder and the claims listen to."""
 
+from collections.abc import Callable, Iterable
+
 from psygnal import Signal
 
-from gemmviz.bench.figures import TRANSFER, Figures, Row, Samples, Shown, Size, usable
+from gemmviz.bench.figures import TRANSFER, Figures, Row, Samples, Shown, Size, by_volume, fullest_size, size_of
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import FAILURES
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 
 
@@ -13,6 +16,8 @@ class Measured:
 
     Parameters
     ----------
+    kernels
+        The ladder.
     bench_problem
         The size to measure at first.
     """
@@ -25,12 +30,17 @@ class Measured:
     device_changed = Signal()
     """This machine became known: `device` and `device_facts`."""
 
-    def __init__(self, bench_problem: Problem) -> None:
+    size_chosen = Signal()
+    """The size at which rungs are compared."""
+
+    def __init__(self, kernels: list[Kernel], bench_problem: Problem) -> None:
+        self.kernels = list(kernels)
         self.bench_problem = bench_problem
         self.document: Row = {}
         self.figures = Figures()
         self.references: list[ReferenceResults] = []
         self.references_wanted: bool | None = None
+        self.size_wanted: Size | None = None
         self.all_samples: dict[tuple[str, str], Samples] = {}
         self.samples = Samples("", "")
         self.device = ""
@@ -66,35 +76,47 @@ class Measured:
         kernel
             Its name.
         size
-            (M, N, K); by default the size measured last, or the one chosen for measuring.
+            (M, N, K), and no other; by default `shown_size`, or the size nearest to it that has a figure.
 
         Returns
         -------
         Shown
-            What was measured here; else, when they are shown, a reference, unless the kernel failed here.
+            What was measured here last; else, when they are shown, a reference, with the kernel's default parameters
+            if there is one. No reference of a kernel that failed here, and by default no older figure of it either.
         """
+        at = size or self.shown_size()
         latest = self.figures.latest(kernel)
-        here = self.figures.at(kernel, size) if size else latest
-        if here is not None and usable(here):
-            return Shown(here)
-        if not self.references_shown or (latest is not None and latest["status"] in FAILURES):
+        failed = latest is not None and latest["status"] in FAILURES
+        if at is None or (failed and size is None):
             return None
-        problem = self.bench_problem
-        wanted = size or (problem.m, problem.n, problem.k)
-        for reference in self.references:
-            row = reference.figures.at(kernel, wanted)
-            if row is None and size is None:
-                row = reference.figures.best(kernel)
-            if row is not None:
-                return Shown(row, reference.origin(row))
-        return None
+        references = self.references if self.references_shown and not failed else []
+        params = next((k.defaults for k in self.kernels if k.name == kernel), {})
+        found = _first(Figures.at, self.figures, references, kernel, at, params)
+        return found if found or size else _first(Figures.near, self.figures, references, kernel, at, params)
+
+    def shown_size(self) -> Size | None:
+        """Return the size (M, N, K) at which rungs are compared; None where there are no figures.
+
+        The one that the user chose; else the one measured here last; else the one at which most rungs have a figure.
+        """
+        newest, sizes = self.figures.newest, self.sizes()
+        for size in (self.size_wanted, size_of(newest) if newest else None):
+            if size in sizes:
+                return size
+        references = self.references if self.references_shown else []
+        return fullest_size(row for figures in (self.figures, *(r.figures for r in references)) for row in figures)
+
+    def want_size(self, size: Size | None) -> None:
+        """Choose the size at which rungs are compared; None: the one that `shown_size` finds by itself."""
+        self.size_wanted = size
+        self.size_chosen.emit()
 
     def sizes(self) -> list[Size]:
         """Return the sizes at which there is something to show, from small to large."""
         found = set(self.figures.sizes())
         if self.references_shown:
             found.update(size for reference in self.references for size in reference.figures.sizes())
-        return sorted(found, key=lambda s: (s[0] * s[1] * s[2], s))
+        return sorted(found, key=by_volume)
 
     def start_samples(self) -> None:
         """Forget the samples of the last run."""
@@ -119,3 +141,22 @@ class Measured:
         self.device = device
         self.device_facts = facts
         self.device_changed.emit()
+
+
+def _first(
+    pick: Callable[..., Row | None],
+    here: Figures,
+    references: Iterable[ReferenceResults],
+    kernel: str,
+    size: Size,
+    params: dict[str, int],
+) -> Shown | None:
+    """Return what `Figures.at` or `Figures.near` gives here, else of the first reference that has something."""
+    row = pick(here, kernel, size)
+    if row is not None:
+        return Shown(row)
+    for reference in references:
+        row = pick(reference.figures, kernel, size, params)
+        if row is not None:
+            return Shown(row, reference.origin(row))
+    return None

@@ -69,8 +69,7 @@ class Session(Measured):
     progressed = Signal(str)
 
     def __init__(self, kernels: list[Kernel], theme: str = "dark") -> None:
-        super().__init__(Problem.cube(_BENCH_SIZE))
-        self.kernels = list(kernels)
+        super().__init__(kernels, Problem.cube(_BENCH_SIZE))
         self.kernel = kernels[0]
         self.problem = Problem.cube(8)
         self.params: dict[str, int] = dict(self.kernel.defaults)

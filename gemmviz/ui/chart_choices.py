@@ -2,7 +2,6 @@
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy
 
-from gemmviz.bench.figures import Size, size_of
 from gemmviz.session import Session
 from gemmviz.ui.chart import CHOICE
 from gemmviz.ui.figure_text import short_size
@@ -11,7 +10,7 @@ _BOX_WIDTH = 104
 
 
 class SizeBox(QComboBox):
-    """The sizes at which there are figures; at first the one that was measured last.
+    """The sizes at which there are figures; the one chosen is the session's.
 
     Parameters
     ----------
@@ -24,34 +23,25 @@ class SizeBox(QComboBox):
         self._session = session
         self.setObjectName(CHOICE)
         self.setAccessibleName("Size that is shown")
-        self.setToolTip("M × N × K whose figures are shown")
+        self.setToolTip(
+            "M × N × K whose figures are shown. Auto: the size measured here last; with nothing measured here, the one "
+            "at which most rungs have a reference"
+        )
         self.setFixedWidth(_BOX_WIDTH)
         self.view().setMinimumWidth(190)
-
-    def chosen(self) -> Size | None:
-        """Return the size to show; None where there are no figures."""
-        if self.currentData() in (sizes := self._session.sizes()):
-            return self.currentData()
-        return self._by_itself(sizes)
-
-    def _by_itself(self, sizes: list[Size]) -> Size | None:
-        """Return the size measured last, else the one chosen for measuring, else the largest."""
-        newest, problem = self._session.figures.newest, self._session.bench_problem
-        for size in (size_of(newest) if newest else None, (problem.m, problem.n, problem.k)):
-            if size in sizes:
-                return size
-        return sizes[-1] if sizes else None
+        self.activated.connect(lambda *_: session.want_size(self.currentData()))
 
     def refresh(self) -> None:
-        """List the sizes there are now, and keep what was chosen."""
-        sizes, kept = self._session.sizes(), self.currentData()
-        entries = [("last size", None), *((short_size(size), size) for size in sizes)]
-        if [self.itemData(i) for i in range(self.count())] == [size for _, size in entries]:
-            return
-        self.clear()
-        for text, size in entries:
-            self.addItem(text, size)
-        self.setCurrentIndex(max(self.findData(kept), 0))
+        """List the sizes there are now, and the one that is chosen."""
+        sizes = self._session.sizes()
+        entries = [("auto size", None), *((short_size(size), size) for size in sizes)]
+        if [self.itemData(i) for i in range(self.count())] != [size for _, size in entries]:
+            self.clear()
+            for text, size in entries:
+                self.addItem(text, size)
+        # findData compares tuples by identity.
+        wanted = self._session.size_wanted
+        self.setCurrentIndex(sizes.index(wanted) + 1 if wanted in sizes else 0)
 
 
 class PlaceBox(QComboBox):
@@ -108,6 +98,8 @@ class SourceLegend(QLabel):
     def say(self, origins: list[str], solid: str, hollow: str, brief: bool = False) -> None:
         """Name the origins of what is drawn (empty: here), each once, with the marks that the chart draws them with."""
         here = "measured here" if brief else f"measured here: {self._session.device or 'this machine'}"
-        parts = [f"{hollow} {origin}" if origin else f"{solid} {here}" for origin in dict.fromkeys(origins)]
+        texts = [(hollow, origin) if origin else (solid, here) for origin in dict.fromkeys(origins)]
+        # A line never ends between a mark and its text.
+        parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in texts]
         self.setText("    ".join(parts))
         self.setVisible(bool(parts))

@@ -1,9 +1,11 @@
-"""The legend of a chart with many curves: each with its line and symbol, to be switched off and on."""
+"""The legend of a chart with many curves: a line per rung with its other curves below it, to be switched off and on."""
+
+from dataclasses import dataclass
 
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QListWidget, QListWidgetItem
+from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator
 
 from gemmviz.ui.theme import Theme
 
@@ -13,53 +15,113 @@ Look = tuple[str, str, bool, bool]
 Key = tuple[str, str]
 _ICON = QSize(30, 14)
 _KEY = Qt.ItemDataRole.UserRole
-_WIDTH = 210
+_WIDTH, _INDENT = 240, 14
 
 
-class CurveList(QListWidget):
-    """Names of curves with check boxes; `hidden` holds the keys of those that are switched off."""
+@dataclass(frozen=True)
+class Entry:
+    """One curve.
+
+    Attributes
+    ----------
+    key
+        Its name, and its origin: empty for this machine.
+    text
+        What to write, without a mark for its origin.
+    group
+        The rung; the group's first entry stands for it.
+    look
+        Colour, symbol, and whether the line is dashed and the points are hollow.
+    on
+        Whether it is drawn until the user chooses.
+    """
+
+    key: Key
+    text: str
+    group: str
+    look: Look
+    on: bool
+
+
+class CurveList(QTreeWidget):
+    """Names of curves with check boxes; a rung's first curve switches all of them."""
 
     toggled = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.hidden: set[Key] = set()
-        self._shown: list[tuple[Key, Look]] = []
+        self._chosen: dict[Key, bool] = {}
+        self._entries: list[Entry] = []
+        self._theme: Theme | None = None
+        self._open: set[str] = set()
         self.setAccessibleName("Curves")
-        self.setToolTip("Switch curves off and on")
+        self.setToolTip("Switch curves off and on; the arrow shows a rung's other parameters and origins")
+        self.setHeaderHidden(True)
+        self.setIndentation(_INDENT)
         self.setIconSize(_ICON)
         self.setFixedWidth(_WIDTH)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemChanged.connect(self._on_changed)
+        self.itemExpanded.connect(lambda item: self._open.add(_group(item)))
+        self.itemCollapsed.connect(lambda item: self._open.discard(_group(item)))
 
-    def show_curves(self, curves: list[tuple[Key, Look]], theme: Theme) -> None:
-        """List these curves, each (key, look); nothing happens when they are listed already."""
-        if curves == self._shown:
+    def is_on(self, key: Key) -> bool:
+        """Say whether a curve is to be drawn: it and the one that stands for its rung are switched on."""
+        entry = next(e for e in self._entries if e.key == key)
+        first = next(e for e in self._entries if e.group == entry.group)
+        return self._is_checked(entry) and self._is_checked(first)
+
+    def _is_checked(self, entry: Entry) -> bool:
+        return self._chosen.get(entry.key, entry.on)
+
+    def show_curves(self, entries: list[Entry], theme: Theme) -> None:
+        """List these curves; nothing happens when they are listed already."""
+        if entries == self._entries and theme is self._theme:
             return
-        self._shown = curves
+        self._entries, self._theme = entries, theme
         self.blockSignals(True)
-        at = self.currentRow()
+        current = self.currentItem()
+        kept = tuple(current.data(0, _KEY)[0]) if current is not None else None
         self.clear()
-        for key, look in curves:
-            name, origin = key
-            item = QListWidgetItem(_icon(look), f"{name} ○" if origin else name)
-            item.setData(_KEY, key)
-            item.setToolTip(origin or "measured here")
-            item.setForeground(QColor(theme.text))
-            item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Unchecked if key in self.hidden else Qt.CheckState.Checked)
-            self.addItem(item)
-        self.setCurrentRow(at)
+        rungs: dict[str, QTreeWidgetItem] = {}
+        for entry in entries:
+            item = QTreeWidgetItem(rungs.get(entry.group, self))
+            rungs.setdefault(entry.group, item)
+            self._describe(item, entry, theme)
+            if entry.key == kept:
+                self.setCurrentItem(item)
+        for group, item in rungs.items():
+            item.setExpanded(group in self._open)
         self.blockSignals(False)
 
-    def _on_changed(self, item: QListWidgetItem) -> None:
-        key = tuple(item.data(_KEY))
-        if item.checkState() == Qt.CheckState.Checked:
-            self.hidden.discard(key)
-        else:
-            self.hidden.add(key)
+    def _describe(self, item: QTreeWidgetItem, entry: Entry, theme: Theme) -> None:
+        name, origin = entry.key
+        item.setText(0, f"{entry.text} ○" if origin else entry.text)
+        item.setIcon(0, _icon(entry.look))
+        item.setData(0, _KEY, (entry.key, entry.group))
+        item.setToolTip(0, f"{name}, {origin or 'measured here'}")
+        item.setForeground(0, QColor(theme.text))
+        item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable)
+        item.setCheckState(0, Qt.CheckState.Checked if self._is_checked(entry) else Qt.CheckState.Unchecked)
+
+    def whole_height(self) -> int:
+        """Return the height at which every line that is unfolded is in sight, in pixels."""
+        lines, walk = 0, QTreeWidgetItemIterator(self)
+        while (item := walk.value()) is not None:
+            lines += item.parent() is None or item.parent().isExpanded()
+            walk += 1
+        return self.sizeHintForRow(0) * (lines + 1)
+
+    def _on_changed(self, item: QTreeWidgetItem) -> None:
+        key = tuple(item.data(0, _KEY)[0])
+        self._chosen[key] = item.checkState(0) == Qt.CheckState.Checked
         self.toggled.emit()
+
+
+def _group(item: QTreeWidgetItem) -> str:
+    return item.data(0, _KEY)[1]
 
 
 def _icon(look: Look) -> QIcon:

@@ -94,6 +94,8 @@ def details(row: Row) -> list[str]:
     rounds = row.get("rounds") or ()
     if rounds:
         lines.append("rounds " + ", ".join(gflops_text(r["gflops"]) for r in rounds) + " GFLOPS")
+    launch = [f"{what} {_extent(row[what])}" for what in ("grid", "block") if row.get(what)]
+    lines.append(BETWEEN.join(launch))
     build = [
         (row.get("regs"), "registers per thread"),
         (row.get("smem"), "B of shared memory per block"),
@@ -114,7 +116,7 @@ def telemetry_text(telemetry: Row) -> str:
         if telemetry.get(key)
     ]
     if telemetry.get("energy_j"):
-        parts.append(f"{telemetry['energy_j']:.3g} J")
+        parts.append(f"{gflops_text(telemetry['energy_j'])} J")
     if telemetry.get("throttle"):
         parts.append("throttled: " + ", ".join(telemetry["throttle"]))
     return BETWEEN.join(parts)
@@ -143,6 +145,12 @@ def standing_text(standing: Standing, session: Session) -> str:
             BETWEEN.join(ranks),
         ]
     )
+
+
+def _extent(extent: list[int]) -> str:
+    """Write the extent of a grid or block, without dimensions of 1 at its end."""
+    x, y, z = extent
+    return size_text((x, y, z)) if z > 1 else f"{x} × {y}" if y > 1 else str(x)
 
 
 def _seconds(value: float) -> str:

@@ -6,10 +6,19 @@ from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from gemmviz.bench.figures import Shown
+from gemmviz.bench.figures import Shown, Size, size_of
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session import Session
-from gemmviz.ui.figure_text import details, dtype_text, gflops_text, origin_text, shown_name, size_text, status_text
+from gemmviz.ui.figure_text import (
+    details,
+    dtype_text,
+    gflops_text,
+    origin_text,
+    short_size,
+    shown_name,
+    size_text,
+    status_text,
+)
 from gemmviz.ui.theme import THEMES, Theme
 
 SECTIONS = {"c": "CPU", "cuda": "CUDA", "numpy": "LIBRARIES"}
@@ -28,7 +37,8 @@ _EXHIBIT = ("≠", "warn")
 _NO_FAULT = ("skipped", "unsupported", "cancelled")
 # The shortest bar of the ladder still shows: the axis begins below it by this factor.
 _ROOM_BELOW = 2.0
-_UNIT_FROM = 140
+# No text takes more of a row than this, and no shorter bar is drawn.
+_TEXT_SHARE, _SHORTEST_BAR = 0.75, 24
 
 
 class Ladder(QListWidget):
@@ -50,13 +60,15 @@ class Ladder(QListWidget):
         self._items: dict[str, QListWidgetItem] = {}
         self.figures: dict[str, Shown] = {}
         """What is shown of each kernel that has a figure, kept because painting asks often."""
+        self.size: Size | None = None
+        """The size that the figures are of, but for those that name another."""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
         session.kernels_changed.connect(self._fill)
         session.chosen.connect(self._on_chosen)
         session.measured.connect(self._on_measured)
-        for signal in (session.referenced, session.device_changed, session.bench_chosen):
-            signal.connect(self._on_referenced)
+        for signal in (session.referenced, session.device_changed, session.size_chosen):
+            signal.connect(self._tell_all)
         session.themed.connect(self._on_theme)
         self._on_chosen()
 
@@ -77,7 +89,7 @@ class Ladder(QListWidget):
                 item.setSizeHint(QSize(0, _HEIGHT))
                 self.addItem(item)
                 self._items[kernel.name] = item
-                self._on_measured(kernel.name)
+        self._tell_all()
         self.blockSignals(False)
         self._on_chosen()
 
@@ -103,10 +115,21 @@ class Ladder(QListWidget):
         if self.currentItem() is not None:
             self.scrollToItem(self.currentItem())
 
+    def figure_text(self, shown: Shown) -> str:
+        """Return a figure in GFLOPS, with its size where that is not the one that the ladder is shown at."""
+        size = size_of(shown.row)
+        cube = len(set(size)) == 1
+        at = "" if size == self.size else f" at {size[0] if cube else short_size(size)}"
+        return f"{gflops_text(shown.row['gflops'])}{at}{' ⚑' if shown.row.get('flags') else ''}"
+
     def _on_measured(self, name: str) -> None:
-        item = self._items.get(name)
-        if item is None:
-            return
+        if self.session.shown_size() != self.size:
+            self._tell_all()
+        elif name in self._items:
+            self._tell(name)
+
+    def _tell(self, name: str) -> None:
+        item = self._items[name]
         shown = self.session.shown(name)
         self.figures.pop(name, None)
         if shown is not None:
@@ -115,9 +138,10 @@ class Ladder(QListWidget):
         item.setToolTip(_tip(kernel, self.session))
         self.viewport().update()
 
-    def _on_referenced(self) -> None:
+    def _tell_all(self) -> None:
+        self.size = self.session.shown_size()
         for name in self._items:
-            self._on_measured(name)
+            self._tell(name)
 
     def _on_theme(self) -> None:
         self.viewport().update()
@@ -143,7 +167,13 @@ class RungDelegate(QStyledItemDelegate):
             font.setPointSizeF(option.font.pointSizeF() * 0.88)
             painter.setFont(font)
             painter.setPen(QColor(theme.muted))
-            painter.drawText(area.adjusted(10, 2, 0, 0), Qt.AlignmentFlag.AlignVCenter, str(index.data()))
+            inside = area.adjusted(10, 2, -8, 0)
+            painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, str(index.data()))
+            if self._ladder.size is not None:
+                font.setBold(False)
+                painter.setFont(font)
+                right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+                painter.drawText(inside, right, f"GFLOPS at {short_size(self._ladder.size)}")
         else:
             kernel = next(k for k in self._session.kernels if k.name == name)
             self._rung(painter, area, option, kernel, theme)
@@ -198,25 +228,29 @@ class RungDelegate(QStyledItemDelegate):
             painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _bar(self, painter: QPainter, area: QRectF, shown: Shown, theme: Theme) -> None:
-        """Draw a figure with its bar, logarithmic; hollow for what was measured elsewhere."""
-        figures = [other.row["gflops"] for other in self._ladder.figures.values()]
+        """Draw a figure with its bar, logarithmic; hollow for what was measured elsewhere, faint at another size."""
+        ladder, metrics = self._ladder, painter.fontMetrics()
+        all_shown = ladder.figures.values()
+        figures = [other.row["gflops"] for other in all_shown]
         low, high = log10(min(figures) / _ROOM_BELOW), log10(max(figures))
-        gflops = shown.row["gflops"]
-        # A narrow ladder leaves the unit to its heading, and the room to the bar.
-        unit = " GFLOPS" if area.width() >= _UNIT_FROM else ""
-        text = f"{gflops_text(gflops)}{unit}{' ⚑' if shown.row.get('flags') else ''}"
-        room = painter.fontMetrics().horizontalAdvance(f"00 000{unit} ⚑") + 6
-        width = max(area.width() - room, 10)
-        bar = QRectF(area.left(), area.top() + 5, width, 7)
-        painter.fillRect(bar, QColor(theme.raised))
-        bar.setWidth(max(width * (log10(gflops) - low) / max(high - low, 1e-9), 2))
-        if shown.origin:
-            painter.fillRect(bar, QColor(theme.background))
-            painter.setPen(QColor(theme.good))
-            painter.drawRect(bar.adjusted(0, 0, -1, -1))
-        else:
-            painter.fillRect(bar, QColor(theme.good))
-        painter.setPen(QColor(theme.muted if shown.origin else theme.text))
+        # As wide as the widest text leaves: bars of one length mean one figure.
+        widest = max(metrics.horizontalAdvance(ladder.figure_text(other)) for other in all_shown) + 8
+        room = min(widest, area.width() * _TEXT_SHARE)
+        same_size = size_of(shown.row) == ladder.size
+        bar = QRectF(area.left(), area.top() + 5, area.width() - room, 7)
+        if bar.width() >= _SHORTEST_BAR:
+            painter.fillRect(bar, QColor(theme.raised))
+            share = (log10(shown.row["gflops"]) - low) / max(high - low, 1e-9)
+            bar.setWidth(max(bar.width() * share, 2))
+            colour = QColor(theme.good if same_size else theme.faint)
+            if shown.origin:
+                painter.fillRect(bar, QColor(theme.background))
+                painter.setPen(colour)
+                painter.drawRect(bar.adjusted(0, 0, -1, -1))
+            else:
+                painter.fillRect(bar, colour)
+        painter.setPen(QColor(theme.muted if shown.origin or not same_size else theme.text))
+        text = metrics.elidedText(ladder.figure_text(shown), Qt.TextElideMode.ElideRight, int(area.width()))
         painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
 

@@ -65,8 +65,8 @@ class LadderChart(Chart):
         self.sizes = SizeBox(session)
         self.places = PlaceBox()
         self.reference = ReferenceBox(session)
-        for box in (self.places, self.sizes):
-            box.activated.connect(lambda *_: self.refresh())
+        self.places.activated.connect(lambda *_: self.refresh())
+        session.size_chosen.connect(self.refresh)
         for widget in (self.reference, self.places, self.sizes, self.log):
             self.controls.addWidget(widget)
         self.legend = SourceLegend(session)
@@ -93,7 +93,7 @@ class LadderChart(Chart):
 
     def shown_size(self) -> Size | None:
         """Return the (M, N, K) that is shown, or None without figures."""
-        return self.sizes.chosen()
+        return self.session.shown_size()
 
     def bars(self) -> list[tuple[str, float]]:
         """Return (name, GFLOPS) of the bars that are drawn, from the top."""
@@ -243,14 +243,18 @@ class LadderChart(Chart):
         self._lines = []
         box = self.plot.plotItem.vb
         metrics, free = QFontMetricsF(font), [float("-inf")] * heads
+        low = box.viewRange()[0][0]
         per_pixel = max(box.viewPixelSize()[0], 1e-12)
         libraries = [s for s in self.standings if s.kernel.backend in LIBRARIES]
         for s in sorted(libraries, key=lambda s: -self._ends[s.kernel.name]):
             end = self._ends[s.kernel.name]
             self._add(pg.InfiniteLine(end, angle=90, pen=pg.mkPen(self.theme.muted, style=Qt.PenStyle.DashLine)))
-            name = pg.TextItem(s.kernel.title, color=self.theme.muted, fill=self.theme.background, anchor=(1, 0.5))
+            # In a small chart a long name would begin left of the plot.
+            title = metrics.elidedText(s.kernel.title, Qt.TextElideMode.ElideRight, (end - low) / per_pixel - 10)
+            name = pg.TextItem(title, color=self.theme.muted, fill=self.theme.background, anchor=(1, 0.5))
             name.setFont(font)
-            width = (metrics.horizontalAdvance(s.kernel.title) + 10) * per_pixel
+            name.setZValue(1)  # above the lines of the others
+            width = (metrics.horizontalAdvance(title) + 10) * per_pixel
             row = next((r for r, taken in enumerate(free) if taken == float("-inf") or end <= taken), None)
             if row is None:
                 continue  # its own bar names it

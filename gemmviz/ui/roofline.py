@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSlider
 
 from gemmviz.bench.devices import memory_gbs
-from gemmviz.bench.figures import Row, Shown, usable
+from gemmviz.bench.figures import Row, Shown, fullest_size, usable
 from gemmviz.bench.peaks import peak_gflops
 from gemmviz.bench.results import new_row
 from gemmviz.bench.roofline import (
@@ -21,6 +21,7 @@ from gemmviz.bench.roofline import (
     roofs,
     tile_intensity,
 )
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.engine.supervisor import Engine
 from gemmviz.session import Session
 from gemmviz.ui.chart import Chart, Table, small_font
@@ -101,6 +102,8 @@ class RooflinePanel(Chart):
         self.tile.valueChanged.connect(self._soon)
         self.record.clicked.connect(self._on_record)
         self.plot.pointed.connect(self._on_pointed)
+        # The axes take their widths only after they are laid out, and names stand beside their markers in pixels.
+        self.plot.plotItem.vb.sigResized.connect(self._on_laid_out)
         self.plot.left.connect(lambda: self._point(None))
         self.plot.clicked.connect(self._on_clicked)
         self.plot.moved.connect(lambda right, down: self._point((-1 if self._at is None else self._at) + right + down))
@@ -116,6 +119,10 @@ class RooflinePanel(Chart):
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
+    def _on_laid_out(self, *_: object) -> None:
+        if self.isVisible():
+            self.refresh()
+
     def showEvent(self, event: QShowEvent) -> None:
         """Draw what changed while the panel was not seen."""
         super().showEvent(event)
@@ -130,7 +137,7 @@ class RooflinePanel(Chart):
             if kernel.backend not in ("cuda", "cublas"):
                 continue
             row = session.results.get(kernel.name) if self.device.is_here else None
-            shown = Shown(row) if row is not None and usable(row) else self._reference(kernel.name)
+            shown = Shown(row) if row is not None and usable(row) else self._reference(kernel)
             if shown is not None:
                 found.append((shown_name(kernel, session), kernel.name, shown))
         kernel = session.kernel
@@ -139,14 +146,14 @@ class RooflinePanel(Chart):
             found.append((f"{shown_name(kernel, session)}, bound", kernel.name, Shown(row, _UNMEASURED)))
         return found
 
-    def _reference(self, kernel: str) -> Shown | None:
-        """Return the figure of a rung at the largest size, of the references from the chosen device."""
+    def _reference(self, kernel: Kernel) -> Shown | None:
+        """Return the figure of a rung at the size most rungs have one, of the references from the chosen device."""
         if self.device.is_here or not self.session.references_shown:
             return None
         for reference in self.session.references:
             if reference.gpu == self.device.facts["name"]:
-                rows = [r for r in reference.figures if r["kernel"] == kernel and usable(r)]
-                row = max(rows, key=lambda r: (r["M"] * r["N"] * r["K"], r["gflops"]), default=None)
+                size = fullest_size(reference.figures)
+                row = reference.figures.near(kernel.name, size, kernel.defaults) if size else None
                 return Shown(row, reference.origin(row)) if row else None
         return None
 

@@ -1,7 +1,7 @@
 """Draws roofs, rungs and names into a plot whose axes are powers of ten."""
 
 from dataclasses import dataclass
-from math import atan2, ceil, degrees, hypot, log10
+from math import atan2, ceil, cos, degrees, hypot, log10, radians, sin
 
 import pyqtgraph as pg
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
@@ -20,6 +20,9 @@ _MARGIN = 0.25
 # In a narrower plot only the chosen rung has its name; pointing tells the others.
 _WIDE_PX = 500
 _SLACK = 1.15
+# Where a name may stand beside its marker, as (right, down), the best first; the chosen rung has a line at its sides.
+_CLOSE = ((1, 0), (-1, 0), (0, -1), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
+_ASIDE = ((0, -1), (0, 1), (-1, -1), (1, -1), (-1, 1), (1, 1), (-1, 0), (1, 0))
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class Drawing:
         for item in self._items:
             self._plot.removeItem(item)
         self._items = []
+        self._written: list[QRect] = []
         self._theme, self._points = theme, points
         places = [p.place for p in placed]
         lefts = [i for p in places for i in (p.from_global, p.from_shared, p.compulsory) if i]
@@ -112,14 +116,29 @@ class Drawing:
             style = Qt.PenStyle.DashLine if number else Qt.PenStyle.SolidLine
             self._line([start, end], [start + value, end + value], pg.mkPen(colour, width=2, style=style))
             text = self._fitting(roof, hypot(per_x, per_y) * (end - start))
-            self._text(text, (end, end + value), (1.05, 1), colour, angle=angle)
+            # Halfway, where few rungs stand.
+            middle = (start + end) / 2, (start + end) / 2 + value
+            self._put(self._text(text, colour, (0.5, 1), angle), middle)
+            self._keep_free(text, middle, 0.5, angle)
         for roof in levels:
             value = log10(roof.value)
             ridges = [value - log10(r.value) for r in slopes]
             start = max(min(ridges, default=self._left), self._left)
             self._line([start, self._right], [value, value], pg.mkPen(self._theme.text, width=2))
             text = f"{roof.name} {roof.value / 1e3:.3g} TFLOPS"
-            self._text(text, (self._right, value), (1.02, 1), self._theme.text)
+            self._put(self._text(text, self._theme.text, (1.02, 1)), (self._right, value))
+            self._keep_free(text, (self._right, value), 1.0)
+
+    def _keep_free(self, text: str, at: tuple[float, float], anchor: float, angle: float = 0) -> None:
+        """Let no rung's name stand on a roof's: as squares along it, above a place, since it may be inclined."""
+        metrics = QFontMetrics(small_font(self._points))
+        side, start, along = metrics.height(), self._plot.pixel(*at), radians(angle)
+        width = round(metrics.horizontalAdvance(text) * _SLACK)
+        for far in range(-round(anchor * width), round((1 - anchor) * width), side // 2):
+            right, up = far * cos(along) - side / 2 * sin(along), far * sin(along) + side / 2 * cos(along)
+            square = QRect(QPoint(), QSize(side, side))
+            square.moveCenter(start + QPoint(round(right), -round(up)))
+            self._written.append(square)
 
     def _fitting(self, roof: Roof, pixels: float) -> str:
         """Return as much of a slope's name and figure as can be written along it."""
@@ -155,31 +174,36 @@ class Drawing:
 
     def _names(self, placed: list[Placed], chosen: str) -> None:
         """Write the names that find a free place beside their markers; the chosen rung's always."""
-        metrics = QFontMetrics(small_font(self._points))
         side = round(self._points * 1.6)
         marks = [QRect(QPoint(), QSize(side, side)) for _ in placed]
         for mark, one in zip(marks, placed, strict=True):
             mark.moveCenter(self._plot.pixel(*one.at))
-        taken, inside = list(marks), self._plot.plotItem.vb.geometry().toRect()
-        wide = inside.width() >= _WIDE_PX
+        inside = self._plot.plotItem.vb.geometry().toRect()
+        taken = [*marks, *self._written]
         for one, mark in sorted(zip(placed, marks, strict=True), key=lambda pair: pair[0].kernel != chosen):
-            if one.kernel != chosen and not wide:
+            is_chosen = one.kernel == chosen
+            if not is_chosen and inside.width() < _WIDE_PX:
                 continue
-            size = QSize(metrics.horizontalAdvance(one.name) + side // 2, metrics.height())
-            places = [QRect(QPoint(), size) for _ in range(4)]
-            # Beside the marker; the chosen rung has a line there.
-            beside = ((0, -1), (0, 1), (-1, 0), (1, 0)) if one.kernel == chosen else ((1, 0), (-1, 0), (0, -1), (0, 1))
-            for rect, (right, down) in zip(places, beside, strict=True):
-                away_x, away_y = (size.width() + side) // 2 + 2, (size.height() + side) // 2
-                rect.moveCenter(mark.center() + QPoint(right * away_x, down * away_y))
+            name = self._text(one.name, self._theme.accent if is_chosen else self._theme.text, (0.5, 0.5))
+            # A roof may pass behind a name, which stays readable.
+            name.fill = pg.mkBrush(self._theme.background)
+            name.textItem.document().setDocumentMargin(1)
+            name.updateTextPos()
+            size = name.textItem.boundingRect().size().toSize()
+            places = _beside(mark, size, _ASIDE if is_chosen else _CLOSE)
             free = (r for r in places if inside.contains(r) and not any(r.intersects(t) for t in taken))
-            rect = next(free, places[0] if one.kernel == chosen else None)
+            rect = next(free, None)
+            if rect is None and is_chosen:
+                rect = next((r for r in places if inside.contains(r)), _pushed_into(places[0], inside))
             if rect is None:
                 continue
             taken.append(rect)
-            centre = self._plot.plotItem.vb.mapSceneToView(self._plot.mapToScene(rect.center()))
-            colour = self._theme.accent if one.kernel == chosen else self._theme.text
-            self._text(one.name, (centre.x(), centre.y()), (0.5, 0.5), colour)
+            self._put(name, self._view(rect.center()))
+
+    def _view(self, pixel: QPoint) -> tuple[float, float]:
+        """Return where a pixel of the plot is on its axes."""
+        place = self._plot.plotItem.vb.mapSceneToView(self._plot.mapToScene(pixel))
+        return place.x(), place.y()
 
     def _spot(self, x: float, y: float, symbol: str, size: float, fill: str, edge: str) -> dict[str, object]:
         pen = pg.mkPen(edge, width=2)
@@ -188,18 +212,37 @@ class Drawing:
     def _line(self, x: list[float], y: list[float], pen: object) -> None:
         self._add(pg.PlotDataItem(x, y, pen=pen))
 
-    def _text(
-        self, text: str, at: tuple[float, float], anchor: tuple[float, float], colour: str, angle: float = 0
-    ) -> None:
+    def _text(self, text: str, colour: str, anchor: tuple[float, float], angle: float = 0) -> pg.TextItem:
         item = pg.TextItem(text, color=colour, anchor=anchor, angle=angle)
         item.setFont(small_font(self._points))
-        item.setPos(*at)
         item.setZValue(20)
-        self._add(item)
+        return item
+
+    def _put(self, text: pg.TextItem, at: tuple[float, float]) -> None:
+        text.setPos(*at)
+        self._add(text)
 
     def _add(self, item: pg.GraphicsObject) -> None:
         self._plot.addItem(item, ignoreBounds=True)
         self._items.append(item)
+
+
+def _beside(mark: QRect, size: QSize, sides: tuple[tuple[int, int], ...]) -> list[QRect]:
+    """Return places of a size beside a marker; a diagonal one ends, or starts, where the marker does."""
+    places = []
+    for right, down in sides:
+        away_x = (size.width() + mark.width()) // 2 + 2 if not down else (size.width() - mark.width()) // 2
+        rect = QRect(QPoint(), size)
+        rect.moveCenter(mark.center() + QPoint(right * away_x, down * (size.height() + mark.height()) // 2))
+        places.append(rect)
+    return places
+
+
+def _pushed_into(rect: QRect, inside: QRect) -> QRect:
+    """Return a rectangle moved as far as it must be to lie within another."""
+    right = max(rect.right() - inside.right(), 0) or min(rect.left() - inside.left(), 0)
+    down = max(rect.bottom() - inside.bottom(), 0) or min(rect.top() - inside.top(), 0)
+    return rect.translated(-right, -down)
 
 
 def _power(exponent: int) -> str:

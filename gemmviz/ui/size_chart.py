@@ -1,6 +1,6 @@
 """GFLOPS over N: one curve per rung, with a point at each size that was measured."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyqtgraph as pg
@@ -8,14 +8,14 @@ from PySide6.QtCore import QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox
 
-from gemmviz.bench.figures import Row
+from gemmviz.bench.figures import Row, has_params, key_of
 from gemmviz.bench.ranking import LIBRARIES, place
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session import Session
 from gemmviz.ui.chart import Chart, Table
 from gemmviz.ui.chart_choices import PlaceBox, ReferenceBox, SourceLegend
-from gemmviz.ui.curve_list import SYMBOLS, CurveList
-from gemmviz.ui.figure_text import details, rung_text
+from gemmviz.ui.curve_list import SYMBOLS, CurveList, Entry
+from gemmviz.ui.figure_text import details, rung_text, shown_name
 
 _LIST_FROM = 640
 _NEAR_PX = 24.0
@@ -23,12 +23,16 @@ _NEAR_PX = 24.0
 
 @dataclass(frozen=True)
 class Curve:
-    """The rows of one rung with the same parameters, measured in one place, from small to large N."""
+    """The rows of one rung with the same parameters, measured in one place, from small to large N.
+
+    ``usual``: drawn unless the user switches it off; the others are drawn when the user asks for them.
+    """
 
     kernel: Kernel
     name: str
     origin: str
     rows: tuple[Row, ...]
+    usual: bool
 
     @property
     def key(self) -> tuple[str, str]:
@@ -38,6 +42,9 @@ class Curve:
 
 def curves(session: Session, where: str | None = None) -> list[Curve]:
     """Return the curves there are, in the ladder's order; a reference stands where this machine has no figure.
+
+    Usual are those measured here, and of the references those with the parameters measured here last, else with the
+    default ones. The first curve of a rung is a usual one.
 
     Parameters
     ----------
@@ -50,19 +57,32 @@ def curves(session: Session, where: str | None = None) -> list[Curve]:
     for kernel in session.kernels:
         if kernel.exhibit or where not in (None, place(kernel)):
             continue
-        measured = session.figures.over_n(kernel.name)
-        here = {row["N"] for rows in measured.values() for row in rows}
-        found += [_curve(session, kernel, rows, "") for rows in measured.values()]
-        for reference in session.references if session.references_shown else ():
-            for rows in reference.figures.over_n(kernel.name).values():
-                rest = [row for row in rows if row["N"] not in here]
-                if rest:
-                    found.append(_curve(session, kernel, rest, reference.origin(rest[0])))
+        found += sorted(_of_rung(session, kernel), key=lambda curve: not curve.usual)
     return found
 
 
-def _curve(session: Session, kernel: Kernel, rows: list[Row], origin: str) -> Curve:
-    return Curve(kernel, rung_text(kernel, rows[0], session), origin, tuple(rows))
+def _of_rung(session: Session, kernel: Kernel) -> list[Curve]:
+    """Return the curves of one rung: those measured here first, the last one before the others."""
+    measured = list(session.figures.over_n(kernel.name).values())
+    order = [key_of(row) for row in reversed(session.figures.of(kernel.name))]
+    measured.sort(key=lambda rows: min(order.index(key_of(row)) for row in rows))
+    here = {row["N"] for rows in measured for row in rows}
+    params = (measured[0][0].get("params") or {}) if measured else kernel.defaults
+    rest: list[tuple[list[Row], str]] = []
+    for reference in session.references if session.references_shown else ():
+        for rows in reference.figures.over_n(kernel.name).values():
+            left = [row for row in rows if row["N"] not in here]
+            if left:
+                rest.append((left, reference.origin(left[0])))
+    found = [_curve(session, kernel, rows, "", True) for rows in measured]
+    found += [_curve(session, kernel, rows, origin, has_params(rows[0], params)) for rows, origin in rest]
+    if found and not any(curve.usual for curve in found):
+        found[0] = replace(found[0], usual=True)
+    return found
+
+
+def _curve(session: Session, kernel: Kernel, rows: list[Row], origin: str, usual: bool) -> Curve:
+    return Curve(kernel, rung_text(kernel, rows[0], session), origin, tuple(rows), usual)
 
 
 class SizeChart(Chart):
@@ -102,7 +122,7 @@ class SizeChart(Chart):
 
     def drawn(self) -> list[Curve]:
         """Return the curves that are not switched off."""
-        return [curve for curve in self.curves if curve.key not in self.list.hidden]
+        return [curve for curve in self.curves if self.list.is_on(curve.key)]
 
     def table(self) -> Table:
         """Return the figures that are drawn."""
@@ -118,8 +138,17 @@ class SizeChart(Chart):
     def refresh(self) -> None:
         """Draw the results as they are now."""
         self.curves = curves(self.session, self.places.currentData())
-        self.list.show_curves([(c.key, self._look(c)) for c in self.curves], self.theme)
+        entries = [Entry(c.key, self._short_name(c), c.kernel.name, self._look(c), c.usual) for c in self.curves]
+        self.list.show_curves(entries, self.theme)
         self._draw()
+
+    def _short_name(self, curve: Curve) -> str:
+        """Return a rung's name, with parameters where they are not its defaults; these alone, below its first line."""
+        params = curve.rows[0].get("params") or {}
+        if not curve.usual and params:
+            return " ".join(f"{name}={value}" for name, value in params.items())
+        plain = has_params(curve.rows[0], curve.kernel.defaults)
+        return shown_name(curve.kernel, self.session) if plain else curve.name
 
     def _look(self, curve: Curve) -> tuple[str, str, bool, bool]:
         """Return colour, symbol, whether the line is dashed and whether the points are hollow: a rung keeps its own."""
@@ -222,8 +251,7 @@ class SizeChart(Chart):
 
     def picture_size(self) -> QSize:
         """Return a size in which the list of curves is whole."""
-        rows = self.list.sizeHintForRow(0) * (len(self.curves) + 1)
-        return super().picture_size().expandedTo(QSize(0, rows + self.legend.sizeHint().height()))
+        return super().picture_size().expandedTo(QSize(0, self.list.whole_height() + self.legend.sizeHint().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show the list of curves where there is room for it."""

@@ -156,11 +156,12 @@ def style_sheet(theme: Theme) -> str:
         font-weight: bold; }}
     QToolButton:focus, QPushButton:focus, QCheckBox:focus {{ border: 2px solid {t.text}; }}
     QCheckBox {{ border: 2px solid transparent; border-radius: 4px; spacing: 6px; }}
-    QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {t.muted}; border-radius: 3px;
-        background: {t.background}; }}
-    QCheckBox::indicator:checked {{ background: {t.accent}; border-color: {t.accent}; image: url("{tick}"); }}
-    QListWidget, QPlainTextEdit {{ border: 2px solid transparent; }}
-    QListWidget:focus, QPlainTextEdit:focus {{ border: 2px solid {t.text}; }}
+    QCheckBox::indicator, QTreeWidget::indicator {{ width: 13px; height: 13px;
+        border: 1px solid {t.muted}; border-radius: 3px; background: {t.background}; }}
+    QCheckBox::indicator:checked, QTreeWidget::indicator:checked {{ background: {t.accent};
+        border-color: {t.accent}; image: url("{tick}"); }}
+    QListWidget, QTreeWidget, QPlainTextEdit {{ border: 2px solid transparent; }}
+    QListWidget:focus, QTreeWidget:focus, QPlainTextEdit:focus {{ border: 2px solid {t.text}; }}
     QTabBar:focus {{ border: 2px solid {t.text}; }}
     QPushButton:disabled, QToolButton:disabled {{ color: {t.muted}; border-color: {t.raised}; }}
     QPushButton#primary {{ background: {t.accent}; color: {t.background}; font-weight: bold; }}
@@ -169,7 +170,7 @@ def style_sheet(theme: Theme) -> str:
         border-radius: 4px; padding: 2px 4px; min-height: 18px; }}
     QComboBox QAbstractItemView {{ background: {t.background}; color: {t.text};
         selection-background-color: {t.accent}; selection-color: {t.background}; }}
-    QListWidget, QTableView, QPlainTextEdit {{ background: {t.background}; color: {t.text}; }}
+    QListWidget, QTreeWidget, QTableView, QPlainTextEdit {{ background: {t.background}; color: {t.text}; }}
     QTableView {{ border: none; }}
     QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none; padding: 2px 5px; }}
     QTableView {{ gridline-color: {t.raised}; }}

@@ -5,14 +5,20 @@ from collections.abc import Callable
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QSpinBox, QVBoxLayout, QWidget
 
 from gemmviz.ui.chart import Plot, small_font
 from gemmviz.ui.theme import Theme
 
 _KIB = 1024
-_TICK_PX = 45
 _WIDE_PX = 190
+_ROOM_PX = 4
+# The last round number stands this share of a step before the axis' end, or is left out.
+_LEAST_APART = 0.75
+_LOW_LABELS = 4
+# Room above 100 %.
+_TOP = 112
 
 
 class WhatIf(QWidget):
@@ -34,6 +40,7 @@ class WhatIf(QWidget):
         super().__init__()
         self.title = title
         self._short = short
+        self._font = small_font()
         # The bigger the unit on the axis, the fewer digits: bytes are shown as KiB there.
         self._axis_unit = _KIB if unit == "bytes" else 1
         self.step = step
@@ -68,6 +75,7 @@ class WhatIf(QWidget):
         self.box.valueChanged.connect(self._on_box)
         self.slider.valueChanged.connect(self._on_slider)
         self.plot.clicked.connect(self._on_clicked)
+        self.plot.plotItem.vb.sigResized.connect(self._fit)
 
     @property
     def value(self) -> int:
@@ -110,20 +118,31 @@ class WhatIf(QWidget):
         self.curve.setData(np.array(values, float), np.array([percent(v) for v in values]))
         self.dot.setData([self.value], [percent(self.value)])
         self.line.setPos(self.value)
-        self.plot.setXRange(0, self.box.maximum(), padding=0.02)
-        self.plot.setYRange(0, 112, padding=0)
-        self._set_ticks(self.box.maximum())
+        self._fit()
 
-    def _set_ticks(self, most: int) -> None:
-        """Put ticks at round numbers of the axis' unit, as many as the plot is wide enough for."""
+    def _fit(self, *_: object) -> None:
+        """Show the whole curve, with room for half a label beyond its ends: the axes leave out labels that are cut."""
+        metrics, box, most = QFontMetrics(self._font), self.plot.plotItem.vb, self.box.maximum()
+        label = metrics.horizontalAdvance(str(most // self._axis_unit)) + 2 * _ROOM_PX
+        room = max(box.width() - label, label)
+        self.plot.setXRange(-most * label / 2 / room, most + most * label / 2 / room, padding=0)
+        # In a very low plot the curve needs the room more than the label at 0 %.
+        low = metrics.height() / 2 + _ROOM_PX if box.height() >= _LOW_LABELS * metrics.height() else 1
+        self.plot.setYRange(-_TOP * low / max(box.height() - low, low), _TOP, padding=0)
+        self._set_ticks(most, max(int(room / label), 1))
+
+    def _set_ticks(self, most: int, room: int) -> None:
+        """Put ticks at 0, at the axis' end and at round numbers of its unit: as many steps as there is room for."""
         unit = self._axis_unit
-        room = max(self.plot.width() // _TICK_PX, 1)
         apart = next(a for a in (16, 32, 64, 128, 256, 512, 1024) if most / unit / a <= room)
-        ticks = [(v * unit, str(v)) for v in range(0, most // unit + 1, apart)]
+        end = most // unit
+        values = [*(v for v in range(0, end, apart) if end - v >= _LEAST_APART * apart), end]
+        ticks = [(v * unit, str(v)) for v in values]
         self.plot.getAxis("bottom").setTicks([ticks])
 
     def restyle(self, theme: Theme, points: float) -> None:
         """Take the theme's colours and a size of text in points."""
+        self._font = small_font(points)
         self.plot.setBackground(theme.background)
         self.curve.setPen(pg.mkPen(theme.text, width=2))
         self.dot.setSymbolSize(points * 1.4)
@@ -134,7 +153,7 @@ class WhatIf(QWidget):
         for axis in (left, bottom):
             axis.setPen(theme.border)
             axis.setTextPen(theme.text)
-            axis.setStyle(tickFont=small_font(points), hideOverlappingLabels=True)
+            axis.setStyle(tickFont=self._font, hideOverlappingLabels=True)
             axis.enableAutoSIPrefix(False)
         left.setTicks([[(v, f"{v} %") for v in (0, 50, 100)]])
         title = self.title if self.width() >= _WIDE_PX else self._short

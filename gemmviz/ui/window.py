@@ -116,7 +116,7 @@ class Window(QMainWindow):
         right = _column(self._source_side, self._measure_side)
         self._measure_side.hide()
         upper = QSplitter(Qt.Orientation.Horizontal)
-        left = _column(_heading("Ladder (GFLOPS)"), self.ladder)
+        left = _column(_heading("Ladder"), self.ladder)
         for widget, stretch in ((left, 0), (middle, 3), (right, 1)):
             upper.addWidget(widget)
             upper.setStretchFactor(upper.count() - 1, stretch)

@@ -64,8 +64,8 @@ def test_a_reference_is_hollow_and_named_and_a_figure_measured_here_is_solid(cha
     add(window, {"hostmult0": 2.0, "hostmult1": 4.0})
     qtbot.wait(20)
     assert chart.bars() == [("hostmult0", 2.0), ("hostmult1", 4.0), ("gputiled", 2000.0)]
-    assert "■ measured here: a laptop" in chart.legend.text()
-    assert "□ reference: NVIDIA H200, 2026-11-21" in chart.legend.text()
+    assert "■\N{NO-BREAK SPACE}measured here: a laptop" in chart.legend.text()
+    assert "□\N{NO-BREAK SPACE}reference: NVIDIA H200, 2026-11-21" in chart.legend.text()
     low = chart.plot.viewRange()[0][0] + 0.05
     assert colour_at(chart, low, 1).green() > 150
     assert colour_at(chart, low, 2).green() < 40
@@ -137,6 +137,32 @@ def test_the_size_is_chosen_and_follows_the_last_one_measured_until_then(charts)
     assert chart.shown_size() == (64, 64, 64)
 
 
+def test_the_list_shows_the_chart_s_size_and_names_every_other(charts):
+    window = window_of(charts)
+    listed = window.ladder
+    add_reference(window, {"gputiled": 2000.0, "gpumult1": 900.0}, sizes=(256,))
+    add(window, {"hostmult0": 1.5}, n=64)
+    charts.ladder.sizes.setCurrentText("256³")
+    charts.ladder.sizes.activated.emit(charts.ladder.sizes.currentIndex())
+    assert listed.size == charts.ladder.shown_size() == (256, 256, 256)
+    said = {name: listed.figure_text(shown) for name, shown in listed.figures.items()}
+    assert said == {"hostmult0": "1.5 at 64", "gpumult1": "900", "gputiled": "2\N{NARROW NO-BREAK SPACE}000"}
+    window.session.want_size((64, 64, 64))
+    assert charts.ladder.sizes.currentText() == "64³" and charts.ladder.bars() == [("hostmult0", 1.5)]
+    window.session.want_size(None)
+    assert listed.figure_text(listed.figures["gpumult1"]) == "900 at 256"
+
+
+@pytest.mark.parametrize(("slowest", "log"), [(10.0, True), (50.0, False)])
+def test_the_axis_is_logarithmic_when_figures_are_far_apart_until_somebody_chooses(charts, slowest, log):
+    window, chart = window_of(charts), charts.ladder
+    add(window, {"hostmult0": slowest, "gputiled": 2000.0})
+    assert chart.log.isChecked() is log
+    chart.log.click()
+    add(window, {"hostmult1": slowest})
+    assert chart.log.isChecked() is not log
+
+
 def test_one_processor_alone_can_be_shown(charts):
     add(window_of(charts), LADDER)
     box = charts.ladder.places
@@ -169,7 +195,7 @@ def test_curves_over_n_have_a_point_at_each_cube_and_can_be_switched_off(charts,
         "NumPy": [64, 128, 256],
     }
     assert chart.list.isVisible()
-    chart.list.item(0).setCheckState(Qt.CheckState.Unchecked)
+    chart.list.topLevelItem(0).setCheckState(0, Qt.CheckState.Unchecked)
     assert [c.name for c in chart.drawn()] == ["NumPy"]
     assert {row[0] for row in chart.table().rows} == {"numpy"}
 
@@ -182,6 +208,26 @@ def test_a_reference_continues_a_curve_where_this_machine_has_no_figure(charts):
     charts.refresh()
     found = [(c.kernel.name, bool(c.origin), [r["N"] for r in c.rows]) for c in chart.drawn()]
     assert found == [("hostmult0", False, [64]), ("hostmult0", True, [128]), ("gputiled", True, [64, 128])]
+
+
+def test_other_parameters_of_a_reference_are_folded_below_their_rung_until_wanted(charts):
+    window, chart = window_of(charts), charts.sizes
+    charts.setCurrentWidget(chart)
+    kernel = rung(window.session, "gputiled")
+    add_reference(window, {"gputiled": 900.0, "gpumult1": 500.0})
+    for ts in (8, 32):
+        window.session.references[0].figures.add(result(kernel, 10.0 * ts) | {"params": {"TS": ts}})
+    window.session.set_references(window.session.references)
+    charts.refresh()
+    assert [c.name for c in chart.drawn()] == ["gpumult1 32,32", "gputiled 16"]
+    assert chart.list.topLevelItemCount() == 2
+    line = chart.list.topLevelItem(1)
+    assert not line.isExpanded()
+    assert [line.child(i).text(0) for i in range(line.childCount())] == ["TS=8 ○", "TS=32 ○"]
+    line.child(1).setCheckState(0, Qt.CheckState.Checked)
+    assert [c.name for c in chart.drawn()] == ["gpumult1 32,32", "gputiled 16", "gputiled 32"]
+    line.setCheckState(0, Qt.CheckState.Unchecked)
+    assert [c.name for c in chart.drawn()] == ["gpumult1 32,32"]
 
 
 def test_keys_walk_along_a_curve(charts, qtbot):

@@ -6,6 +6,8 @@ from window_driving import need_qt
 
 need_qt()
 
+from PySide6.QtGui import QFontMetrics
+
 from gemmviz.app import new_session
 from gemmviz.bench.results import new_row
 from gemmviz.catalogue.ladder import find
@@ -131,3 +133,16 @@ def test_no_text_is_cut(panel, qtbot, size):
     for whatif in (panel.threads, panel.registers, panel.shared):
         needed = whatif.box.fontMetrics().horizontalAdvance(whatif.box.text())
         assert whatif.box.width() > needed
+
+
+@pytest.mark.parametrize("size", [(420, 210), (1200, 700)])
+def test_the_axes_say_their_ends(panel, qtbot, size):
+    panel.resize(*size)
+    qtbot.wait(50)
+    plot = panel.threads.plot
+    ticks = plot.getAxis("bottom")._tickLevels[0]
+    assert [ticks[0], ticks[-1]] == [(0, "0"), (1024, "1024")]
+    half = QFontMetrics(panel.threads._font).horizontalAdvance("1024") / 2
+    box = plot.plotItem.vb.sceneBoundingRect()
+    assert box.left() + half <= plot.pixel(0, 0).x() and plot.pixel(1024, 0).x() <= box.right() - half
+    assert plot.pixel(0, 0).y() < box.bottom()

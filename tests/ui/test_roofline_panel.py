@@ -6,7 +6,8 @@ from window_driving import need_qt
 
 need_qt()
 
-from PySide6.QtCore import Qt
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt
 
 from gemmviz.app import new_session
 from gemmviz.bench.figures import Figures
@@ -117,6 +118,26 @@ def test_references_stand_under_the_roofs_of_the_device_that_they_were_measured_
     (placed,) = panel.placed
     assert "8\N{NARROW NO-BREAK SPACE}800 GFLOPS, reference: NVIDIA H200, 2026-01-01" in panel.describe(placed)
     assert "reference" in panel.hint.text()
+
+
+def test_every_name_is_whole_and_beside_its_marker(panel, qtbot):
+    session = panel.session
+    for name, gflops in (
+        ("matmul_tc_2d_warp_tiling", 1e5),
+        ("matmul_tc", 3e4),
+        ("gputiled", 3.2e4),
+        ("cublas_fp16", 6e5),
+    ):
+        measure(session, name, gflops)
+    session.choose_kernel(find("matmul_tc", session.kernels))
+    panel.refresh()
+    qtbot.wait(50)
+    items = {i.toPlainText(): i for i in panel.plot.plotItem.items if isinstance(i, pg.TextItem)}
+    inside = panel.plot.plotItem.vb.sceneBoundingRect()
+    for placed in panel.placed:
+        name = items[placed.name].mapRectToScene(items[placed.name].boundingRect())
+        assert inside.contains(name)
+        assert not any(name.contains(QPointF(panel.plot.pixel(*other.at))) for other in panel.placed)
 
 
 def test_the_tile_s_bound_and_its_arithmetic_are_said(panel):

@@ -148,6 +148,43 @@ def test_references_stand_in_where_there_is_no_gpu_and_leave_when_it_is_measured
     assert session.shown("gputiled", (64, 64, 64)).origin == ""
 
 
+def test_with_nothing_measured_the_size_is_the_largest_that_most_gpu_rungs_have(session):
+    rows = [row(name, 10.0, n) for n in (256, 512) for name in ("gputiled", "gpumult1")]
+    loops = [row(name, 1.0, 64, backend="c") for name in ("hostmult0", "hostmult1", "hostmult1_opt")]
+    session.set_references([elsewhere(row("gputiled", 9.0, 1024), *rows, *loops)])
+    assert session.shown_size() is None  # nobody knows yet what this machine has
+    session.set_device("a laptop", None)
+    assert session.shown_size() == (512, 512, 512)
+    session.add_result(row("hostmult0", 2.0, 128, backend="c"))
+    assert session.shown_size() == (128, 128, 128)
+    session.want_size((256, 256, 256))
+    session.add_result(row("hostmult0", 2.0, 64, backend="c"))
+    assert session.shown_size() == (256, 256, 256)
+
+
+def test_a_rung_without_a_figure_at_the_shown_size_has_its_nearest(session):
+    session.set_references(
+        [elsewhere(row("gputiled", 8.0, 256), row("gputiled", 9.0, 4096), row("gpumult1", 5.0, 512))]
+    )
+    session.set_device("a laptop", None)
+    session.want_size((512, 512, 512))
+    assert session.shown("gpumult1").row["N"] == 512
+    assert session.shown("gputiled").row["N"] == 256
+    assert session.shown("gputiled", (512, 512, 512)) is None
+    session.add_result(row("gputiled", 1.0, 64))
+    assert session.shown("gputiled").row["N"] == 64  # what was measured here stands before what was not
+
+
+def test_of_the_references_the_default_parameters_are_shown_and_here_the_last_ones(session):
+    variants = [row("gputiled", gflops, params={"TS": ts}) for ts, gflops in ((8, 1.0), (16, 2.0), (32, 3.0))]
+    session.set_references([elsewhere(*variants)])
+    session.set_device("a laptop", None)
+    assert session.shown("gputiled").row["params"] == {"TS": 16}
+    session.add_result(variants[1])
+    session.add_result(variants[0])
+    assert session.shown("gputiled").row["params"] == {"TS": 8}
+
+
 def test_references_are_hidden_beside_a_gpu_until_somebody_wants_them(session):
     session.set_references([elsewhere(row("gputiled", 5000.0))])
     session.set_device("a GPU", {"name": "a GPU"})
