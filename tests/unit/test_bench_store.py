@@ -76,7 +76,7 @@ def test_runs_exports_and_deletes(capsys, tmp_path):
     assert "as measured on GPU / abacus, 2026-11-21" in capsys.readouterr().out
     assert run(["runs", "--delete", "last"]) == 0
     assert not path.exists()
-    assert run(["runs", "--delete", "last"]) == 1
+    assert run(["runs", "--delete", "last"]) == 2
 
 
 def test_compare_takes_stored_runs(capsys):
@@ -84,5 +84,5 @@ def test_compare_takes_stored_runs(capsys):
     store.save(a_run(2))
     assert run(["compare", "last~1", "last"]) == 0
     assert "hostmult0" in capsys.readouterr().out
-    assert run(["compare", "last", "nothing"]) == 1
+    assert run(["compare", "last", "nothing"]) == 2
     assert "no stored run is called 'nothing'" in capsys.readouterr().err
