@@ -8,6 +8,8 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 
 _SMALL = (2, 4, 8, 16, 32)
+_SIZES = (16, 32, 64, 128)
+_ENOUGH_BLOCKS = 4
 _MOST_TRIED = 2000
 
 
@@ -29,7 +31,9 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
             continue
         uneven = max(tried.block) / max(min(tried.block[:2]), 1)
         score = (
-            abs(min(tried.blocks, 64) - 4),
+            # One thread, or one fragment per warp, shows nothing of what the parameter is for.
+            1 in values,
+            abs(min(tried.blocks, 64) - _ENOUGH_BLOCKS),
             tried.threads < 4,
             uneven,
             max(values) / max(min(values), 1),
@@ -38,3 +42,20 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
         if best is None or score < best[0]:
             best = score, params
     return best[1] if best else {}
+
+
+def picture_problem(kernel: Kernel, wanted: Problem) -> Problem:
+    """Return the size to show a kernel at: the one wanted, or where it does not take that, a small one of some blocks.
+
+    A kernel that takes none of the sizes tried keeps the one wanted; launching it then says why not.
+    """
+    fitting = None
+    for problem in (wanted, *map(Problem.cube, _SIZES)):
+        try:
+            tried = launch(kernel, problem, kernel.defaults | picture_params(kernel, problem))
+        except GemmvizError:
+            continue
+        if problem == wanted or tried.blocks >= _ENOUGH_BLOCKS:
+            return problem
+        fitting = fitting or problem
+    return fitting or wanted

@@ -10,7 +10,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session.measured import Measured
-from gemmviz.session.picture import picture_params
+from gemmviz.session.picture import picture_params, picture_problem
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.timeline import Order
 
@@ -71,7 +71,7 @@ class Session(Measured):
     def __init__(self, kernels: list[Kernel], theme: str = "dark") -> None:
         super().__init__(kernels, Problem.cube(_BENCH_SIZE))
         self.kernel = kernels[0]
-        self.problem = Problem.cube(8)
+        self.problem = self.wanted = Problem.cube(8)
         self.params: dict[str, int] = dict(self.kernel.defaults)
         self.order: Order = "grid"
         self.bench_params: dict[str, int] = dict(self.kernel.defaults)
@@ -101,7 +101,11 @@ class Session(Measured):
         return launch(self.kernel, self.problem, self.params)
 
     def choose_kernel(self, kernel: Kernel, params: dict[str, int] | None = None) -> None:
-        """Choose a rung, with parameters small enough that its tiles can be seen at the chosen size."""
+        """Choose a rung, with parameters small enough that its tiles can be seen at the chosen size.
+
+        A rung that does not take that size is shown at one that it takes, and the next rung at the chosen one again.
+        """
+        self.problem = picture_problem(kernel, self.wanted)
         self.params = kernel.defaults | picture_params(kernel, self.problem) | (params or {})
         self.bench_params = dict(kernel.defaults)
         self.kernel = kernel
@@ -112,7 +116,7 @@ class Session(Measured):
     ) -> None:
         """Choose the size, some parameters, or the order of the blocks."""
         before = (self.problem, self.params, self.order)
-        self.problem = problem or self.problem
+        self.problem = self.wanted = problem or self.problem
         self.params = self.params | (params or {})
         self.order = order or self.order
         if before != (self.problem, self.params, self.order):

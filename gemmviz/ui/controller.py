@@ -132,7 +132,7 @@ class Controller(QObject):
         self.play_next = False
         session.pause()
         session.show(playable)
-        notes = _explained(_notes(playable), session.kernel)
+        notes = _explained(_notes(playable), session.kernel) or _another_size(session)
         if notes is not None or session.message is None or not session.message.lasting:
             session.tell(notes)
         if playing:
@@ -253,6 +253,17 @@ def _explained(message: Message | None, kernel: Kernel) -> Message | None:
     if message is None or not kernel.exhibit:
         return message
     return replace(message, text=f"Wrong on purpose: {kernel.exhibit}\n{message.text}", kind="info", lasting=True)
+
+
+def _another_size(session: Session) -> Message | None:
+    """Say why a rung is shown at another size than the one chosen, when it is."""
+    if session.problem == session.wanted:
+        return None
+    try:
+        launch(session.kernel, session.wanted, session.params)
+    except GemmvizError as error:
+        return Message(f"Shown at {session.problem}, because {error}", "info")
+    return None
 
 
 def _notes(playable: Playable) -> Message | None:

@@ -9,7 +9,7 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session import Session, picture_params
+from gemmviz.session import Session
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.record import record
 from gemmviz.trace.timeline import build
@@ -31,20 +31,21 @@ def session(playable):
     return session
 
 
-def picture(kernel):
-    """Return the launch on the stage at the smallest size that fits: tensor cores take nothing below 16."""
-    for problem in map(Problem.cube, (8, 32)):
-        try:
-            return launch(kernel, problem, picture_params(kernel, problem))
-        except ConstraintError as error:
-            refused = error
-    raise refused
-
-
-def test_the_picture_of_every_cuda_rung_shows_four_blocks():
+def test_the_picture_of_every_cuda_rung_shows_four_blocks(session):
     for kernel in (k for k in ladder() if k.backend == "cuda"):
-        job = picture(kernel)
+        session.choose_kernel(kernel)
+        job = session.launch()
         assert job.blocks == 4 and job.threads >= 4, kernel.name
+
+
+def test_a_rung_that_does_not_take_the_chosen_size_is_shown_at_another_and_the_next_one_is_not(session):
+    session.choose(problem=Problem.cube(8))
+    session.choose_kernel(find("matmul_tc", session.kernels))
+    assert (session.problem, session.wanted) == (Problem.cube(32), Problem.cube(8))
+    session.choose_kernel(find("matmul_tc_2d_warp_tiling", session.kernels))
+    assert (session.problem, session.params) == (Problem.cube(64), {"WM": 2, "WN": 2})
+    session.choose_kernel(find("gpumult1", session.kernels))
+    assert session.problem == Problem.cube(8)
 
 
 def test_playing_goes_on_with_time_and_stops_at_the_end_without_loop(session):
