@@ -1,11 +1,13 @@
 """Compares two result files, row by row."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.results import Document, Row
+from gemmviz.bench.spread import shaky, span
 
 Verdict = Literal["FASTER", "SLOWER", "SAME", "UNCLEAR"]
 # Two runs of one kernel on one machine agree within this share of the median.
@@ -48,8 +50,9 @@ def compare(before: Document, after: Document) -> Iterator[Comparison]:
     """Compare the rows that both files hold, and name those that only one of them holds.
 
     A difference below `NOISE` is none. A larger one counts when the middle halves of the samples (first to third
-    quartile) do not overlap. A kernel that was right and is not any more is SLOWER, whatever its figures say. Kernels
-    that are wrong on purpose have no figures and are left out.
+    quartile) do not overlap. Where a row is flagged noisy, contended or rounds-disagree, it counts only when it is
+    larger than what rounds and samples of both runs span together. A kernel that was right and is not any more is
+    SLOWER, whatever its figures say. Kernels that are wrong on purpose have no figures and are left out.
 
     Parameters
     ----------
@@ -66,6 +69,13 @@ def compare(before: Document, after: Document) -> Iterator[Comparison]:
         yield _judge(old.pop(_key(row), None), row)
     for row in old.values():
         yield _judge(row, None)
+
+
+def protocol_differences(before: Document, after: Document) -> list[str]:
+    """Return which rules of the measurement differ between two result files, for people."""
+    old, new = before["protocol"], after["protocol"]
+    names = [field.name for field in fields(Protocol)]
+    return [f"{n} {old.get(n)} before, {new.get(n)} now" for n in names if old.get(n) != new.get(n)]
 
 
 def _key(row: Row) -> tuple[object, ...]:
@@ -94,5 +104,18 @@ def _judge(old: Row | None, new: Row | None) -> Comparison:
     first, second = old["stats"], new["stats"]
     if first["q1"] <= second["q3"] and second["q1"] <= first["q3"]:
         return result("UNCLEAR", "the samples overlap")
+    doubts = shaky((old, new))
+    because = _doubtful(old, new) if doubts else ""
+    if because:
+        return result("UNCLEAR", f"flagged {', '.join(doubts)}: {because}")
     flags = dict.fromkeys([*old["flags"], *new["flags"]])
     return result("FASTER" if after > before else "SLOWER", f"flagged {', '.join(flags)}" if flags else "")
+
+
+def _doubtful(old: Row, new: Row) -> str:
+    """Return why the difference of two flagged rows may be chance; empty where it is not."""
+    if min(row["stats"]["n"] for row in (old, new)) < 2:
+        return "a single sample proves nothing"
+    widths = [high - low for low, high in map(span, (old, new))]
+    apart = abs(new["stats"]["median"] - old["stats"]["median"])
+    return "rounds and samples span as much as the difference" if apart <= sum(widths) else ""

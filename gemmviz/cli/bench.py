@@ -82,7 +82,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def keep(document: results.Document) -> None:
     """Store a run that has come to something; that it cannot be stored is told and no failure of the measurement."""
-    if all(row["status"] == "cancelled" for row in document["results"]):
+    if not document.get("recordings") and all(row["status"] == "cancelled" for row in document["results"]):
         return
     try:
         store.save(document)

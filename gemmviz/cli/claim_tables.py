@@ -55,16 +55,26 @@ def _finding(finding: Finding) -> str:
 
 
 def _print_table(out: Console, claim: Claim, found: VerdictTable) -> None:
+    ours_known, theirs_known = (_any_figure(cells) for cells in (found.ours, found.theirs))
+    if not (ours_known or theirs_known):
+        return
     where = f" on {claim.where}" if claim.where else ""
-    table = Table(title=f"{claim.id}: {found.title}, {found.unit}: ours / theirs{where}")
+    whose = f"ours / theirs{where}" if theirs_known else "ours"
+    table = Table(title=f"{claim.id}: {found.title}, {found.unit}: {whose}")
     table.add_column(f"{found.row_axis} \\ {found.column_axis}")
     for column in found.columns:
         table.add_column(escape(column), justify="right")
     for label, ours, theirs in zip(found.rows, found.ours, found.theirs, strict=True):
-        cells = (f"{figure(our, '')} / {figure(their, '')}" for our, their in zip(ours, theirs, strict=True))
+        pairs = ((figure(our, ""), figure(their, "")) for our, their in zip(ours, theirs, strict=True))
+        cells = (f"{our} / {their}" if theirs_known else our for our, their in pairs)
         table.add_row(escape(label), *cells)
     out.print(table)
-    out.print(f"ours: {found.origin}", markup=False, highlight=False)
+    if ours_known:
+        out.print(f"ours: {found.origin}", markup=False, highlight=False)
+
+
+def _any_figure(cells: Sequence[Sequence[float | None]]) -> bool:
+    return any(value is not None for line in cells for value in line)
 
 
 def _print_sources(out: Console, claims: Sequence[Claim]) -> None:

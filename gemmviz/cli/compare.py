@@ -11,8 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemmviz.bench import results
-from gemmviz.bench.compare import NOISE, Comparison, compare
+from gemmviz.bench.compare import NOISE, Comparison, compare, protocol_differences
 from gemmviz.bench.stats import significant
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.cli import options
 from gemmviz.cli.tables import console
 
@@ -26,7 +27,8 @@ def add(commands: Any, summary: str) -> None:
         help=summary,
         description="Compares two files that `gemmviz bench --json` wrote, or two stored runs: `last`, `last~1`, or "
         f"the first digits of an id (see `gemmviz runs`). Differences below {NOISE:.0%} are none.",
-        epilog="Exit code 1 when a kernel became slower or stopped being right.",
+        epilog="Exit code 1 when a kernel became slower or stopped being right, 2 when a run is missing or damaged, or "
+        "the runs come from different machines.",
     )
     parser.add_argument("before", metavar="BEFORE", help="a file or a stored run")
     parser.add_argument("after", metavar="AFTER", help="a file or a stored run")
@@ -35,17 +37,31 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    before, after = (results.read(options.result_file(name)) for name in (args.before, args.after))
-    rows = list(compare(before, after))
+    before, after = map(_read, (args.before, args.after))
     machines = [results.machine(document) for document in (before, after)]
+    if machines[0] != machines[1]:
+        raise ConstraintError(
+            f"these runs come from different machines, {' and '.join(machines)}: "
+            "ratios would say nothing about the code"
+        )
+    rows, rules = list(compare(before, after)), protocol_differences(before, after)
     if args.json:
         listed = [asdict(row) | {"ratio": row.ratio} for row in rows]
-        sys.stdout.write(json.dumps({"machines": machines, "rows": listed}, indent=1) + "\n")
+        sys.stdout.write(
+            json.dumps({"machine": machines[0], "protocol_differences": rules, "rows": listed}, indent=1) + "\n"
+        )
     else:
         _print(rows)
-        if machines[0] != machines[1]:
-            print(f"The machines differ: {machines[0]} before, {machines[1]} now. Ratios say nothing about the code.")
+        if rules:
+            print(f"The two runs were not measured by the same rules ({'; '.join(rules)}).")
     return 1 if any(row.verdict == "SLOWER" for row in rows) else 0
+
+
+def _read(name: str) -> results.Document:
+    try:
+        return results.read(options.result_file(name))
+    except GemmvizError as error:  # exit code 1 is kept for regressions
+        raise Unavailable(str(error)) from None
 
 
 def _print(rows: list[Comparison]) -> None:

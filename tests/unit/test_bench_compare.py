@@ -60,6 +60,32 @@ def test_rows_of_one_file_only_are_named():
     assert (second.size[0], second.reason) == (32, "only in the first file")
 
 
+def shaken(middle: float, rounds: tuple[float, ...], *flags: str) -> results.Row:
+    medians = [{"round": i, "n": 7, "median_s": s, "gflops": 1.0} for i, s in enumerate(rounds)]
+    return row(around(middle, 0.001)) | {"rounds": medians, "flags": [*flags]}
+
+
+@pytest.mark.parametrize("flag", ["noisy", "contended", "rounds-disagree"])
+@pytest.mark.parametrize(
+    ("seconds", "rounds", "verdict"),
+    [(1.1, (0.95, 1.1, 1.2), "UNCLEAR"), (0.9, (0.8, 0.9, 1.0), "UNCLEAR"), (1.1, (1.08, 1.12), "SLOWER")],
+)
+def test_a_flagged_row_is_no_regression_within_what_it_spans(
+    seconds: float, rounds: tuple[float, ...], verdict: str, flag: str
+) -> None:
+    steady, flagged = document(shaken(1.0, (1.0, 1.0))), document(shaken(seconds, rounds, flag))
+    (found,) = compare(steady, flagged)
+    assert found.verdict == verdict
+    assert flag in found.reason
+    (back,) = compare(flagged, steady)
+    assert back.verdict == {"SLOWER": "FASTER"}.get(verdict, verdict)
+
+
+def test_one_flagged_sample_proves_nothing():
+    (found,) = compare(document(row([1.0])), document(row([1.5]) | {"flags": ["noisy"]}))
+    assert (found.verdict, found.reason) == ("UNCLEAR", "flagged noisy: a single sample proves nothing")
+
+
 def test_the_command_says_it_with_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [tmp_path / name for name in ("a.json", "b.json")]
     for path, seconds in zip(paths, (1.0, 2.0), strict=True):
@@ -75,9 +101,34 @@ def test_the_command_says_it_with_its_exit_code(tmp_path: Path, capsys: pytest.C
     assert (listed["verdict"], listed["ratio"]) == ("FASTER", pytest.approx(2))
 
 
+def test_runs_of_different_machines_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("abacus", "loom"):
+        there = document(row(around(1.0, 0.01))) | {"env": {"cpu": {"model": name}}}
+        results.write(there, tmp_path / f"{name}.json")
+    assert run(["compare", *(str(tmp_path / f"{name}.json") for name in ("abacus", "loom"))]) == 2
+    assert "different machines, abacus and loom" in capsys.readouterr().err
+
+
+def test_runs_by_different_rules_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    full, quick = tmp_path / "full.json", tmp_path / "quick.json"
+    results.write(document(row(around(1.0, 0.01))), full)
+    results.write(document(row(around(1.0, 0.01))) | {"protocol": Protocol.quick().describe()}, quick)
+    assert run(["compare", str(full), str(quick)]) == 0
+    assert "not measured by the same rules" in capsys.readouterr().out
+    assert run(["compare", str(full), str(full)]) == 0
+    assert "rules" not in capsys.readouterr().out
+
+
+def test_a_run_that_is_not_there_is_no_regression(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = tmp_path / "missing.json"
+    assert run(["compare", str(missing), str(missing)]) == 2
+    assert f"cannot read {missing}" in capsys.readouterr().err
+    assert run(["compare", "no-such-run", "no-such-run"]) == 2
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema_version": 99, "results": []}', '{"schema_version": 1}'])
 def test_what_is_no_result_file_is_refused_and_left_alone(text: str, tmp_path: Path) -> None:
     strange = tmp_path / "strange.json"
     strange.write_text(text)
-    assert run(["compare", str(strange), str(strange)]) == 1
+    assert run(["compare", str(strange), str(strange)]) == 2
     assert strange.read_text() == text

@@ -7,6 +7,7 @@ import pytest
 
 from gemmviz import data
 from gemmviz.bench import results, store
+from gemmviz.bench.protocol import Protocol
 from gemmviz.cli import run
 
 
@@ -60,7 +61,23 @@ def test_claims_that_need_no_run_are_judged_at_once(capsys):
     assert run(["claims", "s4-throughput", "s4-occupancy"]) == 0
     out = capsys.readouterr().out
     assert "hardware counters" in out
-    assert "66.67 / 66.7" in out
+    assert "66.67 / 66.7" in out and "ours: modelled" in out
+
+
+def test_tables_say_whose_figures_they_hold(capsys, tmp_path):
+    empty = results.document({"cpu": {"model": "abacus"}}, None, Protocol())
+    results.write(empty, tmp_path / "none.json")
+    assert run(["claims", "s3-ladder", "s0-shared", "--from", str(tmp_path / "none.json")]) == 0
+    out = capsys.readouterr().out
+    assert "- / 6,688" in out
+    assert "ours: " not in out and "gputiled1 (unrolled)" not in out
+    assert (
+        run(["claims", "s3-ladder", "s0-shared", "--from", str(data.root("resources") / "reference/nvidia-h200.json")])
+        == 0
+    )
+    out = " ".join(capsys.readouterr().out.split())
+    assert "s0-shared: The tiled kernels at 2048, GFLOPS: ours " in out
+    assert "ours: reference: NVIDIA H200" in out
 
 
 def test_what_takes_many_minutes_is_run_by_name_only(capsys, monkeypatch):

@@ -11,6 +11,7 @@ from gemmviz.bench.claims.record import Case, Quantity
 from gemmviz.bench.figures import TRANSFER, Key, key_of
 from gemmviz.bench.occupancy import Use, occupancy
 from gemmviz.bench.results import Document, Row, machine
+from gemmviz.bench.spread import shaky, span
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -25,6 +26,8 @@ _PARTS = {
     "to_host_s": ("transfer", "to_host_s"),
 }
 """Figures that do not stand at the top of a row: in which part they are, and under which name."""
+_RATES = ("gflops", "gbps")
+_NO_GPU = "no CUDA device"
 
 
 class Missing(Exception):
@@ -120,8 +123,11 @@ class Evidence:
 
     def flags(self, quantities: Iterable[Quantity]) -> list[str]:
         """Return what the rows of some measured figures are flagged with, each flag once."""
-        rows = (self._rows.get(_case_key(q.case)) for q in quantities if q.origin == "measured")
-        return list(dict.fromkeys(flag for row in rows if row for flag in row["flags"]))
+        return list(dict.fromkeys(flag for row in self._measured_rows(quantities) for flag in row["flags"]))
+
+    def doubts(self, quantities: Iterable[Quantity]) -> list[str]:
+        """Return those flags of some measured figures that put them in doubt."""
+        return shaky(self._measured_rows(quantities))
 
     def value(self, quantity: Quantity) -> float | str:
         """Return a figure.
@@ -140,10 +146,33 @@ class Evidence:
             case _:
                 return self._measured(case, quantity.what)
 
+    def reach(self, quantity: Quantity) -> tuple[float | str, float | str]:
+        """Return a figure as it were at the shortest and at the longest time that its row spans.
+
+        Raises
+        ------
+        Missing
+            When it is not there, or not yet.
+        """
+        value = self.value(quantity)
+        if quantity.what not in (*_PARTS, *_RATES):
+            return value, value  # the first launch is one sample of its own; a recording is exact
+        row = self._rows[_case_key(quantity.case)]
+        low, high = (time / row["stats"]["median"] for time in span(row))
+        if quantity.what in _RATES:
+            return float(value) / low, float(value) / high
+        return float(value) * low, float(value) * high
+
+    def _measured_rows(self, quantities: Iterable[Quantity]) -> list[Row]:
+        rows = (self._rows.get(_case_key(q.case)) for q in quantities if q.origin == "measured")
+        return [row for row in rows if row]
+
     def _measured(self, case: Case, what: str) -> float:
         row = self._rows.get(_case_key(case))
         if row is None or row["status"] == "cancelled":
             raise Missing(f"{case.kernel} has not been measured", waiting=True)
+        if row["status"] == "skipped" and row["message"].startswith(_NO_GPU):
+            raise Missing(f"{_NO_GPU} here")
         if row["status"] != "ok":
             raise Missing(f"{row['label']}: {row['status']}: {row['message'] or 'nothing was measured'}")
         part, field = _PARTS.get(what, ("", what))

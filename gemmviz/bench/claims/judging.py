@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from gemmviz.bench.claims import doubt
 from gemmviz.bench.claims.evidence import Evidence, Missing
 from gemmviz.bench.claims.record import Check, Claim, Table
 from gemmviz.bench.claims.rules import RULES, Value
@@ -130,6 +131,8 @@ def _look(check: Check, evidence: Evidence) -> Finding:
     verdict: State = "holds" if outcome.holds else "does not hold"
     flags = evidence.flags(check.quantities)
     because = outcome.because + (f"; flagged {', '.join(flags)}" if flags else "")
+    if evidence.doubts(check.quantities) and doubt.turns(check, evidence, outcome):
+        verdict, because = "cannot be judged here", f"too noisy here; {because}"
     return Finding(check.label, check.unit, check.theirs, outcome.ours, verdict, place, because)
 
 

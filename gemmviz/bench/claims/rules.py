@@ -59,9 +59,8 @@ def _about(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Out
 
 def _same(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
     ratio, within = _ratio(values), float(limits["within"])
-    return Outcome(
-        _shown(ratio), 1 / (1 + within) <= ratio <= 1 + within, f"a difference below {within:.0%} counts as none"
-    )
+    asked = f"a difference below {within:.0%} counts as none" if within else "they must be equal"
+    return Outcome(_shown(ratio), 1 / (1 + within) <= ratio <= 1 + within, asked)
 
 
 def _ascending(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
@@ -79,19 +78,25 @@ def _smallest(values: Sequence[Value], theirs: Value | None, limits: Limits) -> 
 
 
 def _greater_ratio(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
-    one, other = _ratio(values[:2]), _ratio(values[2:])
-    return Outcome(f"{one:.3g}x and {other:.3g}x", one > other, "the first is to be greater")
+    one, other, least = _ratio(values[:2]), _ratio(values[2:]), float(limits["least"])
+    asked = f"the first is to be at least {least:g} times the second"
+    return Outcome(f"{one:.3g}x and {other:.3g}x", one >= least * other, asked)
 
 
 def _equal(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
     (value,) = values
-    return Outcome(value, value == theirs, "it is to be the same")
+    return Outcome(value, value == theirs, "it must be equal")
+
+
+def _at_most(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
+    (value,), most = values, float(limits["most"])
+    return Outcome(value, float(value) <= most, f"at most {most:g} is asked for")
 
 
 def _near(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
     (value,), within = values, float(limits["within"])
     near = abs(float(value) - float(theirs or 0.0)) <= within
-    return Outcome(value, near, f"within {within:g} is asked for")
+    return Outcome(value, near, f"within {within:g} is asked for" if within else "it must be equal")
 
 
 def _none(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
@@ -110,12 +115,13 @@ RULES: dict[str, Rule] = {
     "same": Rule(_same, ("within",)),
     "ascending": Rule(_ascending),
     "smallest": Rule(_smallest),
-    "greater ratio": Rule(_greater_ratio),
+    "greater ratio": Rule(_greater_ratio, ("least",)),
     "equal": Rule(_equal),
+    "at most": Rule(_at_most, ("most",)),
     "near": Rule(_near, ("within",)),
     "none": Rule(_none),
     "some": Rule(_some),
 }
 """``at least``, ``about`` and ``same`` look at the first figure over the second, ``greater ratio`` at that against the
-third over the fourth; ``smallest`` asks whether the first is the smallest; ``near`` and ``equal`` compare one figure
-with the document's; ``none`` and ``some`` count."""
+third over the fourth; ``smallest`` asks whether the first is the smallest; ``at most`` bounds one figure; ``near`` and
+``equal`` compare it with the document's; ``none`` and ``some`` count."""

@@ -1,0 +1,44 @@
+"""Whether noisy rows could turn a verdict: the check is applied again at the ends of what the rows span."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from gemmviz.bench.claims.evidence import Evidence
+from gemmviz.bench.claims.record import Case, Check
+from gemmviz.bench.claims.rules import RULES, Outcome
+
+# Up to here every combination of the ends is looked at; above, each case is set against all others.
+_FEW = 6
+
+
+def turns(check: Check, evidence: Evidence, outcome: Outcome) -> bool:
+    """Return whether a check comes out otherwise somewhere at the ends of what the rows of its cases span.
+
+    Parameters
+    ----------
+    check
+        What is looked at.
+    evidence
+        Must hold every figure of the check.
+    outcome
+        What the medians gave.
+    """
+    reaches = [evidence.reach(quantity) for quantity in check.quantities]
+    cases = list(dict.fromkeys(quantity.case for quantity in check.quantities))
+    for slow in _choices(cases):
+        # A case that is slow is slow in all of its figures.
+        values = [reach[q.case in slow] for q, reach in zip(check.quantities, reaches, strict=True)]
+        if RULES[check.rule].apply(values, check.theirs, check.limits).holds != outcome.holds:
+            return True
+    return False
+
+
+def _choices(cases: Sequence[Case]) -> Iterator[set[Case]]:
+    """Yield which cases are taken at their slow ends; the others are taken at their fast ones."""
+    if len(cases) <= _FEW:
+        for ends in product((False, True), repeat=len(cases)):
+            yield {case for case, slow in zip(cases, ends, strict=True) if slow}
+        return
+    for case in cases:
+        yield {case}
+        yield set(cases) - {case}
