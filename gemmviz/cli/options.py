@@ -11,10 +11,15 @@ from gemmviz.catalogue.problem import Problem
 def add_launch(parser: argparse.ArgumentParser, default_size: int) -> None:
     """Add --size, --m, --n, --k and --set."""
     parser.add_argument("--size", type=whole, metavar="N", help=f"M = N = K = N (default {default_size})")
-    for name in ("m", "n", "k"):
-        parser.add_argument(f"--{name}", type=whole, metavar=name.upper(), help=f"{name.upper()} by itself")
+    add_sides(parser)
     add_set(parser)
     parser.set_defaults(default_size=default_size)
+
+
+def add_sides(parser: argparse.ArgumentParser) -> None:
+    """Add --m, --n and --k."""
+    for name in ("m", "n", "k"):
+        parser.add_argument(f"--{name}", type=whole, metavar=name.upper(), help=f"{name.upper()} by itself")
 
 
 def add_set(parser: argparse.ArgumentParser) -> None:

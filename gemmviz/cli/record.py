@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault, Unavailable
+from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault, KernelTimeout, Unavailable
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.cli import options
@@ -66,12 +66,15 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if recording.wrong or recording.notes else 0
 
 
-def engine_reply(request: RecordRequest) -> Recorded:
-    """Return the recording that a child process makes, or raise what kept it from one."""
-    engine = Engine()
+def engine_reply(request: RecordRequest, engine: Engine | None = None) -> Recorded:
+    """Return the recording that a child process makes, or raise what kept it from one.
+
+    An engine that is given stays open for the next request.
+    """
+    mine = engine or Engine()
     try:
         with Console(stderr=True).status("Recording") as status:
-            for reply in engine.run(request, threading.Event()):
+            for reply in mine.run(request, threading.Event()):
                 if isinstance(reply, Progress):
                     status.update(reply.text)
                 elif isinstance(reply, Failed):
@@ -79,7 +82,8 @@ def engine_reply(request: RecordRequest) -> Recorded:
                 elif isinstance(reply, Recorded):
                     return reply
     finally:
-        engine.close()
+        if engine is None:
+            mine.close()
     raise GemmvizError("the engine ended without an answer")
 
 
@@ -91,6 +95,8 @@ def _error(reply: Failed) -> GemmvizError:
             return ConstraintError(reply.message)
         case "unsupported":
             return Unavailable(reply.message)
+        case "timeout":
+            return KernelTimeout(reply.message, reply.line)
         case _:
             return KernelFault(reply.message, reply.line)
 

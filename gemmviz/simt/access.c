@@ -69,10 +69,15 @@ static inline uint16_t site_at(uintptr_t pc)
 void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other, uintptr_t other_pc, int write)
 {
     gv_run *r = gv_now.run;
-    for (uint32_t i = 0; i < r->notes; i++)
-        if (r->note[i].kind == kind && r->note[i].pc == pc && r->note[i].array == array) return;
+    for (uint32_t i = 0; i < r->notes; i++) {
+        gv_note *n = &r->note[i];
+        if (n->kind == kind && n->pc == pc && n->array == array) {
+            n->times++;
+            return;
+        }
+    }
     if (r->notes == GV_MAX_NOTES) return;
-    r->note[r->notes++] = (gv_note){kind, array, offset, pc, other_pc, gv_now.block, gv_now.thread, other, (uint32_t)write};
+    r->note[r->notes++] = (gv_note){kind, array, offset, pc, other_pc, gv_now.block, gv_now.thread, other, (uint32_t)write, 1};
 }
 
 void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)

@@ -57,6 +57,7 @@ class Note(ct.Structure):
         ("thread", ct.c_uint32),
         ("other", ct.c_uint32),
         ("write", ct.c_uint32),
+        ("times", ct.c_uint64),
     )
 
 

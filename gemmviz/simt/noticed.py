@@ -1,7 +1,7 @@
 """What the recorder noticed while a kernel ran, in words."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemmviz.catalogue.launch import Launch
@@ -22,16 +22,22 @@ class Noticed:
     line
         Of the kernel's file, from 1; 0 where unknown.
     text
-        For people; it begins with FILE:LINE.
+        For people; it begins with FILE:LINE and tells the first time.
+    count
+        How often it came about, in all threads.
+    array
+        That was missed, or nothing.
     """
 
     kind: Kind
     line: int
     text: str
+    count: int = 1
+    array: str = ""
 
 
 def read(job: Run, launch: Launch, names: Sequence[str], line_of: Callable[[int], int]) -> list[Noticed]:
-    """Return what a run noticed, each thing once.
+    """Return what a run noticed, each defect once: the compiler may make many instructions of one line.
 
     Parameters
     ----------
@@ -44,7 +50,7 @@ def read(job: Run, launch: Launch, names: Sequence[str], line_of: Callable[[int]
     line_of
         Returns the line of an instruction's address, 0 where unknown.
     """
-    found: dict[tuple[str, str], Noticed] = {}
+    found: dict[tuple[int, int, int, int, int], Noticed] = {}
     for note in job.note[: job.notes]:
         line, other = line_of(note.pc), line_of(note.other_pc) if note.other_pc else 0
         # The compiler may make two instructions of one barrier in the source.
@@ -52,7 +58,13 @@ def read(job: Run, launch: Launch, names: Sequence[str], line_of: Callable[[int]
             continue
         kind: Kind = "out of bounds" if note.kind == _OUT_OF_BOUNDS else "barrier divergence"
         text = f"{launch.kernel.path.name}:{line}: {_sentence(note, launch, names, job, other)}"
-        found.setdefault((kind, text), Noticed(kind, line, text))
+        defect = (note.kind, line, other, note.array, note.write)
+        known = found.get(defect)
+        if known is None:
+            array = names[note.array] if note.array >= 0 else ""
+            found[defect] = Noticed(kind, line, text, note.times, array)
+        else:
+            found[defect] = replace(known, count=known.count + note.times)
     return list(found.values())
 
 

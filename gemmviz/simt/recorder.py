@@ -197,7 +197,7 @@ def _smaller(job: Run, launch: Launch) -> str:
     else:
         done = job.fault_block / launch.blocks
     size = int((done * launch.problem.m * launch.problem.n * launch.problem.k) ** (1 / 3) * _MARGIN)
-    return f"M = N = K = {size} should fit" if size else "record a smaller size"
+    return f"M = N = K = {size} should fit" if size else "does it end? If so, record a smaller size"
 
 
 def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int) -> None:
@@ -220,13 +220,15 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
         case Status.DEADLINE:
             raise KernelTimeout(
                 f"{where}: still running after {job.deadline_s:g} s in {culprit}: "
-                "an endless loop, or too large a size to record",
+                "does it end? It is an endless loop, or too large a size to record",
                 line or None,
             )
         case Status.TOO_MANY_SITES:
             raise ConstraintError(f"{name} has too many different memory instructions to record: unroll less")
         case Status.TOO_MANY_PHASES:
-            raise ConstraintError(f"{where}: more than 65,535 barriers cannot be recorded: choose a smaller K")
+            raise ConstraintError(
+                f"{where}: more than 65,535 barriers cannot be recorded: does it end? If so, choose a smaller K"
+            )
         case Status.WARP_WAITS:
             other = who(launch, job.fault_block, job.fault_other)
             raise KernelFault(

@@ -15,7 +15,7 @@ typedef struct {
     uint32_t doubles; // the elements are doubles, whose values are kept as floats
 } gv_array;
 
-// Something that the recorder noticed, once per kind and site.
+// Something that the recorder noticed, once per kind and site; `times` counts how often it came about.
 enum { GV_NOTE_OUT_OF_BOUNDS = 1, GV_NOTE_BARRIER_LEFT = 2, GV_NOTE_BARRIERS_DIFFER = 3 };
 typedef struct {
     int32_t kind;
@@ -23,6 +23,7 @@ typedef struct {
     int64_t offset; // bytes from the array's start
     uintptr_t pc, other_pc;
     uint32_t block, thread, other, write;
+    uint64_t times;
 } gv_note;
 
 enum {

@@ -24,6 +24,8 @@ Kind = Literal[
     "element of C written by two threads",
     "wrong result",
     "crash",
+    "does not compile",
+    "front matter",
 ]
 _C = 2
 
@@ -41,7 +43,9 @@ class Finding:
     text
         Who does what to which element, for people, without the line.
     count
-        How many elements it happens to.
+        How many elements it happens to; for accesses out of bounds, how many accesses.
+    array
+        The array that it is about, where it is about one.
     """
 
     kind: Kind
@@ -49,6 +53,7 @@ class Finding:
     text: str
     count: int = 1
     other_line: int = 0
+    array: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ def find(recording: Recording, *, c_is_input: bool = False) -> list[Finding]:
     c_is_input
         Whether the kernel may read C before it writes it (``C = alpha A B + beta C``).
     """
-    found = [Finding(n.kind, n.line, n.text.split(": ", 1)[-1]) for n in recording.noticed]
+    found = [Finding(n.kind, n.line, n.text.split(": ", 1)[-1], n.count, array=n.array) for n in recording.noticed]
     touches = _touches(recording)
     races = list(_races(recording, touches))
     found += races
@@ -173,12 +178,63 @@ def _per_lines(recording: Recording, writers: Ints, others: Ints) -> Iterator[Fi
     _, example, counts = np.unique(keys.astype(np.int64), axis=0, return_index=True, return_counts=True)
     for at, count in zip(example, counts, strict=True):
         w, o = int(writers[at]), int(others[at])
+        mine, other, missing = _disorder(recording, w, o, line)
         verb = "writes" if log.write[o] else "reads"
         text = (
-            f"{_who(recording, w)} writes {_element(recording, w)} in line {line[log.site[w]]} while "
-            f"{_who(recording, o)} {verb} it in line {line[log.site[o]]}, with nothing that puts the two in order"
+            f"{_who(recording, w)} writes {_element(recording, w)} in line {line[log.site[w]]}{mine} while "
+            f"{_who(recording, o)} {verb} it in line {line[log.site[o]]}{other}: {missing}"
         )
-        yield Finding("race", int(line[log.site[w]]), text, int(count), int(line[log.site[o]]))
+        yield Finding("race", int(line[log.site[w]]), text, int(count), int(line[log.site[o]]), _array(recording, w))
+
+
+def _disorder(recording: Recording, writer: int, other: int, line: Ints) -> tuple[str, str, str]:
+    """Say in which step a write and the other access of a race are, and where what puts them in order is missing.
+
+    Which of both comes first is told by a thread that makes both in this phase: without the barrier after the use of a
+    tile it reads the old tile and goes on to write the next one; without the barrier before, it writes and then reads.
+    """
+    log = recording.accesses
+    if recording.backend == "c":
+        return "", "", "nothing puts the two in order"
+    if log.block[writer] != log.block[other]:
+        return "", "", "nothing puts two blocks in order"
+    in_warp = log.thread[writer] // WARP == log.thread[other] // WARP
+    missing = "no barrier and no __syncwarp()" if in_warp else "no barrier"
+    here, there = int(line[log.site[writer]]), int(line[log.site[other]])
+    if here == there or not (here and there):
+        return "", "", f"{missing} between the two"
+
+    step = "tile step" if recording.arrays[int(log.array[writer])].space == "shared" else "step"
+    alike = (log.block == log.block[writer]) & (log.array == log.array[writer])
+    for thread in (log.thread[writer], log.thread[other]):
+        rows = np.flatnonzero(alike & (log.thread == thread))
+        writes = rows[(line[log.site[rows]] == here) & log.write[rows]]
+        others = rows[(line[log.site[rows]] == there) & (log.write[rows] == log.write[other])]
+        now = [_in_same_stretch(recording, found, writer, in_warp) for found in (writes, others)]
+        if not all(map(len, now)):
+            continue
+        write_first = now[0][0] < now[1][0]
+        first, second = (here, there) if write_first else (there, here)
+        earlier = (others if write_first else writes)[0] < min(now[0][0], now[1][0])
+        if earlier and second < first:  # the way from the first line to the second one leads back to the loop's begin
+            ahead, place = (
+                f", already in the next {step},",
+                f"{missing} between line {first} and line {second} of the next one",
+            )
+            return ("", ahead.rstrip(","), place) if write_first else (ahead, ", still in this one", place)
+        looped = len(np.unique(log.phase[writes])) > 1
+        return "", f" in the same {step}" if looped else "", f"{missing} between line {first} and line {second}"
+    return "", "", f"{missing} between line {min(here, there)} and line {max(here, there)}"
+
+
+def _in_same_stretch(recording: Recording, rows: Ints, row: int, in_warp: bool) -> Ints:
+    """Return those rows that no barrier, and within a warp no ``__syncwarp``, parts from a row."""
+    log = recording.accesses
+    same = log.phase[rows] == log.phase[row]
+    if in_warp:
+        same &= log.turn[rows] == log.turn[row]
+    found: Ints = rows[same]
+    return found
 
 
 def _unwritten_reads(recording: Recording, t: _Touches, c_is_input: bool) -> Iterator[Finding]:
@@ -211,7 +267,9 @@ def _unwritten_reads(recording: Recording, t: _Touches, c_is_input: bool) -> Ite
     for at, count in zip(example, counts, strict=True):
         r = int(rows[at])
         text = f"{_who(recording, r)} reads {_element(recording, r)}, which nobody has written yet"
-        yield Finding("read of memory nobody wrote", int(line[log.site[r]]), text, int(count))
+        yield Finding(
+            "read of memory nobody wrote", int(line[log.site[r]]), text, int(count), array=_array(recording, r)
+        )
 
 
 def _coverage(recording: Recording, t: _Touches, raced: bool) -> Iterator[Finding]:
@@ -225,7 +283,7 @@ def _coverage(recording: Recording, t: _Touches, raced: bool) -> Iterator[Findin
     if len(missing):
         row, column = _cell(recording.arrays[_C], int(missing[0]))
         text = f"{len(missing):,} of {len(written):,} elements of C are never written, the first is C[{row}, {column}]"
-        yield Finding("element of C never written", 0, text, len(missing))
+        yield Finding("element of C never written", 0, text, len(missing), array="C")
     rows = np.flatnonzero(in_c)
     first, last = _groups((t.slot[rows],))
     both = (t.block[rows[first]] != t.block[rows[last]]) | (t.thread[rows[first]] != t.thread[rows[last]])
@@ -234,12 +292,16 @@ def _coverage(recording: Recording, t: _Touches, raced: bool) -> Iterator[Findin
         line = recording.sites[int(log.site[one])].line
         text = f"{_element(recording, one)} is written by {_who(recording, one)} and by {_who(recording, other)}"
         other_line = recording.sites[int(log.site[other])].line
-        yield Finding("element of C written by two threads", line, text, int(both.sum()), other_line)
+        yield Finding("element of C written by two threads", line, text, int(both.sum()), other_line, "C")
 
 
 def _cell(array: Array, element: int) -> tuple[int, int]:
     row, column = array.cells(np.array([element]))
     return int(row[0]), int(column[0])
+
+
+def _array(recording: Recording, row: int) -> str:
+    return recording.arrays[int(recording.accesses.array[row])].name
 
 
 def _element(recording: Recording, row: int) -> str:

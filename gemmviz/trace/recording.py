@@ -259,7 +259,7 @@ class Recording:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         plain["arrays"] = [asdict(a) for a in self.arrays]
         plain["sites"] = [(s.line, s.column, s.atomic) for s in self.sites]
-        plain["noticed"] = [(n.kind, n.line, n.text) for n in self.noticed]
+        plain["noticed"] = [(n.kind, n.line, n.text, n.count, n.array) for n in self.noticed]
         plain["accesses"] = {f.name: getattr(self.accesses, f.name) for f in fields(self.accesses)}
         return plain
 

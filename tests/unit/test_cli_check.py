@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.catalogue.errors import KernelTimeout
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import run
+from gemmviz.cli.check_plan import plan
+from gemmviz.trace.record import record
 
 
 def document(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
@@ -38,3 +45,58 @@ def test_a_crash_is_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_a_size_that_the_kernel_does_not_take_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "matmul_tc", "--size", "20"]) == 2
     assert "nearest size that works is 16 x 16 x 16" in capsys.readouterr().err
+
+
+def test_by_default_each_offered_value_is_checked_and_a_defect_is_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tiled = find("gputiled", ladder())
+    mutant = tmp_path / "mutant.cu"
+    mutant.write_text(tiled.text.replace("        __syncthreads();\n", "\n", 1))
+    assert run(["check", str(mutant)]) == 1
+    out = capsys.readouterr().out
+    assert "gputiled<16> at 32 x 32 x 32" in out
+    assert "gputiled<32> at 37 x 45 x 41: nothing but the above" in out
+    assert out.count(": race: ") == 2
+    assert "also with all others below" in out
+
+    assert run(["check", str(mutant), "--set", "TS=8", "--m", "9", "--json", "-"]) == 1
+    sizes = document(capsys)["sizes"]
+    assert [(s["entry"], s["M"], s["N"], s["K"]) for s in sizes] == [("gputiled<8>", 9, 32, 32)]
+
+
+def test_a_value_that_only_goes_wrong_away_from_the_default_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mutant = tmp_path / "mutant.cu"
+    mutant.write_text(find("gputiled", ladder()).text.replace("float sum = 0", "float sum = TS == 8"))
+    assert run(["check", str(mutant)]) == 1
+    assert (
+        "gputiled<8> at 37 x 45 x 41\nmutant.cu: wrong result: 1,665 elements of C are not" in capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize("rung", [k for k in ladder() if k.recordable and not k.exhibit], ids=lambda k: k.name)
+def test_the_second_size_tells_m_n_and_k_apart(rung: Kernel) -> None:
+    second = plan(rung, [], {}).launches[1][0]
+    assert len({second.m, second.n, second.k}) == 3
+
+
+def test_an_expression_that_fails_at_one_size_leaves_the_report_of_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mutant = tmp_path / "mutant.cu"
+    mutant.write_text(find("gputiled", ladder()).text.replace("ceil(N / TS)", "N / TS"))
+    assert run(["check", str(mutant), "--set", "TS=16"]) == 1
+    out = capsys.readouterr().out
+    assert "gputiled<16> at 32 x 32 x 32: no defect found" in out
+    assert "mutant [TS=16] at 37 x 45 x 41\nmutant.cu:10: front matter: 'N / TS' is 2.8125" in out
+
+
+def test_a_kernel_that_does_not_end_is_asked_about(tmp_path: Path) -> None:
+    endless = find("gputiled", ladder()).text.replace(
+        "float sum = 0;", "float sum = 0; for (;;) *(volatile float *)C = 1;"
+    )
+    job = launch(parse(endless, tmp_path / "k.cu"), Problem.cube(8))
+    with pytest.raises(KernelTimeout, match="does it end"):
+        record(job, deadline_s=0.2)

@@ -45,6 +45,14 @@ def test_a_barrier_that_was_dropped_is_a_race_between_the_tiles_lines(dropped: i
     assert {f.kind for f in races} == {"race"}
     assert {lines[f.line - 1].split()[0][:2] for f in races} == {"As", "Bs"}
     assert all("sum +=" in lines[f.other_line - 1] or "for (" in lines[f.other_line - 1] for f in races)
+    for race in races:
+        use, fill = f"line {race.other_line}", f"line {race.line}"
+        missing = (f"between {fill} and {use}", f"between {use} and {fill} of the next one")[dropped]
+        assert race.text.endswith(missing)
+        assert ("already in the next tile step" in race.text, "in the same tile step" in race.text) == (
+            dropped == 1,
+            dropped == 0,
+        )
 
 
 def test_a_race_names_both_threads_both_lines_and_the_element() -> None:
@@ -91,6 +99,18 @@ def test_an_index_that_runs_out_of_a_shared_array_does_not_land_in_the_next_one(
     finding = found(body)[0]
     assert (finding.kind, finding.line) == ("out of bounds", 12)
     assert "s[64], out of bounds (it has 64 elements)" in finding.text
+
+
+def test_many_instructions_of_one_line_are_one_overrun() -> None:
+    body = "    float x = 0;\n#pragma unroll\n    for (int q = 0; q < 4; q++) x += A[32 + q * 2];\n    C[i] = x;"
+    overruns = [f for f in found(body) if f.kind == "out of bounds"]
+    assert [(f.line, f.array, f.count) for f in overruns] == [(12, "A", 4 * 128)]
+
+
+def test_a_read_before_the_write_of_another_thread_is_not_said_to_be_in_another_step() -> None:
+    body = "    __shared__ float s[64];\n    s[t] = t;\n    __syncthreads();\n    float x = s[63 - t];\n    s[t] = x;\n"
+    race = found(body + "    C[i] = x;")[0]
+    assert race.text.endswith("reads it in line 13: no barrier between line 13 and line 14")
 
 
 def test_threads_that_wait_at_different_barriers() -> None:

@@ -1,0 +1,81 @@
+"""At which sizes and with which parameters ``gemmviz check`` looks at a kernel."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import nearest_size
+from gemmviz.catalogue.problem import Problem
+
+# One that tiles divide, and the first of these whose lengths still differ after rounding to what the kernel takes:
+# an index that mixes up M, N and K goes unnoticed where two of them are equal. A tile of 32 has a neighbour each way:
+# what one tile step does to the next is not seen in one step.
+_EVEN = Problem.cube(32)
+_UNEVEN = tuple(Problem(*s) for s in ((37, 45, 41), (48, 32, 64), (64, 32, 96), (96, 64, 32), (256, 128, 64)))
+# A value that is offered takes a compilation of its own; with these a check ends within seconds.
+_MOST_VALUES = 8
+
+
+@dataclass
+class Plan:
+    """What to look at, in this order.
+
+    Attributes
+    ----------
+    launches
+        Sizes with parameters, at least one.
+    left_out
+        What is not looked at and why, for people.
+    """
+
+    launches: list[tuple[Problem, dict[str, int]]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Plan:
+    """Choose sizes and parameters.
+
+    Parameters
+    ----------
+    kernel
+        What is to be checked.
+    sizes
+        Those asked for; none for sizes that suit the kernel.
+    params
+        Those asked for; none for the defaults, and then each other value that is offered, one at a time.
+
+    Raises
+    ------
+    ConstraintError
+        When the kernel takes no size near the usual ones.
+    """
+    chosen = Plan()
+    asked = list(sizes)
+    base = kernel.defaults | params
+    own = asked or [size for size in (nearest_size(kernel, _EVEN, base), uneven(kernel, base)) if size]
+    if not own:
+        raise ConstraintError(f"{kernel.name} takes no size near {_EVEN}: name one with --size")
+    chosen.launches = [(size, base) for size in dict.fromkeys(own)]
+    if params:
+        return chosen
+
+    values = [(name, value) for name, offered in kernel.params.items() for value in offered[1:]]
+    fitting = []
+    for name, value in values:
+        varied = base | {name: value}
+        fits = (size for size in asked if nearest_size(kernel, size, varied) == size)
+        size = next(fits, None) if asked else uneven(kernel, varied)
+        if size:
+            fitting.append((size, varied, f"{name} = {value}"))
+    chosen.launches += [(size, varied) for size, varied, _ in fitting[:_MOST_VALUES]]
+    if fitting[_MOST_VALUES:]:
+        rest = ", ".join(what for _, _, what in fitting[_MOST_VALUES:])
+        chosen.left_out.append(f"{rest}: more values than are checked by default, name one with --set")
+    return chosen
+
+
+def uneven(kernel: Kernel, params: dict[str, int]) -> Problem | None:
+    """Return the smallest of a few sizes that the kernel takes with M, N and K as different as it allows, or None."""
+    taken = [size for wanted in _UNEVEN if (size := nearest_size(kernel, wanted, params))]
+    return max(taken, key=lambda size: len({size.m, size.n, size.k}), default=None)  # the first of equals
