@@ -1,5 +1,6 @@
 """Tables of results for the terminal."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from rich.console import Console
@@ -13,6 +14,7 @@ from gemmviz.bench.stats import significant
 _ON_GPU = frozenset({"cuda", "cublas"})
 _LIBRARIES = frozenset({"numpy", "openblas", "cublas"})
 _WIDTH = 160
+_MANY = 4
 
 
 def console() -> Console:
@@ -23,19 +25,31 @@ def console() -> Console:
 
 def print_results(document: results.Document, where: str = "as measured on this machine now") -> None:
     """Print a result file: kernels, transfers, exhibits, and what went wrong."""
-    out, rows = console(), document["results"]
+    out = console()
+    rows, skipped = _apart(document["results"])
     kernels = [row for row in rows if row["backend"] != TRANSFER and not row["exhibit"]]
     transfers = [row for row in rows if row["backend"] == TRANSFER]
     if kernels:
         _print_kernels(out, kernels, where)
     if transfers:
         _print_transfers(out, transfers, where)
-    _print_messages(out, [*kernels, *transfers])
+    _print_messages(out, [*kernels, *transfers, *skipped])
     exhibits = [row for row in rows if row["exhibit"]]
     if exhibits:
         out.print("Wrong on purpose (verified, never timed, never ranked):", highlight=False)
     for row in exhibits:
         out.print(f"  {row['label']}  {size(row)}: {row['status']}: {row['message']}", markup=False, highlight=False)
+
+
+def _apart(rows: list[results.Row]) -> tuple[list[results.Row], list[results.Row]]:
+    """Take out the rows that were skipped for a reason that many share: one line tells it."""
+    reasons = Counter(row["message"] for row in rows if row["status"] == "skipped")
+    shared = {reason for reason, count in reasons.items() if count >= _MANY}
+    together = [row["status"] == "skipped" and row["message"] in shared for row in rows]
+    return (
+        [row for row, out in zip(rows, together, strict=True) if not out],
+        [row for row, out in zip(rows, together, strict=True) if out],
+    )
 
 
 def size(row: results.Row) -> str:

@@ -53,3 +53,14 @@ def test_an_exhibit_is_told_apart_with_what_is_wrong_with_it(capsys):
     text = printed(capsys, row("gputiled"), exhibit)
     assert "│ mm_printed" not in text
     assert text.index("Wrong on purpose") < text.index("wrong: C[0, 0] is wrong. Wrong on purpose: C was never set")
+
+
+def test_what_many_are_skipped_for_is_told_once(capsys):
+    skipped = []
+    for name in ("gputiled", "RR", "CC", "mm_printed"):
+        skipped.append(results.new_row(find(name, KERNELS), Problem.cube(100), {}))
+        results.fail(skipped[-1], "skipped", "no CUDA device")
+    text = printed(capsys, row("hostmult1"), *skipped)
+    assert "4 kernels: skipped: no CUDA device" in text and "gputiled" not in text
+    text = printed(capsys, row("hostmult1"), *skipped[:2])
+    assert "│ gputiled" in text
