@@ -62,12 +62,14 @@ def compare(before: Document, after: Document) -> Iterator[Comparison]:
     Yields
     ------
     Comparison
-        In the order of `after`, then what is only in `before`.
+        In the order of `after`, then what is only in `before`. What ran in neither is left out, as are exhibits.
     """
     old = {_key(row): row for row in before["results"] if not row["exhibit"]}
     for row in (row for row in after["results"] if not row["exhibit"]):
-        yield _judge(old.pop(_key(row), None), row)
-    for row in old.values():
+        other = old.pop(_key(row), None)
+        if row["status"] != "skipped" or (other and other["status"] != "skipped"):
+            yield _judge(other, row)
+    for row in (row for row in old.values() if row["status"] != "skipped"):
         yield _judge(row, None)
 
 

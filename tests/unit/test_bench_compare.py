@@ -132,3 +132,11 @@ def test_what_is_no_result_file_is_refused_and_left_alone(text: str, tmp_path: P
     strange.write_text(text)
     assert run(["compare", str(strange), str(strange)]) == 2
     assert strange.read_text() == text
+
+
+def test_what_ran_in_neither_run_is_left_out():
+    gone = row(None, status="skipped")
+    assert list(compare(document(gone), document(gone))) == []
+    assert list(compare(document(gone), document())) == []
+    (found,) = compare(document(row(around(1, 0))), document(gone))
+    assert found.verdict == "UNCLEAR"
