@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gemmviz.backends.watch import Observed, watch_cpu
+from gemmviz.catalogue.dtypes import stored_as
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix, Problem, poison_byte
@@ -193,7 +194,7 @@ class Guarded:
     """
 
     def __init__(self, xp: Any, launch: Launch) -> None:
-        dtype = xp.dtype(launch.kernel.accumulate)
+        dtype = xp.dtype(stored_as(launch.kernel.accumulate))
         problem = launch.problem
         self._bytes = problem.m * problem.n * dtype.itemsize
         self.raw = xp.empty(self._bytes + 2 * GUARD_BYTES + _ALIGNMENT, "uint8")

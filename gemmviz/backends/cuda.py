@@ -1,7 +1,8 @@
 """CUDA kernels and cuBLAS through CuPy. The only module that imports CuPy; only the engine's process imports it."""
 
 import os
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
 
@@ -63,6 +64,17 @@ def nvrtc_version() -> str | None:
     return f"{major}.{minor}"
 
 
+@contextmanager
+def profiled() -> Iterator[None]:
+    """Let a profiler that watches this process see what is launched inside."""
+    runtime = cupy().cuda.runtime
+    runtime.profilerStart()
+    try:
+        yield
+    finally:
+        runtime.profilerStop()
+
+
 class _DeviceBackend(Backend):
     clears_l2 = True
 
@@ -106,24 +118,31 @@ class _DeviceBackend(Backend):
 
 
 class CudaBackend(_DeviceBackend):
-    """CUDA kernels, compiled by NVRTC, each launch once."""
+    """CUDA kernels, compiled by NVRTC, each launch once.
+
+    Parameters
+    ----------
+    extra_flags
+        What NVRTC is told besides.
+    """
 
     name = "cuda"
 
-    def __init__(self) -> None:
+    def __init__(self, extra_flags: tuple[str, ...] = ()) -> None:
         self._compiled: dict[tuple[object, ...], Compiled] = {}
+        self._extra_flags = extra_flags
 
     def prepare(self, launch: Launch) -> Prepared:
         """Compile, or take what was compiled before, and allocate."""
         source = launch.kernel
         key = (source.path, source.text, launch.entry, *launch.macros.items(), launch.block, launch.shared_bytes)
         if key not in self._compiled:
-            self._compiled[key] = _compile(launch)
+            self._compiled[key] = _compile(launch, self._extra_flags)
         kernel, build, types = self._compiled[key]
         return _CudaPrepared(launch, build, kernel, types)
 
 
-def _compile(launch: Launch) -> Compiled:
+def _compile(launch: Launch, extra_flags: tuple[str, ...]) -> Compiled:
     """Return the kernel, its build, and the types of its scalar parameters.
 
     Raises
@@ -134,7 +153,7 @@ def _compile(launch: Launch) -> Compiled:
     cp = cupy()
     if nvrtc_version() is None:
         raise Unavailable(f"NVRTC, CUDA's compiler, is not installed ({install_line(driver())})")
-    kernel, module, build = compile_launch(cp, launch)
+    kernel, module, build = compile_launch(cp, launch, extra_flags)
     if launch.threads > kernel.max_threads_per_block:
         raise LaunchError(
             f"{launch.label} needs {kernel.num_regs} registers per thread, so that a block can have at most "

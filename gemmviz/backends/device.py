@@ -9,6 +9,7 @@ from typing import Any
 from gemmviz.backends.base import GUARD_BYTES, Build, DeviceFault, Guarded, LaunchError, Prepared
 from gemmviz.backends.driver import driver
 from gemmviz.backends.nvrtc import first_line
+from gemmviz.catalogue.dtypes import stored_as
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix, stored, unstored
 
@@ -30,8 +31,9 @@ class DevicePrepared(Prepared):
 
     def load(self, a: Matrix, b: Matrix) -> None:
         """Copy A and B to the device in the kernel's layout."""
-        self.a.set(stored(self.launch.kernel, "A", a))
-        self.b.set(stored(self.launch.kernel, "B", b))
+        kernel = self.launch.kernel
+        self.a.set(stored(kernel, "A", a).view(self.a.dtype))
+        self.b.set(stored(kernel, "B", b).view(self.b.dtype))
 
     def poison(self) -> None:
         """Fill C and its guard zones."""
@@ -75,7 +77,8 @@ class DevicePrepared(Prepared):
 
     def fetch(self) -> Matrix:
         """Copy C to the host."""
-        return unstored(self.launch.kernel, "C", self._cp.asnumpy(self.c.view), self.launch.problem)
+        kernel = self.launch.kernel
+        return unstored(kernel, "C", self._cp.asnumpy(self.c.view).view(kernel.accumulate), self.launch.problem)
 
     def intact(self) -> bool:
         """Whether nothing was written around C."""
@@ -130,4 +133,5 @@ def release(cp: Any) -> None:
 
 def _with_room(cp: Any, size: int, dtype: str) -> Any:
     """Allocate with as much room behind as C has: reading a little too far shows as a wrong C, not as a dead device."""
-    return cp.empty(size + GUARD_BYTES // cp.dtype(dtype).itemsize, dtype)[:size]
+    stored_type = cp.dtype(stored_as(dtype))
+    return cp.empty(size + GUARD_BYTES // stored_type.itemsize, stored_type)[:size]

@@ -1,5 +1,6 @@
 """How compiled C or C++ calls a kernel's entry: from an array of pointers, one per argument."""
 
+from gemmviz.backends import refused
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
@@ -28,10 +29,14 @@ def flags(launch: Launch) -> list[str]:
 
 
 def explain(error: BuildError, launch: Launch) -> BuildError:
-    """Return the error as it is when it names a line; else the prototype does not fit ``args``, and it says so."""
+    """Return the error with its reason: what cannot be recorded, or a prototype that does not fit ``args``.
+
+    The last it is when no line is to blame.
+    """
+    kernel = launch.kernel
+    error = refused.explain(error, kernel) if kernel.backend == "cuda" else error
     if error.line is not None:
         return error
-    kernel = launch.kernel
     reason = str(error).split(": ", 1)[-1]
     return BuildError(
         f"{kernel.path.name}: entry {kernel.entry} cannot be called with args [{', '.join(kernel.args)}]: {reason}",

@@ -43,7 +43,8 @@ class HostPrepared(Prepared):
 
     def fetch(self) -> Matrix:
         """Return a copy of C."""
-        return unstored(self.launch.kernel, "C", self.c.view, self.launch.problem).copy()
+        kernel = self.launch.kernel
+        return unstored(kernel, "C", self.c.view.view(kernel.accumulate), self.launch.problem).copy()
 
     def intact(self) -> bool:
         """Whether nothing was written around C."""

@@ -10,16 +10,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.toolchain import line_directive
+from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 
 _ERROR = re.compile(r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error:? ?(?P<text>.*)$", re.MULTILINE)
 
+# Words that nvcc has from the host's headers.
+_WORDS = "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;"
 
-def compile_launch(cp: Any, launch: Launch) -> tuple[Any, Any, Build]:
+
+def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -> tuple[Any, Any, Build]:
     """Compile a launch's kernel.
 
     Parameters
@@ -28,6 +33,8 @@ def compile_launch(cp: Any, launch: Launch) -> tuple[Any, Any, Build]:
         The module ``cupy``.
     launch
         What to compile.
+    extra_flags
+        What to tell NVRTC besides.
 
     Returns
     -------
@@ -43,9 +50,15 @@ def compile_launch(cp: Any, launch: Launch) -> tuple[Any, Any, Build]:
     """
     kernel = launch.kernel
     macros = (f"-D{name}={value}" for name, value in launch.macros.items())
-    flags = ("--std=c++17", *macros, *(f"-I{folder}" for folder in (kernel.path.parent.resolve(), *mma_folders())))
+    ours = data.root("kernels") / "include"
+    flags = (
+        "--std=c++17",
+        *macros,
+        *(f"-I{folder}" for folder in (kernel.path.parent.resolve(), ours, *mma_folders(), ours / "nvrtc")),
+        *extra_flags,
+    )
     # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
-    code = f"{line_directive(kernel.path)}\n{kernel.text}\n{describing_source(launch.entry)}"
+    code = f"{_WORDS}\n{line_directive(kernel.path)}\n{device_code(kernel.text)}\n{describing_source(launch.entry)}"
     started = time.perf_counter()
     module = cp.RawModule(code=code, options=flags, name_expressions=(launch.entry,))
     try:

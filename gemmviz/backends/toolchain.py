@@ -20,6 +20,9 @@ from gemmviz.catalogue.errors import BuildError, Unavailable
 VARIABLE = "GEMMVIZ_CC"
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
+_ASKED = re.compile(
+    r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:note: in instantiation of|  required from)", re.MULTILINE
+)
 # The first use of a compiler is slow: it may build its own runtime first.
 BUILD_TIMEOUT_S = 300
 
@@ -136,12 +139,32 @@ def included(text: str, folder: Path) -> list[str]:
 def first_error(text: str, blame: Path) -> BuildError:
     """Return the compiler's first error, by preference the first one in the file `blame`."""
     found = list(_DIAGNOSTIC.finditer(text))
-    mine = [d for d in found if Path(d["file"]).name == blame.name]
-    if mine:
-        return BuildError(f"{blame.name}:{mine[0]['line']}: {mine[0]['text']}", int(mine[0]["line"]))
+    ends = [*(d.start() for d in found[1:]), len(text)]
+    begins = [0, *(d.end() for d in found)]
+    for error, begin, end in zip(found, begins, ends, strict=False):
+        # Clang tells after an error in a template who asked for it, GCC before.
+        after, around = text[error.end() : end], text[begin:end]
+        line = _line_in(blame, error) or _asked_for(blame, after) or _asked_for(blame, around)
+        if line:
+            return BuildError(f"{blame.name}:{line}: {_said(error)}", line)
     if found:
-        return BuildError(f"{blame.name}: {found[0]['text']}")
+        return BuildError(f"{blame.name}: {_said(found[0])}")
     return BuildError(f"{blame.name} does not compile: {_first_line(text) or 'the compiler said nothing'}")
+
+
+def _line_in(blame: Path, error: re.Match[str]) -> int:
+    return int(error["line"]) if Path(error["file"]).name == blame.name else 0
+
+
+def _asked_for(blame: Path, text: str) -> int:
+    """Return the line of the file `blame` that made the compiler look at a template, or 0."""
+    found = [m for m in _ASKED.finditer(text) if Path(m["file"]).name == blame.name]
+    return int(found[-1]["line"]) if found else 0
+
+
+def _said(error: re.Match[str]) -> str:
+    """Return what an error says; of an assertion its own sentence."""
+    return re.sub(r"^static assertion failed(?: due to requirement '.*?')?: ", "", error["text"])
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.backends.base import Trip
+from gemmviz.catalogue.dtypes import stored_as
 from gemmviz.catalogue.problem import Problem
 
 
@@ -26,8 +27,9 @@ class DeviceTrip(Trip):
         self._cp = cp
         sizes = {name: problem.shape(name)[0] * problem.shape(name)[1] for name in "ABC"}
         # Ones, because a fresh page of zeros is no memory yet.
-        self._host = {name: np.ones(size, accumulate if name == "C" else dtype) for name, size in sizes.items()}
-        self._device = {name: cp.empty(size, accumulate if name == "C" else dtype) for name, size in sizes.items()}
+        types = {name: stored_as(accumulate if name == "C" else dtype) for name in sizes}
+        self._host = {name: np.ones(size, types[name]) for name, size in sizes.items()}
+        self._device = {name: cp.empty(size, types[name]) for name, size in sizes.items()}
 
     def go(self) -> tuple[float, float]:
         """Copy A and B there and C back, each way until the device says that it is done."""

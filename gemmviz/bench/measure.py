@@ -194,7 +194,7 @@ class Measurement:
         rows.describe_round(row, cold, len(cold.seconds) - before, seen)
         if last:
             rows.describe_hot(row, hot, cold.flops, host_s)
-        if backend.clears_l2:
+        if backend.clears_l2 and not self.kernel.math:  # no maker's figure for tf32 is kept
             rows.describe_peak(row, peak_gflops(self.bench.device, self.kernel.dtype, self.kernel.accumulate))
         self.over = last
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gemmviz.bench.figures import ON_GPU, Pick, Row, Shown
+from gemmviz.bench.figures import ON_GPU, Pick, Row, Shown, size_of
 from gemmviz.catalogue.kernel import Kernel
 
 LIBRARIES = ("numpy", "openblas", "cublas")
@@ -18,23 +18,33 @@ class Standing:
     kernel, row, origin
         What was measured, and where: `origin` is empty for this machine.
     speedup
-        GFLOPS over those of the first rung that runs in the same place (CPU or GPU) of the same machine.
+        GFLOPS over those of the first rung that runs in the same place (CPU or GPU) of the same machine; None for a
+        variant, which is no rung.
     share, library
         GFLOPS over those of the best library with the same element types on the same processor, and its title; None
-        where there is none, and for the libraries' own rows.
+        where there is none, and for the libraries' own rows and variants.
+    of_base
+        For a variant: its GFLOPS over those of the rung that it comes from, of the same machine, size and parameters;
+        None where there are none. A variant that failed has a row without GFLOPS.
     """
 
     kernel: Kernel
     row: Row
     origin: str
-    speedup: float
+    speedup: float | None
     share: float | None
     library: str
+    of_base: float | None = None
 
     @property
     def gflops(self) -> float:
-        """The headline: GFLOPS of the cold median."""
-        return float(self.row["gflops"])
+        """The headline: GFLOPS of the cold median; 0 for a variant that failed."""
+        return float(self.row["gflops"] or 0)
+
+    @property
+    def is_variant(self) -> bool:
+        """Whether it is a rung with a part taken away or edited: shown behind its rung, and ranked with none."""
+        return bool(self.kernel.changes)
 
     @property
     def peak_share(self) -> float | None:
@@ -48,37 +58,66 @@ def place(kernel: Kernel) -> str:
 
 
 def standings(kernels: Iterable[Kernel], pick: Pick) -> list[Standing]:
-    """Return the rungs that have a figure, in the ladder's order.
+    """Return the rungs that have a figure, in the ladder's order, and the variants among them.
 
     Figures of different machines are never compared with each other.
 
     Parameters
     ----------
     kernels
-        The ladder, or a part of it.
+        The ladder, or a part of it; a variant stands behind its rung.
     pick
-        Returns the figure to show of a kernel.
+        Returns the figure to show of a kernel; of a variant, where that failed, the row that says so.
     """
     chosen = [(k, shown) for k in kernels if not k.exhibit and (shown := pick(k.name)) is not None]
+    rungs = [(kernel, shown) for kernel, shown in chosen if not kernel.changes]
     first: dict[tuple[str, str], float] = {}
-    for kernel, shown in chosen:
+    for kernel, shown in rungs:
         first.setdefault((shown.origin, place(kernel)), shown.row["gflops"])
     return [
-        Standing(kernel, s.row, s.origin, s.row["gflops"] / first[s.origin, place(kernel)], *_share(kernel, s, chosen))
+        Standing(kernel, s.row, s.origin, None, None, "", _of_base(s.row, [r.row for _, r in rungs if not r.origin]))
+        if kernel.changes
+        else Standing(
+            kernel, s.row, s.origin, s.row["gflops"] / first[s.origin, place(kernel)], *_share(kernel, s, rungs)
+        )
         for kernel, s in chosen
     ]
+
+
+def beside_base(rows: Sequence[Row]) -> list[tuple[Row, Row, float]]:
+    """Return every variant's row that has a figure, with its rung's row, and its GFLOPS over the rung's."""
+    found = []
+    for row in rows:
+        base = _base_row(row, rows)
+        if base is not None:
+            found.append((row, base, float(row["gflops"]) / float(base["gflops"])))
+    return found
+
+
+def _of_base(row: Row, rungs: Sequence[Row]) -> float | None:
+    base = _base_row(row, rungs)
+    return None if base is None else float(row["gflops"]) / float(base["gflops"])
+
+
+def _base_row(row: Row, rows: Sequence[Row]) -> Row | None:
+    name, mark, _ = row["kernel"].partition("~")
+    if not mark or not row.get("gflops"):
+        return None
+    same = (size_of(row), row.get("params") or {})
+    bases = (r for r in rows if r["kernel"] == name and (size_of(r), r.get("params") or {}) == same and r.get("gflops"))
+    return next(bases, None)
 
 
 def _share(kernel: Kernel, shown: Shown, chosen: Sequence[tuple[Kernel, Shown]]) -> tuple[float | None, str]:
     if kernel.backend in LIBRARIES:
         return None, ""
-    types = kernel.dtype, kernel.accumulate
+    types = kernel.dtype, kernel.accumulate, kernel.math
     rivals = [
         (s.row["gflops"], k.title)
         for k, s in chosen
         if k.backend in LIBRARIES
         and place(k) == place(kernel)
-        and (k.dtype, k.accumulate) == types
+        and (k.dtype, k.accumulate, k.math) == types
         and s.origin == shown.origin
     ]
     if not rivals:

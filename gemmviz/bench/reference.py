@@ -8,6 +8,7 @@ import numpy as np
 from gemmviz.backends.base import Backend
 from gemmviz.backends.host import available_memory, host_bytes
 from gemmviz.bench.verify import Reference, gamma
+from gemmviz.catalogue.dtypes import largest_exact
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix, Problem, random_inputs, small_integer_inputs
@@ -73,7 +74,8 @@ class References:
             When the bound says nothing (see `gamma`).
         """
         kernel = launch.kernel
-        tolerance = gamma(launch.problem.k, kernel.accumulate, tensor_cores=kernel.dtype == "float16")
+        tensor_cores = kernel.dtype in ("float16", "bfloat16") or bool(kernel.math)
+        tolerance = gamma(launch.problem.k, kernel.accumulate, tensor_cores, kernel.math)
         kept, (a, b) = self._find(launch), self.inputs(launch)
         if kept.random is None:
             expected = backend.product(a, b)
@@ -87,7 +89,7 @@ class References:
 
         That holds for tensor cores too: below the largest exact whole number, cutting digits off cuts off none.
         """
-        if launch.problem.k * _LARGEST_PRODUCT > _largest_exact(launch.kernel.accumulate):
+        if launch.problem.k * _LARGEST_PRODUCT > largest_exact(launch.kernel.accumulate):
             return None
         kept = self._find(launch)
         if kept.exact is None:
@@ -111,12 +113,6 @@ class References:
         needed = host_bytes(launch.problem, np.dtype(launch.kernel.accumulate).itemsize)
         while self._kept and (available_memory() or 0) < 2 * needed:
             self._kept.popitem(last=False)
-
-
-def _largest_exact(accumulate: str) -> int:
-    """Return up to which whole number every one is a value of the type."""
-    dtype = np.dtype(accumulate)
-    return int(2 ** (np.finfo(dtype).nmant + 1)) if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
 def _cross_check(a: Matrix, b: Matrix, expected: Matrix) -> None:

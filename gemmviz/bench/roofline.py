@@ -23,10 +23,9 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.traffic import BANK_BYTES, BANKS, SECTOR_BYTES, ArrayTraffic
+from gemmviz.trace.traffic import ArrayTraffic
+from gemmviz.trace.wavefronts import SECTOR_BYTES, WAVEFRONT_BYTES
 
-# 32 banks of 4 bytes deliver one word each per clock (CUDA C++ Programming Guide, "Shared Memory", 5.x and later).
-_WAVEFRONT_BYTES = BANKS * BANK_BYTES
 # A sum kept in a register touches its element of C once or twice; one kept in memory does so in every step along K.
 _TOUCHES_OF_A_REGISTER_SUM = 2
 _SURVEY_SIZES = (32, 64, 128, 256)
@@ -86,7 +85,7 @@ def roofs(device: Facts | None) -> list[Roof]:
     if known and known.l2_bytes_per_clock and clock:
         found.append(Roof("L2", "memory", known.l2_bytes_per_clock * clock))
     if clock and sms:
-        found.append(Roof("shared", "memory", sms * _WAVEFRONT_BYTES * clock))
+        found.append(Roof("shared", "memory", sms * WAVEFRONT_BYTES * clock))
     for name, dtype in (("FP32", "float32"), ("FP16 tensor cores", "float16")):
         peak = peak_gflops(device, dtype, "float32")
         if peak:
@@ -138,7 +137,7 @@ def moved(arrays: Sequence[ArrayTraffic], recorded: Problem, problem: Problem) -
 
     sectors = sum(scaled(a) for a in arrays if a.space == "global")
     wavefronts = sum(scaled(a) for a in arrays if a.space == "shared")
-    return Moved(sectors * SECTOR_BYTES, wavefronts * _WAVEFRONT_BYTES)
+    return Moved(sectors * SECTOR_BYTES, wavefronts * WAVEFRONT_BYTES)
 
 
 def survey_size(kernel: Kernel, params: dict[str, int]) -> Problem | None:

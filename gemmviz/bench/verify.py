@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.catalogue.dtypes import TF32_ROUNDOFF, is_float, roundoff
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.problem import Matrix
 
@@ -92,8 +93,8 @@ class Verdict:
         }
 
 
-def gamma(k: int, accumulate: str, tensor_cores: bool = False) -> float:
-    """Return Higham's gamma_K for a sum of `k` terms.
+def gamma(k: int, accumulate: str, tensor_cores: bool = False, math: str = "") -> float:
+    """Return Higham's gamma_K for a sum of `k` terms, and the error of the terms where their operands are rounded.
 
     Parameters
     ----------
@@ -107,20 +108,23 @@ def gamma(k: int, accumulate: str, tensor_cores: bool = False) -> float:
         products at most. Sources: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor
         cores", PeerJ Computer Science 7:e330, 2021; P. Blanchard, N. J. Higham, F. Lopez, T. Mary, S. Pranesh, "Mixed
         precision block fused multiply-add", SIAM J. Sci. Comput. 42(3), 2020.
+    math
+        ``"tf32"`` when each operand is rounded before it is multiplied. Then a product (1 + d1)(1 + d2) a b is off by
+        2 u + u**2 at most, and the sum's own error comes on top of that.
 
     Raises
     ------
     ConstraintError
         When K u >= 1/2: there the bound says nothing any more.
     """
-    dtype = np.dtype(accumulate)
-    if dtype.kind != "f":
+    if not is_float(accumulate):
         return 0.0
-    roundoff = float(np.finfo(dtype).eps) / 2
-    error = (k + ceil(k / 4)) * 2 * roundoff if tensor_cores else k * roundoff
+    unit = roundoff(accumulate)
+    error = (k + ceil(k / 4)) * 2 * unit if tensor_cores else k * unit
     if error >= 0.5:
         raise ConstraintError(f"sums of {k} terms in {accumulate} cannot be verified: the error may exceed the result")
-    return error / (1 - error)
+    operands = TF32_ROUNDOFF * (2 + TF32_ROUNDOFF) if math == "tf32" else 0.0
+    return operands + (1 + operands) * error / (1 - error)
 
 
 def check(c: Matrix, reference: Reference) -> Verdict:

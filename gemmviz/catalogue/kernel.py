@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from gemmviz.catalogue import switches
+from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.switches import Break
 
 Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
 MATRICES = ("A", "B", "C")
@@ -21,7 +24,7 @@ _FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n
 _KEYS = frozenset(
     {
         *("title", "idea", "source", "alias", "entry", "args", "params", "block", "grid", "shared", "requires"),
-        *("dtype", "accumulate", "layout", "library", "exhibit"),
+        *("dtype", "accumulate", "math", "layout", "library", "exhibit"),
     }
 )
 
@@ -55,10 +58,14 @@ class Kernel:
         What must hold of sizes and parameters.
     dtype, accumulate
         NumPy names of the element type and of the type that sums are kept in.
+    math
+        ``"tf32"``: products are made of operands that are rounded to tf32 before.
     column_major
         The matrices that are stored by columns.
     exhibit
         Why the kernel is wrong, where showing that is its purpose: it is run and explained, and never ranked.
+    breaks
+        What can be taken away from it, or put in, to see what happens: see `gemmviz.catalogue.breaks.broken`.
     """
 
     name: str
@@ -78,13 +85,34 @@ class Kernel:
     requires: tuple[Expression, ...] = ()
     dtype: str = "float32"
     accumulate: str = "float32"
+    math: str = ""
     column_major: frozenset[str] = frozenset()
     exhibit: str = ""
+    breaks: tuple[Break, ...] = ()
 
     @property
     def sha256(self) -> str:
-        """Hexadecimal SHA-256 of the file's text."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        """Hexadecimal SHA-256 of the file's text, without the changes that it declares: they are not what runs."""
+        start, end = switches.block(self.text)
+        return hashlib.sha256((self.text[:start] + self.text[end:]).encode()).hexdigest()
+
+    @property
+    def base_name(self) -> str:
+        """The name of the kernel that this is a variant of; its own where it is none."""
+        return self.name.partition("~")[0]
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """What was done to the kernel on file, for people: empty, or for example "without the second barrier"."""
+        suffix = self.name.partition("~")[2]
+        titles = {change.id: change.title[:1].lower() + change.title[1:] for change in self.breaks}
+        return tuple(titles.get(part, part) for part in suffix.split("+")) if suffix else ()
+
+    @property
+    def defects(self) -> tuple[str, ...]:
+        """The classes of defects that the changes made to it are known to lead to."""
+        made = self.name.partition("~")[2].split("+")
+        return tuple(dict.fromkeys(kind for change in self.breaks if change.id in made for kind in change.defects))
 
     @property
     def recordable(self) -> bool:
@@ -99,6 +127,12 @@ class Kernel:
     def defaults(self) -> dict[str, int]:
         """Each parameter's default value."""
         return {name: values[0] for name, values in self.params.items()}
+
+
+def code(text: str) -> tuple[int, int]:
+    """Return where a kernel's code begins and ends: between its front matter and the changes that it declares."""
+    found = _FENCE.search(text)
+    return found.end() if found else 0, switches.block(text)[0]
 
 
 def load(path: Path) -> Kernel:
@@ -135,7 +169,7 @@ def parse(text: str, path: Path) -> Kernel:
     try:
         return _build(_front_matter(text, path), text, path)
     except FrontMatterError as error:
-        line = _line_at_fault(str(error), text)
+        line = error.line or _line_at_fault(str(error), text)
         where = path.name if line is None else f"{path.name}:{line}"
         raise FrontMatterError(f"{where}: {error}", line) from None
 
@@ -168,7 +202,10 @@ def _front_matter(text: str, path: Path) -> dict[str, Any]:
     if path.suffix != ".toml":
         found = _FENCE.search(text)
         if found is None:
-            raise FrontMatterError("no front matter: it starts with a line `// ---gemmviz` and ends with `// ---`")
+            raise FrontMatterError(
+                "no front matter: it starts with a line `// ---gemmviz` and ends with `// ---`; "
+                f"`gemmviz describe {path}` guesses it"
+            )
         body = re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE)
     try:
         return tomllib.loads(body)
@@ -191,7 +228,7 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
         path=path,
         text=text,
         backend=backend,
-        **{**strings, "title": strings["title"] or name, "alias": strings["alias"] or name},
+        **{**strings, "title": strings["title"] or name, "alias": _alias(strings["alias"], name)},
         args=tuple(_strings(matter, "args")),
         params=_params(matter),
         block=tuple(map(Expression, _strings(matter, "block"))),
@@ -200,11 +237,18 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
         requires=tuple(map(Expression, _strings(matter, "requires"))),
         dtype=dtype,
         accumulate=_dtype(matter, "accumulate", dtype),
+        math=_math(matter, dtype),
         column_major=_column_major(matter),
+        breaks=switches.read(text),
     )
     if kernel.recordable:
         _check_entry(kernel)
     return kernel
+
+
+def _alias(alias: str, name: str) -> str:
+    """Return what the document calls the kernel; a variant is not in there, and its alias says so."""
+    return alias + "".join(name.partition("~")[1:]) if alias else name
 
 
 def _check_entry(kernel: Kernel) -> None:
@@ -260,9 +304,16 @@ def _params(matter: dict[str, Any]) -> dict[str, tuple[int, ...]]:
 
 def _dtype(matter: dict[str, Any], key: str, default: str) -> str:
     value = matter.get(key, default)
-    if value not in ("float32", "float64", "int32", "float16"):
-        raise FrontMatterError(f"{key} must be float32, float64, float16 or int32, not {value!r}")
+    if value not in ELEMENT_TYPES:
+        raise FrontMatterError(f"{key} must be one of {', '.join(ELEMENT_TYPES)}, not {value!r}")
     return str(value)
+
+
+def _math(matter: dict[str, Any], dtype: str) -> str:
+    value = _string(matter, "math")
+    if value not in MATHS or (value and dtype != "float32"):
+        raise FrontMatterError(f'math may be "tf32" where dtype is float32, and is left out elsewhere; not {value!r}')
+    return value
 
 
 def _column_major(matter: dict[str, Any]) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from gemmviz import data
+from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
 from gemmviz.catalogue.kernel import Kernel, load
 
@@ -35,10 +36,13 @@ def ladder(folder: Path | None = None) -> list[Kernel]:
 def find(name: str, kernels: list[Kernel]) -> Kernel:
     """Return the kernel called `name` (its name or alias), or the one in the file of that path.
 
+    Behind a ``~`` stand the changes to make of those that the kernel declares: ``gputiled~no-second-barrier``, or
+    ``gputiled~no-first-barrier+no-second-barrier``.
+
     Raises
     ------
     UnknownKernel
-        When there is none; the message lists the names.
+        When there is none; the message lists the names, or the changes that there are.
     """
     for kernel in kernels:
         if name in (kernel.name, kernel.alias):
@@ -48,5 +52,8 @@ def find(name: str, kernels: list[Kernel]) -> Kernel:
         if path.is_file():
             return load(path)
         raise UnknownKernel(f"no file {name}")
+    base, mark, ids = name.rpartition("~")
+    if mark and base:
+        return broken(find(base, kernels), ids.split("+"))
     known = ", ".join(k.name for k in kernels)
     raise UnknownKernel(f"no kernel {name!r}. Known are: {known}; or give the path of a .cu or .c file")

@@ -54,9 +54,10 @@ class Launch:
 
     @property
     def label(self) -> str:
-        """What people read: the entry with its parameters."""
+        """What people read: the entry with its parameters, and what was done to the kernel on file."""
         extra = ", ".join(f"{name}={value}" for name, value in self.macros.items())
-        return (self.entry or self.kernel.name) + (f" [{extra}]" if extra else "")
+        variant = "".join(self.kernel.name.partition("~")[1:]) if self.entry else ""
+        return (self.entry or self.kernel.name) + (f" [{extra}]" if extra else "") + variant
 
     def scalar(self, name: str) -> int | float:
         """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha (1) or beta (0)."""
@@ -137,20 +138,35 @@ def _refusal(kernel: Kernel, problem: Problem, params: dict[str, int], condition
 def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Problem | None:
     """Return the nearest size for which all constraints hold, or None when the parameters themselves are at fault.
 
-    Each of M, N, K is moved by itself, up before down, by up to 1024, which covers every tile in use.
+    Each of M, N, K is moved by itself, up before down, by up to 1024, which covers every tile in use. Sizes that the
+    kernel takes to be the same (``requires = ["K == N"]``) are moved together.
     """
-    sizes = [problem.m, problem.n, problem.k]
-    for axis, name in enumerate(("M", "N", "K")):
-        mine = [e for e in kernel.requires if name in e.names()]
+    sizes = {"M": problem.m, "N": problem.n, "K": problem.k}
+    for together in _tied(kernel):
+        mine = [e for e in kernel.requires if e.names() & together]
+        start = max(sizes[name] for name in together)
         for step in sorted(range(-1024, 1025), key=lambda s: (abs(s), -s)):
-            size = sizes[axis] + step
-            values = _names(Problem(*sizes), params) | {name: size}
+            size = start + step
+            values = params | sizes | dict.fromkeys(together, size)
             try:
                 if 1 <= size <= LARGEST and all(e.evaluate(values) for e in mine):
-                    sizes[axis] = size
+                    sizes |= dict.fromkeys(together, size)
                     break
             except FrontMatterError:
                 return None
-    found = Problem(*sizes)
+    found = Problem(sizes["M"], sizes["N"], sizes["K"])
     values = _names(found, params)
     return found if all(e.evaluate(values) for e in kernel.requires) else None
+
+
+def _tied(kernel: Kernel) -> list[set[str]]:
+    """Return the sizes in groups that must be equal, in the order M, N, K."""
+    groups = [{"M"}, {"N"}, {"K"}]
+    for condition in kernel.requires:
+        pair = re.fullmatch(r"\s*([MNK])\s*==\s*([MNK])\s*", condition.text)
+        if pair:
+            one, other = (next(g for g in groups if name in g) for name in pair.groups())
+            if one is not other:
+                one |= other
+                groups.remove(other)
+    return groups

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.kernel import Kernel
 
@@ -83,7 +84,8 @@ def small_integer_inputs(problem: Problem, dtype: str, seed: int = 0) -> tuple[M
     """Return A and B for recording: whole numbers from -3 to 3 without 0, so that sums are exact and readable.
 
     Their products and sums are exact in every element type up to K = 2**24 / 9 (float32), so C of a recording must
-    equal the reference bit for bit.
+    equal the reference bit for bit. Sums that a kernel keeps in half precision are exact up to K = 2**11 / 9, in
+    bfloat16 up to K = 2**8 / 9.
 
     Parameters
     ----------
@@ -108,7 +110,7 @@ def poison_byte(kernel: Kernel) -> int:
     All ones is NaN in every float type. A kernel that computes beta * C with beta = 0 must not see a NaN, and in an
     integer type all ones is -1, a likely result: there a huge number serves.
     """
-    return 0xFF if kernel.accumulate.startswith("float") and "beta" not in kernel.args else 0x7F
+    return 0xFF if is_float(kernel.accumulate) and "beta" not in kernel.args else 0x7F
 
 
 def stored(kernel: Kernel, name: str, matrix: Matrix) -> Matrix:

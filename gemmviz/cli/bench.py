@@ -25,7 +25,7 @@ def add(commands: Any, summary: str) -> None:
         "bench",
         help=summary,
         description="Verifies each kernel against a float64 reference, then measures it. A wrong one gets no GFLOPS. "
-        "Every run is kept on this machine: see `gemmviz runs`.",
+        "A variant is compared with its rung alone. Every run is kept on this machine: see `gemmviz runs`.",
         epilog="Exit code 1 when a kernel is wrong, does not compile, crashes or hangs, unless it is wrong on purpose; "
         "a skipped one is no failure.",
     )
@@ -33,7 +33,7 @@ def add(commands: Any, summary: str) -> None:
         "kernels",
         nargs="*",
         metavar="KERNEL",
-        help="names from `gemmviz list`, or paths of .cu or .c files (default: the whole ladder)",
+        help=f"{options.KERNEL_HELP} (default: the whole ladder)",
     )
     parser.add_argument(
         "--size", type=options.whole, nargs="+", metavar="N", help=f"M = N = K = N (default {_DEFAULT_SIZE})"

@@ -11,9 +11,10 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.plan import plan
+from gemmviz.checking.report import Report
 from gemmviz.cli import check_print, options
-from gemmviz.cli.check_plan import plan
-from gemmviz.cli.check_run import Report, check
+from gemmviz.cli.check_run import check
 
 _SCHEMA_VERSION = 1
 _USUAL = 32
@@ -29,7 +30,7 @@ def add(commands: Any, summary: str) -> None:
         "C left out; then what wastes memory traffic.",
         epilog="Exit code 1 when a defect is found. Wasted traffic is no defect.",
     )
-    parser.add_argument("kernel", metavar="KERNEL", help="a name from `gemmviz list`, or the path of a .cu or .c file")
+    parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     parser.add_argument("--size", type=options.whole, nargs="+", metavar="N", help="M = N = K = N (default: two sizes)")
     options.add_sides(parser)
     options.add_set(parser)

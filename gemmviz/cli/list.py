@@ -13,6 +13,7 @@ from rich.table import Table
 from gemmviz.catalogue.documents import Document, documents
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
+from gemmviz.catalogue.switches import NOTHING
 
 _BACKEND = {
     "c": "CPU (C)",
@@ -27,6 +28,11 @@ def add(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("list", help=summary, description="Lists the kernels, in the order they are taught.")
     parser.add_argument("--json", action="store_true", help="as JSON, with everything that the files say")
+    parser.add_argument(
+        "--breaks",
+        action="store_true",
+        help="what can be taken away from each kernel, or put in: the names work wherever a kernel's name does",
+    )
     parser.set_defaults(run=_run)
 
 
@@ -39,6 +45,25 @@ def _run(args: argparse.Namespace) -> int:
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
+    console.print(_breaks_table(kernels) if args.breaks else _ladder_table(kernels))
+    return 0
+
+
+def _breaks_table(kernels: Sequence[Kernel]) -> Table:
+    """Return a row for each variant that the kernels declare."""
+    table = Table(title="Break it: type the name behind any command that takes a kernel; join several changes with +")
+    for name in ("name", "what changes", "what comes of it", "where it shows"):
+        table.add_column(name, overflow="fold", no_wrap=name == "name")
+    for kernel in kernels:
+        for change in kernel.breaks:
+            where = [" x ".join(map(str, change.at))] if change.at else []
+            where += [f"{name} = {value}" for name, value in change.params.items()]
+            expected = "no defect: measure it" if change.expect == (NOTHING,) else ", ".join(change.expect)
+            table.add_row(*map(escape, (f"{kernel.name}~{change.id}", change.title, expected, ", ".join(where))))
+    return table
+
+
+def _ladder_table(kernels: Sequence[Kernel]) -> Table:
     table = Table(title="The ladder")
     for name in ("kernel", "title", "from", "runs on", "elements", "parameters", "requires"):
         # A kernel's name is there to be copied.
@@ -50,8 +75,7 @@ def _run(args: argparse.Namespace) -> int:
         title = f"Exhibit, wrong on purpose: {kernel.title}" if kernel.exhibit else kernel.title
         cells = (kernel.name, title, source, _BACKEND[kernel.backend], _elements(kernel), params, requires)
         table.add_row(*map(escape, cells))
-    console.print(table)
-    return 0
+    return table
 
 
 def _elements(kernel: Kernel) -> str:
@@ -81,6 +105,10 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
         "accumulate": kernel.accumulate,
         "layout": {matrix: "column" if matrix in kernel.column_major else "row" for matrix in "ABC"},
         "exhibit": kernel.exhibit,
+        "breaks": [
+            {"id": change.id, "title": change.title, "expect": [e for e in change.expect if e != NOTHING]}
+            for change in kernel.breaks
+        ],
         "stands_for": [
             {"source": document.id, "name": name.name, "params": {key: list(v) for key, v in name.params.items()}}
             for document in sources

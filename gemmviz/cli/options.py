@@ -7,6 +7,11 @@ from pathlib import Path
 from gemmviz.bench import store
 from gemmviz.catalogue.problem import Problem
 
+KERNEL_HELP = (
+    "a name from `gemmviz list`, or the path of a .cu or .c file; with ~CHANGE behind it, without what that takes away "
+    "(see `gemmviz list --breaks`)"
+)
+
 
 def add_launch(parser: argparse.ArgumentParser, default_size: int) -> None:
     """Add --size, --m, --n, --k and --set."""
@@ -70,6 +75,14 @@ def seconds(text: str) -> float:
     if not 1e-3 <= value <= 86_400:  # neither does NaN hold
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0.001 to 86400")
     return value
+
+
+def block_range(text: str) -> tuple[int, int]:
+    """Parse ``FIRST:END``, the first block and the one after the last."""
+    first, colon, end = text.partition(":")
+    if not colon or not first.isdecimal() or not end.isdecimal() or not int(first) < int(end):
+        raise argparse.ArgumentTypeError(f"{text!r} is no range of blocks: write FIRST:END, as 0:4 for the first four")
+    return int(first), int(end)
 
 
 def output_file(text: str) -> str:

@@ -9,18 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault, KernelTimeout, Unavailable
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.cli import options
+from gemmviz.cli.record_print import show
 from gemmviz.engine.messages import Failed, Progress, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
+from gemmviz.trace.levels import levels
 from gemmviz.trace.recording import Recording
+from gemmviz.trace.sites import SiteTraffic, by_line
 from gemmviz.trace.traffic import Traffic
 
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 
 
 def add(commands: Any, summary: str) -> None:
@@ -30,10 +32,19 @@ def add(commands: Any, summary: str) -> None:
         help=summary,
         description="Runs the unmodified source of a kernel on the CPU, one fibre per thread, and counts every access.",
     )
-    parser.add_argument("kernel", metavar="KERNEL", help="a name from `gemmviz list`, or the path of a .cu or .c file")
+    parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, default_size=8)
     parser.add_argument(
         "--json", type=options.output_file, metavar="FILE", help="write the figures as JSON; - is the standard output"
+    )
+    parser.add_argument(
+        "--lines", action="store_true", help="what each line of the source costs (--json has it always)"
+    )
+    parser.add_argument(
+        "--blocks",
+        type=options.block_range,
+        metavar="FIRST:END",
+        help="only these blocks of the grid (numbered with x fastest), as 0:4 for the first four",
     )
     parser.add_argument("--accesses", action="store_true", help="with --json: every single access as well")
     parser.add_argument(
@@ -49,7 +60,10 @@ def _run(args: argparse.Namespace) -> int:
     job = launch(kernel, options.problem(args), options.params(args))
     problem = job.problem
     request = RecordRequest(
-        1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, deadline_s=args.deadline
+        *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params),
+        order="none",
+        deadline_s=args.deadline,
+        blocks=args.blocks,
     )
     reply = engine_reply(request)
     recording, traffic = Recording.from_plain(reply.recording), Traffic.from_plain(reply.traffic)
@@ -60,7 +74,7 @@ def _run(args: argparse.Namespace) -> int:
         else:
             Path(args.json).write_text(text, encoding="utf-8")
     if args.json != "-":
-        _print(recording, traffic)
+        show(recording, traffic, lines=args.lines)
         if kernel.exhibit:
             Console().print(f"wrong on purpose: {kernel.exhibit}", markup=False, highlight=False)
     return 1 if recording.wrong or recording.notes else 0
@@ -124,6 +138,7 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> dict[str
         "block": recording.block,
         "grid": recording.grid,
         "blocks": recording.blocks,
+        "recorded_blocks": recording.scope or (0, recording.blocks),
         "threads_per_block": recording.threads,
         "tile_steps_per_block": traffic.tile_steps,
         "accesses": len(recording.accesses),
@@ -139,6 +154,8 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> dict[str
             "store_requests": traffic.requests(write=True),
             "store_sectors": traffic.sectors(write=True),
         },
+        "levels": levels(recording, traffic).to_plain(),
+        "lines": [_line(site, recording.backend == "cuda") for site in by_line(traffic.sites)],
         "c_wrong_elements": recording.wrong,
         "notes": list(recording.notes),
     }
@@ -155,34 +172,22 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> dict[str
     return body
 
 
-def _print(recording: Recording, traffic: Traffic) -> None:
-    console = Console()
-    is_cuda = recording.backend == "cuda"
-    table = Table(title=f"{recording.label}  at {recording.m} x {recording.n} x {recording.k}   (recorded)")
-    columns = ["array", "memory", "reads", "writes", "bytes read", "bytes written"]
-    for name in [*columns, *(["requests", "units"] if is_cuda else [])]:
-        table.add_column(name, justify="left" if name in columns[:2] else "right")
-    for a in traffic.arrays:
-        row = [
-            a.name,
-            a.space if is_cuda else "memory",
-            *(f"{v:,}" for v in (a.reads, a.writes, a.read_bytes, a.write_bytes)),
-        ]
-        if is_cuda:
-            row += [f"{a.read_requests + a.write_requests:,}", f"{a.read_units + a.write_units:,}"]
-        table.add_row(*row)
-    console.print(table)
-    if is_cuda:
-        block, grid = (" x ".join(map(str, shape)) for shape in (recording.block, recording.grid))
-        console.print("units: sectors of 32 bytes in global memory, wavefronts in shared memory")
-        blocks = "1 block" if recording.blocks == 1 else f"{recording.blocks} blocks ({grid})"
-        console.print(f"{blocks} of {recording.threads} threads ({block})")
-        console.print(f"global load sectors {traffic.sectors(False):,}, store sectors {traffic.sectors(True):,}")
-    if traffic.tile_steps:
-        console.print(
-            f"{traffic.tile_steps} tile steps per block, {traffic.conflict_degree():.3g} wavefronts per shared request"
-        )
-    verdict = f"WRONG in {recording.wrong} elements" if recording.wrong else "right in every element"
-    console.print(f"C as recorded is {verdict}; {len(recording.accesses):,} accesses in {recording.run_seconds:.2g} s")
-    for note in recording.notes:
-        console.print(f"! {note}", markup=False)
+def _line(site: SiteTraffic, on_gpu: bool) -> dict[str, Any]:
+    """Return what a line of the source costs; without warps there are no requests."""
+    counts: dict[str, Any] = {
+        "line": site.line,
+        "array": site.array,
+        "space": site.space,
+        "write": site.write,
+        "accesses": site.accesses,
+        "asked_bytes": site.asked_bytes,
+    }
+    if on_gpu:
+        counts |= {
+            "requests": site.requests,
+            "units": site.units,
+            "least_units": site.least_units,
+            "units_per_request": site.units_per_request,
+            "degree": site.degree,
+        }
+    return counts

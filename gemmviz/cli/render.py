@@ -20,7 +20,7 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "render", help=summary, description="Records a kernel on the CPU and draws one step of the recording."
     )
-    parser.add_argument("kernel", metavar="KERNEL", help="a name from `gemmviz list`, or the path of a .cu or .c file")
+    parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, default_size=8)
     parser.add_argument("--step", type=int, metavar="S", help="which step, from 1 (default: 40%% of the way)")
     parser.add_argument(

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from gemmviz.bench import results
 from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.ranking import beside_base
 from gemmviz.bench.stats import significant
 
 _ON_GPU = frozenset({"cuda", "cublas"})
@@ -31,6 +32,7 @@ def print_results(document: results.Document, where: str = "as measured on this 
     transfers = [row for row in rows if row["backend"] == TRANSFER]
     if kernels:
         _print_kernels(out, kernels, where)
+        _print_variants(out, kernels)
     if transfers:
         _print_transfers(out, transfers, where)
     _print_messages(out, [*kernels, *transfers, *skipped])
@@ -74,6 +76,13 @@ def _print_kernels(out: Console, rows: list[results.Row], where: str) -> None:
         "queue one. of peak: modelled from the device's published limits.",
         highlight=False,
     )
+
+
+def _print_variants(out: Console, rows: list[results.Row]) -> None:
+    """Say of each variant how its time compares with its rung's."""
+    for row, base, ratio in beside_base(rows):
+        costs = f"takes {significant(1 / ratio, row['stats']['iqr_rel'])} times as long as {base['label']}"
+        out.print(f"{row['label']} at {size(row)}: {costs}", markup=False, highlight=False)
 
 
 def _cells(row: results.Row, rows: list[results.Row]) -> list[str]:

@@ -10,6 +10,7 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -25,6 +26,9 @@ from gemmviz.catalogue.errors import (
 from gemmviz.engine.messages import (
     BenchRequest,
     Cancel,
+    Checked,
+    CheckRequest,
+    Done,
     Failed,
     Probed,
     ProbeRequest,
@@ -38,6 +42,8 @@ from gemmviz.engine.messages import (
 )
 
 Send = Callable[[Reply], None]
+# Looking for defects in as many accesses takes a second or two: nobody waits longer for a recording because of it.
+_MOST_CHECKED_ALONG = 2_000_000
 
 
 def main(connection: Connection) -> None:
@@ -83,7 +89,7 @@ def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threa
         if isinstance(message, Cancel):
             if message.run in cancels:
                 cancels[message.run].set()
-        elif isinstance(message, RecordRequest | BenchRequest | ProbeRequest):
+        elif isinstance(message, RecordRequest | CheckRequest | BenchRequest | ProbeRequest):
             cancels = {message.run: threading.Event()}
             inbox.put((message, cancels[message.run]))
 
@@ -99,6 +105,8 @@ def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
                 return bench(request, cancel, send)
             case RecordRequest():
                 _record(request, send)
+            case CheckRequest():
+                _check(request, cancel, send)
             case ProbeRequest():
                 from gemmviz.backends.facts import gather
 
@@ -128,7 +136,7 @@ def _record(request: RecordRequest, send: Send) -> None:
     from gemmviz.catalogue.kernel import parse
     from gemmviz.catalogue.launch import launch
     from gemmviz.catalogue.problem import Problem
-    from gemmviz.trace import timeline, traffic
+    from gemmviz.trace import hazards, timeline, traffic
     from gemmviz.trace.record import record
 
     concrete = launch(parse(request.text, Path(request.path)), Problem(request.m, request.n, request.k), request.params)
@@ -136,11 +144,39 @@ def _record(request: RecordRequest, send: Send) -> None:
     def progress(text: str, within_s: float | None) -> None:
         send(Progress(request.run, text, deadline_s=within_s))
 
-    recording = record(concrete, deadline_s=request.deadline_s, progress=progress)
+    recording = record(concrete, deadline_s=request.deadline_s, progress=progress, blocks=request.blocks)
     progress(f"Ordering {len(recording.accesses):,} accesses", None)
-    order = timeline.build(recording, "block" if request.order == "block" else "grid")
+    order = None
+    if request.order != "none":
+        order = timeline.build(recording, "block" if request.order == "block" else "grid")
     counted = traffic.measure(recording, order)
-    send(Recorded(request.run, recording.to_plain(), order.to_plain(), counted.to_plain()))
+    found = None
+    if len(recording.accesses) <= _MOST_CHECKED_ALONG:
+        found = [asdict(f) for f in hazards.find(recording, c_is_input="beta" in concrete.kernel.args)]
+    send(Recorded(request.run, recording.to_plain(), order.to_plain() if order else {}, counted.to_plain(), found))
+
+
+def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:
+    from gemmviz.catalogue.kernel import parse
+    from gemmviz.catalogue.problem import Problem
+    from gemmviz.checking.examine import examine
+
+    kernel = parse(request.text, Path(request.path))
+    for number, entry in enumerate(request.launches):
+        if cancel.is_set():
+            send(Failed(request.run, "cancelled", "cancelled"))
+            return
+        job = request.first + number
+        share = number / len(request.launches)
+
+        def progress(text: str, within_s: float | None, job: int = job, share: float = share) -> None:
+            send(Progress(request.run, text, share, within_s, job))
+
+        problem = Problem(entry["m"], entry["n"], entry["k"])
+        progress(f"Preparing {kernel.name} at {problem}", None)
+        report = examine(kernel, problem, entry["params"], deadline_s=request.deadline_s, progress=progress)
+        send(Checked(request.run, report.to_plain(), job))
+    send(Done(request.run))
 
 
 def _where(error: Exception) -> str:

@@ -15,7 +15,8 @@ class RecordRequest:
     """Record a kernel: answered by `Progress`, then `Recorded`, or by `Failed`.
 
     ``path`` names the file (its suffix says the language), ``text`` is the source to record, which may differ from what
-    is on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``).
+    is on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline, totals only, in less
+    memory. ``blocks`` are the first block to record and the one after the last; None: all.
     """
 
     run: int
@@ -27,6 +28,23 @@ class RecordRequest:
     params: dict[str, int] = field(default_factory=dict)
     order: str = "grid"
     deadline_s: float = 20.0
+    blocks: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class CheckRequest:
+    """Look for defects: answered by `Progress` and one `Checked` per launch, in order, then `Done`; or by `Failed`.
+
+    Every entry of ``launches`` is ``{"m", "n", "k", "params"}``; ``path`` and ``text`` are as in `RecordRequest`.
+    ``deadline_s`` is for each launch. ``first`` is for `supervisor.Engine`: the number of the first entry.
+    """
+
+    run: int
+    path: str
+    text: str
+    launches: list[Plain]
+    deadline_s: float = 20.0
+    first: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,7 +82,7 @@ class Progress:
     """How far a run is: a sentence for people, and the share done (0 to 1), or None when nobody knows.
 
     ``deadline_s`` says within how many seconds the next reply comes unless a kernel hangs; None where nobody can tell.
-    ``job`` is the entry of ``BenchRequest.kernels`` that it is about, or None.
+    ``job`` is the entry of ``BenchRequest.kernels`` or ``CheckRequest.launches`` that it is about, or None.
     """
 
     run: int
@@ -84,12 +102,29 @@ class Header:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A finished recording: `Recording.to_plain()`, `Timeline.to_plain()` and `Traffic.to_plain()`."""
+    """A finished recording: `Recording.to_plain()`, `Timeline.to_plain()` and `Traffic.to_plain()`.
+
+    ``timeline`` is empty when the request wanted none. ``findings`` holds its defects (`gemmviz.trace.hazards.Finding`
+    as dictionaries), worst first; None when the recording is too large to look for them along with it.
+    """
 
     run: int
     recording: Plain
     timeline: Plain
     traffic: Plain
+    findings: list[Plain] | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found at one launch: `gemmviz.checking.report.Report.to_plain()`.
+
+    ``job`` is the entry of ``CheckRequest.launches``. A launch that takes its process with it is a report, too.
+    """
+
+    run: int
+    report: Plain
+    job: int = 0
 
 
 @dataclass(frozen=True)
@@ -151,8 +186,8 @@ class Failed:
     line: int | None = None
 
 
-Request = RecordRequest | BenchRequest | ProbeRequest
-Reply = Progress | Header | Recorded | Sample | Result | Probed | Done | Failed
+Request = RecordRequest | CheckRequest | BenchRequest | ProbeRequest
+Reply = Progress | Header | Recorded | Checked | Sample | Result | Probed | Done | Failed
 Message = Request | Cancel | Reply
 FINAL = (Recorded, Probed, Done, Failed)
 _TYPES: dict[str, type[Message]] = {t.__name__: t for t in get_args(Message)}

@@ -14,11 +14,14 @@ from typing import Any
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
 from gemmviz.engine import child
+from gemmviz.engine.launches import Launches
 from gemmviz.engine.ledger import Ledger
 from gemmviz.engine.messages import (
     FINAL,
     BenchRequest,
     Cancel,
+    Checked,
+    CheckRequest,
     Done,
     Failed,
     Header,
@@ -76,7 +79,7 @@ class Engine:
         """Yield the replies to a request; the last one is one of `messages.FINAL`.
 
         Nothing that a kernel does raises here: a crash or an endless loop ends as `Failed`, or costs one row of a bench
-        run, whose other kernels still run.
+        run or one report of a check, whose others are still made.
 
         Parameters
         ----------
@@ -89,6 +92,9 @@ class Engine:
         if isinstance(request, BenchRequest):
             yield from self._bench(request, cancel)
             return
+        if isinstance(request, CheckRequest):
+            yield from self._check(request, cancel)
+            return
         try:
             yield from self._converse(request, cancel, _FIRST_S)
         except _Lost as lost:
@@ -98,6 +104,34 @@ class Engine:
         """End the process, whatever it is doing."""
         with suppress(_Lost):
             self._kill()
+
+    def _check(self, request: CheckRequest, cancel: threading.Event) -> Iterator[Reply]:
+        launches = Launches(request)
+        while launches.left:
+            part = launches.rest()
+            start, whole = part.first, len(request.launches)
+            begun = False
+            try:
+                for reply in self._converse(part, cancel, _FIRST_S):
+                    match reply:
+                        case Progress():
+                            begun = True
+                            share = (start + (reply.share or 0.0) * (whole - start)) / whole
+                            yield replace(reply, share=share)
+                        case Checked():
+                            launches.take(reply)
+                            yield reply
+                        case Failed() if begun and reply.kind in ("crash", "timeout"):
+                            yield from launches.fail(reply.kind, reply.message, reply.line)
+                        case Failed():
+                            yield reply
+                            return
+            except _Lost as lost:
+                if lost.kind not in ("crash", "timeout") or not begun:
+                    yield Failed(request.run, lost.kind, str(lost))
+                    return
+                yield from launches.fail(lost.kind, str(lost), None)
+        yield Done(request.run)
 
     def _bench(self, request: BenchRequest, cancel: threading.Event) -> Iterator[Reply]:
         rows: list[results.Row] = []
@@ -183,7 +217,7 @@ class Engine:
                     limit = reply.deadline_s
                 heard = now
                 over = isinstance(reply, FINAL)
-                if isinstance(reply, Failed) and reply.kind == "crash":
+                if isinstance(reply, Failed) and reply.kind in ("crash", "timeout"):
                     self._kill()  # the process ends by itself now; the next request must not reach it
                 yield reply
                 if give_up is None and cancel.is_set() and not over:
@@ -223,7 +257,7 @@ class Engine:
             message = decode(pipe.recv())
         except (EOFError, OSError):
             raise self._obituary() from None
-        assert isinstance(message, Progress | Header | Recorded | Sample | Result | Probed | Done | Failed)
+        assert isinstance(message, Progress | Header | Recorded | Checked | Sample | Result | Probed | Done | Failed)
         return message
 
     def _start(self) -> None:

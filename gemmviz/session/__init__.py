@@ -1,7 +1,8 @@
 """What is chosen, playing and measured: observable, and without Qt, so that tests and scripts can drive it."""
 
 from gemmviz.bench.figures import Row, Samples
+from gemmviz.session.found import Entry, Found
 from gemmviz.session.picture import picture_params
-from gemmviz.session.state import SPEEDS, Message, Session
+from gemmviz.session.state import SPEEDS, Answer, Message, Session
 
-__all__ = ["SPEEDS", "Message", "Row", "Samples", "Session", "picture_params"]
+__all__ = ["SPEEDS", "Answer", "Entry", "Found", "Message", "Row", "Samples", "Session", "picture_params"]

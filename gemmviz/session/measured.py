@@ -9,6 +9,7 @@ from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import FAILURES
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
+from gemmviz.proving.proofs import Proofs
 
 
 class Measured:
@@ -35,10 +36,12 @@ class Measured:
 
     def __init__(self, kernels: list[Kernel], bench_problem: Problem) -> None:
         self.kernels = list(kernels)
+        self._variants: dict[str, tuple[str, Kernel]] = {}
         self.bench_problem = bench_problem
         self.document: Row = {}
         self.figures = Figures()
         self.references: list[ReferenceResults] = []
+        self.proofs: list[Proofs] = []
         self.references_wanted: bool | None = None
         self.size_wanted: Size | None = None
         self.all_samples: dict[tuple[str, str], Samples] = {}
@@ -52,6 +55,30 @@ class Measured:
         return {row["kernel"]: row for row in self.figures if row.get("backend") != TRANSFER}
 
     @property
+    def charted(self) -> list[Kernel]:
+        """The ladder, and after each rung those of its edited or broken variants that have a figure or a status."""
+        variants = [(base, k) for base, k in self._variants.values() if self.figures.of(k.name)]
+        return [
+            shown for kernel in self.kernels for shown in (kernel, *(k for base, k in variants if base == kernel.name))
+        ]
+
+    def keep_variant(self, kernel: Kernel) -> None:
+        """Note that a variant of a rung is measured: figures of another text with its name are forgotten."""
+        if kernel.base_name == kernel.name:
+            return
+        before = self._variants.get(kernel.name)
+        if before is not None and before[1].sha256 != kernel.sha256:
+            self.figures.forget(kernel.name)
+        self._variants[kernel.name] = kernel.base_name, kernel
+
+    def forget(self, name: str) -> None:
+        """Drop the figures of a kernel and of its variants: its text has changed."""
+        for variant in [variant for variant, (base, _) in self._variants.items() if base == name]:
+            del self._variants[variant]
+            self.figures.forget(variant)
+        self.figures.forget(name)
+
+    @property
     def references_shown(self) -> bool:
         """Whether results from elsewhere are shown: where this machine has no GPU, unless the user chose."""
         if self.references_wanted is None:
@@ -61,6 +88,11 @@ class Measured:
     def set_references(self, references: list[ReferenceResults]) -> None:
         """Take the results that were measured elsewhere."""
         self.references = references
+        self.referenced.emit()
+
+    def set_proofs(self, files: list[Proofs]) -> None:
+        """Take what was proved on GPUs."""
+        self.proofs = files
         self.referenced.emit()
 
     def want_references(self, wanted: bool) -> None:
@@ -90,7 +122,7 @@ class Measured:
         if at is None or (failed and size is None):
             return None
         references = self.references if self.references_shown and not failed else []
-        params = next((k.defaults for k in self.kernels if k.name == kernel), {})
+        params = next((k.defaults for k in self.charted if k.name == kernel), {})
         found = _first(Figures.at, self.figures, references, kernel, at, params)
         return found if found or size else _first(Figures.near, self.figures, references, kernel, at, params)
 

@@ -1,46 +1,51 @@
 """What is chosen, playing and measured: observable, and without Qt, so that tests and scripts can drive it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from psygnal import Signal
 
-from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.launch import Launch, launch
-from gemmviz.catalogue.problem import Problem
-from gemmviz.session.measured import Measured
-from gemmviz.session.picture import picture_params, picture_problem
+from gemmviz.session.choice import Choice
+from gemmviz.session.found import Found
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.timeline import Order
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 # At speed 1 a recording should last about this long, but never crawl and never be too fast to follow.
 _PLAY_SECONDS = 30.0
 _SLOWEST, _FASTEST = 3.0, 120.0
 _TRAIL = 4
-_BENCH_SIZE = 512
 # One trip of a CPU's inner loop reads A and B and touches C: a trail of K trips shows the row and the column it walks.
 _ACCESSES_PER_TRIP = 3
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Something that a user can do about a message: what the button says, and what it does."""
+
+    title: str
+    act: Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Message:
     """Something to tell the user: ``kind`` is ``"error"``, ``"warning"`` or ``"info"``; ``line`` as in the source.
 
-    ``fix`` is a size that would work. ``lasting``: it is not about the recording, so that a new one leaves it standing.
+    ``answers`` are what can be done about it. ``lasting``: it is not about the recording, so that a new one leaves it
+    standing.
     ``source`` is the (file name, text) that `line` belongs to, where that is not the chosen kernel's.
     """
 
     text: str
     kind: str = "error"
     line: int | None = None
-    fix: Problem | None = None
+    answers: tuple[Answer, ...] = ()
     lasting: bool = False
     source: tuple[str, str] | None = None
 
 
-class Session(Measured):
+class Session(Choice):
     """The state of one window.
 
     Every change is announced by a signal after it happened. What the stage shows is a pure function of
@@ -54,10 +59,6 @@ class Session(Measured):
         ``"dark"`` or ``"light"``.
     """
 
-    kernels_changed = Signal()
-    chosen = Signal()
-    """The kernel, its size, parameters or order: what should be recorded."""
-    bench_chosen = Signal()
     recorded = Signal()
     stepped = Signal()
     playback = Signal()
@@ -69,12 +70,8 @@ class Session(Measured):
     progressed = Signal(str)
 
     def __init__(self, kernels: list[Kernel], theme: str = "dark") -> None:
-        super().__init__(kernels, Problem.cube(_BENCH_SIZE))
-        self.kernel = kernels[0]
-        self.problem = self.wanted = Problem.cube(8)
-        self.params: dict[str, int] = dict(self.kernel.defaults)
-        self.order: Order = "grid"
-        self.bench_params: dict[str, int] = dict(self.kernel.defaults)
+        super().__init__(kernels)
+        self.found = Found()
         self.protocol: dict[str, float] = {}
         self.playable: Playable | None = None
         self.step = 0
@@ -88,65 +85,18 @@ class Session(Measured):
         self.progress: dict[str, tuple[str, float | None] | None] = {"record": None, "bench": None}
         self._position = 0.0
 
-    # What is chosen
-
-    def launch(self) -> Launch:
-        """Return the launch that is chosen.
-
-        Raises
-        ------
-        GemmvizError
-            When sizes and parameters do not fit the kernel; the message says what would.
-        """
-        return launch(self.kernel, self.problem, self.params)
-
-    def choose_kernel(self, kernel: Kernel, params: dict[str, int] | None = None) -> None:
-        """Choose a rung, with parameters small enough that its tiles can be seen at the chosen size.
-
-        A rung that does not take that size is shown at one that it takes, and the next rung at the chosen one again.
-        """
-        self.problem = picture_problem(kernel, self.wanted)
-        self.params = kernel.defaults | picture_params(kernel, self.problem) | (params or {})
-        self.bench_params = dict(kernel.defaults)
-        self.kernel = kernel
-        self.chosen.emit()
-
-    def choose(
-        self, problem: Problem | None = None, params: dict[str, int] | None = None, order: Order | None = None
-    ) -> None:
-        """Choose the size, some parameters, or the order of the blocks."""
-        before = (self.problem, self.params, self.order)
-        self.problem = self.wanted = problem or self.problem
-        self.params = self.params | (params or {})
-        self.order = order or self.order
-        if before != (self.problem, self.params, self.order):
-            self.chosen.emit()
-
-    def choose_bench(self, problem: Problem | None = None, params: dict[str, int] | None = None) -> None:
-        """Choose the size and parameters to measure with."""
-        self.bench_problem = problem or self.bench_problem
-        self.bench_params = self.bench_params | (params or {})
-        self.bench_chosen.emit()
-
-    def add_kernel(self, kernel: Kernel) -> None:
-        """Put a kernel on the ladder, in the place of the one from the same file, and choose it."""
-        paths = [k.path for k in self.kernels]
-        if kernel.path in paths:
-            self.kernels[paths.index(kernel.path)] = kernel
-        elif kernel.name in [k.name for k in self.kernels]:
-            raise GemmvizError(f"the ladder has a kernel named {kernel.name!r} already: rename {kernel.path.name}")
-        else:
-            self.kernels.append(kernel)
-        self.figures.forget(kernel.name)
-        self.kernels_changed.emit()
-        self.choose_kernel(kernel)
-
     # What is on the stage
 
     @property
     def steps(self) -> int:
         """Steps of the recording; 0 without one."""
         return self.playable.timeline.steps if self.playable else 0
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the picture is of another text than the one that is shown."""
+        recording = self.playable.recording if self.playable else None
+        return recording is not None and recording.text != self.text
 
     @property
     def line(self) -> int:

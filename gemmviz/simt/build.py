@@ -16,6 +16,7 @@ from gemmviz.backends.toolchain import (
     included,
     line_directive,
 )
+from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 
@@ -38,15 +39,19 @@ _PLAIN = {
 }
 # Arithmetic on halves is rounded after each operation, as on a GPU.
 _HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexcess-precision=16"]}
-_CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti"]
+# Kernels look at floats as halves or words, and CUDA's compiler lets them.
+_CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"]
+# The header's printf prints nothing; the compiler and a fortified system header would bring another one.
+_UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
 # A C kernel's threads become recorded threads of one run; see runtime.c.
 _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
-_RUNTIME = ("access.c", "runtime.c", "wmma.c")
-_HEADERS = ("runtime.h", "wmma.h", "cuda.h", "cuda_vector.h", "cuda_warp.h", "cuda_atomic.h", "cuda_math.h")
+_RUNTIME = ("access.c", "runtime.c", "wmma.c", "async.c", "blocks.c")
+_HEADERS = ("runtime.h", "wmma.h", "async.h", "cuda.h", "cuda_vector.h", "cuda_warp.h", "cuda_atomic.h", "cuda_math.h")
 _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
     r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
 )
+_ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -99,7 +104,7 @@ def _flags(tool: Compiler, launch: Launch) -> list[str]:
     if launch.kernel.backend == "c":
         language = ["-x", "c", "-std=gnu11", *_THREADS]
     else:
-        language = [*_CXX, *_HALF[tool.kind], "-include", str(_HERE / "cuda.h"), f"-I{_HERE / 'include'}"]
+        language = [*_CXX, *_HALF[tool.kind], *_UNPRINTED, "-include", str(_HERE / "cuda.h"), f"-I{_HERE / 'include'}"]
     return [*language, *_COMMON, *_PLAIN[tool.kind], "-fsanitize=thread", *entry.flags(launch)]
 
 
@@ -110,7 +115,10 @@ def _unsanitised(tool: Compiler) -> list[str]:
 def _wrapper(launch: Launch) -> str:
     """Return the kernel as it stands, and a call of its entry with arguments from an array of pointers."""
     kernel = launch.kernel
-    lines = [line_directive(kernel.path), kernel.text, '#line 1 "gemmviz_arguments"']
+    # Where CUDA takes an attribute, thread_local wants none: a word of the same length stands for another kind of it.
+    code = kernel.text if kernel.backend == "c" else device_code(kernel.text)
+    text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
+    lines = [line_directive(kernel.path), text, '#line 1 "gemmviz_arguments"']
     dynamic = _DYNAMIC_SHARED.finditer(_COMMENT.sub(" ", kernel.text))
     # Several kernels of a file may declare the same array.
     for name, element in {found["name"]: found["type"] for found in dynamic}.items():

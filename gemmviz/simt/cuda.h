@@ -9,6 +9,12 @@
 
 typedef __SIZE_TYPE__ size_t;
 
+// What a kernel prints is lost: a thread's words would come in another order than on a GPU.
+extern "C" inline __attribute__((visibility("hidden"), no_sanitize("thread"))) int printf(const char *, ...) { return 0; }
+#if !defined(__clang__)
+#define __builtin_assume(condition) ((void)0)
+#endif
+
 struct uint3 { unsigned x, y, z; };
 struct dim3 {
     unsigned x, y, z;
@@ -42,6 +48,7 @@ extern "C" void gv_barrier(void) noexcept;
 // Empty, as the system's own headers say __attribute__((__noinline__)).
 #define __noinline__
 #define __align__(bytes) __attribute__((aligned(bytes)))
+#define gvalign __align__ // see build.py
 #define __launch_bounds__(...)
 #define __constant__ static
 // One copy per OS thread, and a block runs on one OS thread: this is what "shared by a block" means here.
@@ -58,11 +65,36 @@ extern "C" void gv_barrier(void) noexcept;
 #endif
 #define GV_DEVICE static GV_METHOD
 
+// An assertion that is false ends the run, and names the line and the thread.
+#undef NDEBUG
+#define __assert_fail gv_assert_fail
+#include <assert.h>
+extern "C" void gv_assertion(void) __attribute__((noreturn));
+extern "C" GV_METHOD void gv_assert_fail(const char *, const char *, unsigned, const char *) noexcept { gv_assertion(); }
+
 template <class T> GV_DEVICE T __ldg(const T *p) { return *p; }
+// Caches are not recorded: whatever a load or store says of them, it is one access.
+template <class T> GV_DEVICE T __ldca(const T *p) { return *p; }
 template <class T> GV_DEVICE T __ldcg(const T *p) { return *p; }
 template <class T> GV_DEVICE T __ldcs(const T *p) { return *p; }
+template <class T> GV_DEVICE T __ldlu(const T *p) { return *p; }
+template <class T> GV_DEVICE T __ldcv(const T *p) { return *p; }
+template <class T> GV_DEVICE void __stwb(T *p, T v) { *p = v; }
+template <class T> GV_DEVICE void __stwt(T *p, T v) { *p = v; }
 template <class T> GV_DEVICE void __stcg(T *p, T v) { *p = v; }
 template <class T> GV_DEVICE void __stcs(T *p, T v) { *p = v; }
+
+// Fences order what other threads see, and make nobody wait: the recorder keeps every thread's own order anyway.
+GV_DEVICE void __threadfence() {}
+GV_DEVICE void __threadfence_block() {}
+GV_DEVICE void __threadfence_system() {}
+GV_DEVICE void __nanosleep(unsigned) {}
+GV_DEVICE void __trap() { __builtin_trap(); }
+
+// An address is an address: here no window of memory begins elsewhere.
+GV_DEVICE size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
+GV_DEVICE size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
+GV_DEVICE void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
 
 #include "cuda_math.h"
 #include "cuda_vector.h"

@@ -1,17 +1,17 @@
 """Reads a recorder's debug information: which source line an instruction comes from, where shared arrays lie."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-_VECTOR = re.compile(r"(float|double|int|uint|short|ushort|char|uchar|__half)([24])")
 _ELEMENT = {
     "float": "float32",
     "double": "float64",
@@ -21,8 +21,15 @@ _ELEMENT = {
     "ushort": "uint16",
     "char": "int8",
     "uchar": "uint8",
+    "longlong": "int64",
+    "ulonglong": "uint64",
     "__half": "float16",
+    "__nv_bfloat16": "bfloat16",
 }
+_VECTOR = re.compile(rf"({'|'.join(_ELEMENT)})([24])")
+# An address and the (line, column) of the kernel's file that it comes from; a line below 0: from another file.
+Line = tuple[int, tuple[int, int]]
+_AGGREGATE = ("DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_class_type")
 _TLS = ("DW_OP_GNU_push_tls_address", "DW_OP_form_tls_address")
 
 
@@ -38,11 +45,16 @@ class SharedArray:
 
 @dataclass(frozen=True)
 class DebugInfo:
-    """Lines and shared arrays of one shared library; addresses are relative to where it is loaded."""
+    """Lines and shared arrays of one shared library; addresses are relative to where it is loaded.
+
+    GCC puts marks beside the shared arrays that say which of them were constructed; ``guards`` holds their distances in
+    bytes from the anchor.
+    """
 
     addresses: list[int]
     places: list[tuple[int, int]]
     shared: list[SharedArray]
+    guards: list[int]
 
     def place(self, address: int) -> tuple[int, int]:
         """Return (line, column) in the kernel's file of the instruction at `address`; (0, 0) when it is not from there.
@@ -76,11 +88,16 @@ def read(library: Path, source_name: str) -> DebugInfo:
         lines: list[tuple[int, tuple[int, int]]] = []
         shared: list[SharedArray] = []
         for unit in dwarf.iter_CUs():
-            lines += _lines(dwarf, unit, source_name)
+            mine = list(_lines(dwarf, unit, source_name))
+            producer = unit.get_top_DIE().attributes.get("DW_AT_producer")
+            gnu = mine and producer is not None and producer.value.startswith(b"GNU")
+            lines += _called(dwarf, unit, source_name, mine) if gnu else mine
             shared += _shared(unit, anchor)
+        guards = [value - anchor for value in _guards(elf)]
     lines.sort(key=lambda row: row[0])
     unique = {array.offset: array for array in shared if array.name != "gv_anchor"}
-    return DebugInfo([a for a, _ in lines], [p for _, p in lines], sorted(unique.values(), key=lambda a: a.name))
+    arrays = sorted(unique.values(), key=lambda a: a.name)
+    return DebugInfo([a for a, _ in lines], [p for _, p in lines], arrays, guards)
 
 
 def symbol_address(library: Path, name: str) -> int:
@@ -120,6 +137,65 @@ def _lines(dwarf: Any, unit: Any, source_name: str) -> Iterator[tuple[int, tuple
         yield state.address, (state.line, state.column) if mine and not state.end_sequence else (-1, 0)
 
 
+def _called(dwarf: Any, unit: Any, source_name: str, lines: list[Line]) -> list[Line]:
+    """Give what was inlined from the recorder's own headers the line of the kernel that calls it.
+
+    Clang does so by itself, as the headers say ``nodebug``. GCC knows no such word, but tells what is inlined where.
+    """
+    lines = sorted(lines, key=lambda row: row[0])
+    addresses = [address for address, _ in lines]
+    found = dict(lines)
+    # Calls from inside come after those around them, and win.
+    for low, high, place in sorted(_inlined(dwarf, unit, source_name), key=lambda call: call[0] - call[1]):
+        before = bisect_right(addresses, low) - 1
+        if before >= 0 and lines[before][1][0] < 0:
+            found[low] = place
+        for address, (line, _) in lines[bisect_left(addresses, low) : bisect_left(addresses, high)]:
+            if line < 0:
+                found[address] = place
+    return list(found.items())
+
+
+def _inlined(dwarf: Any, unit: Any, source_name: str) -> Iterator[tuple[int, int, tuple[int, int]]]:
+    """Yield the range of addresses of each inlined call in the kernel's own file, with its line and column."""
+    program = dwarf.line_program_for_CU(unit)
+    files = program["file_entry"]
+    first = 0 if program["version"] >= 5 else 1
+    base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
+    for die in unit.iter_DIEs():
+        if die.tag != "DW_TAG_inlined_subroutine" or "DW_AT_call_line" not in die.attributes:
+            continue
+        index = die.attributes["DW_AT_call_file"].value - first
+        name = files[index].name.decode(errors="replace") if 0 <= index < len(files) else ""
+        if Path(name).name != source_name:
+            continue
+        column = die.attributes.get("DW_AT_call_column")
+        place = die.attributes["DW_AT_call_line"].value, column.value if column else 0
+        for low, high in _ranges(dwarf, unit, die, base.value if base else 0):
+            yield low, high, place
+
+
+def _ranges(dwarf: Any, unit: Any, die: Any, base: int) -> Iterator[tuple[int, int]]:
+    if "DW_AT_ranges" in die.attributes:
+        for entry in dwarf.range_lists().get_range_list_at_offset(die.attributes["DW_AT_ranges"].value, cu=unit):
+            if hasattr(entry, "begin_offset"):
+                start = 0 if getattr(entry, "is_absolute", False) else base
+                yield start + entry.begin_offset, start + entry.end_offset
+            else:
+                base = entry.base_address
+    elif "DW_AT_low_pc" in die.attributes:
+        low, high = die.attributes["DW_AT_low_pc"].value, die.attributes["DW_AT_high_pc"]
+        yield low, high.value if high.form == "DW_FORM_addr" else low + high.value
+
+
+def _guards(elf: Any) -> Iterator[int]:
+    for section in elf.iter_sections():
+        if isinstance(section, SymbolTableSection):
+            for symbol in section.iter_symbols():
+                if symbol.name.startswith("_ZGV") and symbol["st_info"]["type"] == "STT_TLS":
+                    yield int(symbol["st_value"])
+
+
 def _shared(unit: Any, anchor: int) -> Iterator[SharedArray]:
     parser = DWARFExprParser(unit.structs)
     for die in unit.iter_DIEs():
@@ -132,8 +208,41 @@ def _shared(unit: Any, anchor: int) -> Iterator[SharedArray]:
         origin = _attribute_die(die, "DW_AT_specification") or _attribute_die(die, "DW_AT_abstract_origin") or die
         name = (die.attributes.get("DW_AT_name") or origin.attributes["DW_AT_name"]).value.decode()
         kind = _attribute_die(die, "DW_AT_type") or _attribute_die(origin, "DW_AT_type")
-        shape, dtype = _type(kind)
-        yield SharedArray(name, operations[0].args[0] - anchor, shape, dtype)
+        yield from _arrays(name, operations[0].args[0] - anchor, kind)
+
+
+def _arrays(name: str, offset: int, kind: Any) -> Iterator[SharedArray]:
+    """Yield a variable as one array; a structure as its members, which are what the kernel's author calls arrays."""
+    kind = _plain(kind)
+    if kind is not None and kind.tag in _AGGREGATE and kind.tag != "DW_TAG_union_type" and not _known(kind):
+        for member in _members(kind):
+            inside = f"{name}.{member.attributes['DW_AT_name'].value.decode()}"
+            place = member.attributes.get("DW_AT_data_member_location")
+            yield from _arrays(inside, offset + (place.value if place else 0), _attribute_die(member, "DW_AT_type"))
+        return
+    shape, dtype = _type(kind)
+    yield SharedArray(name, offset, shape, dtype)
+
+
+def _plain(die: Any) -> Any:
+    """Return a type without the names and qualifiers around it."""
+    while die is not None and die.tag in ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type"):
+        die = _attribute_die(die, "DW_AT_type")
+    return die
+
+
+def _known(die: Any) -> tuple[tuple[int, ...], str] | None:
+    """Return shape and dtype of those structures that CUDA brings: vectors, and numbers of a type of its own."""
+    name = die.attributes.get("DW_AT_name")
+    text = name.value.decode() if name else ""
+    vector = _VECTOR.fullmatch(text)
+    if vector is not None:
+        return (int(vector[2]),), _ELEMENT[vector[1]]
+    return ((), _ELEMENT[text]) if text in _ELEMENT else None
+
+
+def _members(die: Any) -> list[Any]:
+    return [m for m in die.iter_children() if m.tag == "DW_TAG_member" and "DW_AT_name" in m.attributes]
 
 
 def _type(die: Any) -> tuple[tuple[int, ...], str]:
@@ -142,13 +251,10 @@ def _type(die: Any) -> tuple[tuple[int, ...], str]:
     while die is not None and die.tag != "DW_TAG_base_type":
         if die.tag == "DW_TAG_array_type":
             shape += [_extent(child) for child in die.iter_children() if child.tag == "DW_TAG_subrange_type"]
-        elif die.tag in ("DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_class_type"):
-            name = die.attributes.get("DW_AT_name")
-            vector = _VECTOR.fullmatch(name.value.decode() if name else "")
-            if vector is None:
-                return tuple(shape) or (1,), f"V{die.attributes['DW_AT_byte_size'].value}"
-            # An array of vectors is shown as what it holds: one dimension more.
-            return (*shape, int(vector[2])), _ELEMENT[vector[1]]
+        elif die.tag in _AGGREGATE:
+            # An array of structures is shown as what they hold: one dimension more.
+            inner, dtype = _known(die) or _flat(die)
+            return (*shape, *inner) or (1,), dtype
         die = _attribute_die(die, "DW_AT_type")
     if die is None:
         return tuple(shape) or (1,), "u1"
@@ -156,6 +262,18 @@ def _type(die: Any) -> tuple[tuple[int, ...], str]:
     encoding = die.attributes["DW_AT_encoding"].value
     letter = {4: "float", 5: "int", 7: "uint", 6: "int", 8: "uint", 2: "uint"}.get(encoding, "uint")
     return tuple(shape) or (1,), f"{letter}{8 * size}"
+
+
+def _flat(die: Any) -> tuple[tuple[int, ...], str]:
+    """Return a structure's or union's own bytes as numbers of one type: its members' where all have the same.
+
+    Where they differ it is words of the smallest member's size, so that no two members share an element.
+    """
+    size: int = die.attributes["DW_AT_byte_size"].value
+    kinds = {_type(_attribute_die(member, "DW_AT_type"))[1] for member in _members(die)}
+    width = min((np.dtype(kind).itemsize for kind in kinds), default=1)
+    dtype = kinds.pop() if len(kinds) == 1 else f"uint{8 * width}"
+    return (size // width,), dtype
 
 
 def _extent(subrange: Any) -> int:

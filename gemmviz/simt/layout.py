@@ -21,6 +21,7 @@ COLUMNS: list[tuple[str, Any]] = [
     ("phase_of", np.uint16),
     ("turn_of", np.uint16),
 ]
+ROW_BYTES = sum(np.dtype(kind).itemsize for _, kind in COLUMNS)
 
 
 class Status(IntEnum):
@@ -29,6 +30,8 @@ class Status(IntEnum):
     OK, FULL, SIGNAL, DEADLINE, TOO_MANY_SITES, NO_MEMORY, TOO_MANY_PHASES, WARP_WAITS, PART_OF_WARP, MISALIGNED = (
         range(10)
     )
+    TOO_MANY_COPIES = 10
+    ASSERTION = 12
 
 
 class WatchedArray(ct.Structure):
@@ -70,14 +73,21 @@ class Run(ct.Structure):
         ("arrays", ct.c_uint32),
         ("array", WatchedArray * MAX_ARRAYS),
         ("capacity", ct.c_uint64),
+        ("more_capacity", ct.c_uint64),
         ("stack_bytes", ct.c_uint64),
         ("deadline_s", ct.c_double),
+        ("first_block", ct.c_uint32),
+        ("end_block", ct.c_uint32),
+        ("workers", ct.c_uint32),
+        ("count_only", ct.c_uint32),
         ("entry", ct.c_void_p),
         ("arguments", ct.c_void_p),
         *((name, ct.c_void_p) for name, _ in COLUMNS),
         ("more", ct.c_void_p),
         ("count", ct.c_uint64),
         ("more_count", ct.c_uint64),
+        ("unordered", ct.c_uint32),
+        ("shared_by", ct.c_uint32),
         ("sites", ct.c_uint32),
         ("site_pc", ct.c_size_t * MAX_SITES),
         ("site_atomic", ct.c_uint8 * MAX_SITES),

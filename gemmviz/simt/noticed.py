@@ -1,11 +1,11 @@
 """What the recorder noticed while a kernel ran, in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemmviz.catalogue.launch import Launch
-from gemmviz.simt.layout import Note, Run
+from gemmviz.simt.layout import MAX_NOTES, Note, Run
 
 Kind = Literal["out of bounds", "barrier divergence"]
 _OUT_OF_BOUNDS, _BARRIER_LEFT, _BARRIERS_DIFFER = 1, 2, 3
@@ -36,7 +36,13 @@ class Noticed:
     array: str = ""
 
 
-def read(job: Run, launch: Launch, names: Sequence[str], line_of: Callable[[int], int]) -> list[Noticed]:
+def read(
+    job: Run,
+    launch: Launch,
+    names: Sequence[str],
+    line_of: Callable[[int], int],
+    unwatched: Collection[int] = (),
+) -> list[Noticed]:
     """Return what a run noticed, each defect once: the compiler may make many instructions of one line.
 
     Parameters
@@ -49,9 +55,13 @@ def read(job: Run, launch: Launch, names: Sequence[str], line_of: Callable[[int]
         Of the watched arrays.
     line_of
         Returns the line of an instruction's address, 0 where unknown.
+    unwatched
+        Addresses beside the arrays where the compiler, and not the kernel, keeps something.
     """
     found: dict[tuple[int, int, int, int, int], Noticed] = {}
     for note in job.note[: job.notes]:
+        if note.kind == _OUT_OF_BOUNDS and job.array[note.array].start + note.offset in unwatched:
+            continue
         line, other = line_of(note.pc), line_of(note.other_pc) if note.other_pc else 0
         # The compiler may make two instructions of one barrier in the source.
         if note.kind == _BARRIERS_DIFFER and line == other:
@@ -65,7 +75,10 @@ def read(job: Run, launch: Launch, names: Sequence[str], line_of: Callable[[int]
             found[defect] = Noticed(kind, line, text, note.times, array)
         else:
             found[defect] = replace(known, count=known.count + note.times)
-    return list(found.values())
+    told = list(found.values())
+    if told and job.notes == MAX_NOTES:  # no room: what came after these is lost
+        told[-1] = replace(told[-1], text=f"{told[-1].text}; there may be more, of which nothing is kept")
+    return told
 
 
 def who(launch: Launch, block: int, thread: int) -> str:

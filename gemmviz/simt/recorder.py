@@ -1,9 +1,13 @@
 """Runs an instrumented kernel in this process and returns every access it made."""
 
 import ctypes
+import math
 import mmap
+import os
 import signal
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +18,34 @@ from gemmviz.catalogue.errors import ConstraintError, KernelFault, KernelTimeout
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import poison_byte
-from gemmviz.simt import debuginfo, noticed
+from gemmviz.simt import carved, copies, debuginfo, noticed
+from gemmviz.simt.copies import Copies
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Run, Status
 from gemmviz.simt.noticed import who
+from gemmviz.simt.overrun import meant
 
-# The columns of a recording of this length take 1 GiB.
+# The columns of a recording of this length take 1.1 GB.
 MAX_ACCESSES = 50_000_000
-# An estimated size is rounded down by this much: edges of tiles make a small problem cost more than its share.
-_MARGIN = 0.9
 _GUARD = 1 << 20
 # Shared arrays stand 64 KiB apart (see cuda.h) and have 48 at most.
 _SHARED_GUARD = 8 << 10
 _ALIGNMENT = 256  # as cudaMalloc aligns
 # CUDA gives a thread up to 512 KiB of local memory. Only what is touched is committed.
 _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
+BLOCKS_PER_WORKER = 2  # with fewer it is not worth sharing them
 _MAX_BLOCKS = 2**32 - 1  # the width of the column
+
+
+class TooManyAccesses(ConstraintError):
+    """The accesses of a run do not fit."""
+
+
+class TooManyBarriers(ConstraintError):
+    """A thread passes more barriers than can be numbered. ``line`` is that of the barrier, from 1, or None."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,14 @@ class RawTrace:
         Accesses out of bounds, barriers that some threads missed.
     atomic
         Per site, whether it is an atomic operation.
+    copies
+        The asynchronous copies that arrived.
+    unordered
+        Whether rows do not stand by block, phase and thread, because lanes of a warp waited for each other.
+    workers
+        How many processes ran the blocks.
+    seconds
+        What the kernel took, with all that was written down meanwhile.
     """
 
     columns: dict[str, npt.NDArray[Any]]
@@ -60,10 +85,35 @@ class RawTrace:
     c: npt.NDArray[Any]
     noticed: list[noticed.Noticed]
     atomic: list[bool]
+    copies: Copies
+    unordered: bool
+    workers: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many accesses some blocks make, and how many further elements these cover.
+
+    ``complete``: whether it was counted to the end; ``seconds``: what counting took.
+    """
+
+    accesses: int
+    more: int
+    complete: bool
+    seconds: float
 
 
 def run(
-    library: Path, launch: Launch, a: npt.NDArray[Any], b: npt.NDArray[Any], *, deadline_s: float, capacity: int
+    library: Path,
+    launch: Launch,
+    a: npt.NDArray[Any],
+    b: npt.NDArray[Any],
+    *,
+    deadline_s: float,
+    capacity: int,
+    blocks: tuple[int, int] | None = None,
+    workers: int | None = None,
 ) -> RawTrace:
     """Run a recorder.
 
@@ -81,80 +131,184 @@ def run(
         When to give up.
     capacity
         Most accesses to keep, up to `MAX_ACCESSES`.
+    blocks
+        The first block to run (linear, x fastest) and the one after the last; all by default.
+    workers
+        How many processes may share the blocks; by default as many as this process may use cores. What is recorded
+        does not depend on it.
 
     Raises
     ------
     KernelFault
         When the kernel crashes or passes the deadline.
-    ConstraintError
+    TooManyAccesses
         When the accesses do not fit.
+    ConstraintError
+        When something else about the launch cannot be recorded.
     """
-    if launch.blocks > _MAX_BLOCKS:
-        raise ConstraintError(f"{launch.kernel.name}: {launch.blocks:,} blocks are more than can be recorded")
-    code = ctypes.CDLL(str(library))
-    info = debuginfo.read(library, launch.kernel.path.name)
-    base = _load_address(code, library)
-    code.gv_anchor_address.restype = ctypes.c_void_p
-    anchor = code.gv_anchor_address()
-
-    dtype = np.dtype(launch.kernel.dtype)
-    result_dtype = np.dtype(launch.kernel.accumulate)
-    c_bytes = launch.problem.m * launch.problem.n * result_dtype.itemsize
-    c = np.full(c_bytes, poison_byte(launch.kernel), np.uint8).view(result_dtype)
-    arrays = [_Guarded(values) for values in (a.astype(dtype, copy=False), b.astype(dtype, copy=False), c)]
-
-    job = Run()
-    job.block[:], job.grid[:] = launch.block, launch.grid
-    for slot, array in zip(job.array, arrays, strict=False):
-        slot.start, slot.bytes, slot.guard = array.address, array.view.nbytes, _GUARD
-        slot.itemsize, slot.doubles = array.view.itemsize, array.view.dtype == np.float64
-    if len(info.shared) + 3 > MAX_ARRAYS:
-        raise ConstraintError(
-            f"{launch.kernel.name} has {len(info.shared)} shared arrays; {MAX_ARRAYS - 3} can be recorded"
-        )
-    for slot, shared in zip(job.array[3:MAX_ARRAYS], info.shared, strict=False):
-        slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
-        slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
-        slot.guard = _SHARED_GUARD
-        slot.doubles = shared.dtype == "float64"
-    job.arrays = 3 + len(info.shared)
-    job.capacity = min(capacity, MAX_ACCESSES)
-    job.stack_bytes = _STACK_BYTES[launch.kernel.backend]
-    job.deadline_s = deadline_s
-    # Rows are only committed to memory as they are written.
-    columns = {name: np.empty(job.capacity, kind) for name, kind in COLUMNS}
+    job = _Job(library, launch, blocks)
+    job.fill(a, b)
+    run = job.run
+    run.deadline_s = deadline_s
+    run.capacity = run.more_capacity = min(capacity, MAX_ACCESSES)
+    run.workers = most_workers(launch) if workers is None else workers
+    run.workers = max(1, min(run.workers, (run.end_block - run.first_block) // BLOCKS_PER_WORKER))
+    sharing = mmap.MAP_SHARED if run.workers > 1 else mmap.MAP_PRIVATE
+    columns = {name: _pages(run.capacity, np.dtype(kind), sharing) for name, kind in COLUMNS}
     for name, column in columns.items():
-        setattr(job, name, column.ctypes.data)
-    more = np.empty(job.capacity, np.uint32)
-    job.more = more.ctypes.data
-    values = _arguments(launch, arrays)
-    job.arguments = ctypes.cast(values.pointers, ctypes.c_void_p).value
-    job.entry = ctypes.cast(code.gv_entry, ctypes.c_void_p).value
-
-    code.gv_record(ctypes.byref(job))
-    places = [info.place(pc - base) for pc in job.site_pc[: job.sites]]
-    names = [*MATRICES, *(s.name for s in info.shared)]
-    _raise_fault(job, launch, info, base)
+        setattr(run, name, column.ctypes.data)
+    more = _pages(run.capacity, np.dtype(np.uint32), sharing)
+    run.more = more.ctypes.data
+    began = time.perf_counter()
+    arrived = job.start()
+    seconds = time.perf_counter() - began
+    names = [*MATRICES, *(s.name for s in job.info.shared)]
     return RawTrace(
-        {name: column[: job.count].copy() for name, column in columns.items()},
-        more[: job.more_count].copy(),
-        places,
-        info.shared,
-        arrays[2].view.copy(),
-        noticed.read(job, launch, names, lambda pc: info.place(pc - base)[0]),
-        [bool(flag) for flag in job.site_atomic[: job.sites]],
+        # Views, as a copy would take as much memory again: nothing behind them was ever touched.
+        {name: column[: run.count] for name, column in columns.items()},
+        more[: run.more_count],
+        [job.place(pc) for pc in run.site_pc[: run.sites]],
+        job.info.shared,
+        job.arrays[2].view.copy(),
+        noticed.read(run, launch, names, lambda pc: job.place(pc)[0], job.guards),
+        [bool(flag) for flag in run.site_atomic[: run.sites]],
+        arrived,
+        bool(run.unordered),
+        run.shared_by,
+        seconds,
     )
 
 
-class _Guarded:
-    """A copy of an array with guard zones of `_GUARD` bytes on both sides, aligned as on a GPU."""
+def count(
+    library: Path, launch: Launch, *, deadline_s: float, limit: int, blocks: tuple[int, int] | None = None
+) -> Counted:
+    """Count the accesses that some blocks make, without keeping any.
 
-    def __init__(self, values: npt.NDArray[Any]) -> None:
-        self._memory = mmap.mmap(-1, values.nbytes + 2 * _GUARD + _ALIGNMENT)
+    A and B are zeros, so that even large matrices take no memory. `limit` is how far to count; the other parameters and
+    the errors are those of `run`.
+    """
+    job = _Job(library, launch, blocks)
+    job.run.deadline_s = deadline_s
+    job.run.capacity = job.run.more_capacity = limit
+    job.run.workers, job.run.count_only = 1, 1
+    began, complete = time.perf_counter(), True
+    try:
+        job.start()
+    except TooManyAccesses:
+        complete = False
+    return Counted(job.run.count, job.run.more_count, complete, time.perf_counter() - began)
+
+
+def most_workers(launch: Launch) -> int:
+    """Return how many processes may share the blocks of a launch."""
+    # A process that has used CUDA must not be forked.
+    if launch.kernel.backend != "cuda" or "libcuda.so" in Path("/proc/self/maps").read_text():
+        return 1
+    return len(os.sched_getaffinity(0))
+
+
+class _Job:
+    """One run from its arguments to its end. A, B and C are zeros, and there is no place for accesses yet."""
+
+    def __init__(
+        self,
+        library: Path,
+        launch: Launch,
+        blocks: tuple[int, int] | None,
+    ) -> None:
+        self.launch = launch
+        if launch.blocks > _MAX_BLOCKS:
+            raise ConstraintError(f"{launch.kernel.name}: {launch.blocks:,} blocks are more than can be recorded")
+        first, end = blocks or (0, launch.blocks)
+        if not 0 <= first < end <= launch.blocks:
+            raise ConstraintError(
+                f"{launch.kernel.name} at {launch.problem} has the blocks 0 to {launch.blocks - 1}: "
+                f"{first}:{end} is no range of them"
+            )
+        self._code = ctypes.CDLL(str(library))
+        info = _debug_info(library, launch.kernel.path.name)
+        self.info = replace(info, shared=[carved.typed(array, launch.kernel.text) for array in info.shared])
+        self._base = _load_address(self._code, library)
+        self._code.gv_anchor_address.restype = ctypes.c_void_p
+
+        dtypes = (launch.kernel.dtype, launch.kernel.dtype, launch.kernel.accumulate)
+        self.arrays = [
+            _Guarded(math.prod(launch.problem.shape(name)), np.dtype(dtype))
+            for name, dtype in zip(MATRICES, dtypes, strict=True)
+        ]
+        self._arguments = _arguments(launch, self.arrays)
+        self.run = run = Run()
+        run.block[:], run.grid[:] = launch.block, launch.grid
+        run.first_block, run.end_block = first, end
+        run.stack_bytes = _STACK_BYTES[launch.kernel.backend]
+        run.arguments = ctypes.cast(self._arguments.pointers, ctypes.c_void_p).value
+        run.entry = ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value
+        self._watch()
+
+    def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
+        """Set A and B, and C to what nobody computes by chance."""
+        self.arrays[0].view[:] = a.astype(self.arrays[0].view.dtype, copy=False)
+        self.arrays[1].view[:] = b.astype(self.arrays[1].view.dtype, copy=False)
+        self.arrays[2].view.view(np.uint8)[:] = poison_byte(self.launch.kernel)
+
+    def _watch(self) -> None:
+        shared_arrays = self.info.shared
+        if len(shared_arrays) + 3 > MAX_ARRAYS:
+            raise ConstraintError(
+                f"{self.launch.kernel.name} has {len(shared_arrays)} shared arrays; {MAX_ARRAYS - 3} can be recorded"
+            )
+        anchor = self._code.gv_anchor_address()
+        self.guards = [anchor + offset for offset in self.info.guards]
+        for slot, array in zip(self.run.array, self.arrays, strict=False):
+            slot.start, slot.bytes, slot.guard = array.address, array.view.nbytes, _GUARD
+            slot.itemsize, slot.doubles = array.view.itemsize, array.view.dtype == np.float64
+        for slot, shared in zip(self.run.array[3:MAX_ARRAYS], shared_arrays, strict=False):
+            slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
+            slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
+            slot.guard = _SHARED_GUARD
+            slot.doubles = shared.dtype == "float64"
+        self.run.arrays = 3 + len(shared_arrays)
+
+    def start(self) -> Copies:
+        """Run, and raise what went wrong."""
+        copies.begin(self._code, self.run.capacity)
+        self._code.gv_record(ctypes.byref(self.run))
+        arrived = copies.read(self._code, self.run.site_pc[: self.run.sites])
+        _raise_fault(self.run, self.launch, self.info, self._base)
+        return arrived
+
+    def place(self, pc: int) -> tuple[int, int]:
+        """Return line and column of an instruction."""
+        return self.info.place(pc - self._base)
+
+
+def _pages(count: int, dtype: np.dtype[Any], sharing: int) -> npt.NDArray[Any]:
+    """Return memory that is only committed as it is written.
+
+    NumPy would ask Linux for huge pages: these are committed 2 MiB at a time, and where memory is in pieces the kernel
+    takes longer to make one than the recorder takes to fill it (measured: 3 to 7 times as long as small pages).
+    """
+    return np.frombuffer(mmap.mmap(-1, max(count, 1) * dtype.itemsize, sharing | mmap.MAP_ANONYMOUS), dtype, count)
+
+
+# A kernel is recorded many times; its library does not change under its name.
+_debug_info = lru_cache(maxsize=8)(debuginfo.read)
+_symbol_address = lru_cache(maxsize=8)(debuginfo.symbol_address)
+
+
+class _Guarded:
+    """An array of zeros with guard zones of `_GUARD` bytes on both sides, aligned as on a GPU."""
+
+    def __init__(self, count: int, dtype: np.dtype[Any]) -> None:
+        nbytes = count * dtype.itemsize
+        try:
+            self._memory = mmap.mmap(-1, nbytes + 2 * _GUARD + _ALIGNMENT)
+        except (OSError, OverflowError):
+            message = f"a matrix of {count:,} elements does not fit in memory: record a smaller size"
+            raise ConstraintError(message) from None
         raw = np.frombuffer(self._memory, np.uint8)
         start = _GUARD + -(raw.ctypes.data + _GUARD) % _ALIGNMENT
-        self.view = raw[start : start + values.nbytes].view(values.dtype)
-        self.view[:] = values
+        self.view = raw[start : start + nbytes].view(dtype)
         self.address = self.view.ctypes.data
 
 
@@ -182,22 +336,7 @@ def _arguments(launch: Launch, arrays: list[_Guarded]) -> _Arguments:
 def _load_address(code: ctypes.CDLL, library: Path) -> int:
     """Return where the library is loaded: the real address of a symbol less the one in the file."""
     address = ctypes.cast(code.gv_entry, ctypes.c_void_p).value or 0
-    return address - debuginfo.symbol_address(library, "gv_entry")
-
-
-def _smaller(job: Run, launch: Launch) -> str:
-    """Say which size would fit, judged by how far the run had come when there was no more room.
-
-    Accesses grow with M N K. A grid has come as far as its blocks are done, a loop as far as it has written C.
-    """
-    if launch.kernel.backend == "c":
-        written = np.ctypeslib.as_array(ctypes.cast(job.element, ctypes.POINTER(ctypes.c_uint32)), (job.capacity,))
-        which = np.ctypeslib.as_array(ctypes.cast(job.which, ctypes.POINTER(ctypes.c_uint8)), (job.capacity,))
-        done = float(written[which == 2].max(initial=0)) / (launch.problem.m * launch.problem.n)
-    else:
-        done = job.fault_block / launch.blocks
-    size = int((done * launch.problem.m * launch.problem.n * launch.problem.k) ** (1 / 3) * _MARGIN)
-    return f"M = N = K = {size} should fit" if size else "does it end? If so, record a smaller size"
+    return address - _symbol_address(library, "gv_entry")
 
 
 def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int) -> None:
@@ -210,13 +349,14 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
         case Status.OK:
             return
         case Status.FULL:
-            raise ConstraintError(
+            raise TooManyAccesses(
                 f"{launch.kernel.name} at {launch.problem} makes more than {job.capacity:,} accesses, which is what "
-                f"can be kept: {_smaller(job, launch)}"
+                "can be kept"
             )
         case Status.SIGNAL:
             cause = signal.strsignal(job.signal) or f"signal {job.signal}"
-            raise KernelFault(f"{where}: {cause} in {culprit}, address {job.fault_address:#x}", line or None)
+            address = f"address {job.fault_address:#x}{meant(job, launch, line)}"
+            raise KernelFault(f"{where}: {cause} in {culprit}, {address}", line or None)
         case Status.DEADLINE:
             raise KernelTimeout(
                 f"{where}: still running after {job.deadline_s:g} s in {culprit}: "
@@ -226,8 +366,9 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
         case Status.TOO_MANY_SITES:
             raise ConstraintError(f"{name} has too many different memory instructions to record: unroll less")
         case Status.TOO_MANY_PHASES:
-            raise ConstraintError(
-                f"{where}: more than 65,535 barriers cannot be recorded: does it end? If so, choose a smaller K"
+            raise TooManyBarriers(
+                f"{where}: more than 65,535 barriers cannot be recorded: does it end? If so, choose a smaller K",
+                line or None,
             )
         case Status.WARP_WAITS:
             other = who(launch, job.fault_block, job.fault_other)
@@ -247,6 +388,13 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
                 f"{where}: {culprit} accesses several elements at once at an address that is no multiple of their "
                 f'size ({job.fault_address:#x}): a GPU stops with "misaligned address"',
                 line or None,
+            )
+        case Status.ASSERTION:
+            raise KernelFault(f"{where}: the assertion is false in {culprit}", line or None)
+        case Status.TOO_MANY_COPIES:
+            raise ConstraintError(
+                f"{where}: {culprit} has more than 256 asynchronous copies under way, which cannot be recorded: "
+                "wait for some of them"
             )
         case Status.NO_MEMORY:
             raise ConstraintError(f"{name}: not enough memory for {launch.threads} threads per block")

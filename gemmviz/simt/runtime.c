@@ -1,5 +1,5 @@
-// Runs a kernel on the CPU, one fibre per CUDA thread. Blocks run one after another; within a block the threads run in
-// turn, each up to its next barrier, and the lanes of a warp wait for each other where an instruction is the warp's.
+// Runs a kernel on the CPU, one fibre per CUDA thread. Within a block the threads run in turn, each up to its next
+// barrier, and the lanes of a warp wait for each other where an instruction is the warp's.
 #define _GNU_SOURCE
 #include "runtime.h"
 #include <setjmp.h>
@@ -9,15 +9,16 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <pthread.h>
+#include <time.h>
 #include <ucontext.h>
 
 typedef struct { uint32_t x, y, z; } uint3;
 enum { WARP = 32 };
 enum { READY, AT_BARRIER, AT_WARP, LEFT };
 typedef struct {
-    ucontext_t first;   // used once, to enter the fibre
-    jmp_buf here;       // used for every later switch: unlike swapcontext it makes no system call
+    jmp_buf here;       // unlike swapcontext, jumping there makes no system call
     int started, state;
+    uint3 index;
     uint32_t turn;
     uintptr_t barrier_pc;
     uint32_t mask;      // AT_WARP: the lanes it waits for, what it brought and what is to be done
@@ -28,6 +29,8 @@ typedef struct {
 gv_running gv_now;
 static struct {
     fibre *fibres;
+    char *stacks;
+    struct timespec begun;
     uint32_t threads;
     uint3 thread_index, block_index;
     jmp_buf scheduler;
@@ -50,10 +53,16 @@ void gv_stop(int status)
     siglongjmp(g.escape, 1);
 }
 
+int gv_on_stack(uintptr_t at)
+{
+    return at - (uintptr_t)g.stacks < (uint64_t)g.threads * gv_now.run->stack_bytes;
+}
+
 static void to_scheduler(int state)
 {
     fibre *me = &g.fibres[gv_now.thread];
     gv_settle();
+    gv_mark();
     me->state = state;
     if (!_setjmp(me->here)) _longjmp(g.scheduler, 1);
 }
@@ -76,6 +85,12 @@ void gv_no_warp(uintptr_t pc)
 {
     gv_now.run->last_pc = pc;
     gv_stop(GV_PART_OF_WARP);
+}
+
+void gv_assertion(void)
+{
+    gv_now.run->last_pc = GV_PC;
+    gv_stop(GV_ASSERTION);
 }
 
 void gv_warp(uint32_t mask, void *mine, gv_together *work, uintptr_t pc)
@@ -115,6 +130,8 @@ static void nothing(void *posted[WARP], uint32_t mask)
 void gv_sync_warp(uint32_t mask)
 {
     gv_warp(mask, NULL, nothing, GV_PC);
+    gv_settle();
+    gv_mark();
     gv_now.turn = ++g.fibres[gv_now.thread].turn;
 }
 
@@ -124,12 +141,14 @@ int gv_thread_create(size_t *handle, const void *attributes, void *(*start)(void
     (void)attributes;
     uint32_t me = gv_now.thread;
     gv_settle();
+    gv_mark();
     if (!g.forking) gv_now.phase++;
     g.forking = 1;
     gv_now.thread = ++g.forked;
     *handle = gv_now.thread;
     start(argument);
     gv_settle();
+    gv_mark();
     gv_now.thread = me;
     return 0;
 }
@@ -139,29 +158,47 @@ int gv_thread_join(size_t handle, void **result)
     (void)handle;
     (void)result;
     gv_settle();
+    gv_mark();
     if (g.forking) gv_now.phase++;
     g.forking = 0;
     return 0;
 }
 
+// A fibre is its thread in one block after another.
 static void fibre_main(void)
 {
-    gv_now.run->entry(gv_now.run->arguments);
-    to_scheduler(LEFT);
+    for (;;) {
+        gv_now.run->entry(gv_now.run->arguments);
+        to_scheduler(LEFT);
+    }
+}
+
+// Stacks begin at different places of a page: else all threads' frames compete for the same lines of the cache.
+enum { STAGGERS = 64, STAGGER_BYTES = 5 * 64 };
+
+static void start(fibre *f, uint32_t thread)
+{
+    static ucontext_t first;
+    uint64_t stack = gv_now.run->stack_bytes;
+    f->started = 1;
+    getcontext(&first);
+    first.uc_stack.ss_sp = g.stacks + thread * stack;
+    first.uc_stack.ss_size = stack - thread % STAGGERS * STAGGER_BYTES;
+    first.uc_link = NULL;
+    makecontext(&first, fibre_main, 0);
+    setcontext(&first);
 }
 
 static void resume(uint32_t thread)
 {
-    uint32_t *b = gv_now.run->block;
     fibre *f = &g.fibres[thread];
     gv_now.thread = thread;
     gv_now.turn = f->turn;
-    g.thread_index = (uint3){thread % b[0], thread / b[0] % b[1], thread / (b[0] * b[1])};
+    g.thread_index = f->index;
     f->state = READY;
     if (_setjmp(g.scheduler)) return;
     if (f->started) _longjmp(f->here, 1);
-    f->started = 1;
-    setcontext(&f->first);
+    start(f, thread);
 }
 
 // Runs the lanes from `first` up to `end` until each is at a barrier or has left.
@@ -184,18 +221,12 @@ static void run_warp(uint32_t first, uint32_t end)
     }
 }
 
-static void run_block(char *stacks)
+void gv_run_block(uint32_t block)
 {
     gv_run *r = gv_now.run;
-    for (uint32_t t = 0; t < g.threads; t++) {
-        fibre *f = &g.fibres[t];
-        f->started = 0;
-        getcontext(&f->first);
-        f->first.uc_stack.ss_sp = stacks + (size_t)t * r->stack_bytes;
-        f->first.uc_stack.ss_size = r->stack_bytes;
-        f->first.uc_link = NULL;
-        makecontext(&f->first, fibre_main, 0);
-    }
+    const uint32_t *s = r->grid;
+    gv_now.block = block;
+    g.block_index = (uint3){block % s[0], block / s[0] % s[1], block / (s[0] * s[1])};
     // Shared memory starts as NaNs, so that reading what nobody wrote shows.
     for (uint32_t i = 0; i < r->arrays; i++)
         if (r->array[i].shared) memset((void *)r->array[i].start, 0xff, r->array[i].bytes);
@@ -252,41 +283,62 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGALRM};
 enum { CAUGHT = sizeof caught / sizeof *caught };
 
+void gv_deadline(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double left = gv_now.run->deadline_s - (double)(now.tv_sec - g.begun.tv_sec) - 1e-9 * (double)(now.tv_nsec - g.begun.tv_nsec);
+    if (left < 1e-6) left = 1e-6; // a timer of 0 would never ring
+    struct itimerval timer = {{0, 0}, {(time_t)left, (suseconds_t)(1e6 * (left - (double)(time_t)left))}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+int gv_guarded(void (*body)(void *), void *what)
+{
+    gv_now.run->status = GV_OK;
+    if (!sigsetjmp(g.escape, 1)) body(what);
+    return gv_now.run->status;
+}
+
+static void run_blocks(void *what)
+{
+    gv_run *r = what;
+    gv_deadline();
+    uint32_t block = r->first_block;
+    if (block < r->end_block) block = gv_run_together(block);
+    for (; block < r->end_block; block++) gv_run_block(block);
+}
+
 int gv_record(gv_run *r)
 {
     static char signal_stack[64 * 1024];
     struct sigaction before[CAUGHT], action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     stack_t old_stack, new_stack = {.ss_sp = signal_stack, .ss_size = sizeof signal_stack};
-    struct itimerval timer = {{0, 0}, {(time_t)r->deadline_s, (suseconds_t)(1e6 * (r->deadline_s - (time_t)r->deadline_s))}}, off = {{0, 0}, {0, 0}};
+    struct itimerval off = {{0, 0}, {0, 0}};
 
     memset(&g, 0, sizeof g);
     gv_begin(r);
     g.owner = pthread_self();
     g.threads = r->block[0] * r->block[1] * r->block[2];
     g.fibres = calloc(g.threads, sizeof *g.fibres);
+    clock_gettime(CLOCK_MONOTONIC, &g.begun);
     size_t stack_total = (size_t)g.threads * r->stack_bytes;
-    char *stacks = mmap(NULL, stack_total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!g.fibres || stacks == MAP_FAILED) return r->status = GV_NO_MEMORY;
+    g.stacks = mmap(NULL, stack_total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!g.fibres || g.stacks == MAP_FAILED) return r->status = GV_NO_MEMORY;
     // The lowest page of every stack is forbidden, so that an overflow is a fault and not a neighbour's problem.
-    for (uint32_t t = 0; t < g.threads; t++) mprotect(stacks + (size_t)t * r->stack_bytes, 4096, PROT_NONE);
+    for (uint32_t t = 0; t < g.threads; t++) mprotect(g.stacks + (size_t)t * r->stack_bytes, 4096, PROT_NONE);
+    const uint32_t *b = r->block;
+    for (uint32_t t = 0; t < g.threads; t++) g.fibres[t].index = (uint3){t % b[0], t / b[0] % b[1], t / (b[0] * b[1])};
 
     sigaltstack(&new_stack, &old_stack);
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < CAUGHT; i++) sigaction(caught[i], &action, &before[i]);
-    r->status = GV_OK;
-    if (!sigsetjmp(g.escape, 1)) {
-        setitimer(ITIMER_REAL, &timer, NULL);
-        uint32_t blocks = r->grid[0] * r->grid[1] * r->grid[2]; // the caller has seen that it fits
-        for (gv_now.block = 0; gv_now.block < blocks; gv_now.block++) {
-            uint32_t *s = r->grid;
-            g.block_index = (uint3){gv_now.block % s[0], gv_now.block / s[0] % s[1], gv_now.block / (s[0] * s[1])};
-            run_block(stacks);
-        }
-    }
+    gv_guarded(run_blocks, r);
+    gv_end_together();
     setitimer(ITIMER_REAL, &off, NULL);
     for (int i = 0; i < CAUGHT; i++) sigaction(caught[i], &before[i], NULL);
     sigaltstack(&old_stack, NULL);
-    munmap(stacks, stack_total);
+    munmap(g.stacks, stack_total);
     free(g.fibres);
     return r->status;
 }

@@ -30,7 +30,10 @@ enum {
     GV_OK = 0, GV_FULL = 1, GV_SIGNAL = 2, GV_DEADLINE = 3, GV_TOO_MANY_SITES = 4, GV_NO_MEMORY = 5, GV_TOO_MANY_PHASES = 6,
     GV_WARP_WAITS = 7, // a lane waits for lanes of its warp that never come
     GV_PART_OF_WARP = 8, // an instruction for a whole warp met a warp of fewer than 32 threads
-    GV_MISALIGNED = 9 // fault_address is no multiple of what is accessed at once
+    GV_MISALIGNED = 9, // fault_address is no multiple of what is accessed at once
+    GV_TOO_MANY_COPIES = 10, // a thread has more asynchronous copies under way than are kept
+    GV_ASSERTION = 12, // an assertion of the kernel is false
+    GV_ALONE = 11 // only inside: these blocks must run one after another
 };
 
 typedef struct {
@@ -38,9 +41,12 @@ typedef struct {
     uint32_t block[3], grid[3];
     uint32_t arrays;
     gv_array array[GV_MAX_ARRAYS];
-    uint64_t capacity;
+    uint64_t capacity, more_capacity; // rows, further elements
     uint64_t stack_bytes;
     double deadline_s;
+    uint32_t first_block, end_block; // what to run of the grid
+    uint32_t workers;                // processes to share the blocks between; with 1 all run in this one
+    uint32_t count_only;             // count the accesses and keep none
     void (*entry)(void **arguments);
     void **arguments;
     // out: one column per field of an access, `capacity` rows each
@@ -56,6 +62,8 @@ typedef struct {
     uint16_t *turn_of; // __syncwarp that the thread had passed in the phase
     uint32_t *more; // the bits of the further elements of accesses wider than one, in the order of the rows
     uint64_t count, more_count;
+    uint32_t unordered; // rows do not stand by block, phase and thread
+    uint32_t shared_by; // processes that ran the blocks
     uint32_t sites;
     uintptr_t site_pc[GV_MAX_SITES];
     uint8_t site_atomic[GV_MAX_SITES];
@@ -73,6 +81,8 @@ int gv_record(gv_run *run);
 typedef struct {
     gv_run *run;
     uint32_t thread, block, phase, turn;
+    uint64_t marked, last_turn; // see gv_mark
+    int together;               // other processes run blocks, too: see blocks.c
 } gv_running;
 extern gv_running gv_now __attribute__((visibility("hidden")));
 
@@ -87,6 +97,40 @@ void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other
 
 // Keeps the value of the last write; called where a thread gives way, as by then the value is in memory.
 void gv_settle(void);
+
+// Writes block, thread, phase and turn into the rows since the last call; to be called before any of them changes.
+void gv_mark(void);
+
+// Runs one block to its end.
+void gv_run_block(uint32_t block);
+
+// Runs `body` until it ends or the run is stopped, and returns how.
+int gv_guarded(void (*body)(void *), void *what);
+
+// Lets a signal stop this process's run at the deadline.
+void gv_deadline(void);
+
+// Says whether an address is on the stack of a thread.
+int gv_on_stack(uintptr_t at);
+
+// Runs blocks from `first` on in several processes, where that pays and changes nothing; returns the first not run.
+uint32_t gv_run_together(uint32_t first);
+
+// Frees what gv_run_together had taken, and ends processes that it has left.
+void gv_end_together(void);
+
+// To be called before anything that only comes out right when all blocks run in this process, one after another.
+void gv_alone(void);
+void gv_alone_if_global(uintptr_t at);
+void gv_hidden_write(uintptr_t at);
+
+// How many asynchronous copies have arrived; forgets those from `count` on, as their blocks will run again.
+uint64_t gv_copies_told(void);
+void gv_copies_take_back(uint64_t count);
+
+// Says that the running block touches these elements of an array in global memory; on the way in and out of sharing.
+void gv_claim_elements(uint32_t array, uint64_t first, uint64_t last, int write);
+void gv_claim(int on);
 
 // Writes down one access of the running thread. `how`: GV_WRITE or not, and whether any address will do.
 enum { GV_WRITE = 1, GV_ANY_ALIGNMENT = 2 };

@@ -5,13 +5,24 @@
 
 enum { WARP = 32, LARGEST = 32 };
 
-static uint32_t itemsize(const gv_fragment *f) { return f->type == GV_HALF ? 2 : 4; }
+static uint32_t itemsize(const gv_fragment *f) { return f->type == GV_HALF || f->type == GV_BFLOAT16 ? 2 : 4; }
 
+// A tf32 operand that nobody rounded loses the bits behind its tenth: the hardware does not look at them.
 static float get(const gv_fragment *f, const void *p, uint32_t i)
 {
-    return f->type == GV_HALF ? (float)((const _Float16 *)p)[i] : ((const float *)p)[i];
+    uint32_t bits;
+    float value;
+    switch (f->type) {
+    case GV_HALF: return (float)((const _Float16 *)p)[i];
+    case GV_FLOAT: return ((const float *)p)[i];
+    case GV_BFLOAT16: bits = (uint32_t)((const uint16_t *)p)[i] << 16; break;
+    default: bits = ((const uint32_t *)p)[i] & 0xffffe000; break;
+    }
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
+// Only sums are put: no fragment of another type is a result.
 static void put(const gv_fragment *f, void *p, uint32_t i, float value)
 {
     if (f->type == GV_HALF) ((_Float16 *)p)[i] = (_Float16)value;
@@ -21,9 +32,9 @@ static void put(const gv_fragment *f, void *p, uint32_t i, float value)
 // Says at which row and column of the tile element i of a lane stands.
 static void place(const gv_fragment *f, uint32_t lane, uint32_t i, uint32_t *row, uint32_t *column)
 {
-    uint32_t group = lane / 4, pair = 2 * (lane % 4);
-    *row = f->across ? pair : group;
-    *column = f->across ? group : pair;
+    uint32_t group = lane / 4, within = f->spread * (lane % 4);
+    *row = f->across ? within : group;
+    *column = f->across ? group : within;
     for (int bit = 0; bit < 4; bit++) {
         if (!(i >> bit & 1)) continue;
         *row += (uint32_t)f->step[bit][0];
@@ -42,10 +53,11 @@ static void read_operand(const char *from, uint32_t leading, int by_columns, con
             gv_access((char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
 }
 
-// An accumulator's elements are two neighbours of a row each: one access where memory has them side by side.
-static void touch_accumulator(char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
+// An accumulator's elements are two neighbours of a row each: one access where memory has them side by side. Those of a
+// tf32 operand stand alone. (To be seen in the machine code: that each of these is a load of its own.)
+static void touch_elements(char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
-    uint32_t size = itemsize(f), width = by_columns == f->across ? 2 : 1;
+    uint32_t size = itemsize(f), width = f->spread == 2 && by_columns == f->across ? 2 : 1;
     for (uint32_t i = 0; i < f->count; i += width) {
         uint32_t row, column;
         place(f, gv_lane(), i, &row, &column);
@@ -57,18 +69,19 @@ static void touch_accumulator(char *at, const void *x, uint32_t leading, int by_
 
 void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f)
 {
-    if (f->accumulates) touch_accumulator((char *)from, NULL, leading, by_columns, f, GV_PC);
+    uint32_t size = itemsize(f);
+    if (f->accumulates || f->type == GV_TF32) touch_elements((char *)from, NULL, leading, by_columns, f, GV_PC);
     else read_operand(from, leading, by_columns, f, GV_PC);
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t row, column;
         place(f, gv_lane(), i, &row, &column);
-        put(f, x, i, get(f, from, by_columns ? column * leading + row : row * leading + column));
+        memcpy((char *)x + i * size, (const char *)from + (by_columns ? column * leading + row : row * leading + column) * size, size);
     }
 }
 
 void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, const gv_fragment *f)
 {
-    touch_accumulator(to, x, leading, by_columns, f, GV_PC);
+    touch_elements(to, x, leading, by_columns, f, GV_PC);
 }
 
 typedef struct {
@@ -116,4 +129,35 @@ void gv_wmma_mma(
     product mine = {d, a, b, c, fd, fa, fb, fc};
     if (gv_lanes() != ~0u) gv_no_warp(GV_PC);
     gv_warp(~0u, &mine, multiply, GV_PC);
+}
+
+typedef struct {
+    uint32_t *r;
+    const char *row;
+    uint32_t count;
+    int transposed;
+} matrices;
+
+static void spread(void *posted[32], uint32_t mask)
+{
+    (void)mask;
+    for (uint32_t lane = 0; lane < WARP; lane++) {
+        const matrices *mine = posted[lane];
+        for (uint32_t i = 0; i < mine->count; i++)
+            for (uint32_t half = 0; half < 2; half++) {
+                uint32_t row = lane / 4, column = 2 * (lane % 4) + half;
+                const matrices *from = posted[8 * i + (mine->transposed ? column : row)];
+                memcpy((char *)&mine->r[i] + 2 * half, from->row + 2 * (mine->transposed ? row : column), 2);
+            }
+    }
+}
+
+// A row of a matrix is 16 bytes, which the lane that gives its address reads.
+void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
+{
+    uintptr_t pc = GV_PC;
+    matrices mine = {r, row, count, transposed};
+    if (gv_lanes() != ~0u) gv_no_warp(pc);
+    if (gv_lane() < 8 * count) gv_access((void *)row, 16, 0, pc);
+    gv_warp(~0u, &mine, spread, pc);
 }

@@ -1,15 +1,19 @@
 """Turns what the recorder wrote down into the columns of a recording."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.simt.recorder import RawTrace
+from gemmviz.trace.copies import pairs
 from gemmviz.trace.recording import Accesses, Array
 
 Bits = npt.NDArray[np.uint32]
+Columns = dict[str, npt.NDArray[Any]]
+# Rows that are worked on at a time: few enough to stay in the processor's cache, and to take no memory to speak of.
+_WINDOW = 100_000
 
 
 def accesses(raw: RawTrace, arrays: Sequence[Array]) -> Accesses:
@@ -20,58 +24,88 @@ def accesses(raw: RawTrace, arrays: Sequence[Array]) -> Accesses:
     Parameters
     ----------
     raw
-        From `gemmviz.simt.recorder.run`.
+        From `gemmviz.simt.recorder.run`. Its columns become those of the accesses: they are changed in place.
     arrays
         What column ``which`` numbers.
     """
-    column = raw.columns
-    which = column["which"]
+    column, more = raw.columns, raw.more
     itemsize = np.array([a.itemsize for a in arrays], np.uint8)
-    further = np.maximum(column["bytes"] // itemsize[which], 1).astype(np.int64) - 1 if len(raw.more) else None
-    more = raw.more if further is None else _values(raw.more, np.repeat(which, further), arrays)
-    turn = _turn(column)
-    if (turn[1:] < turn[:-1]).any():
-        order = np.argsort(turn, kind="stable")
-        column = {name: values[order] for name, values in column.items()}
-        if further is not None:
-            start = (np.cumsum(further) - further)[order]
-            further = further[order]
-            begin = np.cumsum(further) - further
-            more = more[np.repeat(start - begin, further) + np.arange(len(more))]
+    begin = 0
+    for rows in _windows(column, raw.unordered):
+        part = {name: values[rows] for name, values in column.items()}
+        further = np.zeros(0, np.int64)
+        if len(more):
+            further = np.maximum(part["bytes"] // itemsize[part["which"]], 1).astype(np.int64) - 1
+        mine = more[begin : begin + int(further.sum())]
+        begin += len(mine)
+        _to_values(part["value"], part["which"], arrays)
+        if len(mine):
+            _to_values(mine, np.repeat(part["which"], further), arrays)
+        if raw.unordered:
+            _put_in_order(part, further, mine)
     return Accesses(
         site=column["site"],
         array=column["which"],
         write=column["write"],
         bytes=column["bytes"],
         element=column["element"],
-        value=_values(column["value"], column["which"], arrays),
+        value=column["value"].view(np.float32),
         block=column["block_of"],
         thread=column["thread_of"],
         phase=column["phase_of"],
         turn=column["turn_of"],
         more=more.view(np.float32),
+        copies=pairs(raw.copies, column),
     )
 
 
-def _turn(column: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.uint64]:
-    """Return block, phase and thread of each row as one number that sorts in this order."""
-    turn: npt.NDArray[np.uint64] = column["block_of"].astype(np.uint64)
-    for name in ("phase_of", "thread_of"):
-        turn = turn << np.uint64(16) | column[name]
-    return turn
+def _windows(column: Columns, at_phases: bool) -> Iterator[slice]:
+    """Cut the rows into windows; `at_phases`: so that a phase of a block lies in one of them."""
+    block, phase = column["block_of"], column["phase_of"]
+    start, length, count = 0, _WINDOW, len(block)
+    while start < count:
+        end = min(start + length, count)
+        if at_phases and end < count:
+            last = (block[start:end] == block[end]) & (phase[start:end] == phase[end])
+            other = np.flatnonzero(~last)
+            if not len(other):
+                length *= 2
+                continue
+            end = start + int(other[-1]) + 1
+        yield slice(start, end)
+        start, length = end, _WINDOW
 
 
-def _values(bits: Bits, which: npt.NDArray[np.uint8], arrays: Sequence[Array]) -> npt.NDArray[np.float32]:
-    """Turn recorded bits into numbers, by the element type of each row's array."""
-    values = bits.view(np.float32).copy()
-    for index, array in enumerate(arrays):
-        kind = np.dtype(array.dtype)
+def _put_in_order(column: Columns, further: npt.NDArray[np.int64], more: Bits) -> None:
+    """Sort rows by block, phase and thread, in place, and with them the further values of each."""
+    block, phase, thread = column["block_of"], column["phase_of"], column["thread_of"]
+    change = (block[1:] != block[:-1]) | (phase[1:] != phase[:-1])
+    if not ((thread[1:] < thread[:-1]) & ~change).any():
+        return
+    # Blocks and phases stand in order. Sorting 16 bits twice is many times as fast as sorting 64 bits once.
+    number = np.concatenate(([0], np.cumsum(change)))
+    order = np.argsort(thread, kind="stable")
+    order = order[np.argsort(number.astype(np.uint16 if number[-1] < 1 << 16 else np.uint32)[order], kind="stable")]
+    for values in column.values():
+        values[:] = values[order]
+    if len(more):
+        start = (np.cumsum(further) - further)[order]
+        further = further[order]
+        begin = np.cumsum(further) - further
+        more[:] = more[np.repeat(start - begin, further) + np.arange(len(more))]
+
+
+def _to_values(bits: Bits, which: npt.NDArray[np.uint8], arrays: Sequence[Array]) -> None:
+    """Turn recorded bits into those of float32, in place, by the element type of each row's array."""
+    dtypes = {array.dtype for array in arrays}
+    for name in dtypes:
+        kind = np.dtype(name)
         if kind in (np.float32, np.float64):  # the recorder keeps a double's value as a float
             continue
-        rows = which == index
-        if kind.itemsize <= 4 and kind.kind in "iuf":
+        mine = [index for index, array in enumerate(arrays) if array.dtype == name]
+        rows = slice(None) if len(dtypes) == 1 else np.isin(which, mine)
+        if kind.itemsize <= 4 and (kind.kind in "iuf" or name == "bfloat16"):
             unsigned = bits[rows].astype(f"u{kind.itemsize}")
-            values[rows] = unsigned.view(kind).astype(np.float32)
+            bits[rows] = unsigned.view(kind).astype(np.float32).view(np.uint32)
         else:
-            values[rows] = np.nan
-    return values
+            bits.view(np.float32)[rows] = np.nan

@@ -6,10 +6,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.levels import Levels, levels
+from gemmviz.trace.provenance import Provenance
 from gemmviz.trace.recording import WARP, Recording
+from gemmviz.trace.staging import Staged, staged
 from gemmviz.trace.state import History, history, shared_source
 from gemmviz.trace.timeline import Timeline
-from gemmviz.trace.traffic import SECTOR_BYTES, Traffic
+from gemmviz.trace.traffic import Traffic
+from gemmviz.trace.wavefronts import SECTOR_BYTES
 
 
 @dataclass(frozen=True)
@@ -26,9 +30,24 @@ class Playable:
         return history(self.recording, self.timeline)
 
     @cached_property
+    def staged(self) -> Staged:
+        """Every element that is written to memory, with where its value was read."""
+        return staged(self.recording)
+
+    @cached_property
     def source(self) -> npt.NDArray[np.int64]:
         """Per row that writes shared memory, the row that read the value from global memory; -1 elsewhere."""
-        return shared_source(self.recording)
+        return shared_source(self.recording, self.staged)
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """Where elements of C come from, and who touched a cell."""
+        return Provenance(self.recording, self.timeline, self.history, self.staged)
+
+    @cached_property
+    def levels(self) -> Levels:
+        """Traffic, reuse and arithmetic intensity per level of memory."""
+        return levels(self.recording, self.traffic)
 
     @cached_property
     def first_write(self) -> npt.NDArray[np.int64]:
@@ -87,5 +106,5 @@ class Playable:
     def prepare(self) -> "Playable":
         """Compute the parts that are computed on demand, and return self."""
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
-        _ = self.timeline.step_of_row, self._block_steps
+        _ = self.timeline.step_of_row, self._block_steps, self.provenance
         return self

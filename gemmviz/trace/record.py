@@ -4,21 +4,26 @@ import math
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from gemmviz.backends.toolchain import BUILD_TIMEOUT_S
-from gemmviz.catalogue.errors import ConstraintError, GemmvizError
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
 from gemmviz.simt import recorder
 from gemmviz.simt.build import build
+from gemmviz.trace import cost
 from gemmviz.trace.columns import accesses
 from gemmviz.trace.recording import Array, Recording, Site
 
-# Peak memory per access while timeline and traffic are worked out (measured: 5.8 GB for 38 million).
-_ANALYSIS_BYTES = 160
+# Peak memory per access in all processes, of which the recording itself takes 23: timeline and traffic are worked out,
+# and everything goes to another process (measured: 95 bytes), which prepares it for the stage.
+_ANALYSIS_BYTES = 120
+# From here on it is worth saying beforehand what a recording costs (a number of multiplications).
+_WORTH_SAYING = 1_000_000
 # What making the inputs and checking C may take beside the kernel. A kernel that was stopped inside malloc can leave
 # this process unable to go on: then whoever waits for it must know when to stop.
 _AROUND_S = 30.0
@@ -30,6 +35,7 @@ def record(
     deadline_s: float = 20.0,
     progress: Callable[[str, float], None] = lambda text, within_s: None,
     capacity: int | None = None,
+    blocks: tuple[int, int] | None = None,
 ) -> Recording:
     """Record a launch in this process, which a faulty kernel may take with it: use the engine where that matters.
 
@@ -43,6 +49,8 @@ def record(
         Told what is going on, in words for people, and within how many seconds it is over unless something hangs.
     capacity
         Most accesses to keep; by default as many as this machine's free memory can hold and analyse.
+    blocks
+        The first block to run (linear, x fastest) and the one after the last; all by default.
 
     Raises
     ------
@@ -54,7 +62,7 @@ def record(
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
     capacity = capacity or _room()
     least = sum(math.prod(problem.shape(matrix)) for matrix in MATRICES)
-    if least > capacity:
+    if least > capacity and blocks is None:
         raise ConstraintError(
             f"{kernel.name} at {problem} makes more than {capacity:,} accesses, as A, B and C have {least:,} elements: "
             "record a smaller size"
@@ -64,16 +72,27 @@ def record(
     library = build(launch)
     built = time.perf_counter()
 
-    progress(f"Recording {launch.label} at {problem}", deadline_s + _AROUND_S)
+    expected_cost = _expected(launch, blocks)
+    what = f"Recording {launch.label} at {problem}" + (f", blocks {blocks[0]}:{blocks[1]}" if blocks else "")
+    progress(what + (f": {expected_cost}" if expected_cost else ""), deadline_s + _AROUND_S)
+    if expected_cost and expected_cost.exact and expected_cost.accesses > capacity:
+        raise ConstraintError(
+            f"{kernel.name} at {problem} makes {expected_cost.accesses:,} accesses, more than the {capacity:,} "
+            f"that can be kept: {cost.fitting(launch, capacity)}"
+        )
     a, b = small_integer_inputs(problem, kernel.dtype)
-    raw = recorder.run(
-        library,
-        launch,
-        stored(kernel, "A", a),
-        stored(kernel, "B", b),
-        deadline_s=deadline_s,
-        capacity=capacity,
-    )
+    try:
+        raw = recorder.run(
+            library,
+            launch,
+            stored(kernel, "A", a),
+            stored(kernel, "B", b),
+            deadline_s=deadline_s,
+            capacity=capacity,
+            blocks=blocks,
+        )
+    except recorder.TooManyAccesses as error:
+        raise ConstraintError(f"{error}: {cost.fitting(launch, capacity)}") from None
     c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
     expected = a.astype(np.float64) @ b.astype(np.float64)
     arrays = [
@@ -84,7 +103,7 @@ def record(
     log = accesses(raw, arrays)
     # A C kernel has as many threads as it started.
     block = launch.block if kernel.backend == "cuda" else (int(log.thread.max(initial=0)) + 1, 1, 1)
-    return Recording(
+    recording = Recording(
         kernel=kernel.name,
         label=launch.label,
         backend=kernel.backend,
@@ -106,7 +125,23 @@ def record(
         noticed=tuple(raw.noticed),
         build_seconds=built - started,
         run_seconds=time.perf_counter() - built,
+        scope=blocks,
     )
+    if blocks is None:
+        return recording
+    # What the other blocks would write is not wrong.
+    written = recording.owners[0] >= 0
+    return replace(recording, wrong=int(np.count_nonzero(~(c == expected) & written)))
+
+
+def _expected(launch: Launch, blocks: tuple[int, int] | None) -> cost.Cost | None:
+    problem = launch.problem
+    if problem.m * problem.n * problem.k < _WORTH_SAYING:
+        return None
+    try:
+        return cost.expect(launch, blocks)
+    except KernelTimeout:  # the recording itself has more time
+        return None
 
 
 def _room() -> int:

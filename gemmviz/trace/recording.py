@@ -113,6 +113,11 @@ class Accesses:
     more
         float32, not a column: the values of the further elements of accesses that cover several, in the order of the
         rows. See `Recording.covered`.
+    copies
+        int64 (n, 3), not a column: the asynchronous copies (``cp.async``) that arrived. Each has the row that writes
+        the copy, the row that read it (-1: nothing was read, the copy is all zeros), and the phase in which it was
+        issued. The write stands where the thread waited for it; from its issue on the destination counts as being
+        written.
     """
 
     site: Column
@@ -126,6 +131,7 @@ class Accesses:
     phase: Column
     turn: Column
     more: Column = field(default_factory=lambda: np.zeros(0, np.float32))
+    copies: Column = field(default_factory=lambda: np.zeros((0, 3), np.int64))
 
     def __len__(self) -> int:
         return len(self.site)
@@ -155,6 +161,9 @@ class Recording:
         What the recorder noticed: accesses out of bounds, threads that missed a barrier.
     build_seconds, run_seconds
         How long the recording took.
+    scope
+        The first block that was recorded and the one after the last; None: the whole launch. What the other blocks
+        would have written stays unwritten, and `wrong` does not count it.
     """
 
     kernel: str
@@ -178,6 +187,7 @@ class Recording:
     noticed: tuple[Noticed, ...] = ()
     build_seconds: float = 0.0
     run_seconds: float = 0.0
+    scope: tuple[int, int] | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.trace.recording import Recording
-from gemmviz.trace.timeline import Ints, Timeline
+from gemmviz.trace.requests import Ints
+from gemmviz.trace.staging import Staged
+from gemmviz.trace.timeline import Timeline
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,9 @@ class History:
     ----------
     base
         Per array: the first slot. A global array has one slot per element, a shared one a slot per block and element.
-    key, row, value
-        Sorted (slot, step) of each element written as one number, the row that wrote it, and the value.
+    key, row, value, item
+        Sorted (slot, step) of each element written as one number, the row that wrote it, the value, and the element's
+        place among all that are written, in the order of the rows (as in `gemmviz.trace.staging.Staged`).
     """
 
     recording: Recording
@@ -28,6 +31,7 @@ class History:
     key: Ints
     row: Ints
     value: npt.NDArray[np.float32]
+    item: Ints
 
     def _last(self, array: int, step: int, block: int) -> Ints:
         """Return, for each element of an array, the index in `key` of its last write up to `step`, or -1."""
@@ -80,30 +84,15 @@ def history(recording: Recording, timeline: Timeline) -> History:
     slot = np.array(base, np.int64)[which] + size[which] * log.block[rows] + element
     key = slot * timeline.steps + timeline.step_of_row[rows]
     by_key = np.argsort(key, kind="stable")
-    return History(recording, timeline, tuple(base[:-1]), key[by_key], rows[by_key], value[by_key])
+    return History(recording, timeline, tuple(base[:-1]), key[by_key], rows[by_key], value[by_key], by_key)
 
 
-def shared_source(recording: Recording) -> Ints:
+def shared_source(recording: Recording, found: Staged) -> Ints:
     """Return, per row that writes shared memory, the row of the global read whose value it stored; -1 elsewhere.
 
-    The source is the nearest earlier read of global memory by the same thread in the same phase that comes from the
-    same source line (at most `_REACH` accesses back) and saw the same value.
+    Of a write of several elements it is the source of the first that has one.
     """
-    log = recording.accesses
-    is_shared = np.array([a.space == "shared" for a in recording.arrays])
-    source = np.full(len(log), -1, np.int64)
-    line = np.array([s.line for s in recording.sites] or [0])
-    rows = np.flatnonzero(log.write & is_shared[log.array])
-    for back in range(1, _REACH + 1):
-        before = rows - back
-        fits = before >= 0
-        before = np.maximum(before, 0)
-        for column in (log.thread, log.phase, log.block, log.value):
-            fits &= column[before] == column[rows]
-        fits &= line[log.site[before]] == line[log.site[rows]]
-        fits &= ~log.write[before] & ~is_shared[log.array[before]] & (source[rows] < 0)
-        source[rows[fits]] = before[fits]
+    source = np.full(len(recording.accesses), -1, np.int64)
+    linked = np.flatnonzero(found.read >= 0)[::-1]
+    source[found.row[linked]] = found.read[linked]
     return source
-
-
-_REACH = 16

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording import WARP, Recording
+from gemmviz.trace.requests import Ints, Requests, align, changes, earlier
 
 Order = Literal["grid", "block"]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,11 @@ class Timeline:
 def build(recording: Recording, order_by: Order = "grid") -> Timeline:
     """Put a recording in lockstep order.
 
-    Rows of different threads belong to the same step when they are the same occurrence of the same instruction in the
-    same phase (and in the same block, for ``order_by="block"``). Steps are ordered by phase, then by how far the
-    threads had come, so that divergent threads wait for the longest path. No thread ever goes back: where threads take
-    the same instructions in different orders, those that have made equally many accesses in the phase belong together.
+    A step holds at most one request of each warp (see `gemmviz.trace.requests`), and all of it. Requests of different
+    warps belong to the same step when they are the same occurrence of the same instruction since the lanes of the warp
+    last met (and in the same block, for ``order_by="block"``). Steps are ordered by phase, then by how far the warps
+    had come, so that divergent warps wait for the longest path. No thread ever goes back: where warps take the same
+    instructions in different orders, those that have made equally many requests belong together.
 
     Parameters
     ----------
@@ -101,23 +102,26 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
         See `Timeline`.
     """
     log = recording.accesses
-    count = len(log)
-    if count == 0:
+    requests = align(recording)
+    row = requests.row
+    if not len(row):
         empty = np.zeros(0, np.int64)
         return Timeline(order_by, empty, np.zeros(1, np.int64), empty, empty, empty.astype(bool), empty)
-    run, position = _runs(log.block, log.phase, log.thread)
-    occurrence = _occurrence(run, log.site)
-    phase = log.phase.astype(np.int64)
+    block, phase, turn = (column[row].astype(np.int64) for column in (log.block, log.phase, log.turn))
+    warp = log.thread[row] // WARP
+    starts = changes(block, phase, turn, warp)  # of what a warp does from where its lanes meet to where they meet again
+    sizes = np.diff(starts, append=len(row))
+    meeting = np.repeat(np.arange(len(starts)), sizes)
+    rank = np.arange(len(row)) - np.repeat(starts, sizes)
+    moment = phase[starts] << 16 | turn[starts]
     if order_by == "block":
-        phase += log.block.astype(np.int64) * (int(phase.max()) + 1)
-
-    order, start = _steps(phase, log.site, occurrence, position)
-    backwards = _backwards(order, start, run)
-    if backwards.any():
-        # Threads take these instructions in different orders, so no order of the groups suits all of them. In such a
-        # phase, threads belong together when they have made equally many accesses before.
-        tangled = np.isin(phase, np.unique(phase[backwards]))
-        order, start = _steps(phase, log.site, np.where(tangled, position, occurrence), position)
+        moment |= block[starts] << 32
+    step: Ints = np.arange(len(row))
+    if (np.diff(moment) <= 0).any():  # else no two warps do anything at a time
+        step = _together(recording, requests, meeting, np.unique(moment, return_inverse=True)[1][meeting], rank)
+    step_of_row = step[requests.of_row]
+    order = _sorted_by(step_of_row)
+    start = np.concatenate(([0], np.cumsum(np.bincount(step_of_row))))
     first = order[start[:-1]]
     return Timeline(
         order_by,
@@ -130,51 +134,50 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
     )
 
 
-def _steps(phase: Ints, site: npt.NDArray[Any], occurrence: Ints, position: Ints) -> tuple[Ints, Ints]:
-    """Group rows of the same phase, site and occurrence; return them sorted by group, and where each group starts.
+def _together(recording: Recording, requests: Requests, meeting: Ints, when: Ints, rank: Ints) -> Ints:
+    """Return the step of each request, where several warps make requests at the same time."""
+    log, row = recording.accesses, requests.row
+    kind = log.array[row].astype(np.int64) * 2 + log.write[row]
+    what = np.unique(log.site[row] * np.int64(2 * len(recording.arrays)) + kind, return_inverse=True)[1]
+    number = earlier(meeting, what)
+    step = _steps(when, what, number, rank)
+    backwards = _backwards(recording, requests.of_row, step)
+    if backwards.any():
+        # Warps take these instructions in different orders, so no order of the groups suits all of them.
+        tangled = np.isin(when, when[requests.of_row[backwards]])
+        step = _steps(when, what, np.where(tangled, rank, number), rank)
+    return step
 
-    Groups are ordered by phase, then by the furthest position at which a thread is in them.
+
+def _steps(when: Ints, what: Ints, number: Ints, rank: Ints) -> Ints:
+    """Return the step of each request: those of equal (when, what, number) share one.
+
+    Steps are ordered by when, then by the furthest rank at which a warp is in them.
     """
-    sites, occurrences = int(site.max()) + 1, int(occurrence.max()) + 1
-    key = (phase * sites + site) * occurrences + occurrence
+    key = (when * (int(what.max()) + 1) + what) * (int(number.max()) + 1) + number
     by_key = np.argsort(key, kind="stable")
-    group_start = np.flatnonzero(np.diff(key[by_key], prepend=-1))
-    first = by_key[group_start]
-    reach = np.maximum.reduceat(position[by_key], group_start)
-    ranking = np.lexsort((site[first], reach, phase[first]))
+    start = changes(key[by_key])
+    example = by_key[start]
+    reach = np.maximum.reduceat(rank[by_key], start)
+    ranking = np.lexsort((what[example], reach, when[example]))
+    place = np.empty(len(ranking), np.int64)
+    place[ranking] = np.arange(len(ranking))
+    step = np.empty(len(key), np.int64)
+    step[by_key] = np.repeat(place, np.diff(start, append=len(key)))
+    return step
 
-    sizes = np.diff(group_start, append=len(key))[ranking]
-    start = np.concatenate(([0], np.cumsum(sizes)))
-    # Gather the groups in their new order: each row's place is its group's start plus its offset in the group.
-    source = np.repeat(group_start[ranking] - start[:-1], sizes) + np.arange(len(key))
-    return by_key[source], start
 
-
-def _backwards(order: Ints, start: Ints, run: Ints) -> npt.NDArray[np.bool_]:
+def _backwards(recording: Recording, request: Ints, step: Ints) -> npt.NDArray[np.bool_]:
     """Return the rows that do not stand in a later step than the same thread's row before them."""
-    step = np.empty(len(order), np.int64)
-    step[order] = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    found = np.zeros(len(order), bool)
-    found[1:] = (step[1:] <= step[:-1]) & (run[1:] == run[:-1])
+    log, step_of_row = recording.accesses, step[request]
+    found = np.zeros(len(request), bool)
+    found[1:] = step_of_row[1:] <= step_of_row[:-1]
+    for column in (log.block, log.phase, log.thread, log.turn):
+        found[1:] &= column[1:] == column[:-1]
     return found
 
 
-def _runs(*columns: npt.NDArray[Any]) -> tuple[Ints, Ints]:
-    """Return a number per stretch of rows over which all columns stay the same, and each row's place in its stretch."""
-    change = np.zeros(len(columns[0]), bool)
-    change[0] = True
-    for column in columns:
-        change[1:] |= column[1:] != column[:-1]
-    run = np.cumsum(change) - 1
-    starts = np.flatnonzero(change)
-    return run, np.arange(len(run)) - starts[run]
-
-
-def _occurrence(run: Ints, site: npt.NDArray[Any]) -> Ints:
-    """Count, for each row, the earlier rows of the same run with the same site."""
-    key = run * (int(site.max()) + 1) + site
-    by_key = np.argsort(key, kind="stable")
-    _, position = _runs(key[by_key])
-    occurrence = np.empty(len(key), np.int64)
-    occurrence[by_key] = position
-    return occurrence
+def _sorted_by(key: Ints) -> Ints:
+    """Return the stable order of rows by a key: the key with the row in its low bits sorts faster than an argsort."""
+    bits = max(len(key) - 1, 1).bit_length()
+    return np.sort(key << bits | np.arange(len(key))) & ((1 << bits) - 1)

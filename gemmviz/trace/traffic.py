@@ -1,12 +1,10 @@
 """What the accesses of a recording cost: counts, warp requests, sectors and bank conflicts (all of it *recorded*).
 
-A *request* is one instruction executed by one warp: the lanes that execute the same occurrence of the same instruction
-in the same phase. A global request moves as many 32-byte *sectors* as its lanes touch; a shared request takes as many
-*wavefronts* as the busiest of the 32 four-byte banks has different words to deliver.
-Source of the rules: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory".
+Totals need no timeline: they are added up warp by warp, in little memory (see `gemmviz.trace.requests`). With a
+timeline, each step is told what has been moved so far.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,18 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.trace.recording import WARP, Recording
-from gemmviz.trace.timeline import Ints, Timeline, build
+from gemmviz.trace.requests import Ints, Requests, batches
+from gemmviz.trace.sites import SiteTraffic
+from gemmviz.trace.timeline import Timeline
+from gemmviz.trace.wavefronts import sectors, wavefronts
 
-SECTOR_BYTES = 32
-BANKS = 32
-BANK_BYTES = 4
+_PHASE_BITS = 16
 
 
 @dataclass(frozen=True)
 class ArrayTraffic:
     """Accesses to one array: counts of thread accesses, bytes asked for, and what warps made of them.
 
-    ``units`` are sectors for global memory, wavefronts for shared memory.
+    ``units`` are sectors for global memory, wavefronts for shared memory. ``loaded_bytes`` is what has to be brought in
+    at least: of global memory the different elements that are accessed, in shared memory what is written to it.
     """
 
     name: str
@@ -38,6 +38,7 @@ class ArrayTraffic:
     write_requests: int
     read_units: int
     write_units: int
+    loaded_bytes: int
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,17 @@ class Traffic:
     ----------
     arrays
         One entry per array of the recording.
+    sites
+        One entry per memory instruction (and array and direction, where it has several), in the order of the lines.
     running
         int64 (steps, arrays, 2, 3): after each step of the timeline, how many accesses, bytes and units each array has
-        seen; axis 2 is (read, write), axis 3 is (accesses, bytes, units).
+        seen; axis 2 is (read, write), axis 3 is (accesses, bytes, units). Without a timeline it has no steps.
     tile_steps
         Phases per block in which the block writes shared memory: how often it loads a tile. 0 where nothing is tiled.
     """
 
     arrays: tuple[ArrayTraffic, ...]
+    sites: tuple[SiteTraffic, ...]
     running: npt.NDArray[np.int64]
     tile_steps: int
 
@@ -68,10 +72,17 @@ class Traffic:
         return sum(a.write_requests if write else a.read_requests for a in self.arrays if a.space == "global")
 
     def conflict_degree(self) -> float:
-        """Return wavefronts per request of shared memory: 1 is conflict-free, 0 means no shared access."""
+        """Return wavefronts per request of shared memory; 0 means no shared access.
+
+        Without bank conflicts it is 1 for accesses of up to 4 bytes, and up to 4 for wider ones.
+        """
         shared = [a for a in self.arrays if a.space == "shared"]
         requests = sum(a.read_requests + a.write_requests for a in shared)
         return sum(a.read_units + a.write_units for a in shared) / requests if requests else 0.0
+
+    def bank_conflicts(self) -> int:
+        """Return the wavefronts of shared memory beyond those that the same requests need without bank conflicts."""
+        return sum(s.units - s.least_units for s in self.sites if s.space == "shared")
 
     def to_plain(self) -> dict[str, Any]:
         """Return the traffic as plain data."""
@@ -80,91 +91,117 @@ class Traffic:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Traffic":
         """Undo `to_plain`."""
-        return cls(**{**plain, "arrays": tuple(ArrayTraffic(**a) for a in plain["arrays"])})
+        arrays = tuple(ArrayTraffic(**a) for a in plain["arrays"])
+        return cls(**{**plain, "arrays": arrays, "sites": tuple(SiteTraffic(**s) for s in plain["sites"])})
 
 
-def measure(recording: Recording, timeline: Timeline) -> Traffic:
-    """Count the traffic of a recording."""
+def measure(recording: Recording, timeline: Timeline | None = None) -> Traffic:
+    """Count the traffic of a recording, step by step where a timeline is given."""
     log = recording.accesses
-    arrays = len(recording.arrays)
-    kind = log.array.astype(np.int64) * 2 + log.write
-    step = timeline.step_of_row
-    rows_kind, rows_step, units = warp_units(recording, timeline)
+    kinds = 2 * len(recording.arrays)
+    steps = timeline.steps if timeline is not None else 0
+    # Per instruction, array and direction: accesses, bytes, requests, units, and the fewest units there could be.
+    totals = np.zeros((len(recording.sites) * kinds, 5), np.int64)
+    running = np.zeros((steps * kinds, 3), np.int64)
+    touched = [np.zeros(a.size if a.space == "global" else 0, bool) for a in recording.arrays]
+    tiles = [np.zeros(0, np.int64)]
+    for requests in batches(recording):
+        row, lanes = requests.row, requests.lanes
+        units, least = costs(recording, requests) if recording.backend == "cuda" else (lanes, lanes)
+        moved = lanes * log.bytes[row]
+        kind = 2 * log.array[row].astype(np.int64) + log.write[row]
+        _add(totals, log.site[row] * kinds + kind, (lanes, moved, np.ones(len(row)), units, least))
+        if timeline is not None:
+            _add(running, timeline.step_of_row[row] * kinds + kind, (lanes, moved, units))
+        _touch(recording, requests, touched)
+        tiles.append(_tiles(recording, row))
+    by_site = totals.reshape(-1, len(recording.arrays), 2, 5)
+    different = [int(flags.sum()) * a.itemsize for flags, a in zip(touched, recording.arrays, strict=True)]
+    per_block = np.unique(np.concatenate(tiles)) >> _PHASE_BITS
+    return Traffic(
+        _by_array(recording, by_site.sum(axis=0), different),
+        _by_site(recording, by_site),
+        np.cumsum(running.reshape(steps, len(recording.arrays), 2, 3), axis=0),
+        int(np.unique(per_block, return_counts=True)[1].max(initial=0)),
+    )
 
-    running = np.zeros((timeline.steps, arrays * 2, 3), np.int64)
-    flat = step * (arrays * 2) + kind
-    bins = timeline.steps * arrays * 2
-    running[:, :, 0] = np.bincount(flat, minlength=bins).reshape(-1, arrays * 2)
-    running[:, :, 1] = np.bincount(flat, log.bytes, minlength=bins).reshape(-1, arrays * 2)
-    request_flat = rows_step * (arrays * 2) + rows_kind
-    running[:, :, 2] = np.bincount(request_flat, units, minlength=bins).reshape(-1, arrays * 2)
-    np.cumsum(running, axis=0, out=running)
-    totals = running[-1] if timeline.steps else np.zeros((arrays * 2, 3), np.int64)
-    requests = np.bincount(rows_kind, minlength=arrays * 2)
 
-    entries = []
+def _add(totals: Ints, place: Ints, figures: Sequence[npt.NDArray[Any]]) -> None:
+    """Add up figures, each in its column, by place."""
+    first, last = (int(place.min()), int(place.max()) + 1) if len(place) else (0, 0)
+    for column, figure in enumerate(figures):
+        totals[first:last, column] += np.bincount(place - first, figure, last - first).astype(np.int64)
+
+
+def costs(recording: Recording, requests: Requests) -> tuple[Ints, Ints]:
+    """Return, per request, its sectors or wavefronts, and the fewest that neighbouring places would take."""
+    log = recording.accesses
+    cut = slice(requests.first, requests.first + len(requests.of_row))
+    itemsize = np.array([a.itemsize for a in recording.arrays], np.int64)
+    is_shared = np.array([a.space == "shared" for a in recording.arrays])[log.array[cut]]
+    start, width = log.element[cut] * itemsize[log.array[cut]], log.bytes[cut].astype(np.int64)
+    lane = log.thread[cut].astype(np.int64) % WARP
+    units = least = np.zeros(len(requests), np.int64)
+    for space, rows in (("global", np.flatnonzero(~is_shared)), ("shared", np.flatnonzero(is_shared))):
+        if not len(rows):
+            continue
+        what = requests.of_row[rows], lane[rows], start[rows], width[rows]
+        if space == "global":
+            found = sectors(*what, len(requests))
+        else:
+            found = wavefronts(*what, log.write[cut][rows] > 0, len(requests))
+        units, least = units + found[0], least + found[1]
+    return units, least
+
+
+def _touch(recording: Recording, requests: Requests, touched: Sequence[npt.NDArray[np.bool_]]) -> None:
+    """Mark the elements of global memory that requests access."""
+    log = recording.accesses
+    cut = slice(requests.first, requests.first + len(requests.of_row))
     for index, array in enumerate(recording.arrays):
-        read, write = 2 * index, 2 * index + 1
-        entries.append(
-            ArrayTraffic(
-                array.name,
-                array.space,
-                reads=int(totals[read, 0]),
-                writes=int(totals[write, 0]),
-                read_bytes=int(totals[read, 1]),
-                write_bytes=int(totals[write, 1]),
-                read_requests=int(requests[read]),
-                write_requests=int(requests[write]),
-                read_units=int(totals[read, 2]),
-                write_units=int(totals[write, 2]),
-            )
-        )
-    return Traffic(tuple(entries), running.reshape(timeline.steps, arrays, 2, 3), _tile_steps(recording))
+        if array.space != "global":
+            continue
+        rows = np.flatnonzero(log.array[cut] == index)
+        element, covers = log.element[cut][rows].astype(np.int64), log.bytes[cut][rows] // array.itemsize
+        touched[index][element] = True
+        for further in range(1, int(covers.max(initial=1))):
+            touched[index][element[covers > further] + further] = True
 
 
-def warp_units(recording: Recording, timeline: Timeline) -> tuple[Ints, Ints, Ints]:
-    """Return, per warp request: array and direction (2 * array + write), step, and sectors or wavefronts."""
-    log = recording.accesses
-    if not len(log):
-        empty = np.zeros(0, np.int64)
-        return empty, empty, empty
-    warps = -(-recording.threads // WARP)
-    warp = log.block.astype(np.int64) * warps + log.thread // WARP
-    request = timeline.step_of_row * (recording.blocks * warps) + warp
-    itemsize = np.array([a.itemsize for a in recording.arrays], np.int64)[log.array]
-    shared = np.array([a.space == "shared" for a in recording.arrays])[log.array]
-    first = log.element * itemsize
-    # An access that straddles two sectors or words counts in both: expand it by what it covers.
-    unit = np.where(shared, BANK_BYTES, SECTOR_BYTES)
-    spans = (first + log.bytes - 1) // unit - first // unit + 1
-    rows = np.repeat(np.arange(len(log)), spans)
-    offset = np.arange(len(rows)) - np.repeat(np.cumsum(spans) - spans, spans)
-    place = (first // unit)[rows] + offset
-
-    # One row per request and different place: this is the number of sectors, and the words for the banks.
-    width = int(place.max()) + 1
-    unique = np.unique(request[rows] * width + place)
-    owner, place = unique // width, unique % width
-    ids, sectors = np.unique(owner, return_counts=True)
-    bank_load = np.bincount(np.searchsorted(ids, owner) * BANKS + place % BANKS, minlength=len(ids) * BANKS)
-    wavefronts = bank_load.reshape(-1, BANKS).max(axis=1)
-
-    step = ids // (recording.blocks * warps)
-    is_shared = np.array([a.space == "shared" for a in recording.arrays])[timeline.array[step]]
-    kind = timeline.array[step] * 2 + timeline.write[step]
-    return kind, step, np.where(is_shared, wavefronts, sectors)
-
-
-def _tile_steps(recording: Recording) -> int:
+def _tiles(recording: Recording, row: Ints) -> Ints:
+    """Return block and phase, as one number, of the requests that write shared memory."""
     log = recording.accesses
     shared = np.array([a.space == "shared" for a in recording.arrays])
-    rows = np.flatnonzero(log.write & shared[log.array])
-    if not len(rows):
-        return 0
-    pairs = np.unique(log.block[rows].astype(np.int64) << 16 | log.phase[rows])
-    return int(np.bincount(pairs >> 16).max())
+    row = row[log.write[row] & shared[log.array[row]]]
+    return np.unique(log.block[row].astype(np.int64) << _PHASE_BITS | log.phase[row])
 
 
-def analyse(recording: Recording) -> Traffic:
-    """Count the traffic of a recording for which no timeline is at hand."""
-    return measure(recording, build(recording))
+def _by_array(recording: Recording, totals: Ints, different: Sequence[int]) -> tuple[ArrayTraffic, ...]:
+    """Name the totals (arrays, 2, 5) of each array."""
+    return tuple(
+        ArrayTraffic(
+            array.name,
+            array.space,
+            reads=read[0],
+            writes=write[0],
+            read_bytes=read[1],
+            write_bytes=write[1],
+            read_requests=read[2],
+            write_requests=write[2],
+            read_units=read[3],
+            write_units=write[3],
+            loaded_bytes=unique if array.space == "global" else write[1],
+        )
+        for array, (read, write), unique in zip(recording.arrays, totals.tolist(), different, strict=True)
+    )
+
+
+def _by_site(recording: Recording, totals: Ints) -> tuple[SiteTraffic, ...]:
+    """Name the totals (sites, arrays, 2, 5) of each instruction."""
+    found = []
+    for site, array, write in zip(*np.nonzero(totals[..., 0]), strict=True):
+        accesses, asked, requests, units, least = totals[site, array, write].tolist()
+        place = recording.arrays[array]
+        line = recording.sites[site].line
+        found.append(SiteTraffic(line, place.name, place.space, bool(write), accesses, requests, units, asked, least))
+    return tuple(sorted(found, key=lambda s: (s.line, s.array, s.write)))

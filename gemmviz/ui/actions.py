@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gemmviz.session import Session
 
 _NO_WRAP = 'style="white-space: nowrap"'
-_HELP_COLUMNS = 2
+_HELP_COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,15 @@ def help_text(actions: list[Action]) -> str:
         groups.setdefault(action.menu, []).append((f"<code>{keys}</code>", action.title))
     groups["Mouse"] = [
         ("click a cell", "who owns it and who touches it"),
-        ("click a line", "to its next execution"),
+        ("click a line number", "to its next execution"),
+        ("Ctrl+click a line", "the same, as a double-click while locked"),
         ("wheel, drag", "zoom and shift the stage"),
+    ]
+    groups["While the source is edited"] = [
+        ("<code>Ctrl+Z</code>, <code>Ctrl+Shift+Z</code>", "undo, redo (a revert, too)"),
+        ("<code>Tab</code>, <code>Shift+Tab</code>", "indent by 4, and back"),
+        ("<code>Ctrl+/</code>", "comment lines out, or in"),
+        ("<code>Esc</code>", "to the stage, where keys play"),
     ]
     groups["Everywhere"] = [
         ("<code>Tab</code>", "to the next box or button"),

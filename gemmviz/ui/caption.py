@@ -4,7 +4,7 @@ import numpy as np
 
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP, Recording
-from gemmviz.ui.scene import C
+from gemmviz.ui.scene import A, B, C
 
 BETWEEN = "  ·  "
 """What stands between the parts of a line."""
@@ -49,26 +49,33 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
         if owner < 0:
             parts.append("nobody ever writes it")
         elif recording.backend == "cuda":
-            parts.append(f"owned by {thread_text(recording, owner, thread)}")
+            parts[0] += f" of {thread_text(recording, owner, thread)}"
         elif recording.threads > 1:
-            parts.append(f"owned by thread {thread}")
+            parts[0] += f" of thread {thread}"
+        if owner >= 0:
+            parts.append(fed_text(playable, row, column))
     elif info.space == "shared":
         parts.append(f"bank {element * info.itemsize // 4 % 32} of block {_index(recording.block_index(block))}")
-    mine = log.array == array
-    if info.space == "shared":
-        mine &= log.block == block
-    touches = np.flatnonzero(
-        mine & (log.element <= element) & (element < log.element + np.maximum(log.bytes // info.itemsize, 1))
-    )
-    reads = int((~log.write[touches]).sum())
-    parts.append(f"read {reads}×, written {len(touches) - reads}× in all")
-    now = touches[playable.timeline.step_of_row[touches] == step]
+    touches = playable.provenance.touched(array, element, block)
+    reads = int((~touches.write).sum())
+    parts.append(f"read {reads}×, written {len(touches.rows) - reads}× in all")
+    now = touches.rows[touches.steps == step]
     if len(now) and recording.backend == "cuda":
         verb = "writes" if log.write[now[0]] else "reads"
         first = thread_text(recording, int(log.block[now[0]]), int(log.thread[now[0]]))
         more = f" and {len(now) - 1} more" if len(now) > 1 else ""
         parts.append(f"now: {first}{more} {verb if not more else verb[:-1]} it")
     return "  ·  ".join(parts)
+
+
+def fed_text(playable: Playable, row: int, column: int) -> str:
+    """Say how many accesses fed an element of C: reads of A and B from global memory, reads of shared memory."""
+    fed = playable.provenance.fed(row, column)
+    counts = [("A", fed.reads(A)), ("B", fed.reads(B)), ("shared", fed.shared_reads)]
+    said = ", ".join(f"{name} {thousands(len(rows))}×" for name, rows in counts if len(rows))
+    if not said:
+        return "no read of its row of A or its column of B fed it"
+    return f"fed by {said}{', read by its warp' if fed.by_warp else ''}"
 
 
 def thread_text(recording: Recording, block: int, thread: int) -> str:

@@ -95,11 +95,14 @@ class SourceLegend(QLabel):
         self.setWordWrap(True)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
-    def say(self, origins: list[str], solid: str, hollow: str, brief: bool = False) -> None:
-        """Name the origins of what is drawn (empty: here), each once, with the marks that the chart draws them with."""
+    def say(self, origins: list[str], solid: str, hollow: str, brief: bool = False, more: tuple[str, ...] = ()) -> None:
+        """Name the origins of what is drawn (empty: here), each once, with the marks that the chart draws them with.
+
+        `more` is said behind them: marks with their texts.
+        """
         here = "measured here" if brief else f"measured here: {self._session.device or 'this machine'}"
         texts = [(hollow, origin) if origin else (solid, here) for origin in dict.fromkeys(origins)]
         # A line never ends between a mark and its text.
-        parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in texts]
+        parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in texts] + list(more)
         self.setText("    ".join(parts))
         self.setVisible(bool(parts))

@@ -12,6 +12,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.report import Report
 from gemmviz.engine.messages import (
     BenchRequest,
     Done,
@@ -24,8 +25,9 @@ from gemmviz.engine.messages import (
     Result,
     Sample,
 )
-from gemmviz.session import Message, Session
+from gemmviz.session import Answer, Message, Session
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.checks import Checks, Job, Verdict
 from gemmviz.ui.worker import EngineLike, Worker
 
 _DEBOUNCE_MS = 250
@@ -54,6 +56,7 @@ class Controller(QObject):
         self.bench = Worker("measures", make_engine)
         self._runs = count(1)
         self._record_run = self._bench_run = self._probe_run = 0
+        self.checks = Checks(session, self.recorder, self.next_run)
         self._debounce = QTimer(self)
         self._debounce.setSingleShot(True)
         self._debounce.setInterval(_DEBOUNCE_MS)
@@ -80,15 +83,31 @@ class Controller(QObject):
     # Recording
 
     def _on_chosen(self) -> None:
-        exhibit = self.session.kernel.exhibit
-        self.session.tell(Message(f"Wrong on purpose: {exhibit}", "info", lasting=True) if exhibit else None)
+        session = self.session
+        if session.fault is not None:
+            # The text that is being edited is no kernel yet: what was recorded of the one before stays.
+            self._debounce.stop()
+            self._tell_fault()
+            return
+        exhibit = session.kernel.exhibit
+        session.tell(Message(f"Wrong on purpose: {exhibit}", "info", lasting=True) if exhibit else None)
         if self.auto:
             self._debounce.start()
+
+    def _tell_fault(self) -> bool:
+        """Say why the text is no kernel; False where it is one."""
+        fault = self.session.fault
+        if fault is not None:
+            self.session.tell(Message(str(fault), line=fault.line))
+        return fault is not None
 
     def record(self) -> None:
         """Record what is chosen; a size that does not fit is said so, with one that does."""
         session = self.session
+        session.settle()
         self._debounce.stop()
+        if self._tell_fault():
+            return
         if not session.kernel.recordable:
             self.cancel_recording()
             self._record_run = 0
@@ -100,7 +119,10 @@ class Controller(QObject):
             session.launch()
         except GemmvizError as error:
             fix = nearest_size(session.kernel, session.problem, session.params)
-            session.tell(Message(str(error), "warning", fix=fix if fix != session.problem else None))
+            answers = (
+                (Answer(f"Use {fix}", lambda: session.choose(problem=fix)),) if fix and fix != session.problem else ()
+            )
+            session.tell(Message(str(error), "warning", answers=answers))
             return
         kernel, problem = session.kernel, session.problem
         self._record_run = self.next_run()
@@ -122,10 +144,11 @@ class Controller(QObject):
         """Stop recording."""
         self.recorder.cancel()
 
-    def _on_recorded(self, run: int, playable: Playable) -> None:
+    def _on_recorded(self, run: int, playable: Playable, report: Report | None) -> None:
         session = self.session
         if run != self._record_run:
             return
+        session.found.record(playable.recording.text, report)
         session.set_progress("record", None)
         self._probe_once()
         playing = session.playing or self.play_next
@@ -146,7 +169,7 @@ class Controller(QObject):
         elif isinstance(reply, Failed):
             self.session.set_progress("record", None)
             self._probe_once()
-            self.session.tell(_explained(_failure(reply), self.session.kernel))
+            self.session.tell(_explained(self._failure(reply), self.session.kernel))
 
     # Measuring
 
@@ -158,26 +181,55 @@ class Controller(QObject):
 
     def measure_this(self) -> None:
         """Measure the chosen rung with its chosen parameters."""
-        kernel = self.session.kernel
-        try:
-            launch(kernel, self.session.bench_problem, self.session.bench_params)
-        except GemmvizError as error:
-            self.session.tell(Message(str(error), "warning", lasting=True))
+        session = self.session
+        session.settle()
+        if self._tell_fault():
             return
-        self.measure([{"path": str(kernel.path), "text": kernel.text, "params": dict(self.session.bench_params)}])
+        try:
+            launch(session.kernel, session.bench_problem, session.bench_params)
+        except GemmvizError as error:
+            session.tell(Message(str(error), "warning", lasting=True))
+            return
+        self._measure_checked([self._this()])
 
     def measure_all(self) -> None:
         """Measure every rung with its default parameters."""
-        self.measure(self._every())
+        self._measure_checked(self._every())
 
     def measure_over_n(self, sizes: list[int], every: bool) -> None:
         """Measure the chosen rung, or every one, at M = N = K for each of some sizes."""
-        kernel, cubes = self.session.kernel, [Problem.cube(n) for n in sizes]
-        this = {"path": str(kernel.path), "text": kernel.text, "params": dict(self.session.bench_params)}
-        self.measure(self._every() if every else [this], cubes)
+        self.session.settle()
+        if every or not self._tell_fault():
+            self._measure_checked(self._every() if every else [self._this()], [Problem.cube(n) for n in sizes])
 
-    def _every(self) -> list[dict]:
-        return [{"path": str(k.path), "text": k.text, "params": k.defaults} for k in self.session.kernels]
+    def _this(self) -> Job:
+        return self.session.kernel, dict(self.session.bench_params)
+
+    def _every(self) -> list[Job]:
+        return [(kernel, kernel.defaults) for kernel in self.session.kernels]
+
+    def _measure_checked(self, jobs: list[Job], problems: list[Problem] | None = None) -> None:
+        """Measure what the checker has nothing against; what it has is said, and measured only when asked again."""
+
+        def judged(verdicts: list[Verdict]) -> None:
+            good = [verdict.job for verdict in verdicts if not verdict.fault]
+            bad = [verdict for verdict in verdicts if verdict.fault]
+            if good:
+                self._measure_jobs(good, problems)
+            if bad:
+                said = "\n".join(f"{self._name(v.job[0])} is not measured: {v.fault}" for v in bad)
+                anyway = Answer("Run anyway", lambda: self._measure_jobs([v.job for v in bad], problems))
+                self.session.tell(Message(said, "warning", answers=(anyway,), lasting=True))
+
+        self.checks.judge(jobs, judged)
+
+    def _name(self, kernel: Kernel) -> str:
+        return self.session.title if kernel is self.session.kernel else kernel.path.name
+
+    def _measure_jobs(self, jobs: list[Job], problems: list[Problem] | None) -> None:
+        for kernel, _ in jobs:
+            self.session.keep_variant(kernel)
+        self.measure([{"path": str(k.path), "text": k.text, "params": params} for k, params in jobs], problems)
 
     def measure(self, kernels: list[dict], problems: list[Problem] | None = None) -> None:
         """Measure some kernels, each given as ``BenchRequest`` wants them.
@@ -226,9 +278,15 @@ class Controller(QObject):
                     self._probe_once()
             case Failed() if reply.run == self._bench_run:
                 session.set_progress("bench", None)
-                session.tell(_failure(reply))
+                session.tell(self._failure(reply))
             case Failed() if reply.kind == "cancelled":
                 self._probe_run = 0  # another run took the probe's place: it is made again after the next recording
+
+    def _failure(self, reply: Failed) -> Message | None:
+        """Say why a run failed; a text that was edited is named as its file."""
+        kernel, base = self.session.kernel, self.session.base
+        message = reply.message.replace(kernel.path.name, base.path.name)
+        return _failure(replace(reply, message=message))
 
     def _keep(self, document: dict) -> None:
         """Take the result file of a run, and keep it among the past runs of this machine."""

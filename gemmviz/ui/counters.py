@@ -4,9 +4,12 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLabel, QTableView, QVBoxLayout, QWidget
 
+from gemmviz.proving.proofs import proved_on
+from gemmviz.proving.verdict import Compared
 from gemmviz.session import Session
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.caption import thousands
+from gemmviz.trace.wavefronts import SECTOR_BYTES
+from gemmviz.ui.caption import BETWEEN, thousands
 from gemmviz.ui.theme import THEMES
 
 HEADINGS = ("array", "reads", "writes", "bytes\nasked for", "warp\nrequests", "sectors or\nwavefronts")
@@ -16,7 +19,7 @@ TIPS = (
     "accesses of single threads that write: up to this step / in all",
     "bytes that the threads asked for: up to this step / in all",
     "warp requests: the lanes of one warp executing one access together (in all)",
-    "global: 32-byte sectors moved; shared: wavefronts, one per request when free of bank conflicts "
+    "global: 32-byte sectors moved; shared: wavefronts, without bank conflicts one per request of up to 4 bytes a lane "
     "(up to this step / in all)",
 )
 _REFRESH_MS = 100
@@ -46,26 +49,52 @@ def table(playable: Playable, step: int) -> list[tuple[str, ...]]:
 
 def summary(playable: Playable, step: int) -> str:
     """Return the figures that belong to no single array."""
-    recording, traffic = playable.recording, playable.traffic
-    cuda = recording.backend == "cuda"
-    total = int(playable.moved_bytes[-1]) if playable.timeline.steps else 0
-    flops = 2 * recording.m * recording.n * recording.k
+    traffic, cuda = playable.traffic, playable.recording.backend == "cuda"
     parts = []
     if cuda:
-        now = int(playable.moved_bytes[step]) if playable.timeline.steps else 0
-        parts.append(f"global sectors {_of(now // 32, total // 32)}")
+        now, total = (int(playable.moved_bytes[s]) if playable.timeline.steps else 0 for s in (step, -1))
+        parts.append(f"global sectors {_of(now // SECTOR_BYTES, total // SECTOR_BYTES)}")
         if traffic.conflict_degree():
-            parts.append(
-                f"wavefronts per shared request {traffic.conflict_degree():.2f}"
-                f"{': no bank conflicts' if traffic.conflict_degree() == 1 else ''}"
-            )
+            conflicts = traffic.bank_conflicts()
+            said = f"{thousands(conflicts)} bank conflicts" if conflicts else "no bank conflicts"
+            parts.append(f"wavefronts per shared request {traffic.conflict_degree():.2f}: {said}")
         if traffic.tile_steps:
             parts.append(f"tile steps per block {traffic.tile_steps}")
-    else:
-        total = sum(a.read_bytes + a.write_bytes for a in traffic.arrays)
-    if total:
-        parts.append(f"arithmetic intensity {flops / total:.3g} FLOP/byte {'moved' if cuda else 'asked for'}")
-    return "  ·  ".join(parts)
+    # Where bytes are counted twice, those that really move say more: the tip has both.
+    crossing = [level for level in playable.levels.levels if level.intensity]
+    shown = [level for level in crossing if not (cuda and level.name.endswith(", asked"))]
+    if shown:
+        named = (f"{level.name.removesuffix(', moved')} {level.intensity:.3g}" for level in shown)
+        parts.append(f"FLOP/byte: {', '.join(named)}")
+    used = [f"{a.name} {a.reuse:.3g}×" for a in playable.levels.arrays if a.reuse > 1]
+    if used:
+        parts.append(f"reuse: {', '.join(used)}")
+    return BETWEEN.join(parts)
+
+
+def explanation(playable: Playable) -> str:
+    """Return what the summary's figures mean, with those that it leaves out."""
+    levels = playable.levels
+    crossing = [
+        f"{level.name}: {thousands(level.bytes)} bytes, {level.intensity:.3g} FLOP/byte"
+        for level in levels.levels
+        if level.intensity
+    ]
+    arrays = [
+        f"{a.name}: {thousands(a.asked_bytes)} bytes asked for, {thousands(a.loaded_bytes)} loaded, reuse {a.reuse:.3g}"
+        for a in levels.arrays
+    ]
+    return "\n".join(
+        [
+            f"Recorded. Arithmetic intensity: {thousands(levels.flops)} FLOP (2 M N K) / the bytes that cross a level.",
+            "Compulsory: each element that is used crosses once. Asked: what threads ask for. Moved: whole sectors of "
+            "32 bytes, whole wavefronts of 128.",
+            *crossing,
+            "Reuse: bytes asked for / bytes loaded. Loaded: in global memory each element once, in shared memory what "
+            "is written to it.",
+            *arrays,
+        ]
+    )
 
 
 def _of(now: int, total: int) -> str:
@@ -76,6 +105,29 @@ def _bytes(now: int, total: int) -> str:
     if total < _KIB_FROM:
         return f"{_of(now, total)} B"
     return f"{thousands(round(now / 1024))} / {thousands(round(total / 1024))} KiB"
+
+
+def proved(session: Session) -> tuple[str, str]:
+    """Return where the chosen source was proved, in a few words, and all that was compared; empty where it was not."""
+    for file in session.proofs:
+        found = [proof for proof in file.of(session.kernel) if proof.holds]
+        if found:
+            where = f"proved on {file.machine.gpu}, {file.machine.date}"
+            rows = [f"{proved_on(session.kernel, [file])}:"]
+            for proof in found:
+                rows.append(f"{proof.label} at {proof.size}: C of the recording equals C of the GPU")
+                rows += [f"    {c.what}: {_beside(c)}" for c in proof.compared]
+            return where, "\n".join(rows)
+    return "", ""
+
+
+def _beside(compared: Compared) -> str:
+    if compared.verdict == "equal":
+        return f"{thousands(compared.measured)}, predicted and measured"
+    adjusted = "" if compared.adjusted is None else f", with that {thousands(compared.adjusted)}"
+    return (
+        f"{thousands(compared.predicted)} predicted{adjusted}, {thousands(compared.measured)} measured: {compared.note}"
+    )
 
 
 class CounterModel(QAbstractTableModel):
@@ -146,7 +198,7 @@ class Counters(QWidget):
         super().__init__()
         self.session = session
         self.model = CounterModel(session)
-        self.heading = QLabel("Counters: recorded, up to this step / in all")
+        self.heading = QLabel()
         self.heading.setObjectName("heading")
         self.view = QTableView()
         self.view.setModel(self.model)
@@ -173,10 +225,21 @@ class Counters(QWidget):
         self._timer.timeout.connect(self.refresh)
         session.recorded.connect(self._on_recorded)
         session.stepped.connect(self._on_step)
+        session.chosen.connect(self._on_chosen)
+        session.referenced.connect(self._on_chosen)
         self._on_recorded()
+        self._on_chosen()
+
+    def _on_chosen(self) -> None:
+        where, details = proved(self.session)
+        mark = f"{BETWEEN}✓ {where}" if where else ""
+        self.heading.setText(f"Counters: recorded, up to this step / in all{mark}")
+        self.heading.setToolTip(details)
 
     def _on_recorded(self) -> None:
         self.model.refresh(reset=True)
+        playable = self.session.playable
+        self.totals.setToolTip(explanation(playable) if playable else "")
         self._fit_columns()
         self.refresh()
 

@@ -47,11 +47,32 @@ def dtype_text(dtype: str) -> str:
 
 
 def shown_name(kernel: Kernel, session: Session) -> str:
-    """Return a kernel's alias; its file's name where two kernels share the alias; a library's title."""
+    """Return a kernel's alias; its file's name where two kernels share the alias; a library's title.
+
+    Of a variant, that of its rung and what was done to it: "gputiled without the second barrier".
+    """
     if kernel.backend in LIBRARIES:
         return kernel.title
+    if kernel.changes:
+        base = next((k for k in session.kernels if k.name == kernel.base_name), None)
+        return f"{shown_name(base, session) if base else kernel.base_name} {changes_text(kernel)}"
     shared = sum(k.alias == kernel.alias for k in session.kernels) > 1
     return kernel.name if shared else kernel.alias
+
+
+def changes_text(kernel: Kernel) -> str:
+    """Say what was done to a variant: "without the second barrier, with the loop over k unrolled"."""
+    return ", ".join(kernel.changes)
+
+
+def of_base_text(standing: Standing) -> str:
+    """Say what a variant costs or gains over its rung; the status where it failed, nothing without both figures."""
+    if not standing.gflops:
+        return f"✗ {standing.row['status']}"
+    ratio = standing.of_base
+    if ratio is None:
+        return "–"
+    return f"costs {times(1 / ratio)}" if ratio < 1 else f"gains {times(ratio)}"
 
 
 def rung_text(kernel: Kernel, row: Row, session: Session) -> str:
@@ -125,8 +146,14 @@ def telemetry_text(telemetry: Row) -> str:
 def standing_text(standing: Standing, session: Session) -> str:
     """Return all figures of one rung: what the chart says when it is pointed at."""
     kernel, row = standing.kernel, standing.row
+    if not standing.gflops:
+        return f"{row.get('label') or kernel.name}: {kernel.title}, {changes_text(kernel)}\n{status_text(row)}"
     types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate)))
-    ranks = [f"{times(standing.speedup)} the first rung of the {place(kernel)}"]
+    if standing.speedup is None:
+        against = "the rung itself is not measured with these" if standing.of_base is None else of_base_text(standing)
+        ranks = [f"{changes_text(kernel)}: {against}, never ranked"]
+    else:
+        ranks = [f"{times(standing.speedup)} the first rung of the {place(kernel)}"]
     if standing.share is not None:
         ranks.append(f"{percent(standing.share)} of {standing.library}")
     if standing.peak_share is not None:

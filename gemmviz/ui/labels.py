@@ -6,10 +6,10 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from gemmviz.trace.recording import Recording
 from gemmviz.ui import scene
+from gemmviz.ui.cell_text import BANK_LABEL
 from gemmviz.ui.scene import Panel
 from gemmviz.ui.theme import Theme
 
-BANK_LABEL = 36.0
 # Below this the lines would take more of a cell than they leave.
 _GRID_FROM = 6.0
 

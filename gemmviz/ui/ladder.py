@@ -10,6 +10,7 @@ from gemmviz.bench.figures import Shown, Size, size_of
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session import Session
 from gemmviz.ui.figure_text import (
+    changes_text,
     details,
     dtype_text,
     gflops_text,
@@ -60,6 +61,7 @@ class Ladder(QListWidget):
         self._items: dict[str, QListWidgetItem] = {}
         self.figures: dict[str, Shown] = {}
         """What is shown of each kernel that has a figure, kept because painting asks often."""
+        self._told = ""
         self.size: Size | None = None
         """The size that the figures are of, but for those that name another."""
         self._fill()
@@ -99,15 +101,20 @@ class Ladder(QListWidget):
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
         name = item.data(_NAME) if item is not None else None
-        if name and name != self.session.kernel.name:
+        if name and name != self.session.base.name:
             self.session.choose_kernel(next(k for k in self.session.kernels if k.name == name))
 
     def _on_chosen(self) -> None:
-        item = self._items.get(self.session.kernel.name)
+        name = self.session.base.name
+        item = self._items.get(name)
         if item is not None and item is not self.currentItem():
             self.blockSignals(True)
             self.setCurrentItem(item)
             self.blockSignals(False)
+        # What is said of the chosen rung's variant goes away with it.
+        for told in {name, self._told} & self._items.keys():
+            self._tell(told)
+        self._told = name
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the chosen rung in sight."""
@@ -127,6 +134,8 @@ class Ladder(QListWidget):
             self._tell_all()
         elif name in self._items:
             self._tell(name)
+        else:
+            self.viewport().update()
 
     def _tell(self, name: str) -> None:
         item = self._items[name]
@@ -188,7 +197,9 @@ class RungDelegate(QStyledItemDelegate):
             painter.fillRect(QRectF(area.left(), area.top(), 3, area.height()), QColor(theme.accent))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(area, QColor(theme.panel))
-        row, shown = self._session.results.get(kernel.name), self._ladder.figures.get(kernel.name)
+        variant = _variant(kernel, self._session)
+        row = self._session.results.get((variant or kernel).name)
+        shown = self._ladder.figures.get(kernel.name)
         mark, colour = _MARKS.get(row["status"], ("!", "bad")) if row else ("○", "muted")
         if kernel.exhibit:
             mark, colour = _EXHIBIT
@@ -213,6 +224,12 @@ class RungDelegate(QStyledItemDelegate):
         painter.drawText(QRectF(left, area.top() + 1, right - left, 18), Qt.AlignmentFlag.AlignVCenter, title)
         painter.setFont(small)
         below = QRectF(left, area.top() + 18, right - left, 17)
+        if variant is not None:
+            painter.setPen(QColor(theme.warn))
+            text = changes_text(variant)
+            text = painter.fontMetrics().elidedText(f"≠ {text}", Qt.TextElideMode.ElideRight, int(below.width()))
+            painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
+            return
         painter.setPen(QColor(theme.muted))
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, dtype_text(kernel.dtype))
         below.setLeft(left + painter.fontMetrics().horizontalAdvance(f"{dtype_text(kernel.dtype)} ") + 4)
@@ -254,10 +271,18 @@ class RungDelegate(QStyledItemDelegate):
         painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
 
+def _variant(kernel: Kernel, session: Session) -> Kernel | None:
+    """Return what a rung is changed into at the moment; None where it is as on file, or not the chosen one."""
+    return session.kernel if session.variant and kernel.name == session.base.name else None
+
+
 def _tip(kernel: Kernel, session: Session) -> str:
     """Return what is known of a rung: what it is, its figures and where they come from."""
     row, shown = session.results.get(kernel.name), session.shown(kernel.name)
     lines = [f"{kernel.title} ({kernel.name})", kernel.idea]
+    variant = _variant(kernel, session)
+    if variant is not None:
+        lines.append(f"Now {changes_text(variant)}: {status_text(session.results.get(variant.name))}")
     if kernel.exhibit:
         lines.append(f"Wrong on purpose: {kernel.exhibit}")
     if shown is None or shown.origin:

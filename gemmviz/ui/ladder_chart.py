@@ -1,18 +1,24 @@
 """The ladder as bars: GFLOPS of every rung at one size, beside the libraries, the first rung and the peak."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QScrollBar
 
-from gemmviz.bench.figures import Size
+from gemmviz.bench.figures import Shown, Size, size_of
 from gemmviz.bench.ranking import LIBRARIES, Standing, place, standings
+from gemmviz.bench.results import FAILURES
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session import Session
 from gemmviz.ui.chart import Chart, Table, small_font
 from gemmviz.ui.chart_choices import PlaceBox, ReferenceBox, SizeBox, SourceLegend
 from gemmviz.ui.figure_text import (
+    changes_text,
     gflops_text,
+    of_base_text,
     percent,
     rung_text,
     short_size,
@@ -37,7 +43,8 @@ COLUMNS = ("GFLOPS", "speed-up", "of library", "of peak")
 class LadderChart(Chart):
     """One horizontal bar per rung that has a figure, and a line at each library reference.
 
-    A solid bar was measured here; a hollow one is a reference from elsewhere.
+    A solid bar was measured here; a hollow one is a reference from elsewhere. A hatched one behind a rung is the same
+    rung with something taken away or edited: it is ranked with none, and told beside its rung.
 
     Parameters
     ----------
@@ -123,7 +130,16 @@ class LadderChart(Chart):
             spread = (row.get("stats") or {}).get("iqr_rel")
             rows.append(
                 (
-                    *(kernel.name, params, row["M"], row["N"], row["K"], kernel.dtype, kernel.accumulate, s.gflops),
+                    *(
+                        kernel.name,
+                        params,
+                        row["M"],
+                        row["N"],
+                        row["K"],
+                        kernel.dtype,
+                        kernel.accumulate,
+                        s.gflops or None,
+                    ),
                     *(spread, s.speedup, s.share, s.library, s.peak_share, "; ".join(row.get("flags") or ())),
                     s.origin or f"measured: {self.session.device or 'this machine'}",
                 )
@@ -138,8 +154,8 @@ class LadderChart(Chart):
         self.sizes.refresh()
         size = self.shown_size()
         wanted = self.places.currentData()
-        kernels = [k for k in session.kernels if wanted in (None, place(k))]
-        found = standings(kernels, lambda name: session.shown(name, size)) if size is not None else []
+        kernels = [k for k in session.charted if wanted in (None, place(k))]
+        found = standings(kernels, self._pick(kernels, size)) if size is not None else []
         self._say_what_is_drawn(found, size)
         if not found:
             self.standings = []
@@ -148,10 +164,23 @@ class LadderChart(Chart):
             return
         figures = np.array([s.gflops for s in found])
         if not self._log_chosen:
-            self.log.setChecked(len(found) > 1 and bool(figures.max() > _LOG_FROM * figures.min()))
+            drawn = figures[figures > 0]
+            self.log.setChecked(len(drawn) > 1 and bool(drawn.max() > _LOG_FROM * drawn.min()))
         self.plot.getAxis("bottom").setLogMode(self.log.isChecked())
         self._draw_bars(found, figures)
         self._show_rows()
+
+    def _pick(self, kernels: list[Kernel], size: Size) -> Callable[[str], Shown | None]:
+        """Return what gives the figure of a kernel; of a variant that failed at this size, the row that says so."""
+        session, variants = self.session, {kernel.name for kernel in kernels if kernel.changes}
+
+        def pick(name: str) -> Shown | None:
+            row = session.figures.latest(name) if name in variants else None
+            if row is not None and row["status"] in FAILURES:
+                return Shown(row) if size_of(row) == size else None
+            return session.shown(name, size)
+
+        return pick
 
     def _say_what_is_drawn(self, found: list[Standing], size: Size | None) -> None:
         """Label the axis, name the origins, and offer the choices that there are."""
@@ -164,7 +193,9 @@ class LadderChart(Chart):
         self.reference.setVisible(bool(session.references) and not (small and count))
         self.sizes.setVisible(len(session.sizes()) > 1 and not small)
         origins = [s.origin for s in found]
-        self.legend.say(origins if not small or any(origins) else [], "■", "□", brief=small)
+        told = not small and any(s.is_variant for s in found)
+        changed = ("▨\N{NO-BREAK SPACE}changed\N{NO-BREAK SPACE}on\N{NO-BREAK SPACE}purpose",) if told else ()
+        self.legend.say(origins if not small or any(origins) else [], "■", "□", brief=small, more=changed)
         for axis in (*self.axes, *(self.plot.getAxis(side) for side in ("left", "bottom"))):
             axis.setVisible(count > 0)
         if size is not None:
@@ -174,15 +205,20 @@ class LadderChart(Chart):
 
     def _draw_bars(self, found: list[Standing], figures: np.ndarray) -> None:
         theme, log = self.theme, self.log.isChecked()
-        low = float(np.floor(np.log10(figures.min()) - 0.2)) if log else 0.0
-        ends = np.log10(figures) if log else figures
+        # A variant that failed has a row and no bar.
+        drawn = figures[figures > 0]
+        least = float(drawn.min()) if len(drawn) else 1.0
+        low = float(np.floor(np.log10(least) - 0.2)) if log else 0.0
+        ends = np.where(figures > 0, np.log10(np.maximum(figures, least)), low) if log else figures
         y = -np.arange(len(figures), dtype=float)
         pens, brushes = [], []
         for standing in found:
             chosen = standing.kernel.name == self.session.kernel.name
             colour = theme.muted if standing.kernel.backend in LIBRARIES else theme.accent if chosen else theme.good
             pens.append(pg.mkPen(colour, width=1))
-            brushes.append(pg.mkBrush(None) if standing.origin else pg.mkBrush(colour))
+            hatched = QBrush(QColor(colour), Qt.BrushStyle.BDiagPattern)
+            solid = hatched if standing.is_variant else pg.mkBrush(colour)
+            brushes.append(pg.mkBrush(None) if standing.origin else solid)
         self._clear()
         self._bars = pg.BarGraphItem(
             x0=np.full(len(y), low), y=y, width=ends - low, height=0.66, brushes=brushes, pens=pens
@@ -328,9 +364,13 @@ class LadderChart(Chart):
 
 def _cell(standing: Standing, column: int) -> str:
     match column:
+        case 0 if not standing.gflops:
+            return of_base_text(standing)
         case 0:
             flags = "  ⚑" if standing.row.get("flags") else ""
             return gflops_text(standing.gflops) + flags
+        case 1 if standing.speedup is None:
+            return of_base_text(standing) if standing.gflops else "–"
         case 1:
             return times(standing.speedup)
         case 2:
@@ -340,5 +380,9 @@ def _cell(standing: Standing, column: int) -> str:
 
 
 def _label(standing: Standing, session: Session) -> str:
+    if standing.is_variant:
+        # Its rung stands in the row above; what cannot be told apart is the end of two long names.
+        text = f"↳ {changes_text(standing.kernel)}"
+        return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
     name = rung_text(standing.kernel, standing.row, session)
     return name if len(name) <= _LONGEST_NAME else name[:10] + "…" + name[11 - _LONGEST_NAME :]

@@ -2,12 +2,13 @@
 
 import re
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton
 
 from gemmviz.session import Session
 
 _MARKS = {"error": "✗", "warning": "!", "info": "i"}
+_MOST_ANSWERS = 2
 _MOST_LINES, _MOST_CHARACTERS, _LONGEST_WORD = 6, 500, 48
 
 
@@ -20,9 +21,6 @@ class MessageBar(QFrame):
         Whose message to show.
     """
 
-    fixed = Signal(object)
-    """The size that the message proposed was accepted."""
-
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
@@ -32,7 +30,7 @@ class MessageBar(QFrame):
         self.text.setWordWrap(True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
-        self.fix = QPushButton()
+        self.answers = [QPushButton() for _ in range(_MOST_ANSWERS)]
         self.close_button = QToolButton()
         self.close_button.setText("×")
         self.close_button.setToolTip("Close this message")
@@ -40,9 +38,11 @@ class MessageBar(QFrame):
         row.setContentsMargins(10, 6, 6, 6)
         row.addWidget(self.mark)
         row.addWidget(self.text, 1)
-        row.addWidget(self.fix)
+        for button in self.answers:
+            row.addWidget(button)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
-        self.fix.clicked.connect(self._on_fix)
+        for number, button in enumerate(self.answers):
+            button.clicked.connect(lambda *_, number=number: self._on_answer(number))
         self.close_button.clicked.connect(lambda *_: session.tell(None))
         session.messaged.connect(self._show)
         self._show()
@@ -57,17 +57,19 @@ class MessageBar(QFrame):
         shown = "\n".join(lines[:_MOST_LINES])[:_MOST_CHARACTERS]
         self.text.setText(_breakable(shown if shown == message.text else shown + "…"))
         self.text.setToolTip("" if shown == message.text else message.text[:5000])
-        self.fix.setVisible(message.fix is not None)
-        self.fix.setText(f"Use {message.fix}" if message.fix else "")
+        for number, button in enumerate(self.answers):
+            offered = number < len(message.answers)
+            button.setVisible(offered)
+            button.setText(message.answers[number].title if offered else "")
         self.setProperty("kind", message.kind)
         self.style().unpolish(self)
         self.style().polish(self)
 
-    def _on_fix(self) -> None:
+    def _on_answer(self, number: int) -> None:
         message = self.session.message
-        if message is not None and message.fix is not None:
+        if message is not None and number < len(message.answers):
             self.session.tell(None)
-            self.fixed.emit(message.fix)
+            message.answers[number].act()
 
 
 def _breakable(text: str) -> str:

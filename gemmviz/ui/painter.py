@@ -8,19 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap
 
 from gemmviz.trace.playable import Playable
 from gemmviz.ui import labels, scene
-from gemmviz.ui.caption import BETWEEN, about_cell, caption, number, provenance
+from gemmviz.ui.caption import BETWEEN, about_cell, caption, provenance
+from gemmviz.ui.cell_text import CellText
 from gemmviz.ui.scene import Panel
-from gemmviz.ui.theme import Theme, ink
+from gemmviz.ui.theme import Theme
 
-_LEGIBLE = 15.0
 _MOST_OUTLINES = 600
 _SMALLEST_FRAMED = 2.0
-_MOST_VALUES = 6000
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class StagePainter:
         self.font = QFont(font)
         self.metrics = QFontMetricsF(self.font)
         self._colours = scene.Colours(playable, theme)
-        self._glyphs: dict[tuple[str, str, int], QPixmap] = {}
+        self._text = CellText(playable, theme, self.font)
         self._labels: tuple[Any, QPixmap] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
@@ -86,8 +85,8 @@ class StagePainter:
         painter.save()
         middle = rect.adjusted(0, self._head(), 0, -self._foot())
         painter.setClipRect(middle)
-        for panel in placed:
-            image = self._colours.image(panel.array, moment.step, moment.block, moment.trail)
+        images = [self._colours.image(p.array, moment.step, moment.block, moment.trail) for p in placed]
+        for panel, image in zip(placed, images, strict=True):
             rows, columns = image.shape[:2]
             picture = QImage(image.data, columns, rows, columns * 4, QImage.Format.Format_RGBX8888)
             painter.drawImage(QRectF(panel.x, panel.y, panel.width, panel.height), picture)
@@ -97,8 +96,8 @@ class StagePainter:
             self._draw_sectors(painter, panel, moment)
             self._draw_accesses(painter, panel, moment)
             self._draw_selection(painter, panel, placed, moment)
-        for panel in placed:
-            self._draw_values(painter, panel, middle, moment, ratio)
+        for panel, image in zip(placed, images, strict=True):
+            self._text.draw(painter, panel, middle, moment.step, moment.block, image, ratio)
         painter.restore()
         self._draw_head(painter, rect)
         self._draw_foot(painter, rect, moment)
@@ -198,64 +197,6 @@ class StagePainter:
         pen.setWidthF(3)
         self._box(painter, panel, np.array([row]), np.array([column]), pen)
 
-    def _draw_values(self, painter: QPainter, panel: Panel, visible: QRectF, moment: Moment, ratio: float) -> None:
-        if panel.cell < _LEGIBLE:
-            return
-        first_row = max(0, int((visible.top() - panel.y) // panel.cell))
-        first_column = max(0, int((visible.left() - panel.x) // panel.cell))
-        last_row = min(panel.rows, int((visible.bottom() - panel.y) // panel.cell) + 1)
-        last_column = min(panel.columns, int((visible.right() - panel.x) // panel.cell) + 1)
-        if (last_row - first_row) * (last_column - first_column) > _MOST_VALUES:
-            return
-        part = (slice(first_row, last_row), slice(first_column, last_column))
-        matrix = scene.values(self.playable, panel.array, moment.step, moment.block)[part].tolist()
-        colours = self._colours.image(panel.array, moment.step, moment.block, moment.trail)[part][..., :3].tolist()
-        size = int(min(panel.cell * 0.54, 28))
-        info = self.playable.recording.arrays[panel.array]
-        banks = info.space == "shared" and panel.cell >= labels.BANK_LABEL
-        for i, (row, hues) in enumerate(zip(matrix, colours, strict=True), first_row):
-            for j, (value, hue) in enumerate(zip(row, hues, strict=True), first_column):
-                text = number(value)
-                x, y = panel.x + j * panel.cell, panel.y + i * panel.cell
-                shade = ink(self.theme, tuple(hue))
-                if text:
-                    fit = min(size, int(panel.cell * 1.45 / len(text)))
-                    up = panel.cell * 0.1 if banks else 0
-                    self._stamp(painter, text, shade, fit, x + panel.cell / 2, y + panel.cell / 2 - up, ratio)
-                if banks:
-                    bank = (i * panel.columns + j) * info.itemsize // 4 % 32
-                    small = max(9, int(panel.cell * 0.18))
-                    self._stamp(
-                        painter,
-                        str(bank),
-                        shade,
-                        small,
-                        x + panel.cell - small * 0.9,
-                        y + panel.cell - small * 0.8,
-                        ratio,
-                    )
-
-    def _stamp(self, painter: QPainter, text: str, colour: str, size: int, x: float, y: float, ratio: float) -> None:
-        """Draw a short text centred at a point, from a cache: a pixmap is many times faster than laying text out."""
-        key = (text, colour, size)
-        pixmap = self._glyphs.get(key)
-        if pixmap is None:
-            font = QFont(self.font)
-            font.setPixelSize(max(size, 6))
-            metrics = QFontMetricsF(font)
-            width, height = metrics.horizontalAdvance(text) + 2, metrics.height()
-            pixmap = QPixmap(int(np.ceil(width * ratio)), int(np.ceil(height * ratio)))
-            pixmap.setDevicePixelRatio(ratio)
-            pixmap.fill(Qt.GlobalColor.transparent)
-            into = QPainter(pixmap)
-            into.setFont(font)
-            into.setPen(QColor(colour))
-            into.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, text)
-            into.end()
-            self._glyphs[key] = pixmap
-        at = pixmap.deviceIndependentSize()
-        painter.drawPixmap(QPointF(round(x - at.width() / 2), round(y - at.height() / 2)), pixmap)
-
     # Head and foot
 
     def _draw_head(self, painter: QPainter, rect: QRectF) -> None:
@@ -318,7 +259,7 @@ class StagePainter:
             hue = QColor(*theme.owner(0, 0))
             entries.append((hue, 0.0, "owner; faint: not written"))
             entries.append((QColor(0, 0, 0, 0), -1.0, "chosen block, its tiles"))
-            entries.append((QColor(0, 0, 0, 0), -2.0, "its warp 0: sectors"))
+            entries.append((QColor(0, 0, 0, 0), -2.0, "its warp 0: sectors, lanes (L)"))
         elif recording.threads > 1:
             entries.append((QColor(*theme.owner(1, 0)), 0.0, "C already written, by thread"))
         else:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP, Recording
-from gemmviz.trace.traffic import SECTOR_BYTES
+from gemmviz.trace.wavefronts import SECTOR_BYTES
 from gemmviz.ui.theme import Theme, rgb
 
 Image = npt.NDArray[np.uint8]

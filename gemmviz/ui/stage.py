@@ -46,6 +46,7 @@ class Stage(QWidget):
         session.stepped.connect(self._refresh)
         session.picked.connect(self._refresh)
         session.chosen.connect(self._refresh)
+        session.drafted.connect(self._refresh)
         session.progressed.connect(self._on_progress)
 
     def sizeHint(self) -> QSize:
@@ -102,7 +103,7 @@ class Stage(QWidget):
         else:
             moment = Moment(session.step, session.shown_block, session.cell, session.trail, self.view)
             stage.paint(painter, QRectF(self.rect()), moment, self.devicePixelRatioF())
-            if session.playable.recording.sha256 != session.kernel.sha256:
+            if session.outdated:
                 self._draw_outdated(painter)
         if self._show_focus:
             painter.setPen(QColor(THEMES[session.theme].text))
@@ -113,7 +114,9 @@ class Stage(QWidget):
         """Say that the picture is still of another source than the one beside it."""
         theme, session = THEMES[self.session.theme], self.session
         busy = session.progress["record"]
-        text = f"still showing {session.playable.recording.label}" + (f"  ·  {busy[0]}…" if busy else "")
+        shown = session.playable.recording
+        before = " of the text before" if shown.kernel.partition("~")[0] == session.base.name else ""
+        text = f"still showing {shown.label}{before}" + (f"  ·  {busy[0]}…" if busy else "")
         height = self.fontMetrics().height() * 1.6
         box = QRectF(4, self.height() - height - 2, self.width() - 8, height)
         painter.fillRect(box, QColor(theme.raised))

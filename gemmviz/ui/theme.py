@@ -149,6 +149,9 @@ def style_sheet(theme: Theme) -> str:
         border-radius: 4px; padding: 3px 9px; }}
     QTabBar QToolButton {{ padding: 0px; }}
     QToolButton#slim {{ padding: 1px 8px; }}
+    QPushButton#fold, QPushButton#fold:pressed {{ background: {t.panel}; color: {t.muted};
+        border: 2px solid transparent; font-weight: bold; text-align: left; padding: 2px 4px; }}
+    QPushButton#fold:focus {{ border: 2px solid {t.text}; }}
     QPushButton:hover, QToolButton:hover {{ border-color: {t.accent}; }}
     QComboBox:focus, QSpinBox:focus {{ border: 2px solid {t.text}; padding: 1px 3px; }}
     QPushButton:pressed, QToolButton:pressed {{ background: {t.accent}; color: {t.background}; }}

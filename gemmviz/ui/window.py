@@ -6,10 +6,8 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QIcon, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QLabel,
     QMainWindow,
-    QMessageBox,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -17,24 +15,24 @@ from PySide6.QtWidgets import (
 
 from gemmviz import data
 from gemmviz.bench import reference_results
-from gemmviz.catalogue import kernel as kernels
-from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
+from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
 from gemmviz.ui.actions import Action, help_text, session_actions
 from gemmviz.ui.controller import Controller
 from gemmviz.ui.controls import MeasureControls, RecordControls
 from gemmviz.ui.counters import Counters
+from gemmviz.ui.help_box import HelpBox
+from gemmviz.ui.kernel_files import KernelFiles
 from gemmviz.ui.keys import KeyGuard
 from gemmviz.ui.ladder import Ladder
 from gemmviz.ui.message_bar import MessageBar
 from gemmviz.ui.pages import Pages
 from gemmviz.ui.saver import Saver
-from gemmviz.ui.source import Source
+from gemmviz.ui.source_side import SourceSide
 from gemmviz.ui.stage import Stage
 from gemmviz.ui.theme import THEMES, palette, style_sheet
 from gemmviz.ui.transport import Transport
 
-_LARGEST_FILE = 1_000_000
 _LEAST_SIDE, _MEASURE_WIDTH, _SOURCE_WIDTH = 180, 300, 390
 _PAGES = (
     ("stage", "Stage", "F2", "What the kernel does, step by step"),
@@ -62,14 +60,14 @@ class Window(QMainWindow):
         self.resize(1280, 800)
         self.ladder = Ladder(session)
         self.stage = Stage(session)
-        self.source = Source(session)
+        self.source_side = SourceSide(session)
+        self.source, self.source_heading = self.source_side.source, self.source_side.heading
+        self.files = KernelFiles(self, session)
         self.transport = Transport(session)
         self.counters = Counters(session)
         self.message_bar = MessageBar(session)
         self.recording = RecordControls(session)
         self.measuring = MeasureControls(session)
-        self.source_heading = QLabel()
-        self.source_heading.setObjectName("heading")
         self.charts: QWidget | None = None
         self.claims: QWidget | None = None
         self.pages = Pages()
@@ -81,7 +79,8 @@ class Window(QMainWindow):
         self.actions_table = [*self._file_actions(), *session_actions(session), *self._view_actions()]
         self._make_menus(self.actions_table)
         self.source.line_clicked.connect(self._on_line)
-        self.message_bar.fixed.connect(lambda problem: session.choose(problem=problem))
+        self.source.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.ShortcutFocusReason))
+        self.source_side.findings.check.connect(controller.checks.check_sizes)
         self.recording.record.connect(controller.record)
         self.recording.auto.toggled.connect(self._on_auto)
         self.measuring.measure_this.connect(controller.measure_this)
@@ -90,12 +89,8 @@ class Window(QMainWindow):
         self.measuring.cancel.connect(controller.cancel)
         self.pages.switched.connect(self._on_page)
         session.themed.connect(self._on_theme)
-        session.chosen.connect(self._on_chosen)
-        session.messaged.connect(self._on_chosen)
         self._keys = KeyGuard(self)
         self._on_theme()
-        self._on_chosen()
-        self.source.load()
         # pyqtgraph takes longer to import than all the rest to show: the first paint does not wait for it.
         self._late = QTimer(self)
         self._late.setSingleShot(True)
@@ -112,8 +107,7 @@ class Window(QMainWindow):
         self.pages.fill("charts", self._chart_page)
         middle = _column(self.pages.bar, self.message_bar, self.pages)
         middle.layout().setStretchFactor(self.pages, 1)
-        self._source_side = _column(self.source_heading, self.source)
-        right = _column(self._source_side, self._measure_side)
+        right = _column(self.source_side, self._measure_side)
         self._measure_side.hide()
         upper = QSplitter(Qt.Orientation.Horizontal)
         left = _column(_heading("Ladder"), self.ladder)
@@ -153,6 +147,7 @@ class Window(QMainWindow):
             self._keys.guard(self.charts)
             references, faults = reference_results.load()
             self.session.set_references(references)
+            self.session.set_proofs(proofs.kept())
             if faults:
                 self.session.tell(Message("\n".join(faults), "warning", lasting=True))
 
@@ -177,7 +172,7 @@ class Window(QMainWindow):
             self.charts.refresh()
         (self._measure_side if on_charts else self._measure_place).layout().addWidget(self.measuring)
         self.measuring.show()
-        self._source_side.setVisible(not on_charts)
+        self.source_side.setVisible(not on_charts)
         self._measure_side.setVisible(on_charts)
         self._right.setVisible(page != "claims")
         self._lower.setVisible(page == "stage")
@@ -199,8 +194,8 @@ class Window(QMainWindow):
     def _file_actions(self) -> list[Action]:
         controller, over_n = self.controller, self.measuring.start_over_n
         return [
-            Action("open", "File", "Open a kernel file…", ("Ctrl+O",), self.ask_file),
-            Action("reload", "File", "Reload the kernel's file", ("F5",), self.reload),
+            Action("open", "File", "Open a kernel file…", ("Ctrl+O",), self.files.ask_file),
+            Action("reload", "File", "Reload the kernel's file", ("F5",), self.files.reload),
             Action("save", "File", "Save the results of the last run…", ("Ctrl+S",), self.saver.results),
             Action(
                 "save_picture",
@@ -210,8 +205,11 @@ class Window(QMainWindow):
                 lambda: self.saver.stage(self.stage),
             ),
             Action("save_chart", "File", "Save the chart (PNG, SVG, CSV)…", ("Ctrl+E",), self.save_chart),
+            Action("save_kernel", "File", "Save the kernel", ("Ctrl+Alt+S",), self.files.save),
+            Action("save_kernel_as", "File", "Save the kernel as…", ("Ctrl+Shift+S",), self.files.save_as),
             Action("quit", "File", "Quit", ("Ctrl+Q",), self.close),
             Action("record", "Run", "Record", ("Ctrl+R",), controller.record),
+            Action("check", "Run", "Check at other sizes", ("Ctrl+Shift+R",), controller.checks.check_sizes),
             Action("measure", "Run", "Measure this rung", ("Ctrl+M",), controller.measure_this),
             Action("measure_all", "Run", "Measure all rungs", ("Ctrl+Shift+M",), controller.measure_all),
             Action("over_n", "Run", "Measure this rung over N", ("Ctrl+Alt+M",), lambda: over_n(False)),
@@ -225,8 +223,14 @@ class Window(QMainWindow):
             Action(f"page_{name}", "View", f"Page {title}", (key,), lambda name=name: self.pages.turn_to(name))
             for name, title, key, _ in _PAGES
         ]
+        side = self.source_side
         return [
             *pages,
+            Action("edit", "Source", "Edit the source / lock it", ("Ctrl+Shift+E",), self.source.toggle_edit),
+            Action("revert", "Source", "Back to the text on file", ("F6",), session.revert),
+            Action("break", "Source", "Break it: take a part away…", ("Ctrl+B",), side.break_box.open),
+            Action("find", "Source", "Find in the source", ("Ctrl+F",), side.find_bar.open),
+            Action("findings", "Source", "To the findings", ("Ctrl+4",), side.findings.take_focus),
             Action("next_chart", "View", "Next chart", ("G",), self.next_chart),
             Action(
                 "references",
@@ -270,50 +274,17 @@ class Window(QMainWindow):
             action.triggered.connect(lambda *_, record=record: record.callback())
             menu.addAction(action)
 
-    def show_help(self) -> QMessageBox:
+    def show_help(self) -> HelpBox:
         """Show the list of keys beside the window, without blocking it."""
-        box = QMessageBox(
-            QMessageBox.Icon.NoIcon,
-            "Keys and mouse",
-            help_text(self.actions_table),
-            QMessageBox.StandardButton.Close,
-            self,
-        )
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setModal(False)
+        box = HelpBox(help_text(self.actions_table), self)
         box.show()
         return box
 
     # Files
 
-    def ask_file(self) -> None:
-        """Let the user choose a kernel file."""
-        path, _ = QFileDialog.getOpenFileName(self, "Open a kernel", "", "Kernels (*.cu *.c)")
-        if path:
-            self.open_file(Path(path))
-
     def open_file(self, path: Path) -> None:
-        """Put a kernel file on the ladder and choose it; a file that is no kernel is said so."""
-        try:
-            if path.exists() and (not path.is_file() or path.stat().st_size > _LARGEST_FILE):
-                raise GemmvizError("not a source file, or one of more than a megabyte")
-            self.session.add_kernel(kernels.load(path.resolve()))
-        except FrontMatterError as error:
-            said = str(error) if error.line else f"Cannot open {error}"
-            source = (path.name, path.read_text(encoding="utf-8")) if error.line else None
-            self.session.tell(Message(said, line=error.line, lasting=True, source=source))
-        except GemmvizError as error:
-            self.session.tell(Message(f"Cannot open {path.name}: {error}", lasting=True))
-        except OSError as error:
-            self.session.tell(Message(f"Cannot open {path}: {error.strerror or error}", lasting=True))
-
-    def reload(self) -> None:
-        """Read the chosen kernel's file again and record it."""
-        params, path = self.session.params, self.session.kernel.path
-        self.open_file(path)
-        kernel = self.session.kernel
-        if kernel.path == path and params.keys() == kernel.params.keys():
-            self.session.choose(params=params)
+        """Put a kernel file on the ladder and choose it."""
+        self.files.open(path)
 
     def save_chart(self) -> None:
         """Let the user save the chart in sight."""
@@ -333,11 +304,6 @@ class Window(QMainWindow):
     def _on_auto(self, auto: bool) -> None:
         self.controller.auto = auto
 
-    def _on_chosen(self) -> None:
-        kernel, message = self.session.kernel, self.session.message
-        self.source_heading.setText(message.source[0] if message and message.source else kernel.path.name)
-        self.source_heading.setToolTip(f"{kernel.title}\n{kernel.idea}")
-
     def _on_theme(self) -> None:
         theme = THEMES[self.session.theme]
         application = QApplication.instance()
@@ -345,8 +311,12 @@ class Window(QMainWindow):
         self.setStyleSheet(style_sheet(theme))
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """End the engines with the window."""
+        """End the engines with the window, unless edits are to be saved first."""
+        if not self.files.may_close():
+            event.ignore()
+            return
         self.session.pause()
+        self.files.close()
         for timer in self.findChildren(QTimer):
             timer.stop()
         if self.charts is not None:

@@ -8,7 +8,11 @@ from typing import Protocol
 
 from PySide6.QtCore import QThread, Signal
 
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.report import Report
+from gemmviz.checking.waste import wasted
 from gemmviz.engine.messages import Failed, Recorded, Reply, Request
+from gemmviz.trace.hazards import Finding
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.timeline import Timeline
@@ -41,8 +45,8 @@ class Worker(QThread):
 
     replied = Signal(object)
     """A `Reply`, in the order in which the engine gave them; a recording goes out by `recorded` instead."""
-    recorded = Signal(int, object)
-    """(run, `Playable`)."""
+    recorded = Signal(int, object, object)
+    """(run, `Playable`, the `Report` of what is wrong with it, or None where it was too large to look)."""
 
     def __init__(self, name: str, make_engine: Callable[[], EngineLike]) -> None:
         super().__init__()
@@ -83,7 +87,8 @@ class Worker(QThread):
                     engine = engine or self._make_engine()
                     for reply in engine.run(request, cancel):
                         if isinstance(reply, Recorded):
-                            self.recorded.emit(reply.run, playable_of(reply))
+                            playable = playable_of(reply)
+                            self.recorded.emit(reply.run, playable, report_of(reply, playable))
                         else:
                             self.replied.emit(reply)
                 except Exception as error:
@@ -100,3 +105,14 @@ def playable_of(reply: Recorded) -> Playable:
     return Playable(
         Recording.from_plain(reply.recording), Timeline(**reply.timeline), Traffic.from_plain(reply.traffic)
     ).prepare()
+
+
+def report_of(reply: Recorded, playable: Playable) -> Report | None:
+    """Return what is wrong with a recording and what it costs; None where nobody has looked."""
+    if reply.findings is None:
+        return None
+    recording = playable.recording
+    findings = [Finding(**finding) for finding in reply.findings]
+    costs = wasted(playable.traffic.sites) if recording.backend == "cuda" else []
+    problem = Problem(recording.m, recording.n, recording.k)
+    return Report(recording.label, problem, recording.params, findings, costs)

@@ -17,3 +17,35 @@ void hostmult0(float *C, const float *A, const float *B, int Ay, int Ax, int Bx)
         }
     }
 }
+
+// ---gemmviz breaks
+// [zero-never-set]
+// title = "Without setting C to 0"
+// find = "C[i * Bx + j] = 0;"
+// expect = "read of memory nobody wrote"
+//
+// [one-step-too-many]
+// title = "With one k-step too many"
+// find = "k < Ax"
+// replace = "k <= Ax"
+// expect = "out of bounds"
+//
+// [i-k-j]
+// title = "With the loops in the order i, k, j"
+// expect = "none"
+// [[i-k-j.edits]]
+// find = "for (int j = 0; j < Bx; j++) {"
+// replace = "for (int j = 0; j < Bx; j++) C[i * Bx + j] = 0;"
+// [[i-k-j.edits]]
+// find = "            C[i * Bx + j] = 0;\n"
+// replace = "        for (int k = 0; k < Ax; k++) {\n"
+// [[i-k-j.edits]]
+// find = "for (int k = 0; k < Ax; k++)"
+// replace = "for (int j = 0; j < Bx; j++)"
+//
+// [j-i-k]
+// title = "With the loops in the order j, i, k"
+// find = "for (int i = 0; i < Ay; i++) {\n        for (int j = 0; j < Bx; j++) {"
+// replace = "for (int j = 0; j < Bx; j++) {\n        for (int i = 0; i < Ay; i++) {"
+// expect = "none"
+// ---

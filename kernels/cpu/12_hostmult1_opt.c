@@ -18,3 +18,29 @@ void hostmult1_opt(float *C, const float *A, const float *B, int Ay, int Ax, int
         }
     }
 }
+
+// ---gemmviz breaks
+// [sum-in-memory]
+// title = "With the sum in C itself"
+// expect = "none"
+// [[sum-in-memory.edits]]
+// find = "float sum = 0;"
+// replace = "C[i * Bx + j] = 0;"
+// [[sum-in-memory.edits]]
+// find = "sum +="
+// replace = "C[i * Bx + j] +="
+// [[sum-in-memory.edits]]
+// find = "C[i * Bx + j] = sum;"
+//
+// [one-step-too-many]
+// title = "With one k-step too many"
+// find = "k < Ax"
+// replace = "k <= Ax"
+// expect = "out of bounds"
+//
+// [j-i-k]
+// title = "With the loops in the order j, i, k"
+// find = "for (int i = 0; i < Ay; i++) {\n        for (int j = 0; j < Bx; j++) {"
+// replace = "for (int j = 0; j < Bx; j++) {\n        for (int i = 0; i < Ay; i++) {"
+// expect = "none"
+// ---

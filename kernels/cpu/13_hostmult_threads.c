@@ -57,3 +57,30 @@ void hostmult_threads(float *C, const float *A, const float *B, int M, int N, in
         if (running[t])
             pthread_join(ids[t], 0);
 }
+
+// ---gemmviz breaks
+// [overlapping-rows]
+// title = "With rows that overlap"
+// find = "(long)M * (t + 1) / threads"
+// replace = "t + 1 < threads ? (long)M * (t + 1) / threads + 1 : M"
+// expect = "race"
+// set = { THREADS = 4 }
+//
+// [sum-in-memory]
+// title = "With the sum in C itself"
+// expect = "none"
+// [[sum-in-memory.edits]]
+// find = "float sum = 0;"
+// replace = "C[i * N + j] = 0;"
+// [[sum-in-memory.edits]]
+// find = "sum +="
+// replace = "C[i * N + j] +="
+// [[sum-in-memory.edits]]
+// find = "C[i * N + j] = sum;"
+//
+// [one-step-too-many]
+// title = "With one k-step too many"
+// find = "k < K"
+// replace = "k <= K"
+// expect = "out of bounds"
+// ---

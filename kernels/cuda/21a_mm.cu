@@ -21,3 +21,30 @@ __global__ void mm(const int *A, const int *B, int *C, int N, int K)
     for (int k = 0; k < K; k++)
         C[i * N + j] += A[i * K + k] * B[k + j * K];
 }
+
+// ---gemmviz breaks
+// [zero-never-set]
+// title = "Without setting C to 0"
+// find = "C[i * N + j] = 0;"
+// expect = "read of memory nobody wrote"
+//
+// [row-by-x]
+// title = "With threadIdx.x counting rows"
+// expect = ["uncoalesced", "fewer sectors"]
+// [[row-by-x.edits]]
+// find = "int i = blockIdx.y * blockDim.y + threadIdx.y;"
+// replace = "int i = blockIdx.y * blockDim.y + threadIdx.x;"
+// [[row-by-x.edits]]
+// find = "int j = blockIdx.x * blockDim.x + threadIdx.x;"
+// replace = "int j = blockIdx.x * blockDim.x + threadIdx.y;"
+//
+// [sum-in-register]
+// title = "With the sum in a register"
+// expect = "none"
+// [[sum-in-register.edits]]
+// find = "C[i * N + j] = 0;"
+// replace = "int sum = 0;"
+// [[sum-in-register.edits]]
+// find = "for (int k = 0; k < K; k++)\n        C[i * N + j] += A[i * K + k] * B[k + j * K];"
+// replace = "for (int k = 0; k < K; k++) sum += A[i * K + k] * B[k + j * K];\n    C[i * N + j] = sum;"
+// ---

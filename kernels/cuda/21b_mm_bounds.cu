@@ -23,3 +23,36 @@ __global__ void mm_bounds(const int *A, const int *B, int *C, int M, int N, int 
             C[i * N + j] += A[i * K + k] * B[k + j * K];
     }
 }
+
+// ---gemmviz breaks
+// [no-bounds-check]
+// title = "Without the bounds check"
+// find = "if (i < M && j < N) {"
+// replace = "{"
+// expect = ["out of bounds", "race"]
+//
+// [zero-never-set]
+// title = "Without setting C to 0"
+// find = "C[i * N + j] = 0;"
+// expect = "read of memory nobody wrote"
+//
+// [row-by-x]
+// title = "With threadIdx.x counting rows"
+// expect = ["uncoalesced", "fewer sectors"]
+// [[row-by-x.edits]]
+// find = "int i = blockIdx.y * blockDim.y + threadIdx.y;"
+// replace = "int i = blockIdx.y * blockDim.y + threadIdx.x;"
+// [[row-by-x.edits]]
+// find = "int j = blockIdx.x * blockDim.x + threadIdx.x;"
+// replace = "int j = blockIdx.x * blockDim.x + threadIdx.y;"
+//
+// [sum-in-register]
+// title = "With the sum in a register"
+// expect = "none"
+// [[sum-in-register.edits]]
+// find = "C[i * N + j] = 0;"
+// replace = "int sum = 0;"
+// [[sum-in-register.edits]]
+// find = "for (int k = 0; k < K; k++)\n            C[i * N + j] += A[i * K + k] * B[k + j * K];"
+// replace = "for (int k = 0; k < K; k++) sum += A[i * K + k] * B[k + j * K];\n        C[i * N + j] = sum;"
+// ---

@@ -24,3 +24,11 @@ __global__ void mm_printed(const int *A, const int *B, int *C, int N, int K)
     for (int k = 0; k < K; k++)
         C[i * N + j] += A[i * K + k] * B[k + j * K];
 }
+
+// ---gemmviz breaks
+// [zero-first]
+// title = "With C set to 0 first"
+// find = "for (int k"
+// replace = "C[i * N + j] = 0; for (int k"
+// expect = "none"
+// ---

@@ -31,3 +31,11 @@ __global__ void mm_no_bounds(const int *A, const int *B, int *C, int N, int K)
     for (int k = 0; k < K; k++)
         C[i * N + j] += A[i * K + k] * B[k + j * K];
 }
+
+// ---gemmviz breaks
+// [column-check]
+// title = "With a check of the column only"
+// find = "C[i * N + j] = 0;"
+// replace = "if (j >= N) return; C[i * N + j] = 0;"
+// expect = "out of bounds"
+// ---

@@ -22,3 +22,33 @@ __global__ void matmul_kernel_naive(const float *A, const float *B, float *C, in
         C[row * N + col] = sum;
     }
 }
+
+// ---gemmviz breaks
+// [no-bounds-check]
+// title = "Without the bounds check"
+// find = "if (row < M && col < N) {"
+// replace = "{"
+// expect = ["out of bounds", "race"]
+//
+// [column-by-x]
+// title = "With threadIdx.x counting columns"
+// expect = "fewer sectors"
+// [[column-by-x.edits]]
+// find = "int row = blockIdx.x * blockDim.x + threadIdx.x;"
+// replace = "int row = blockIdx.x * blockDim.x + threadIdx.y;"
+// [[column-by-x.edits]]
+// find = "int col = blockIdx.y * blockDim.y + threadIdx.y;"
+// replace = "int col = blockIdx.y * blockDim.y + threadIdx.x;"
+//
+// [sum-in-memory]
+// title = "With the sum in C itself"
+// expect = "none"
+// [[sum-in-memory.edits]]
+// find = "float sum = 0;"
+// replace = "C[row * N + col] = 0;"
+// [[sum-in-memory.edits]]
+// find = "sum +="
+// replace = "C[row * N + col] +="
+// [[sum-in-memory.edits]]
+// find = "C[row * N + col] = sum;"
+// ---

@@ -22,3 +22,33 @@ __global__ void gpumult1(float *C, const float *A, const float *B, int Ay, int A
         C[row * Bx + col] = sum;
     }
 }
+
+// ---gemmviz breaks
+// [no-bounds-check]
+// title = "Without the bounds check"
+// find = "if (row < Ay && col < Bx) {"
+// replace = "{"
+// expect = ["out of bounds", "race"]
+//
+// [row-by-x]
+// title = "With threadIdx.x counting rows"
+// expect = "uncoalesced"
+// [[row-by-x.edits]]
+// find = "int row = blockIdx.y * blockDim.y + threadIdx.y;"
+// replace = "int row = blockIdx.y * blockDim.y + threadIdx.x;"
+// [[row-by-x.edits]]
+// find = "int col = blockIdx.x * blockDim.x + threadIdx.x;"
+// replace = "int col = blockIdx.x * blockDim.x + threadIdx.y;"
+//
+// [sum-in-memory]
+// title = "With the sum in C itself"
+// expect = "none"
+// [[sum-in-memory.edits]]
+// find = "float sum = 0;"
+// replace = "C[row * Bx + col] = 0;"
+// [[sum-in-memory.edits]]
+// find = "sum +="
+// replace = "C[row * Bx + col] +="
+// [[sum-in-memory.edits]]
+// find = "C[row * Bx + col] = sum;"
+// ---

@@ -34,3 +34,44 @@ __global__ void matrixMulTiled(const float *A, const float *B, float *C, int M, 
     if (row < M && col < N)
         C[row * N + col] = sum;
 }
+
+// ---gemmviz breaks
+// [no-first-barrier]
+// title = "Without the first barrier"
+// find = "__syncthreads();"
+// expect = "race"
+//
+// [no-second-barrier]
+// title = "Without the second barrier"
+// find = "__syncthreads();"
+// nth = 2
+// expect = "race"
+//
+// [no-check-a]
+// title = "Without the bounds check of A's tile"
+// find = "row < M && colA < K ? A[row * K + colA] : 0;"
+// replace = "A[row * K + colA];"
+// expect = "out of bounds"
+//
+// [no-check-b]
+// title = "Without the bounds check of B's tile"
+// find = "rowB < K && col < N ? B[rowB * N + col] : 0;"
+// replace = "B[rowB * N + col];"
+// expect = "out of bounds"
+//
+// [no-zero-fill]
+// title = "Without the zeros outside A and B"
+// expect = "read of memory nobody wrote"
+// [[no-zero-fill.edits]]
+// find = "tileA[threadIdx.y][threadIdx.x] = row < M && colA < K ? A[row * K + colA] : 0;"
+// replace = "if (row < M && colA < K) tileA[threadIdx.y][threadIdx.x] = A[row * K + colA];"
+// [[no-zero-fill.edits]]
+// find = "tileB[threadIdx.y][threadIdx.x] = rowB < K && col < N ? B[rowB * N + col] : 0;"
+// replace = "if (rowB < K && col < N) tileB[threadIdx.y][threadIdx.x] = B[rowB * N + col];"
+//
+// [no-store-check]
+// title = "Without the bounds check of C"
+// find = "if (row < M && col < N)\n"
+// replace = "\n"
+// expect = ["out of bounds", "race"]
+// ---

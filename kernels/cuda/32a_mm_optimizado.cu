@@ -33,3 +33,62 @@ __global__ void mm_optimizado(const int *A, const int *B, int *C, int M, int N, 
     if (row0 + fila < M && col0 + col < N)
         C[(row0 + fila) * N + col0 + col] = sum;
 }
+
+// ---gemmviz breaks
+// [no-first-barrier]
+// title = "Without the first barrier"
+// find = "__syncthreads();"
+// expect = "race"
+//
+// [no-second-barrier]
+// title = "Without the second barrier"
+// find = "__syncthreads();"
+// nth = 2
+// expect = "race"
+//
+// [no-check-a]
+// title = "Without the bounds check of A's tile"
+// find = "row0 + fila < M && t + col < K ? A[(row0 + fila) * K + t + col] : 0;"
+// replace = "A[(row0 + fila) * K + t + col];"
+// expect = "out of bounds"
+//
+// [no-check-b]
+// title = "Without the bounds check of B's tile"
+// find = "t + col < K && col0 + fila < N ? B[t + col + (col0 + fila) * K] : 0;"
+// replace = "B[t + col + (col0 + fila) * K];"
+// expect = "out of bounds"
+//
+// [no-store-check]
+// title = "Without the bounds check of C"
+// find = "if (row0 + fila < M && col0 + col < N)\n"
+// replace = "\n"
+// expect = ["out of bounds", "race"]
+//
+// [row-by-x]
+// title = "With threadIdx.x counting rows"
+// find = "int fila = threadIdx.y, col = threadIdx.x;"
+// replace = "int fila = threadIdx.x, col = threadIdx.y;"
+// expect = ["bank conflicts", "uncoalesced", "fewer bank conflicts"]
+//
+// [b-across]
+// title = "With B read across its columns"
+// find = "Bs[col][fila] = t + col < K && col0 + fila < N ? B[t + col + (col0 + fila) * K] : 0;"
+// replace = "Bs[fila][col] = t + fila < K && col0 + col < N ? B[t + fila + (col0 + col) * K] : 0;"
+// expect = ["uncoalesced", "fewer bank conflicts"]
+//
+// [no-zero-fill]
+// title = "Without the zeros outside A and B"
+// expect = "read of memory nobody wrote"
+// [[no-zero-fill.edits]]
+// find = "As[fila][col] = row0 + fila < M && t + col < K ? A[(row0 + fila) * K + t + col] : 0;"
+// replace = "if (row0 + fila < M && t + col < K) As[fila][col] = A[(row0 + fila) * K + t + col];"
+// [[no-zero-fill.edits]]
+// find = "Bs[col][fila] = t + col < K && col0 + fila < N ? B[t + col + (col0 + fila) * K] : 0;"
+// replace = "if (t + col < K && col0 + fila < N) Bs[col][fila] = B[t + col + (col0 + fila) * K];"
+//
+// [pad-b]
+// title = "With a padded tile of B"
+// find = " Bs[BLOCK_SIZE][BLOCK_SIZE];"
+// replace = " Bs[BLOCK_SIZE][BLOCK_SIZE + 1];"
+// expect = "fewer bank conflicts"
+// ---

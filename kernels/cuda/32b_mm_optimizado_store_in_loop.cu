@@ -37,3 +37,25 @@ __global__ void mm_optimizado_store_in_loop(const int *A, const int *B, int *C, 
             C[(row0 + fila) * N + col0 + col] = sum;
     }
 }
+
+// ---gemmviz breaks
+// [no-first-barrier]
+// title = "Without the first barrier"
+// find = "__syncthreads();"
+// expect = "race"
+//
+// [no-second-barrier]
+// title = "Without the second barrier"
+// find = "__syncthreads();"
+// nth = 2
+// expect = "race"
+//
+// [sum-before-loop]
+// title = "With the sum kept from tile to tile"
+// expect = "none"
+// [[sum-before-loop.edits]]
+// find = "for (int t = 0;"
+// replace = "int sum = 0; for (int t = 0;"
+// [[sum-before-loop.edits]]
+// find = "int sum = 0;"
+// ---

@@ -37,3 +37,11 @@ __global__ void mm_optimizado_printed(const int *A, const int *B, int *C, int M,
             C[(row0 + fila) * N + col0 + col] = sum;
     }
 }
+
+// ---gemmviz breaks
+// [both-indices]
+// title = "With both indices in brackets of their own"
+// find = "As[fila, k] * Bs[k, col]"
+// replace = "As[fila][k] * Bs[k][col]"
+// expect = "bank conflicts"
+// ---

@@ -34,3 +34,56 @@ __global__ void CC(const float *A, const float *B, float *C, int M, int N, int K
     if (row < M && col < N)
         C[row * N + col] = sum;
 }
+
+// ---gemmviz breaks
+// [no-first-barrier]
+// title = "Without the first barrier"
+// find = "__syncthreads();"
+// expect = "race"
+//
+// [no-second-barrier]
+// title = "Without the second barrier"
+// find = "__syncthreads();"
+// nth = 2
+// expect = "race"
+//
+// [no-check-a]
+// title = "Without the bounds check of A's tile"
+// find = "row < M && t + j < K ? A[row * K + t + j] : 0;"
+// replace = "A[row * K + t + j];"
+// expect = "out of bounds"
+//
+// [no-check-b]
+// title = "Without the bounds check of B's tile"
+// find = "t + i < K && col < N ? B[(t + i) * N + col] : 0;"
+// replace = "B[(t + i) * N + col];"
+// expect = "out of bounds"
+//
+// [no-zero-fill]
+// title = "Without the zeros outside A and B"
+// expect = "read of memory nobody wrote"
+// [[no-zero-fill.edits]]
+// find = "As[j][i] = row < M && t + j < K ? A[row * K + t + j] : 0;"
+// replace = "if (row < M && t + j < K) As[j][i] = A[row * K + t + j];"
+// [[no-zero-fill.edits]]
+// find = "Bs[j][i] = t + i < K && col < N ? B[(t + i) * N + col] : 0;"
+// replace = "if (t + i < K && col < N) Bs[j][i] = B[(t + i) * N + col];"
+//
+// [no-store-check]
+// title = "Without the bounds check of C"
+// find = "if (row < M && col < N)\n"
+// replace = "\n"
+// expect = ["out of bounds", "race"]
+//
+// [column-by-x]
+// title = "With threadIdx.x counting columns"
+// find = "int i = threadIdx.x, j = threadIdx.y;"
+// replace = "int i = threadIdx.y, j = threadIdx.x;"
+// expect = ["bank conflicts", "fewer sectors"]
+//
+// [fused]
+// title = "With fused multiply-add"
+// find = "__fmul_rn(As[k][i], Bs[j][k])"
+// replace = "As[k][i] * Bs[j][k]"
+// expect = "none"
+// ---

@@ -45,3 +45,69 @@ __global__ void gputiled_more_work(float *C, const float *A, const float *B, int
         if (row + w * RTS < Ay && col < Bx)
             C[(row + w * RTS) * Bx + col] = sum[w];
 }
+
+// ---gemmviz breaks
+// [no-first-barrier]
+// title = "Without the first barrier"
+// find = "__syncthreads();"
+// expect = "race"
+//
+// [no-second-barrier]
+// title = "Without the second barrier"
+// find = "__syncthreads();"
+// nth = 2
+// expect = "race"
+//
+// [no-check-a]
+// title = "Without the bounds check of A's tile"
+// find = "row + w * RTS < Ay && t + tx < Ax ? A[(row + w * RTS) * Ax + t + tx] : 0;"
+// replace = "A[(row + w * RTS) * Ax + t + tx];"
+// expect = "out of bounds"
+//
+// [no-check-b]
+// title = "Without the bounds check of B's tile"
+// find = "t + i < Ax && col < Bx ? B[(t + i) * Bx + col] : 0;"
+// replace = "B[(t + i) * Bx + col];"
+// expect = "out of bounds"
+//
+// [no-zero-fill]
+// title = "Without the zeros outside A and B"
+// expect = "read of memory nobody wrote"
+// [[no-zero-fill.edits]]
+// find = "As[i][tx] = row + w * RTS < Ay && t + tx < Ax ? A[(row + w * RTS) * Ax + t + tx] : 0;"
+// replace = "if (row + w * RTS < Ay && t + tx < Ax) As[i][tx] = A[(row + w * RTS) * Ax + t + tx];"
+// [[no-zero-fill.edits]]
+// find = "Bs[i][tx] = t + i < Ax && col < Bx ? B[(t + i) * Bx + col] : 0;"
+// replace = "if (t + i < Ax && col < Bx) Bs[i][tx] = B[(t + i) * Bx + col];"
+//
+// [no-store-check]
+// title = "Without the bounds check of C"
+// find = "if (row + w * RTS < Ay && col < Bx)\n"
+// replace = "\n"
+// expect = ["out of bounds", "race"]
+//
+// [no-unroll-k]
+// title = "Without unrolling the loop over k"
+// find = "#pragma unroll\n"
+// nth = 2
+// replace = "\n"
+// expect = "none"
+//
+// [no-unroll-sums]
+// title = "Without unrolling the loops over the sums"
+// expect = "none"
+// [[no-unroll-sums.edits]]
+// find = "#pragma unroll\n"
+// nth = 3
+// replace = "\n"
+// [[no-unroll-sums.edits]]
+// find = "#pragma unroll\n"
+// nth = 4
+// replace = "\n"
+//
+// [b-not-kept]
+// title = "With B read anew for every row"
+// find = "* b;"
+// replace = "* Bs[k][tx];"
+// expect = "none"
+// ---

@@ -43,3 +43,69 @@ __global__ void matmul_kernel_thread_tiling(const float *A, const float *B, floa
         if (row + i < M && col < N)
             C[(row + i) * N + col] = sum[i];
 }
+
+// ---gemmviz breaks
+// [no-first-barrier]
+// title = "Without the first barrier"
+// find = "__syncthreads();"
+// expect = "race"
+//
+// [no-second-barrier]
+// title = "Without the second barrier"
+// find = "__syncthreads();"
+// nth = 2
+// expect = "race"
+//
+// [no-check-a]
+// title = "Without the bounds check of A's tile"
+// find = "row + i < M && t + tx < K ? A[(row + i) * K + t + tx] : 0;"
+// replace = "A[(row + i) * K + t + tx];"
+// expect = "out of bounds"
+//
+// [no-check-b]
+// title = "Without the bounds check of B's tile"
+// find = "t + ty + i < K && col < N ? B[(t + ty + i) * N + col] : 0;"
+// replace = "B[(t + ty + i) * N + col];"
+// expect = "out of bounds"
+//
+// [no-zero-fill]
+// title = "Without the zeros outside A and B"
+// expect = "read of memory nobody wrote"
+// [[no-zero-fill.edits]]
+// find = "As[ty + i][tx] = row + i < M && t + tx < K ? A[(row + i) * K + t + tx] : 0;"
+// replace = "if (row + i < M && t + tx < K) As[ty + i][tx] = A[(row + i) * K + t + tx];"
+// [[no-zero-fill.edits]]
+// find = "Bs[ty + i][tx] = t + ty + i < K && col < N ? B[(t + ty + i) * N + col] : 0;"
+// replace = "if (t + ty + i < K && col < N) Bs[ty + i][tx] = B[(t + ty + i) * N + col];"
+//
+// [no-store-check]
+// title = "Without the bounds check of C"
+// find = "if (row + i < M && col < N)\n"
+// replace = "\n"
+// expect = ["out of bounds", "race"]
+//
+// [no-unroll-k]
+// title = "Without unrolling the loop over k"
+// find = "#pragma unroll\n"
+// nth = 2
+// replace = "\n"
+// expect = "none"
+//
+// [no-unroll-sums]
+// title = "Without unrolling the loops over the sums"
+// expect = "none"
+// [[no-unroll-sums.edits]]
+// find = "#pragma unroll\n"
+// nth = 3
+// replace = "\n"
+// [[no-unroll-sums.edits]]
+// find = "#pragma unroll\n"
+// nth = 4
+// replace = "\n"
+//
+// [b-not-kept]
+// title = "With B read anew for every row"
+// find = "* b;"
+// replace = "* Bs[k][tx];"
+// expect = "none"
+// ---

@@ -65,3 +65,67 @@ __global__ void matmul_kernel_2d_thread_tiling(const float *A, const float *B, f
         }
     }
 }
+
+// ---gemmviz breaks
+// [no-first-barrier]
+// title = "Without the first barrier"
+// find = "__syncthreads();"
+// expect = "race"
+//
+// [no-second-barrier]
+// title = "Without the second barrier"
+// find = "__syncthreads();"
+// nth = 2
+// expect = "race"
+//
+// [no-check-a]
+// title = "Without the bounds check of A's tile"
+// find = "row0 + i < M && t + k < K ? A[(row0 + i) * K + t + k] : 0;"
+// replace = "A[(row0 + i) * K + t + k];"
+// expect = "out of bounds"
+//
+// [no-check-b]
+// title = "Without the bounds check of B's tile"
+// find = "t + k < K && col0 + j < N ? B[(t + k) * N + col0 + j] : 0;"
+// replace = "B[(t + k) * N + col0 + j];"
+// expect = "out of bounds"
+//
+// [no-zero-fill]
+// title = "Without the zeros outside A and B"
+// expect = "read of memory nobody wrote"
+// [[no-zero-fill.edits]]
+// find = "As[i][k] = row0 + i < M && t + k < K ? A[(row0 + i) * K + t + k] : 0;"
+// replace = "if (row0 + i < M && t + k < K) As[i][k] = A[(row0 + i) * K + t + k];"
+// [[no-zero-fill.edits]]
+// find = "Bs[k][j] = t + k < K && col0 + j < N ? B[(t + k) * N + col0 + j] : 0;"
+// replace = "if (t + k < K && col0 + j < N) Bs[k][j] = B[(t + k) * N + col0 + j];"
+//
+// [no-store-check]
+// title = "Without the bounds check of C"
+// find = "if (row < M && col < N)\n"
+// replace = "\n"
+// expect = ["out of bounds", "race"]
+//
+// [columns-side-by-side]
+// title = "With a thread's columns side by side"
+// expect = ["bank conflicts", "uncoalesced"]
+// [[columns-side-by-side.edits]]
+// find = "b[j] = Bs[k][tx + j * SIDE];"
+// replace = "b[j] = Bs[k][tx * TT + j];"
+// [[columns-side-by-side.edits]]
+// find = "col = col0 + tx + j * SIDE;"
+// replace = "col = col0 + tx * TT + j;"
+//
+// [pad-a]
+// title = "With a padded tile of A"
+// find = "As[BLOCK][BK];"
+// replace = "As[BLOCK][BK + 1];"
+// expect = "fewer bank conflicts"
+//
+// [no-unroll-k]
+// title = "Without unrolling the loop over k"
+// find = "#pragma unroll\n"
+// nth = 3
+// replace = "\n"
+// expect = "none"
+// ---

@@ -30,3 +30,31 @@ __global__ void matmul_tc(const half *A, const half *B, float *C, int M, int N, 
     }
     wmma::store_matrix_sync(C + row * N + col, sum, N, wmma::mem_row_major);
 }
+
+// ---gemmviz breaks
+// [no-fill]
+// title = "Without setting the sums to 0"
+// find = "wmma::fill_fragment(sum, 0.0f);"
+// expect = "read of memory nobody wrote"
+//
+// [a-by-columns]
+// title = "With A taken for stored by columns"
+// find = "half, wmma::row_major> a"
+// replace = "half, wmma::col_major> a"
+// expect = "wrong result"
+// at = [64, 64, 64]
+//
+// [b-by-columns]
+// title = "With B taken for stored by columns"
+// find = "half, wmma::row_major> b"
+// replace = "half, wmma::col_major> b"
+// expect = "wrong result"
+// at = [64, 64, 64]
+//
+// [c-by-columns]
+// title = "With C stored by columns"
+// find = "wmma::mem_row_major"
+// replace = "wmma::mem_col_major"
+// expect = "wrong result"
+// at = [64, 64, 64]
+// ---

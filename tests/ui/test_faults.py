@@ -55,7 +55,8 @@ def test_wrong_front_matter_is_shown_with_its_line_marked(window, tmp_path, old,
 def test_the_message_about_a_file_outlives_the_recording_that_goes_on(window, qtbot, tmp_path):
     window.session.choose(params={"TS": 2})
     window.controller.record()
-    open_variant(window, tmp_path, "// ---gemmviz", "// nothing")
+    (tmp_path / "nothing.cu").write_text("int x;\n")
+    window.open_file(tmp_path / "nothing.cu")
     wait_recorded(window, qtbot)
     assert "front matter" in window.message_bar.text.text()
 

@@ -84,15 +84,35 @@ def test_scrubbing_marks_the_line_that_executes(window, qtbot):
         assert window.transport.where.text() == f"{step + 1} / {session.steps}"
 
 
-def test_a_click_on_a_line_goes_to_its_next_execution(window, qtbot):
-    source: Source = window.source
-    line = next(i for i, t in enumerate(window.session.kernel.text.splitlines(), 1) if "] = sum;" in t)
-    source.verticalScrollBar().setValue(source.verticalScrollBar().maximum())
+def place_of(source, line):
+    """Scroll a line of the source into view and return where it is, from the left edge."""
+    source.verticalScrollBar().setValue(line - 5)
     block = source.document().findBlockByNumber(line - 1)
     y = source.blockBoundingGeometry(block).translated(source.contentOffset()).center().y()
-    qtbot.mouseClick(source.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(40, int(y)))
+    return QPoint(40, int(y))
+
+
+@pytest.mark.parametrize("how", ["number", "ctrl", "twice"])
+def test_a_click_on_a_line_goes_to_its_next_execution(window, qtbot, how):
+    source: Source = window.source
+    line = next(i for i, t in enumerate(window.session.kernel.text.splitlines(), 1) if "] = sum;" in t)
+    at = place_of(source, line)
+    left = Qt.MouseButton.LeftButton
+    if how == "number":
+        qtbot.mouseClick(source.gutter, left, pos=QPoint(5, at.y()))
+    elif how == "ctrl":
+        qtbot.mouseClick(source.viewport(), left, Qt.KeyboardModifier.ControlModifier, pos=at)
+    else:
+        qtbot.mouseDClick(source.viewport(), left, pos=at)
     assert window.session.line == line
     assert window.session.step == window.session.steps - 1
+
+
+def test_a_click_into_the_text_only_places_the_cursor(window, qtbot):
+    at = place_of(window.source, 30)
+    qtbot.mouseClick(window.source.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert window.session.step == 0
+    assert window.source.textCursor().blockNumber() == 29
 
 
 def test_a_click_on_c_chooses_the_block_that_owns_the_cell(window, qtbot):

@@ -39,6 +39,7 @@ def make_window(qtbot):
 
     yield make
     for window in windows:
+        window.files.may_close = lambda: True  # nobody is here to answer
         window.close()
         assert not window.controller.recorder.isRunning()
         assert not window.controller.bench.isRunning()

@@ -10,8 +10,8 @@ from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.plan import plan
 from gemmviz.cli import run
-from gemmviz.cli.check_plan import plan
 from gemmviz.trace.record import record
 
 
@@ -71,9 +71,9 @@ def test_a_value_that_only_goes_wrong_away_from_the_default_is_found(
     mutant = tmp_path / "mutant.cu"
     mutant.write_text(find("gputiled", ladder()).text.replace("float sum = 0", "float sum = TS == 8"))
     assert run(["check", str(mutant)]) == 1
-    assert (
-        "gputiled<8> at 37 x 45 x 41\nmutant.cu: wrong result: 1,665 elements of C are not" in capsys.readouterr().out
-    )
+    out = capsys.readouterr().out
+    assert "gputiled<8> at 37 x 45 x 41\nmutant.cu:35: wrong result: C[" in out
+    assert "as line 35 stores it; 1,665 elements of C are not A x B" in out
 
 
 @pytest.mark.parametrize("rung", [k for k in ladder() if k.recordable and not k.exhibit], ids=lambda k: k.name)

@@ -9,6 +9,7 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.examine import examine
 from gemmviz.trace import hazards
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.record import record
@@ -124,3 +125,135 @@ def test_a_vector_at_an_odd_address_stops_as_on_a_gpu() -> None:
     with pytest.raises(KernelFault, match=r"k.cu:10: thread \(0, 0, 0\).*misaligned") as error:
         found("    float4 v = ((const float4 *)(A + 1))[t % 4]; C[i] = v.x + v.y + v.z + v.w;")
     assert error.value.line == 10
+
+
+COPY = """    __shared__ float s[64];
+    s[t] = 0;
+    __syncthreads();
+    __pipeline_memcpy_async(&s[t], A + t % 32, 4);
+    __pipeline_commit();
+    BEFORE
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    C[i] = s[63 - t];"""
+
+
+def of_copy(before: str) -> list[Finding]:
+    text = HEAD.replace("// ---\n__global__", "// ---\n#include <cuda_pipeline.h>\n__global__")
+    kernel = parse(text + COPY.replace("BEFORE", before) + "\n}\n", Path("k.cu"))
+    return [f for f in hazards.find(record(launch(kernel, Problem(8, 16, 4)))) if f.kind != "wrong result"]
+
+
+def test_what_an_asynchronous_copy_writes_is_in_flight_from_its_issue_to_its_wait() -> None:
+    assert of_copy("") == []
+    (mine,) = of_copy("C[i] = s[t];")
+    assert (mine.kind, mine.line, mine.other_line) == ("race", 14, 16)
+    assert "copies to s[0] in line 14, and it reads s[0] in line 16 before the copy is waited for" in mine.text
+    (others,) = of_copy("__syncthreads(); C[i] = s[63 - t]; __syncthreads();")
+    assert (others.kind, others.line, others.other_line, others.count) == ("race", 14, 16, 128)
+    assert "and thread (63, 0, 0) of block (0, 0, 0) reads s[0]" in others.text
+
+
+GEMM = """// ---gemmviz
+// entry = "k"
+// args = ["A", "B", "C", "M", "N", "K"]
+// block = [8, 8]
+// grid = ["ceil(N / 8)", "ceil(M / 8)"]
+// ---
+__global__ void k(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float As[8][8], Bs[8][8];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 8 + y, col = blockIdx.x * 8 + x;
+    float sum = 0;
+    for (int t = 0; t < K; t += 8) {
+        As[y][x] = row < M && t + x < K ? A[row * K + t + x] : 0;
+        Bs[y][x] = t + y < K && col < N ? B[(t + y) * N + col] : 0;
+        __syncthreads();
+        for (int k = 0; k < 8; k++)
+            sum += As[y][k] * Bs[k][x];
+        __syncthreads();
+    }
+    if (row < M && col < N)
+        C[row * N + col] = sum;
+}
+"""
+FILL_A, FILL_B, USE, STORE = 13, 14, 17, 21
+
+
+def explained(old: str, new: str) -> Finding:
+    assert old in GEMM
+    report = examine(parse(GEMM.replace(old, new), Path("k.cu")), Problem(19, 13, 17), {})
+    return report.findings[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines", "says"),
+    [
+        (
+            "As[y][k] *",
+            "As[k][y] *",
+            (USE, FILL_A),
+            "uses A[1, 0] for C[0, 0] (it reads As[1][0], which line 13 filled)",
+        ),
+        ("Bs[y][x] =", "Bs[x][y] =", (USE, FILL_B), "uses B[0, 1] for C[0, 0] (it reads Bs[1][0]"),
+        ("k < 8", "k < 7", (USE, FILL_A), "never uses A[0, 7] for C[0, 0], unlike the rest of its row"),
+        ("t < K;", "t < K - 1;", (USE, FILL_A), "never uses A[0, 16] for C[0, 0]"),
+        ("sum += As", "sum = As", (STORE, USE), "none of the products is in them"),
+        ("= sum;", "= -sum;", (STORE, USE), "line 21 stores it"),
+    ],
+)
+def test_a_wrong_c_is_explained_by_the_operand_that_does_not_belong_or_by_its_store(
+    old: str, new: str, lines: tuple[int, int], says: str
+) -> None:
+    finding = explained(old, new)
+    assert (finding.kind, finding.line, finding.other_line) == ("wrong result", *lines)
+    assert says in finding.text
+
+
+def test_elements_that_are_left_out_are_named_with_the_line_that_writes_the_others() -> None:
+    finding = explained("if (row < M && col < N)", "if (row < M && col < N - 1)")
+    assert (finding.kind, finding.line, finding.count) == ("element of C never written", STORE, 19)
+
+
+def test_a_kernel_that_stores_nothing_is_named_with_the_line_of_its_head() -> None:
+    finding = explained("C[row * N + col] = sum;", ";")
+    assert (finding.kind, finding.line, finding.count) == ("element of C never written", 7, 19 * 13)
+
+
+def test_a_tile_whose_edge_is_not_filled_is_named_with_the_line_that_fills_the_rest() -> None:
+    finding = explained(
+        "As[y][x] = row < M && t + x < K ? A[row * K + t + x] : 0;", "if (row < M) As[y][x] = A[row * K];"
+    )
+    assert (finding.kind, finding.line, finding.other_line) == ("read of memory nobody wrote", USE, FILL_A)
+
+
+@pytest.mark.parametrize("declared", ["float sum;", "float x0 = 1, sum;", "float sum, unused[4];"])
+def test_a_local_variable_that_was_never_set_is_named(declared: str) -> None:
+    finding = explained("float sum = 0;", declared)
+    assert (finding.kind, finding.line, finding.other_line, finding.array) == (
+        *("read of memory nobody wrote", 11, USE, "sum"),
+    )
+    assert "the local variable sum is not set before line 17 uses it" in finding.text
+
+
+def test_of_some_blocks_only_what_these_write_counts() -> None:
+    job = launch(parse(GEMM, Path("k.cu")), Problem(19, 13, 17))
+    assert hazards.find(record(job, blocks=(1, 3))) == []
+    broken = launch(parse(GEMM.replace("= sum;", "= -sum;"), Path("k.cu")), Problem(19, 13, 17))
+    (finding,) = hazards.find(record(broken, blocks=(1, 3)))
+    assert finding.kind == "wrong result"
+    assert "C[0, 0]" not in finding.text
+
+
+def test_a_loop_through_barriers_that_does_not_end_is_a_finding_with_its_line() -> None:
+    finding = explained("        __syncthreads();\n    }", "        __syncthreads();\n        t -= 8;\n    }")
+    assert (finding.kind, finding.line) in {("crash", 15), ("crash", 18)}
+    assert "does it end?" in finding.text
+
+
+def test_where_not_all_overruns_could_be_kept_it_says_so() -> None:
+    lines = "\n".join(f"    x += A[{n} + i];" for n in range(32, 72))
+    overruns = [f for f in found(f"    float x = 0;\n{lines}\n    C[i] = x;") if f.kind == "out of bounds"]
+    assert len(overruns) == 32
+    assert "there may be more" in overruns[-1].text
+    assert "there may be more" not in overruns[0].text

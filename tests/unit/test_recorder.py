@@ -12,7 +12,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.record import record
 from gemmviz.trace.recording import Recording
-from gemmviz.trace.traffic import Traffic, analyse
+from gemmviz.trace.traffic import Traffic, measure
 
 RUNGS = [k for k in ladder() if k.recordable]
 
@@ -20,7 +20,7 @@ RUNGS = [k for k in ladder() if k.recordable]
 def recorded(name: str, size: int | Problem, **params: int) -> tuple[Recording, Traffic]:
     problem = Problem.cube(size) if isinstance(size, int) else size
     recording = record(launch(find(name, RUNGS), problem, params))
-    return recording, analyse(recording)
+    return recording, measure(recording)
 
 
 def own(body: str, args: str = '["A", "B", "C", "N"]', suffix: str = "cu", **matter: str) -> Recording:

@@ -18,7 +18,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.record import record
-from gemmviz.trace.traffic import analyse
+from gemmviz.trace.traffic import measure
 
 DEVICES = {p.name: p.facts() for p in published()}
 H200 = DEVICES["H200 SXM"]
@@ -27,7 +27,7 @@ H200 = DEVICES["H200 SXM"]
 def moved_by(name, params, size, to):
     kernel = find(name, ladder())
     recording = record(launch(kernel, size, params))
-    return moved(analyse(recording).arrays, size, to)
+    return moved(measure(recording).arrays, size, to)
 
 
 def test_a_device_has_its_roofs_with_the_published_figures():

@@ -254,3 +254,95 @@ def test_the_request_of_a_warp_holds_its_lanes_only(playable):
     rows = playable.warp_rows(0, block=3, warp=0)
     assert set(log.block[rows].tolist()) == {3} and len(rows) == 16
     assert not len(playable.warp_rows(0, block=3, warp=1))
+
+
+# A text that was changed in the window
+
+
+def edit(session, old, new):
+    assert old in session.text
+    session.edit(session.text.replace(old, new, 1))
+
+
+def test_an_edited_kernel_is_a_kernel_of_its_own_at_the_same_size(session):
+    session.choose(params={"TS": 2})
+    base = session.kernel
+    edit(session, "float sum = 0;", "float sum = 1;")
+    assert session.variant and session.base is base
+    assert (session.kernel.name, session.kernel.path.parent) == ("gputiled~edited", base.path.parent)
+    assert session.params == {"TS": 2} and session.title == "30_gputiled.cu, edited"
+    session.revert()
+    assert session.kernel is base and not session.variant and session.title == "30_gputiled.cu"
+
+
+def test_a_text_that_is_no_kernel_is_kept_and_the_kernel_before_stays(session):
+    base = session.kernel
+    edit(session, '"C", "A", "B"', '"C", "A", "Q"')
+    assert session.kernel is base and session.unsaved(base)
+    assert str(session.fault).startswith(f"30_gputiled.cu:{session.fault.line}: args names 'Q'")
+    session.choose_kernel(find("gpumult0", session.kernels))
+    assert session.fault is None
+    session.choose_kernel(base)
+    assert session.fault is not None and '"Q"' in session.text
+    session.edit(base.text)
+    assert session.fault is None and not session.all_unsaved()
+
+
+def test_a_broken_kernel_is_mended_into_what_was_edited_before(session):
+    edit(session, "float sum = 0;", "float sum = 1;")
+    edited = session.text
+    session.break_it(("no-second-barrier",))
+    assert session.kernel.name == "gputiled~no-second-barrier" and "sum = 1" not in session.text
+    assert session.title == "30_gputiled.cu, broken: without the second barrier"
+    session.revert()
+    assert session.text == edited and session.kernel.name == "gputiled~edited"
+    with pytest.raises(GemmvizError, match="no-such-thing"):
+        session.break_it(("no-such-thing",))
+    assert session.text == edited and not session.breaks
+
+
+def test_a_variant_is_charted_behind_its_rung_once_it_has_a_figure(session):
+    names = [k.name for k in session.kernels]
+    session.break_it(("no-second-barrier",))
+    session.keep_variant(session.kernel)
+    assert [k.name for k in session.charted] == names
+    session.add_result(row("gputiled~no-second-barrier", 5.0))
+    charted = [k.name for k in session.charted]
+    assert charted[charted.index("gputiled") + 1] == "gputiled~no-second-barrier" and len(charted) == len(names) + 1
+    assert "gputiled" not in session.results
+
+
+def test_figures_of_an_edited_text_go_when_another_text_is_measured(session):
+    for value, kept in ((1, 0), (2, 0)):
+        edit(session, "float sum = ", f"float sum = {value} + ")
+        session.keep_variant(session.kernel)
+        assert len(session.figures.of("gputiled~edited")) == kept
+        session.add_result(row("gputiled~edited", 5.0, n=64 * value))
+    session.renew(parse(session.base.text + "// more\n", session.base.path))
+    assert not session.figures.of("gputiled~edited") and len(session.charted) == len(session.kernels)
+
+
+def test_only_what_gemmviz_brings_unchanged_is_shipped(session):
+    assert session.shipped(session.kernel)
+    edit(session, "float sum = 0;", "float sum = 1;")
+    assert not session.shipped(session.kernel) and session.is_shipped_file(session.base)
+    session.renew(parse(session.base.text + "\n", session.base.path))
+    assert not session.shipped(session.kernel)
+
+
+def test_a_file_that_changes_keeps_what_is_chosen(session):
+    session.choose(params={"TS": 2})
+    other = find("gpumult0", session.kernels)
+    session.renew(parse(other.text + "\n", other.path))
+    assert session.kernel.name == "gputiled"
+    session.renew(parse(session.base.text + "\n", session.base.path))
+    assert session.kernel.text.endswith("\n\n") and session.params == {"TS": 2}
+
+
+def test_drafts_are_announced_when_they_begin_and_end(session):
+    told, text = [], session.text
+    session.drafted.connect(lambda: told.append(session.unsaved(session.base)))
+    for typed in (text + "/", text + "//", text):
+        session.draft(typed)
+    assert told == [True, False]
+    assert session.kernel.text == text  # nothing is recorded before the user pauses

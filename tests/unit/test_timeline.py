@@ -8,6 +8,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.record import record
 from gemmviz.trace.recording import Recording
+from gemmviz.trace.staging import staged
 from gemmviz.trace.state import history, shared_source
 from gemmviz.trace.timeline import build
 from gemmviz.trace.traffic import measure
@@ -82,7 +83,7 @@ def test_the_state_is_a_function_of_the_step(tiled: Recording) -> None:
 
 
 def test_shared_memory_knows_where_its_values_came_from(tiled: Recording) -> None:
-    source = shared_source(tiled)
+    source = shared_source(tiled, staged(tiled))
     log = tiled.accesses
     rows = np.flatnonzero(source >= 0)
     assert len(rows) == 256

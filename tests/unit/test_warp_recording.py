@@ -18,19 +18,30 @@ from gemmviz.trace.timeline import build
 from gemmviz.trace.traffic import measure
 
 MEASURED = json.loads((Path(__file__).parent / "wmma_fragments_sm90.json").read_text())["fragments"]
-KNOWN = [f for f in MEASURED if "bf16" not in f["name"] and "k16" in f["name"]]
 PROBE = """#include <mma.h>
 using namespace nvcuda;
-// Loads a tile whose elements hold their own number, and writes down what each lane got.
+// Loads tiles whose elements hold their own number, and writes down what each lane got. A bfloat16 has no room for
+// numbers beyond 256: these come in two tiles.
+template <class T> __device__ T *tiles()
+{
+    __shared__ T tile[2 * 32 * 32];
+    return tile;
+}
 template <class F, class T, class L> __device__ void probe(float *C, int rows, int columns, int by_columns, L load)
 {
-    __shared__ T tile[32 * 32];
-    for (int i = threadIdx.x; i < rows * columns; i += 32)
-        tile[by_columns ? i % columns * rows + i / columns : i] = (T)i;
+    T *low = tiles<T>(), *high = low + 32 * 32;
+    for (int i = threadIdx.x; i < rows * columns; i += 32) {
+        int at = by_columns ? i % columns * rows + i / columns : i;
+        low[at] = (T)(float)(i % 256);
+        high[at] = (T)(float)(i / 256);
+    }
     __syncthreads();
-    F f;
-    load(f, tile, by_columns ? rows : columns);
-    for (int i = 0; i < f.num_elements; i++) C[threadIdx.x * 16 + i] = f.x[i];
+    F f, g;
+    load(f, low, by_columns ? rows : columns);
+    load(g, high, by_columns ? rows : columns);
+    for (int i = 0; i < f.num_elements; i++) C[threadIdx.x * 16 + i] = (float)f.x[i] + 256 * (float)g.x[i];
+    static_assert(F::num_elements <= 16, "");
+    if (threadIdx.x == 0 && F::num_elements < 16) C[15] = F::num_elements;
 }
 __global__ void probes(float *C, const float *A, const float *B)
 {
@@ -42,6 +53,13 @@ CASES    }
 OPERAND = "[](auto &f, auto *p, int ld) { wmma::load_matrix_sync(f, p, ld); }"
 SUM = "[](auto &f, auto *p, int ld) { wmma::load_matrix_sync(f, p, ld, wmma::mem_row_major); }"
 USE = {"a": "matrix_a", "b": "matrix_b", "accumulator": "accumulator"}
+# What the measurement calls a type: its name in a fragment, and in memory.
+TYPES = {
+    "half": ("half", "half"),
+    "float": ("float", "float"),
+    "bf16": ("__nv_bfloat16", "__nv_bfloat16"),
+    "tf32": ("wmma::precision::tf32", "float"),
+}
 
 
 def recorded(body: str, *, block: int = 32, grid: int = 1, m: int = 32, n: int = 16) -> Recording:
@@ -54,21 +72,24 @@ def recorded(body: str, *, block: int = 32, grid: int = 1, m: int = 32, n: int =
 
 def test_every_lane_holds_the_elements_that_the_hardware_gives_it() -> None:
     cases = []
-    for number, known in enumerate(KNOWN):
+    for number, known in enumerate(MEASURED):
         shape, use, kind, *layout = known["name"].split()
         sizes = shape[1:].replace("n", ",").replace("k", ",")
-        fragment = f"wmma::fragment<wmma::{USE[use]}, {sizes}, {kind}{''.join(f', wmma::{x}' for x in layout)}>"
+        inside, outside = TYPES[kind]
+        fragment = f"wmma::fragment<wmma::{USE[use]}, {sizes}, {inside}{''.join(f', wmma::{x}' for x in layout)}>"
         by_columns = int(layout == ["col_major"])
         load = OPERAND if layout else SUM
         cases.append(
-            f"    case {number}: probe<{fragment}, {kind}>"
+            f"    case {number}: probe<{fragment}, {outside}>"
             f"(C, {known['rows']}, {known['cols']}, {by_columns}, {load}); break;\n"
         )
-    got = recorded(PROBE.replace("CASES", "".join(cases)), grid=len(KNOWN), m=32 * len(KNOWN)).c
-    assert len(KNOWN) == 18
-    for number, known in enumerate(KNOWN):
-        lanes = got[32 * number : 32 * number + 32, : known["per_lane"]]
+    got = recorded(PROBE.replace("CASES", "".join(cases)), grid=len(MEASURED), m=32 * len(MEASURED)).c
+    assert len(MEASURED) == 33
+    for number, known in enumerate(MEASURED):
+        count = known["per_lane"]
+        lanes = got[32 * number : 32 * number + 32, :count]
         assert lanes.astype(int).tolist() == known["element"], known["name"]
+        assert count == 16 or got[32 * number, 15] == count
 
 
 def tensor(m: int, n: int, k: int) -> Recording:

@@ -1,11 +1,12 @@
-"""At which sizes and with which parameters ``gemmviz check`` looks at a kernel."""
+"""At which sizes and with which parameters the checker looks at a kernel."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
-from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.launch import nearest_size
+from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 
 # One that tiles divide, and the first of these whose lengths still differ after rounding to what the kernel takes:
@@ -31,6 +32,10 @@ class Plan:
 
     launches: list[tuple[Problem, dict[str, int]]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+
+    def to_plain(self) -> list[dict[str, Any]]:
+        """Return the launches as `gemmviz.engine.messages.CheckRequest` takes them."""
+        return [{"m": size.m, "n": size.n, "k": size.k, "params": params} for size, params in self.launches]
 
 
 def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Plan:
@@ -76,6 +81,17 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Pl
 
 
 def uneven(kernel: Kernel, params: dict[str, int]) -> Problem | None:
-    """Return the smallest of a few sizes that the kernel takes with M, N and K as different as it allows, or None."""
+    """Return the smallest of a few sizes that the kernel takes with M, N and K as different as it allows, or None.
+
+    Of equals one with several blocks each way is taken: a block's place in the grid goes unnoticed where it is 0.
+    """
     taken = [size for wanted in _UNEVEN if (size := nearest_size(kernel, wanted, params))]
-    return max(taken, key=lambda size: len({size.m, size.n, size.k}), default=None)  # the first of equals
+
+    def worth(size: Problem) -> tuple[int, int]:
+        try:
+            ways = sum(side > 1 for side in launch(kernel, size, params).grid)
+        except GemmvizError:  # it is worth a look: the check will say what is wrong
+            ways = len(kernel.grid)
+        return len({size.m, size.n, size.k}), ways
+
+    return max(taken, key=worth, default=None)  # the first of equals

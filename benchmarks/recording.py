@@ -1,0 +1,129 @@
+"""What recording costs: time and memory for each rung of the ladder, on one core and on all.
+
+Run it from the checkout: ``python benchmarks/recording.py [NAME...]``. Each rung is recorded at the size that comes up
+to 8 million accesses. Each line is a process of its own and the best of three runs; it prints and does not judge. Time
+on one core is CPU time, so that other work on the machine counts little; time on all cores is wall time, and wants an
+idle machine. The last lines are the largest recordings that are kept.
+
+Columns: accesses; processes that shared the blocks; seconds (wall) inside the kernel, seconds of `recorder.run`, and of
+that with `columns.accesses`; million accesses per second of the latter, and beside the target; bytes of a row; peak
+memory of the process, and beside the target.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+TARGET_PER_S, MEMORY_TARGET_BYTES = 20e6, 2 << 30
+_ACCESSES = 8_000_000
+_FIRST_SIZE = 128
+_LARGE = (("matmul_kernel_naive", 292), ("gputiled", 272), ("hostmult0", 254), ("matmul_tc", 896))
+_RUNS = 3
+
+
+def cpu_s() -> float:
+    """Return the CPU time that this process has taken."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(name: str, size: int | None, params: dict[str, int], workers: int, runs: int) -> dict[str, object]:
+    """Record a rung in this process and return what it took; without a size, at the one for `_ACCESSES`."""
+    from gemmviz.catalogue.ladder import find, ladder
+    from gemmviz.catalogue.launch import launch, nearest_size
+    from gemmviz.catalogue.problem import Problem, small_integer_inputs, stored
+    from gemmviz.simt import recorder
+    from gemmviz.simt.build import build
+    from gemmviz.trace import cost
+    from gemmviz.trace.columns import accesses
+    from gemmviz.trace.recording import Array
+
+    kernel = find(name, ladder())
+    problem = nearest_size(kernel, Problem.cube(size or _FIRST_SIZE), kernel.defaults | params)
+    if problem and not size:
+        problem = cost.largest_size(launch(kernel, problem, params), _ACCESSES)
+    if problem is None:
+        return {"skipped": "takes no size near this one"}
+    job = launch(kernel, problem, params)
+    library = build(job)
+    a, b = small_integer_inputs(problem, kernel.dtype)
+    a, b = stored(kernel, "A", a), stored(kernel, "B", b)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    best: dict[str, object] = {}
+    clock = cpu_s if workers == 1 else time.perf_counter
+    for _ in range(runs):
+        began = clock()
+        raw = recorder.run(library, job, a, b, deadline_s=120, capacity=recorder.MAX_ACCESSES, workers=workers)
+        inside, ran = raw.seconds, clock() - began
+        arrays = [Array(n, "global", problem.shape(n), kernel.dtype) for n in "AB"]
+        arrays.append(Array("C", "global", problem.shape("C"), kernel.accumulate))
+        arrays += [Array(s.name, "shared", s.shape, s.dtype) for s in raw.shared]
+        log = accesses(raw, arrays)
+        taken = clock() - began
+        # Pages that only workers have touched count for this process when it reads them.
+        read = sum(int(column[:: 4096 // column.itemsize].any()) for column in raw.columns.values())
+        row_bytes = sum(c.nbytes for c in raw.columns.values()) + raw.more.nbytes
+        if not best or taken < best["all_s"]:
+            best = {"accesses": len(log), "kernel_s": inside, "run_s": ran, "all_s": taken, "bytes": row_bytes}
+            best |= {"workers": raw.workers, "read": read, "problem": str(problem), "label": job.label}
+        del raw, log
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return best | {"peak_bytes": 1024 * peak, "before_bytes": 1024 * before}
+
+
+def show(name: str, size: int | None, params: dict[str, int], workers: int, runs: int = _RUNS) -> None:
+    """Measure in a process of its own, and print a line."""
+    request = json.dumps([name, size, params, workers, runs])
+    answer = subprocess.run([sys.executable, __file__, "--one", request], capture_output=True, text=True, check=False)
+    if answer.returncode:
+        print(f"{name:34} {answer.stderr.strip().splitlines()[-1][:90]}")
+        return
+    found = json.loads(answer.stdout.splitlines()[-1])
+    if "skipped" in found:
+        print(f"{name:34} {found['skipped']}")
+        return
+    count = found["accesses"]
+    rate = count / found["all_s"]
+    print(
+        f"{found['label'][:40]:40} {found['problem']:>15} {count / 1e6:7.2f} M {found['workers']:3} "
+        f"{found['kernel_s']:7.3f} {found['run_s']:7.3f} {found['all_s']:7.3f} {rate / 1e6:7.1f} "
+        f"{rate / TARGET_PER_S:6.2f}x {found['bytes'] / count:6.1f} {found['peak_bytes'] / 2**20:7.0f} "
+        f"{found['peak_bytes'] / MEMORY_TARGET_BYTES:5.2f}x",
+        flush=True,
+    )
+
+
+def main(names: list[str]) -> None:
+    """Print the table."""
+    import os
+
+    from gemmviz.catalogue.ladder import ladder
+
+    cores = len(os.sched_getaffinity(0))
+    rungs = [k for k in ladder() if k.recordable and (not names or k.name in names)]
+    print(f"{'kernel':40} {'M x N x K':>15} {'accesses':>9} {'on':>3} {'kernel':>7} {'run':>7} {'in all':>7} ", end="")
+    print(f"{'M/s':>7} {'/ 20':>7} {'B each':>6} {'MiB':>7} {'/ 2 Gi':>6}")
+    for kernel in rungs:
+        smallest = {name: min(offered) for name, offered in kernel.params.items()}
+        for workers in dict.fromkeys((1, cores)):
+            if workers > 1 and kernel.backend != "cuda":
+                continue
+            show(kernel.name, None, {}, workers)
+            if smallest != kernel.defaults:
+                show(kernel.name, None, smallest, workers)
+    for name, size in _LARGE:
+        if not names or name in names:
+            for workers in dict.fromkeys((1, cores)):
+                show(name, size, {}, workers, runs=1)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        print(json.dumps(measure(*json.loads(sys.argv[2]))))
+    else:
+        main(sys.argv[1:])

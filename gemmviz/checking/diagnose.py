@@ -1,0 +1,47 @@
+"""What is wrong with a launch, from its recording; a wrong C that the recording leaves open is recorded once more.
+
+The compiler moves and drops accesses that a result does not need, as where a sum is overwritten. Without
+optimisation each operation of the source stays on its line.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from gemmviz.catalogue.errors import BuildError, ConstraintError
+from gemmviz.catalogue.launch import Launch
+from gemmviz.checking.unset import unset_variable
+from gemmviz.trace import hazards
+from gemmviz.trace.hazards import Finding
+from gemmviz.trace.recording import Recording
+
+# On the first line, which is a comment: the lines keep their numbers. A compiler that does not know it passes it over.
+_NOT_OPTIMISED = '_Pragma("clang optimize off") '
+
+
+def diagnose(job: Launch, recording: Recording, again: Callable[[Launch], Recording]) -> list[Finding]:
+    """Return the defects of a launch, worst first.
+
+    Parameters
+    ----------
+    job, recording
+        The launch and what it did.
+    again
+        Records another launch; asked only where C is wrong and no defect of another class says why.
+
+    Raises
+    ------
+    KernelFault
+        From `again`.
+    """
+    c_is_input = "beta" in job.kernel.args
+    found = hazards.find(recording, c_is_input=c_is_input)
+    if not found or any(finding.kind != "wrong result" for finding in found):
+        return found
+    try:
+        unset = unset_variable(job, recording, again)
+        if unset:
+            return [unset]
+        kernel = replace(job.kernel, text=_NOT_OPTIMISED + job.kernel.text)
+        return hazards.find(again(replace(job, kernel=kernel)), c_is_input=c_is_input) or found
+    except (BuildError, ConstraintError):  # what is known already is worth more than why there is no more
+        return found

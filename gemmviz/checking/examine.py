@@ -1,0 +1,81 @@
+"""Records one launch and makes a report of it."""
+
+from collections.abc import Callable
+
+from gemmviz.catalogue.errors import BuildError, ConstraintError, FrontMatterError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.diagnose import diagnose
+from gemmviz.checking.report import Report, label
+from gemmviz.checking.waste import wasted
+from gemmviz.simt.recorder import TooManyBarriers
+from gemmviz.trace import traffic
+from gemmviz.trace.hazards import Finding
+from gemmviz.trace.record import record
+
+
+def examine(
+    kernel: Kernel,
+    problem: Problem,
+    params: dict[str, int],
+    *,
+    deadline_s: float = 20.0,
+    progress: Callable[[str, float | None], None] = lambda text, within_s: None,
+) -> Report:
+    """Return what is wrong with a launch. What keeps it from being recorded is part of the report.
+
+    Call it in a process that may die: a kernel is foreign code.
+
+    Parameters
+    ----------
+    kernel, problem, params
+        What to launch.
+    deadline_s
+        When to give up on the kernel.
+    progress
+        Told what is going on, and within how many seconds it is over unless something hangs (None: nobody knows).
+
+    Raises
+    ------
+    KernelFault
+        When the kernel crashes or does not end: this process must not go on.
+    Unavailable
+        When there is no compiler.
+    """
+    name = label(kernel, params)
+    try:
+        job = launch(kernel, problem, params)
+    except FrontMatterError as error:
+        return Report(name, problem, params, [Finding("front matter", _line(kernel, error), str(error))])
+    except ConstraintError as error:
+        return Report(name, problem, params, refused=str(error))
+    report = Report(job.label, problem, job.params)
+    try:
+        recording = record(job, deadline_s=deadline_s, progress=progress)
+    except TooManyBarriers as error:
+        # At the sizes at which kernels are checked this is a loop that does not end.
+        text = str(error).removeprefix(f"{kernel.path.name}:{error.line}: ")
+        report.findings = [Finding("crash", error.line or 0, text)]
+        return report
+    except ConstraintError as error:
+        report.refused = str(error)
+        return report
+    except BuildError as error:
+        text = str(error).removeprefix(f"{kernel.path.name}:{error.line}: ")
+        report.findings = [Finding("does not compile", error.line or 0, text)]
+        return report
+    progress(f"Checking {len(recording.accesses):,} accesses", None)
+    report.findings = diagnose(job, recording, lambda other: record(other, deadline_s=deadline_s, progress=progress))
+    if kernel.backend == "cuda":
+        report.costs = wasted(traffic.measure(recording).sites)
+    return report
+
+
+def _line(kernel: Kernel, error: FrontMatterError) -> int:
+    """Return the line of the front matter that holds the expression which an error quotes."""
+    for key in ("block", "grid", "shared", "requires"):
+        held = (kernel.shared,) if key == "shared" else getattr(kernel, key)
+        if any(repr(expression.text) in str(error) for expression in held):
+            return kernel.line_of(key) or 0
+    return 0

@@ -1,0 +1,73 @@
+"""What was found at one size with one value of each parameter."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.hazards import Finding
+from gemmviz.trace.sites import SiteTraffic
+
+
+@dataclass
+class Report:
+    """What was found at one size with one value of each parameter.
+
+    Attributes
+    ----------
+    label
+        How people read entry and parameters.
+    problem, params
+        The size, and every parameter's value.
+    findings
+        The defects.
+    costs
+        What is no defect and wastes memory traffic, per line of the source.
+    refused
+        Why nothing was looked at, for people: a size that the kernel does not take, too many accesses. Else empty.
+    """
+
+    label: str
+    problem: Problem
+    params: dict[str, int]
+    findings: list[Finding] = field(default_factory=list)
+    costs: list[SiteTraffic] = field(default_factory=list)
+    refused: str = ""
+
+    @property
+    def things(self) -> list[Finding | SiteTraffic]:
+        """Findings, then costs."""
+        return [*self.findings, *self.costs]
+
+    def __str__(self) -> str:
+        return f"{self.label} at {self.problem}"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the report as texts, numbers, lists and dictionaries."""
+        return {
+            "label": self.label,
+            **asdict(self.problem),
+            "params": self.params,
+            "findings": [asdict(finding) for finding in self.findings],
+            "costs": [asdict(site) for site in self.costs],
+            "refused": self.refused,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Report":
+        """Undo `to_plain`."""
+        return cls(
+            plain["label"],
+            Problem(plain["m"], plain["n"], plain["k"]),
+            dict(plain["params"]),
+            [Finding(**finding) for finding in plain["findings"]],
+            [SiteTraffic(**site) for site in plain["costs"]],
+            plain["refused"],
+        )
+
+
+def label(kernel: Kernel, params: Mapping[str, int]) -> str:
+    """Name a kernel with parameters where there is no launch that could."""
+    values = ", ".join(f"{name}={value}" for name, value in params.items())
+    return f"{kernel.name} [{values}]" if values else kernel.name

@@ -1,0 +1,13 @@
+"""Which lines of a kernel waste memory traffic enough to be named."""
+
+from collections.abc import Iterable
+
+from gemmviz.trace.sites import SiteTraffic, by_line
+
+# Below this a request is about as good as it can be: an edge of a matrix, a row that begins within a sector.
+_WASTEFUL = 1.5
+
+
+def wasted(sites: Iterable[SiteTraffic]) -> list[SiteTraffic]:
+    """Return the lines whose requests take one and a half times the units that they need, or more."""
+    return [site for site in by_line(list(sites)) if site.degree >= _WASTEFUL]

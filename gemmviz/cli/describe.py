@@ -1,0 +1,157 @@
+"""``gemmviz describe``: guesses the front matter of a kernel that has none, tries it, and says why."""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
+from gemmviz.catalogue.guess import Guess, guess, is_described, valid
+from gemmviz.catalogue.settle import settle
+from gemmviz.cli import options
+from gemmviz.engine.supervisor import Engine
+from gemmviz.engine.trying import trier
+
+_SCHEMA_VERSION = 1
+_SUFFIXES = (".cu", ".c")
+
+
+def add(commands: Any, summary: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "describe",
+        help=summary,
+        description="Guesses entry, arguments and launch of a .cu or .c file from its source, records small problems "
+        "to see whether C is right, and prints the front matter that gemmviz needs. The code itself is never changed.",
+    )
+    parser.add_argument("file", metavar="FILE", type=Path, help="a .cu or .c file without front matter")
+    parser.add_argument("--entry", metavar="NAME", help="which of its functions to describe")
+    parser.add_argument("--write", action="store_true", help="put the front matter at the top of the file")
+    parser.add_argument(
+        "--json", type=options.output_file, metavar="FILE", help="write the guess as JSON; - is the standard output"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    text = _read(args.file)
+    made = guess(text, args.file, args.entry)
+    if args.entry and args.entry not in made.entries:
+        known = ", ".join(made.entries) or "none"
+        raise UnknownKernel(f"{args.file.name} has no kernel {args.entry!r}; it has: {known}")
+    if not made.entry:
+        raise GemmvizError(made.doubts[0])
+    made = _tried(made)
+    if args.json:
+        _write_json(args.json, made)
+    if args.json != "-":
+        _print(made)
+    if args.write:
+        wrong = valid(made)
+        if wrong:
+            raise GemmvizError(f"nothing was written: {wrong}")
+        put_on_top(args.file, made.front_matter())
+        Console(stderr=True).print(f"{args.file} has its front matter now", markup=False, highlight=False)
+    return 0 if made.right else 1
+
+
+def _read(path: Path) -> str:
+    if path.suffix not in _SUFFIXES:
+        raise UnknownKernel(f"{path}: gemmviz describes .cu and .c files")
+    if not path.is_file():
+        raise UnknownKernel(f"no file {path}")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise GemmvizError(f"{path.name}: not a text file in UTF-8") from None
+    if is_described(text):
+        raise GemmvizError(f"{path.name} has front matter already: `gemmviz record {path}` says what is wrong with it")
+    return text
+
+
+def _tried(made: Guess) -> Guess:
+    engine = Engine()
+    try:
+        with Console(stderr=True).status("Recording small problems to see whether the guess is right"):
+            return settle(made, trier(engine, threading.Event()))
+    finally:
+        engine.close()
+
+
+def put_on_top(path: Path, front_matter: str) -> None:
+    """Put front matter at the top of a file: all of it, or, where that fails, nothing.
+
+    The file keeps its line ends, its byte order mark and its permissions.
+    """
+    path = path.resolve()
+    raw = path.read_bytes()
+    mark = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
+    block = front_matter.encode()
+    if b"\r\n" in raw:
+        block = block.replace(b"\n", b"\r\n")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as new:
+            new.write(mark + block + raw.removeprefix(mark))
+        shutil.copymode(path, name)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _write_json(target: str, made: Guess) -> None:
+    body = {
+        "schema_version": _SCHEMA_VERSION,
+        "file": str(made.path),
+        "entries": list(made.entries),
+        "entry": made.entry,
+        "parameters": [
+            {"name": name, "type": kind, "role": role or None}
+            for (name, kind), role in zip(made.parameters, made.roles, strict=True)
+        ],
+        "params": {name: list(values) for name, values in made.params.items()},
+        "block": list(made.block),
+        "grid": list(made.grid),
+        "shared": made.shared,
+        "requires": list(made.requires),
+        "dtype": made.dtype,
+        "accumulate": made.accumulate,
+        "column_major": sorted(made.column_major),
+        "evidence": {key: {"confidence": round(e.confidence, 2), "why": e.why} for key, e in made.why.items()},
+        "doubts": made.doubts,
+        "right": made.right,
+        "verdict": made.settled,
+        "front_matter": made.front_matter(),
+    }
+    text = json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+    if target == "-":
+        sys.stdout.write(text)
+    else:
+        Path(target).write_text(text, encoding="utf-8")
+
+
+def _print(made: Guess) -> None:
+    console = Console()
+    # Not through the console, which would break long lines: people copy this.
+    sys.stdout.write(made.front_matter())
+    sys.stdout.flush()
+    table = Table(title="why", show_header=False, box=None)
+    for (name, kind), role in zip(made.parameters, made.roles, strict=True):
+        known = made.why.get(name)
+        table.add_row(f"{kind} {name}".replace("* ", "*"), role or "?", known.why if known else "")
+    for key in ("params", "block", "grid", "shared"):
+        if key in made.why:
+            table.add_row(key, "", made.why[key].why)
+    console.print(table, markup=False, highlight=False)
+    for doubt in made.doubts:
+        console.print(f"? {doubt}", markup=False, highlight=False)
+    console.print(made.settled, markup=False, highlight=False)

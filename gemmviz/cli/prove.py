@@ -1,0 +1,159 @@
+"""``gemmviz prove``: holds what recordings predict against a GPU's own counters."""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from gemmviz.backends.driver import driver
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import Launch, launch, nearest_size
+from gemmviz.catalogue.problem import Problem
+from gemmviz.cli import options
+from gemmviz.cli.tables import console
+from gemmviz.proving import ncu, proofs
+from gemmviz.proving.proofs import Machine, Proof
+from gemmviz.proving.proving import predicted, prove
+
+# One that tiles divide, with figures known from elsewhere; and one whose sides differ and leave edges.
+_USUAL = (Problem.cube(256), Problem(200, 136, 72))
+_COLOUR = {"equal": "green", "explained": "yellow", "differs": "red"}
+
+
+def add(commands: Any, summary: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "prove",
+        help=summary,
+        description="Runs kernels under Nsight Compute and puts the GPU's counters beside what their recordings "
+        "predict: sectors and requests of global memory, wavefronts and bank conflicts of shared memory, and C.",
+        epilog="Exit code 1 when something differs without an explanation, 2 when counters cannot be read here. "
+        "`gemmviz prove --kept` needs no GPU: it shows the proofs that gemmviz ships.",
+    )
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="names or files; by default every CUDA rung")
+    parser.add_argument("--size", type=options.whole, nargs="+", metavar="N", help="M = N = K = N (default: two sizes)")
+    options.add_sides(parser)
+    options.add_set(parser)
+    parser.add_argument("--kept", action="store_true", help="show the proofs that gemmviz ships")
+    parser.add_argument(
+        "--counted",
+        type=Path,
+        metavar="FILE",
+        help="take the GPU's counters from a file that --json wrote, and make the predictions anew; needs no GPU",
+    )
+    parser.add_argument(
+        "--json", type=options.output_file, metavar="FILE", help="write the proofs as JSON; - is the standard output"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    rungs = ladder()
+    if args.kernels:
+        kernels = [find(name, rungs) for name in args.kernels]
+    else:
+        kernels = [kernel for kernel in rungs if kernel.backend == "cuda" and not kernel.exhibit]
+    for kernel in kernels:
+        if kernel.backend != "cuda":
+            raise ConstraintError(f"{kernel.name} does not run on a GPU, or has no source: there is nothing to prove")
+    if args.kept:
+        return _show_kept(kernels, args.json)
+    if args.counted:
+        return _again(proofs.read(args.counted), kernels, args.json)
+    command = ncu.tool()
+    gpu = driver().device
+    if gpu is None:
+        raise Unavailable("no GPU, no counters: `gemmviz prove --kept` shows what was proved elsewhere")
+    chosen = [job for kernel in kernels for job in _launches(kernel, _sizes(args), options.params(args))]
+    with Console(stderr=True).status("Starting") as status:
+        found, nvrtc = prove(chosen, command, status.update)
+    today = datetime.now(UTC).date().isoformat()
+    machine = Machine(gpu.name, driver().version, nvrtc, ncu.version(command), today)
+    _out(args.json, machine, found)
+    return 0 if all(proof.holds for proof in found) else 1
+
+
+def _sizes(args: argparse.Namespace) -> list[Problem]:
+    sides = [args.m, args.n, args.k]
+    if not args.size and sides == [None] * 3:
+        return list(_USUAL)
+    return [Problem(*(cube if side is None else side for side in sides)) for cube in args.size or [_USUAL[0].m]]
+
+
+def _launches(kernel: Kernel, sizes: list[Problem], params: dict[str, int]) -> list[Launch]:
+    """Return the launches of a kernel at the nearest sizes that it takes, each once."""
+    chosen = kernel.defaults | params
+    nearest = [nearest_size(kernel, size, chosen) or size for size in sizes]
+    return [launch(kernel, size, params) for size in dict.fromkeys(nearest)]
+
+
+def _again(file: proofs.Proofs, kernels: list[Kernel], json_file: str | None) -> int:
+    """Predict anew what a file says was counted."""
+    pairs = [(proof, kernel) for kernel in kernels for proof in file.of(kernel)]
+    if not pairs:
+        raise GemmvizError("the file holds no counters of these sources as they stand")
+    launches = [launch(kernel, Problem(proof.m, proof.n, proof.k), proof.params) for proof, kernel in pairs]
+    with Console(stderr=True).status("Starting") as status:
+        found = predicted([proof for proof, _ in pairs], launches, status.update)
+    _out(json_file, file.machine, found)
+    return 0 if all(proof.holds for proof in found) else 1
+
+
+def _show_kept(kernels: list[Kernel], json_file: str | None) -> int:
+    shown = False
+    for file in proofs.kept():
+        found = [proof for kernel in kernels for proof in file.of(kernel)]
+        if found:
+            _out(json_file, file.machine, found)
+            shown = True
+    if not shown:
+        raise GemmvizError("no proof is kept of this source: run `gemmviz prove` on a machine with Nsight Compute")
+    return 0
+
+
+def _out(json_file: str | None, machine: Machine, found: list[Proof]) -> None:
+    if json_file == "-":
+        sys.stdout.write(proofs.document(machine, found))
+        return
+    if json_file:
+        proofs.write(Path(json_file), machine, found)
+    _print(machine, found)
+
+
+def _print(machine: Machine, found: list[Proof]) -> None:
+    out = console()
+    table = Table(title=f"Predicted (recorded) and measured on {machine.gpu}, {machine.date}")
+    table.add_column("kernel", overflow="fold", min_width=16)
+    table.add_column("size")
+    table.add_column("counter")
+    for name in ("predicted", "measured"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict", overflow="fold")
+    for proof in found:
+        head = (escape(proof.label), proof.size)
+        if proof.error:
+            table.add_row(*head, "", "", "", f"[red]not proved[/]: {escape(proof.error)}")
+        wrong = [(proof.recorded_wrong, "recorded"), (proof.gpu_wrong, "on the GPU")]
+        for count, where in wrong:
+            if count:
+                table.add_row(*head, f"C {where}", "0", f"{count:,}", "[red]wrong elements of C[/]")
+        for row in proof.compared:
+            note = f": {escape(row.note)}" if row.note else ""
+            verdict = f"[{_COLOUR[row.verdict]}]{row.verdict}[/]{note}"
+            table.add_row(*head, row.what, f"{row.predicted:,}", f"{row.measured:,}", verdict)
+            head = ("", "")
+    out.print(table)
+    rows = [row for proof in found for row in proof.compared]
+    counts = {name: sum(row.verdict == name for row in rows) for name in _COLOUR}
+    same = sum(proof.recorded_wrong == 0 and proof.gpu_wrong == 0 for proof in found)
+    out.print(
+        f"{same} of {len(found)} launches: C of the recording equals C of the GPU. "
+        f"{counts['equal']} counters equal, {counts['explained']} explained, {counts['differs']} differ."
+    )

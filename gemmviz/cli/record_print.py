@@ -1,0 +1,103 @@
+"""How ``gemmviz record`` says what a kernel did."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from gemmviz.trace.levels import Levels, levels
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.sites import by_line
+from gemmviz.trace.traffic import Traffic
+
+
+def show(recording: Recording, traffic: Traffic, *, lines: bool) -> None:
+    """Print the totals of a recording, its levels of memory, and what each line costs where that is wanted."""
+    console = Console()
+    on_gpu = recording.backend == "cuda"
+    found = levels(recording, traffic)
+    console.print(_arrays(recording, traffic, on_gpu))
+    if on_gpu:
+        console.print("units: sectors of 32 bytes in global memory, wavefronts in shared memory")
+    console.print(_reuse(found, on_gpu))
+    console.print(_levels(found))
+    moved = "; moved: whole sectors and wavefronts" if on_gpu else ""
+    console.print(f"compulsory: each element used crosses once; asked: by the threads{moved}")
+    if lines:
+        console.print(_lines(traffic, on_gpu))
+        if on_gpu:
+            console.print("least: units of the same requests without waste or conflicts; degree: units / least")
+    if on_gpu:
+        block, grid = (" x ".join(map(str, shape)) for shape in (recording.block, recording.grid))
+        blocks = "1 block" if recording.blocks == 1 else f"{recording.blocks} blocks ({grid})"
+        console.print(f"{blocks} of {recording.threads} threads ({block})")
+        if recording.scope:
+            first, end = recording.scope
+            console.print(f"recorded: blocks {first} to {end - 1}, {end - first} of {recording.blocks}")
+        console.print(f"global load sectors {traffic.sectors(False):,}, store sectors {traffic.sectors(True):,}")
+    if traffic.tile_steps:
+        console.print(
+            f"{traffic.tile_steps} tile steps per block, {traffic.conflict_degree():.3g} wavefronts per shared request"
+        )
+    written = " that these blocks write" if recording.scope else ""
+    verdict = f"WRONG in {recording.wrong} elements" if recording.wrong else f"right in every element{written}"
+    console.print(f"C as recorded is {verdict}; {len(recording.accesses):,} accesses in {recording.run_seconds:.2g} s")
+    for note in recording.notes:
+        console.print(f"! {note}", markup=False)
+
+
+def _table(title: str, texts: Sequence[str], numbers: Sequence[str]) -> Table:
+    table = Table(title=title)
+    for name in texts:
+        table.add_column(name)
+    for name in numbers:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _arrays(recording: Recording, traffic: Traffic, on_gpu: bool) -> Table:
+    table = _table(
+        f"{recording.label}  at {recording.m} x {recording.n} x {recording.k}   (recorded)",
+        ("array", "memory"),
+        ("reads", "writes", "bytes read", "bytes written", *(("requests", "units") if on_gpu else ())),
+    )
+    for a in traffic.arrays:
+        counts = [a.reads, a.writes, a.read_bytes, a.write_bytes]
+        if on_gpu:
+            counts += [a.read_requests + a.write_requests, a.read_units + a.write_units]
+        table.add_row(a.name, a.space if on_gpu else "memory", *(f"{v:,}" for v in counts))
+    return table
+
+
+def _reuse(found: Levels, on_gpu: bool) -> Table:
+    table = _table(
+        "bytes, and how often they are used   (recorded)",
+        ("array", "memory"),
+        ("loaded", "asked for", *(("moved",) if on_gpu else ()), "reuse", "reads/element"),
+    )
+    for array in found.arrays:
+        counts = [array.loaded_bytes, array.asked_bytes, *((array.moved_bytes,) if on_gpu else ())]
+        uses = [f"{v:.4g}" for v in (array.reuse, array.reads_per_element)]
+        table.add_row(array.name, array.space if on_gpu else "memory", *(f"{v:,}" for v in counts), *uses)
+    return table
+
+
+def _levels(found: Levels) -> Table:
+    table = _table(f"arithmetic intensity of {found.flops:,} FLOP   (recorded)", ("bytes",), ("in all", "FLOP/byte"))
+    for level in found.levels:
+        if level.intensity is not None:
+            table.add_row(level.name, f"{level.bytes:,}", f"{level.intensity:.3g}")
+    return table
+
+
+def _lines(traffic: Traffic, on_gpu: bool) -> Table:
+    numbers = ("requests", "per request", "units", "least", "degree") if on_gpu else ("accesses", "bytes asked for")
+    table = _table("per line   (recorded)", ("line", "array", "does"), numbers)
+    for site in by_line(traffic.sites):
+        if on_gpu:
+            row = [f"{site.requests:,}", f"{site.units_per_request:.3g}"]
+            row += [f"{site.units:,}", f"{site.least_units:,}", f"{site.degree:.3g}"]
+        else:
+            row = [f"{site.accesses:,}", f"{site.asked_bytes:,}"]
+        table.add_row(str(site.line or "?"), site.array, "write" if site.write else "read", *row)
+    return table

@@ -1,0 +1,56 @@
+"""Which launches of a check are done, and what a dead process makes of the one that it was at."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.crash import crashed, skipped
+from gemmviz.engine.messages import Checked, CheckRequest
+
+
+class Launches:
+    """The launches of one request, done in order."""
+
+    def __init__(self, request: CheckRequest) -> None:
+        self._request = request
+        self._done = 0
+
+    @property
+    def left(self) -> bool:
+        """Whether any is still to be done."""
+        return self._done < len(self._request.launches)
+
+    def rest(self) -> CheckRequest:
+        """Return the request for those that are not done."""
+        return replace(self._request, launches=self._request.launches[self._done :], first=self._done)
+
+    def take(self, reply: Checked) -> None:
+        """Note that one is done."""
+        self._done = reply.job + 1
+
+    def fail(self, kind: str, message: str, line: int | None) -> Iterator[Checked]:
+        """Report the launch at which the process ended; after one that did not end, none of the rest is tried.
+
+        Parameters
+        ----------
+        kind
+            ``"crash"`` or ``"timeout"``.
+        message, line
+            What happened, and the line of the kernel's file where known.
+        """
+        kernel = parse(self._request.text, Path(self._request.path))
+        reason = ""
+        while self.left:
+            entry = self._request.launches[self._done]
+            problem = Problem(entry["m"], entry["n"], entry["k"])
+            if reason:
+                report = skipped(kernel, problem, entry["params"], reason)
+            else:
+                report = crashed(kernel, problem, entry["params"], message, line)
+            yield Checked(self._request.run, report.to_plain(), self._done)
+            self._done += 1
+            if kind != "timeout":
+                return
+            reason = f"not checked, as {report} did not end"

@@ -1,0 +1,64 @@
+"""Tries a kernel in a child process: whether C is right and the kernel stays within its arrays."""
+
+import itertools
+import threading
+from collections.abc import Callable
+
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.messages import Failed, Recorded, RecordRequest
+from gemmviz.engine.supervisor import Engine
+from gemmviz.trace.recording import Recording
+
+_DEADLINE_S = 10.0
+
+
+def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem], str]:
+    """Return a function that records a kernel at a size and says what is wrong; nothing when all is right.
+
+    Parameters
+    ----------
+    engine
+        Its process does the work, and may die of it.
+    cancel
+        Set it from another thread to stop.
+    """
+    runs = itertools.count(1)
+
+    def try_one(kernel: Kernel, problem: Problem) -> str:
+        request = RecordRequest(
+            next(runs),
+            str(kernel.path),
+            kernel.text,
+            problem.m,
+            problem.n,
+            problem.k,
+            kernel.defaults,
+            deadline_s=_DEADLINE_S,
+        )
+        for reply in engine.run(request, cancel):
+            if isinstance(reply, Recorded):
+                return _verdict(Recording.from_plain(reply.recording))
+            if isinstance(reply, Failed):
+                if reply.kind == "compile" and (reply.line or 0) > _front_matter_lines(kernel):
+                    raise BuildError(reply.message, reply.line)
+                return reply.message
+        return "the engine ended without an answer"
+
+    return try_one
+
+
+def _verdict(recording: Recording) -> str:
+    if recording.notes:
+        return recording.notes[0]
+    if recording.wrong:
+        return f"{recording.wrong:,} of {recording.m * recording.n:,} elements of C are wrong"
+    return ""
+
+
+def _front_matter_lines(kernel: Kernel) -> int:
+    """Return the last line of the front matter: what the compiler says of a line below is about the source itself."""
+    lines = kernel.text.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.replace(" ", "").startswith("//---gemmviz")), 0)
+    return next((i + 1 for i, line in enumerate(lines) if i > start and line.replace(" ", "") == "//---"), 0)

@@ -1,0 +1,1 @@
+"""Predictions from recordings held against a GPU's own counters, read by Nsight Compute."""

@@ -1,0 +1,47 @@
+"""What is proved: a kernel at a size with parameters, as plain data that another process can take."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.problem import Problem
+
+
+@dataclass(frozen=True)
+class Job:
+    """One launch to prove: the file's path and text, the size, and the value of each parameter."""
+
+    path: str
+    text: str
+    m: int
+    n: int
+    k: int
+    params: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, job: Launch) -> "Job":
+        """Return a launch as plain data."""
+        size = job.problem
+        return cls(str(job.kernel.path), job.kernel.text, size.m, size.n, size.k, dict(job.params))
+
+    def launch(self) -> Launch:
+        """Return the launch.
+
+        Raises
+        ------
+        GemmvizError
+            As `parse` and `launch` do.
+        """
+        return launch(parse(self.text, Path(self.path)), Problem(self.m, self.n, self.k), self.params)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the job as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Job":
+        """Undo `to_plain`."""
+        return cls(**plain)

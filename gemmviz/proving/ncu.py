@@ -1,0 +1,131 @@
+"""Runs kernels under Nsight Compute, and reads what it counted."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gemmviz.catalogue.errors import GemmvizError, Unavailable
+from gemmviz.proving.counted import COUNTERS, Counted, read
+from gemmviz.proving.jobs import Job
+
+# A kernel is launched some ten times over; the slow ones take seconds each time.
+_PER_JOB_S, _START_S, _PAGE_S = 60.0, 120.0, 120.0
+_REFUSED = "ERR_NVGPUCTRPERM"
+
+
+def tool() -> str:
+    """Return the path of Nsight Compute's command line.
+
+    Raises
+    ------
+    Unavailable
+        When it is not installed.
+    """
+    folders = [Path(os.environ[name]) / "bin" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    for folder in (None, *folders, Path("/usr/local/cuda/bin")):
+        found = shutil.which("ncu", path=str(folder) if folder else None)
+        if found:
+            return found
+    raise Unavailable(
+        "Nsight Compute (ncu) is not on the PATH: it comes with the CUDA toolkit, or by itself from NVIDIA"
+    )
+
+
+def version(command: str) -> str:
+    """Return the version that Nsight Compute gives itself."""
+    said = _run([command, "--version"], _PAGE_S).stdout.strip().splitlines()
+    return said[-1].removeprefix("Version ").split(" ")[0] if said else ""
+
+
+def count(
+    jobs: Sequence[Job], command: str, progress: Callable[[str], None] = lambda text: None
+) -> list[tuple[Counted | None, dict[str, Any]]]:
+    """Launch every job under Nsight Compute.
+
+    Parameters
+    ----------
+    jobs
+        What to launch; one that fails does not keep the others from running, unless it breaks the device.
+    command
+        From `tool`.
+    progress
+        Told what is going on, in words for people.
+
+    Returns
+    -------
+    list
+        Per job: what was counted, or None; and ``{"error": why not, or None, "wrong": wrong elements of C, "nvrtc": its
+        version}``.
+
+    Raises
+    ------
+    Unavailable
+        When the counters cannot be read here.
+    GemmvizError
+        When Nsight Compute fails in another way.
+    """
+    with tempfile.TemporaryDirectory(prefix="gemmviz-") as name:
+        work = Path(name)
+        jobs_file, answers_file, report = work / "jobs.json", work / "answers.json", work / "report.ncu-rep"
+        jobs_file.write_text(json.dumps([job.to_plain() for job in jobs]), encoding="utf-8")
+        progress(f"Running {len(jobs)} launches under Nsight Compute")
+        # The clocks stay as they are: nothing is timed here.
+        said = _run(
+            [
+                *(command, "--clock-control", "none", "--profile-from-start", "off", "--section", "SourceCounters"),
+                *("--metrics", ",".join(COUNTERS.values()), "--force-overwrite", "--export", str(report)),
+                *(sys.executable, "-m", "gemmviz.proving.target", str(jobs_file), str(answers_file)),
+            ],
+            _START_S + _PER_JOB_S * len(jobs),
+        )
+        if _REFUSED in said.stdout + said.stderr:
+            raise Unavailable(
+                "this user may not read the GPU's counters: run as root, or let the driver allow it to everybody with "
+                'the module option "NVreg_RestrictProfilingToAdminUsers=0"'
+            )
+        answers = json.loads(answers_file.read_text(encoding="utf-8")) if answers_file.exists() else []
+        if not report.exists() and not any(answer["error"] for answer in answers):
+            raise GemmvizError(f"Nsight Compute made no report: {_last(said)}")
+        lost = {"error": f"the process ended before it: {_last(said)}", "launch": None, "wrong": None, "nvrtc": None}
+        answers += [lost] * (len(jobs) - len(answers))
+        launches = sum(answer["launch"] is not None for answer in answers)
+        counted = _read(command, report, launches, progress) if launches else []
+    return [(None if a["launch"] is None else counted[a["launch"]], a) for a in answers]
+
+
+def _read(command: str, report: Path, launches: int, progress: Callable[[str], None]) -> list[Counted]:
+    progress("Reading the counters")
+    importing = [command, "--import", str(report), "--csv", "--page"]
+    raw = _run([*importing, "raw"], _PAGE_S).stdout
+    per_launch = [
+        [*importing, "source", "--print-source", "cuda,sass", "--launch-skip", str(i), "--launch-count", "1"]
+        for i in range(launches)
+    ]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        sources = [said.stdout for said in pool.map(partial(_run, within_s=_PAGE_S), per_launch)]
+    try:
+        return read(raw, sources)
+    except (ValueError, KeyError, IndexError) as error:
+        raise GemmvizError(f"Nsight Compute's report has a form that gemmviz does not know: {error}") from None
+
+
+def _run(command: Sequence[str], within_s: float) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=within_s, check=False)
+    except subprocess.TimeoutExpired:
+        raise GemmvizError(f"Nsight Compute was still running after {within_s:g} s") from None
+    except OSError as error:
+        raise Unavailable(f"Nsight Compute does not start: {error.strerror}") from None
+
+
+def _last(said: subprocess.CompletedProcess[str]) -> str:
+    lines = [line for line in (said.stdout + said.stderr).splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if "Error" in line or "ERROR" in line), lines[-1] if lines else "")

@@ -1,0 +1,94 @@
+"""What a recording predicts that a GPU will count: per line and array, as recorded and as a compiler may make it."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Requests of warps, the units that they take (sectors, or wavefronts), and the least of the latter.
+
+    ``least`` is what the same requests would take without bank conflicts, as the hardware counts them: one wavefront
+    per part in which a request is served.
+    """
+
+    requests: int
+    units: int
+    least: int
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.requests + other.requests, self.units + other.units, self.least + other.least)
+
+
+@dataclass(frozen=True)
+class Spot:
+    """What one place in the source does to one array.
+
+    Attributes
+    ----------
+    line, column, array, space, write
+        Where, and which way.
+    bytes
+        Per thread and access.
+    cost
+        As recorded: one request for each access in the source.
+    once
+        By width in bytes: if each thread made each of its accesses between two barriers once, with loads of that width.
+        Only widths that its accesses can be merged to. This is what a compiler may make of them.
+    """
+
+    line: int
+    column: int
+    array: str
+    space: str
+    write: bool
+    bytes: int
+    cost: Cost
+    once: dict[int, Cost]
+
+    def __add__(self, other: "Spot") -> "Spot":
+        # A width must suit every part of the recording.
+        once = {width: cost + other.once[width] for width, cost in self.once.items() if width in other.once}
+        return replace(self, cost=self.cost + other.cost, once=once)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a recording says of a launch.
+
+    Attributes
+    ----------
+    accesses, wrong
+        Accesses, and elements of C that are not A x B.
+    spots
+        By place in the source.
+    finer
+        By instruction of the recorded program, where several have one place: loads that one expression makes, or the
+        turns of an unrolled loop.
+    """
+
+    accesses: int
+    wrong: int
+    spots: tuple[Spot, ...]
+    finer: tuple[Spot, ...] = ()
+
+    def __add__(self, other: "Prediction") -> "Prediction":
+        return Prediction(
+            self.accesses + other.accesses,
+            self.wrong + other.wrong,
+            _added(self.spots, other.spots),
+            _added(self.finer, other.finer),
+        )
+
+
+def _added(mine: tuple[Spot, ...], others: tuple[Spot, ...]) -> tuple[Spot, ...]:
+    """Add the spots of another part of the same launch; where several are alike, they stand in the same order."""
+    total: dict[tuple[object, ...], Spot] = {}
+    for spots in (mine, others):
+        alike = Counter[tuple[object, ...]]()
+        for spot in spots:
+            what = spot.line, spot.column, spot.array, spot.write, spot.bytes
+            key = *what, alike[what]
+            alike[what] += 1
+            total[key] = total[key] + spot if key in total else spot
+    return tuple(total.values())

@@ -1,0 +1,157 @@
+"""Proofs: predictions and counters of launches on one machine, and the file that keeps them."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from gemmviz import data
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.proving.counted import Counted
+from gemmviz.proving.verdict import Compared
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where counters were read: the GPU, the versions that matter, and the date (YYYY-MM-DD)."""
+
+    gpu: str
+    driver: str
+    nvrtc: str
+    ncu: str
+    date: str
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One launch, predicted and counted.
+
+    Attributes
+    ----------
+    kernel, label, sha256, m, n, k, params
+        What was launched; the digest is its source's.
+    accesses
+        Of the recording.
+    recorded_wrong, gpu_wrong
+        Elements of C that differ from A x B (exact in small whole numbers), in the recording and on the GPU: where both
+        are 0, the two C are equal bit for bit.
+    counted
+        What the GPU counted, so that predictions can be made anew anywhere; None where there is an error.
+    compared
+        The counters beside the prediction.
+    error
+        Why there are none; empty when there are.
+    """
+
+    kernel: str
+    label: str
+    sha256: str
+    m: int
+    n: int
+    k: int
+    params: dict[str, int]
+    accesses: int = 0
+    recorded_wrong: int | None = None
+    gpu_wrong: int | None = None
+    counted: Counted | None = None
+    compared: tuple[Compared, ...] = ()
+    error: str = ""
+
+    @property
+    def size(self) -> str:
+        """M x N x K, or N alone where they are equal."""
+        return str(self.m) if self.m == self.n == self.k else f"{self.m} x {self.n} x {self.k}"
+
+    @property
+    def holds(self) -> bool:
+        """Whether C is right on both sides, and every counter is as predicted or explained."""
+        right = self.recorded_wrong == 0 and self.gpu_wrong == 0
+        return not self.error and right and all(c.verdict != "differs" for c in self.compared)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the proof as plain data."""
+        return asdict(self) | {"counted": self.counted and self.counted.to_plain()}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Proof":
+        """Undo `to_plain`."""
+        counted = plain["counted"] and Counted.from_plain(plain["counted"])
+        compared = tuple(Compared(**c) for c in plain["compared"])
+        return cls(**{**plain, "counted": counted, "compared": compared})
+
+
+@dataclass(frozen=True)
+class Proofs:
+    """What one file holds."""
+
+    machine: Machine
+    proofs: tuple[Proof, ...]
+
+    def of(self, kernel: Kernel) -> list[Proof]:
+        """Return the proofs of a kernel's source as it stands."""
+        return [proof for proof in self.proofs if proof.sha256 == kernel.sha256]
+
+
+def write(path: Path, machine: Machine, proofs: Sequence[Proof]) -> None:
+    """Write a file of proofs."""
+    path.write_text(document(machine, proofs), encoding="utf-8")
+
+
+def document(machine: Machine, proofs: Sequence[Proof]) -> str:
+    """Return what a file of proofs holds (JSON)."""
+    plain = {
+        "schema_version": SCHEMA_VERSION,
+        "provenance": {"predicted": "recorded", "measured": "measured"},
+        "machine": asdict(machine),
+        "proofs": [proof.to_plain() for proof in proofs],
+    }
+    # The fields of an instruction on one line: a file that people can read, and compare.
+    text = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda row: f"[{' '.join(row[1].split())}]", json.dumps(plain, indent=1))
+    return text + "\n"
+
+
+def read(path: Path) -> Proofs:
+    """Read a file of proofs.
+
+    Raises
+    ------
+    GemmvizError
+        When it is none, or of another version.
+    """
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        if plain["schema_version"] != SCHEMA_VERSION:
+            raise GemmvizError(
+                f"{path.name} has version {plain['schema_version']}; this gemmviz reads {SCHEMA_VERSION}"
+            )
+        return Proofs(Machine(**plain["machine"]), tuple(Proof.from_plain(p) for p in plain["proofs"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise GemmvizError(f"{path.name} holds no proofs: {error}") from None
+
+
+def kept(folder: Path | None = None) -> list[Proofs]:
+    """Return the proofs that gemmviz ships (or those in `folder`); files that cannot be read are left out."""
+    found = []
+    for path in sorted((folder or data.root("resources") / "proofs").glob("*.json")):
+        try:
+            found.append(read(path))
+        except GemmvizError:
+            continue
+    return found
+
+
+def proved_on(kernel: Kernel, files: Sequence[Proofs]) -> str:
+    """Return one sentence about where a kernel's source was proved, or an empty text."""
+    for file in files:
+        proofs = [proof for proof in file.of(kernel) if proof.holds]
+        if proofs:
+            sizes = " and ".join(proof.size for proof in proofs)
+            explained = any(c.verdict == "explained" for proof in proofs for c in proof.compared)
+            how = "equal the recording, or differ as the machine code explains" if explained else "equal the recording"
+            return f"proved on {file.machine.gpu}, {file.machine.date}: its counters {how} (at {sizes})"
+    return ""

@@ -1,0 +1,105 @@
+"""Proves launches: predicts each from a recording, runs all under Nsight Compute, and compares."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.launch import Launch
+from gemmviz.proving import ncu
+from gemmviz.proving.jobs import Job
+from gemmviz.proving.predicting import predict
+from gemmviz.proving.prediction import Prediction
+from gemmviz.proving.proofs import Proof
+from gemmviz.proving.verdict import compare
+
+# A recording of some million accesses and the work on it.
+_BYTES_EACH = 2 << 30
+
+
+def prove(
+    launches: Sequence[Launch], command: str, progress: Callable[[str], None] = lambda text: None
+) -> tuple[list[Proof], str]:
+    """Return a proof per launch, in order, and the version of NVRTC, the compiler.
+
+    Parameters
+    ----------
+    launches
+        CUDA kernels.
+    command
+        Nsight Compute, from `ncu.tool`.
+    progress
+        Told what is going on, in words for people.
+
+    Raises
+    ------
+    GemmvizError
+        As `ncu.count` does.
+    """
+    jobs = [Job.of(launch) for launch in launches]
+    counted = ncu.count(jobs, command, progress)
+    found = []
+    for launch, (counts, answer) in zip(launches, counted, strict=True):
+        size, kernel = launch.problem, launch.kernel
+        proof = Proof(kernel.name, launch.label, kernel.sha256, size.m, size.n, size.k, dict(launch.params))
+        if counts is None:
+            found.append(replace(proof, error=str(answer["error"])))
+        else:
+            found.append(replace(proof, counted=counts.condensed(), gpu_wrong=answer["wrong"]))
+    nvrtc = next((answer["nvrtc"] for _, answer in counted if answer["nvrtc"]), "")
+    return predicted(found, launches, progress), nvrtc
+
+
+def predicted(
+    proofs: Sequence[Proof], launches: Sequence[Launch], progress: Callable[[str], None] = lambda text: None
+) -> list[Proof]:
+    """Return the proofs with predictions made anew, here, for what was counted on a GPU once.
+
+    Parameters
+    ----------
+    proofs, launches
+        What was counted, and of which launch, in the same order.
+    progress
+        Told what is going on, in words for people.
+    """
+    progress(f"Recording {len(launches)} launches on the CPU")
+    found = []
+    for proof, prediction in zip(proofs, _predictions([Job.of(launch) for launch in launches]), strict=True):
+        if proof.counted is None:
+            found.append(proof)
+        elif isinstance(prediction, str):
+            found.append(replace(proof, error=prediction))
+        else:
+            compared = tuple(compare(prediction, proof.counted))
+            found.append(
+                replace(
+                    proof,
+                    accesses=prediction.accesses,
+                    recorded_wrong=prediction.wrong,
+                    compared=compared,
+                    error="",
+                )
+            )
+    return found
+
+
+def _predictions(jobs: Sequence[Job]) -> list[Prediction | str]:
+    """Record every job in a process of its own, several at a time; say why where it does not work."""
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    workers = max(1, min(os.cpu_count() or 1, free // _BYTES_EACH, len(jobs)))
+    with ThreadPoolExecutor(workers) as threads:
+        return list(threads.map(_apart, jobs))
+
+
+def _apart(job: Job) -> Prediction | str:
+    """Predict in a process that serves this job alone: one that a kernel ends takes no other with it."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        try:
+            return process.submit(predict, job).result()
+        except GemmvizError as error:
+            return str(error)
+        except BrokenProcessPool:
+            return "the recording ended its process: `gemmviz check` may say why"

@@ -1,0 +1,55 @@
+"""The program that runs under Nsight Compute: launches each kernel once, with the profiler on for that launch alone.
+
+``python -m gemmviz.proving.target JOBS.json ANSWERS.json``; see `gemmviz.proving.ncu`.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gemmviz.backends.cuda import CudaBackend, nvrtc_version, profiled
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.problem import small_integer_inputs
+from gemmviz.proving.jobs import Job
+
+
+def main(jobs_file: Path, answers_file: Path) -> None:
+    """Launch every job, and write what became of it: an error, or how many elements of C differ from A x B."""
+    jobs = [Job.from_plain(plain) for plain in json.loads(jobs_file.read_text(encoding="utf-8"))]
+    # Source lines for the profiler; they change nothing of the code.
+    backend = CudaBackend(extra_flags=("-lineinfo",))
+    answers: list[dict[str, Any]] = []
+    launched = 0
+    for job in jobs:
+        answer: dict[str, Any] = {"error": None, "launch": None, "wrong": None, "nvrtc": nvrtc_version()}
+        try:
+            answer["wrong"] = _run(backend, job)
+            answer["launch"] = launched
+            launched += 1
+        except GemmvizError as error:
+            answer["error"] = str(error)
+        answers.append(answer)
+        # After every launch: one that breaks the device ends this process.
+        answers_file.write_text(json.dumps(answers), encoding="utf-8")
+
+
+def _run(backend: CudaBackend, job: Job) -> int:
+    chosen = job.launch()
+    prepared = backend.prepare(chosen)
+    try:
+        a, b = small_integer_inputs(chosen.problem, chosen.kernel.dtype)
+        prepared.load(a, b)
+        prepared.poison()
+        with profiled():
+            prepared.run()
+        c = np.asarray(prepared.fetch(), np.float64)
+    finally:
+        prepared.close()
+    return int(np.count_nonzero(~(c == a.astype(np.float64) @ b.astype(np.float64))))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,289 @@
+"""What is chosen: the kernel, as it is on file or changed in the window, its size and its parameters."""
+
+from pathlib import Path
+
+from psygnal import Signal
+
+from gemmviz.catalogue.breaks import broken
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session.measured import Measured
+from gemmviz.session.picture import picture_params, picture_problem
+from gemmviz.trace.timeline import Order
+
+_BENCH_SIZE = 512
+_EDITED = "~edited"
+
+
+class Choice(Measured):
+    """The part of a session that says what is recorded and measured.
+
+    `kernel` is what is recorded and measured. `base` is the rung or opened file that it comes from, as it is on file:
+    the same object, unless the text was edited or broken in the window.
+
+    Parameters
+    ----------
+    kernels
+        The ladder.
+    """
+
+    kernels_changed = Signal()
+    chosen = Signal()
+    """The kernel, its text, size, parameters or order: what should be recorded."""
+    bench_chosen = Signal()
+    drafted = Signal()
+    """Whether the chosen kernel's text is as it is on file changed."""
+
+    def __init__(self, kernels: list[Kernel]) -> None:
+        super().__init__(kernels, Problem.cube(_BENCH_SIZE))
+        self.base = self.kernel = kernels[0]
+        self.breaks: tuple[str, ...] = ()
+        self.fault: FrontMatterError | None = None
+        """Why the text that is being edited is no kernel: `kernel` is then the one before."""
+        self.problem = self.wanted = Problem.cube(8)
+        self.params: dict[str, int] = dict(self.kernel.defaults)
+        self.order: Order = "grid"
+        self.bench_params: dict[str, int] = dict(self.kernel.defaults)
+        self._shipped = {kernel.path: kernel.sha256 for kernel in kernels}
+        self._drafts: dict[Path, str] = {}
+        self._on_file: dict[Path, str] = {}
+
+    # The text
+
+    @property
+    def variant(self) -> bool:
+        """Whether what is recorded and measured is not the kernel as it is on file."""
+        return self.kernel is not self.base
+
+    @property
+    def text(self) -> str:
+        """The text to show: of the broken kernel, or as far as it is edited, or as it is on file."""
+        return self.kernel.text if self.breaks else self.text_of(self.base)
+
+    @property
+    def title(self) -> str:
+        """What the shown text is, for people: the file's name, and what was done to it."""
+        name = self.base.path.name
+        if self.breaks:
+            return f"{name}, broken: {'; '.join(self.kernel.changes)}"
+        return f"{name}, edited" if self.unsaved(self.base) else name
+
+    def text_of(self, base: Kernel) -> str:
+        """Return a kernel's text as far as it is edited."""
+        return self._drafts.get(base.path, base.text)
+
+    def on_file(self, base: Kernel) -> str:
+        """Return the text that a kernel's file has, as far as is known."""
+        return self._on_file.get(base.path, base.text)
+
+    def unsaved(self, base: Kernel) -> bool:
+        """Say whether a kernel's text was edited and is not on file."""
+        return self.text_of(base) != self.on_file(base)
+
+    def all_unsaved(self) -> list[Kernel]:
+        """Return the kernels whose edited text is not on file."""
+        return [kernel for kernel in self.kernels if self.unsaved(kernel)]
+
+    def shipped(self, kernel: Kernel) -> bool:
+        """Say whether a kernel is one that gemmviz brings, unchanged."""
+        return self._shipped.get(kernel.path) == kernel.sha256
+
+    def is_shipped_file(self, base: Kernel) -> bool:
+        """Say whether a kernel's file is one that gemmviz brings: it is never written."""
+        return base.path in self._shipped
+
+    def draft(self, text: str) -> None:
+        """Keep a text as it is being typed: quick, and nothing is recorded yet (see `edit`)."""
+        before = self.title
+        self.breaks = ()
+        self._keep(self.base, text)
+        if self.title != before:
+            self.drafted.emit()
+
+    def edit(self, text: str) -> None:
+        """Let the chosen kernel be what a text says; a text that is no kernel is kept, and `fault` says why."""
+        self.breaks = ()
+        self._keep(self.base, text)
+        kernel = self._drafted(self.base)
+        self._put(kernel if kernel is not None else self.kernel)
+
+    def settle(self) -> None:
+        """Let the chosen kernel be what was typed last, without waiting for a pause."""
+        if not self.breaks and self.fault is None and self.text != self.kernel.text:
+            self.edit(self.text)
+
+    def break_it(self, ids: tuple[str, ...]) -> None:
+        """Show and measure the kernel on file with some of its declared changes; none: as it was edited before.
+
+        Raises
+        ------
+        GemmvizError
+            When the kernel declares no such change.
+        """
+        variant = broken(self.base, ids) if ids else None
+        self.breaks = tuple(ids)
+        self.fault = None
+        self._put(variant or self._drafted(self.base) or self.base)
+
+    def revert(self) -> None:
+        """Mend what is broken; else go back to the text on file."""
+        if self.breaks:
+            self.break_it(())
+        else:
+            self.edit(self.on_file(self.base))
+
+    def set_on_file(self, base: Kernel, text: str) -> None:
+        """Say which text the file of a kernel has now."""
+        self._on_file[base.path] = text
+        self.drafted.emit()
+
+    def drop_edits(self, base: Kernel) -> None:
+        """Forget what was edited in a kernel: it was saved elsewhere."""
+        self._drafts.pop(base.path, None)
+        self.drafted.emit()
+
+    def _keep(self, base: Kernel, text: str) -> None:
+        if text == base.text:
+            self._drafts.pop(base.path, None)
+        else:
+            self._drafts[base.path] = text
+
+    def _drafted(self, base: Kernel) -> Kernel | None:
+        """Return a kernel as it is edited; None, with the reason in `fault`, where the text is no kernel."""
+        text = self.text_of(base)
+        self.fault = None
+        if text == base.text:
+            return base
+        path = base.path.with_stem(base.path.stem + _EDITED)
+        try:
+            return parse(text, path)
+        except FrontMatterError as error:
+            self.fault = FrontMatterError(str(error).replace(path.name, base.path.name, 1), error.line)
+            return None
+
+    def _put(self, kernel: Kernel) -> None:
+        """Choose another text of the same kernel: size and parameters stay, as far as it has them."""
+        if kernel.params.keys() - self.params.keys():
+            self.params = kernel.defaults | picture_params(kernel, self.problem) | self.params
+        self.params = {name: self.params[name] for name in kernel.params}
+        self.bench_params = {name: self.bench_params.get(name, value) for name, value in kernel.defaults.items()}
+        self.kernel = kernel
+        self.chosen.emit()
+
+    # The launch
+
+    def launch(self) -> Launch:
+        """Return the launch that is chosen.
+
+        Raises
+        ------
+        GemmvizError
+            When sizes and parameters do not fit the kernel; the message says what would.
+        """
+        return launch(self.kernel, self.problem, self.params)
+
+    def choose_kernel(self, kernel: Kernel, params: dict[str, int] | None = None) -> None:
+        """Choose a rung, with parameters small enough that its tiles can be seen at the chosen size.
+
+        A rung that does not take that size is shown at one that it takes, and the next rung at the chosen one again.
+        A rung that was edited is chosen as it was left.
+        """
+        base = self._base_of(kernel)
+        self.breaks = ()
+        if base is kernel:
+            kernel = self._drafted(base) or base
+        else:
+            self.fault = None
+            if kernel.path.stem.endswith(_EDITED):
+                self._keep(base, kernel.text)
+            else:
+                self.breaks = tuple(kernel.path.stem.partition("~")[2].split("+"))
+        self.base = base
+        self.problem = picture_problem(kernel, self.wanted)
+        self.params = kernel.defaults | picture_params(kernel, self.problem) | (params or {})
+        self.bench_params = dict(kernel.defaults)
+        self.kernel = kernel
+        self.chosen.emit()
+
+    def _base_of(self, kernel: Kernel) -> Kernel:
+        """Return the kernel on file that a variant comes from; any other kernel is its own."""
+        stem, mark, _ = kernel.path.stem.partition("~")
+        found = (k for k in self.kernels if mark and k.path == kernel.path.with_stem(stem))
+        return next(found, kernel)
+
+    def choose(
+        self, problem: Problem | None = None, params: dict[str, int] | None = None, order: Order | None = None
+    ) -> None:
+        """Choose the size, some parameters, or the order of the blocks."""
+        before = (self.problem, self.params, self.order)
+        self.problem = self.wanted = problem or self.problem
+        self.params = self.params | (params or {})
+        self.order = order or self.order
+        if before != (self.problem, self.params, self.order):
+            self.chosen.emit()
+
+    def choose_bench(self, problem: Problem | None = None, params: dict[str, int] | None = None) -> None:
+        """Choose the size and parameters to measure with."""
+        self.bench_problem = problem or self.bench_problem
+        self.bench_params = self.bench_params | (params or {})
+        self.bench_chosen.emit()
+
+    # The ladder
+
+    def add_kernel(self, kernel: Kernel, on_file: str | None = None) -> None:
+        """Put a kernel on the ladder, in the place of the one from the same file, and choose it.
+
+        Parameters
+        ----------
+        kernel
+            What to add; edits of the one before it are dropped.
+        on_file
+            The text that its file has, where that is not the kernel's.
+
+        Raises
+        ------
+        GemmvizError
+            When another kernel of the ladder has its name.
+        """
+        known = kernel.path in [k.path for k in self.kernels]
+        if known and kernel.path == self.base.path:
+            params = self.params
+            self._replace(kernel, on_file)
+            self.breaks, self.fault, self.base = (), None, kernel
+            self.params = params
+            self._put(kernel)
+            return
+        self._replace(kernel, on_file)
+        self.choose_kernel(kernel)
+
+    def renew(self, kernel: Kernel) -> None:
+        """Take a kernel whose file has changed; the chosen one stays chosen."""
+        if kernel.path == self.base.path:
+            self.add_kernel(kernel)
+        else:
+            self._replace(kernel, None)
+
+    def refuse_name(self, path: Path, name: str) -> None:
+        """Refuse a kernel at a path whose name another one has.
+
+        Raises
+        ------
+        GemmvizError
+            When there is one.
+        """
+        if name in [k.name for k in self.kernels if k.path != path]:
+            raise GemmvizError(f"the ladder has a kernel named {name!r} already: rename {path.name}")
+
+    def _replace(self, kernel: Kernel, on_file: str | None) -> None:
+        paths = [k.path for k in self.kernels]
+        if kernel.path in paths:
+            self.kernels[paths.index(kernel.path)] = kernel
+        else:
+            self.refuse_name(kernel.path, kernel.name)
+            self.kernels.append(kernel)
+        self._drafts.pop(kernel.path, None)
+        self._on_file[kernel.path] = kernel.text if on_file is None else on_file
+        self.forget(kernel.name)
+        self.kernels_changed.emit()

@@ -1,0 +1,152 @@
+// Asynchronous copies from global to shared memory (cp.async). Rules: PTX ISA, "Data Movement and Conversion
+// Instructions: Asynchronous copy": a thread's groups complete in order, and only its own wait makes a copy visible to it.
+// Here a copy arrives as late as it may, at that wait: who forgets it reads what was there before.
+#define _GNU_SOURCE
+#include "async.h"
+#include "runtime.h"
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MOST_THREADS = 1024, MOST_UNDER_WAY = 256, LARGEST = 16, MOST_INSTRUCTIONS = 1024 };
+
+// One copy that arrived, for Python: how many rows it made, and in the how manieth place of its thread's copies.
+typedef struct {
+    uint32_t block, order;
+    uint16_t thread, phase; // phase: when it was issued
+    uint16_t reads, writes;
+} arrival;
+
+typedef struct {
+    char *to;
+    uintptr_t pc;
+    uint32_t bytes, group, phase, reads;
+    char data[LARGEST];
+} copy;
+
+static struct {
+    uint32_t block, groups, first, end, order;
+    int used;
+    copy under_way[MOST_UNDER_WAY]; // a ring: `first` up to `end`
+} of[MOST_THREADS];
+
+// Shared with processes that are forked later: each of them adds to it.
+static struct {
+    uint64_t count, instructions;
+    uintptr_t pc[MOST_INSTRUCTIONS];
+    arrival log[];
+} *told;
+static uint64_t room;
+
+// Gets ready for a run that makes at most `capacity` accesses. Returns 0 when there is no memory.
+int gv_copies_begin(uint64_t capacity)
+{
+    size_t bytes = sizeof *told + capacity * sizeof(arrival);
+    for (int i = 0; i < MOST_THREADS; i++) of[i].used = 0;
+    room = capacity;
+    told = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return told != MAP_FAILED;
+}
+
+void gv_copies_end(void)
+{
+    munmap(told, sizeof *told + room * sizeof(arrival));
+}
+
+// Hands out what arrived, and the addresses of the instructions: a copy's write stands at one, its read one byte before.
+uint64_t gv_copies(const arrival **log, const uintptr_t **pc, uint64_t *instructions)
+{
+    *log = told->log;
+    *pc = told->pc;
+    *instructions = told->instructions;
+    return told->count;
+}
+
+uint64_t gv_copies_told(void)
+{
+    return told->count;
+}
+
+void gv_copies_take_back(uint64_t count)
+{
+    told->count = count;
+}
+
+static void tell_instruction(uintptr_t pc)
+{
+    uint64_t known = __atomic_load_n(&told->instructions, __ATOMIC_ACQUIRE);
+    for (uint64_t i = 0; i < known && i < MOST_INSTRUCTIONS; i++)
+        if (told->pc[i] == pc) return;
+    // Two processes may both add it: twice is as good as once.
+    uint64_t at = __atomic_fetch_add(&told->instructions, 1, __ATOMIC_ACQ_REL);
+    if (at >= MOST_INSTRUCTIONS) gv_stop(GV_TOO_MANY_SITES);
+    told->pc[at] = pc;
+}
+
+static uint32_t made_row(void *address, uint32_t bytes, int how, uintptr_t pc)
+{
+    uint64_t before = gv_now.run->count;
+    gv_access(address, bytes, how, pc);
+    return gv_now.run->count != before;
+}
+
+void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t source_bytes)
+{
+    uintptr_t pc = GV_PC;
+    uint32_t thread = gv_now.thread;
+    if (!of[thread].used || of[thread].block != gv_now.block) {
+        of[thread].used = 1;
+        of[thread].block = gv_now.block;
+        of[thread].groups = of[thread].first = of[thread].end = of[thread].order = 0;
+    }
+    if (of[thread].end - of[thread].first == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
+    tell_instruction(pc);
+    copy *c = &of[thread].under_way[of[thread].end++ % MOST_UNDER_WAY];
+    if (source_bytes > bytes) source_bytes = bytes;
+    *c = (copy){.to = shared, .pc = pc, .bytes = bytes, .group = of[thread].groups, .phase = gv_now.phase};
+    // The hardware wants both addresses to be multiples of the size, however much is read.
+    if (source_bytes && (uintptr_t)global & (bytes - 1)) {
+        gv_now.run->last_pc = pc;
+        gv_now.run->fault_address = (uintptr_t)global;
+        gv_stop(GV_MISALIGNED);
+    }
+    // What is read at once is a power of two in size.
+    for (uint32_t done = 0, step; done < source_bytes; done += step) {
+        for (step = bytes; step > source_bytes - done; step /= 2) {}
+        c->reads += made_row((char *)global + done, step, 0, pc - 1);
+    }
+    memcpy(c->data, global, source_bytes);
+}
+
+void gv_copy_commit(void)
+{
+    of[gv_now.thread].groups++;
+}
+
+static void arrive(copy *c)
+{
+    uint32_t thread = gv_now.thread;
+    uint32_t writes = made_row(c->to, c->bytes, GV_WRITE, c->pc);
+    memcpy(c->to, c->data, c->bytes);
+    uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
+    if (at >= room) gv_stop(GV_FULL); // a copy whose destination is no array makes no row that would have been too many
+    told->log[at] = (arrival){
+        gv_now.block, of[thread].order++, (uint16_t)thread, (uint16_t)c->phase, (uint16_t)c->reads, (uint16_t)writes};
+}
+
+void gv_copy_wait(uint32_t left)
+{
+    uint32_t thread = gv_now.thread;
+    if (!of[thread].used || of[thread].block != gv_now.block) return;
+    while (of[thread].first != of[thread].end) {
+        copy *c = &of[thread].under_way[of[thread].first % MOST_UNDER_WAY];
+        if (c->group + left >= of[thread].groups) return;
+        of[thread].first++;
+        arrive(c);
+    }
+}
+
+void gv_copy_wait_all(void)
+{
+    gv_copy_commit();
+    gv_copy_wait(0);
+}

@@ -1,0 +1,11 @@
+// Asynchronous copies to shared memory, as CUDA's own header offers them. Meanings as in the CUDA C++ Programming Guide,
+// "Pipeline Primitives Interface".
+#pragma once
+#include "../async.h"
+
+GV_DEVICE void __pipeline_memcpy_async(void *shared, const void *global, size_t bytes, size_t zeros = 0)
+{
+    gv_copy_async(shared, global, (unsigned)bytes, (unsigned)(bytes - zeros));
+}
+GV_DEVICE void __pipeline_commit() { gv_copy_commit(); }
+GV_DEVICE void __pipeline_wait_prior(size_t left) { gv_copy_wait((unsigned)left); }

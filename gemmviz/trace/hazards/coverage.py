@@ -1,0 +1,44 @@
+"""Elements of C that no thread writes, or more than one."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from gemmviz.trace.hazards.finding import Finding
+from gemmviz.trace.hazards.touches import C, Touches, groups
+from gemmviz.trace.hazards.wording import cell, element_name, who
+from gemmviz.trace.recording import Recording
+
+
+def coverage(recording: Recording, t: Touches, raced: bool) -> Iterator[Finding]:
+    """Look for elements of C that no thread writes, or more than one."""
+    log = recording.accesses
+    in_c = t.write & (log.array[t.row] == C) & ~t.atomic
+    written = np.zeros(recording.arrays[C].size, bool)
+    all_writes = t.write & (log.array[t.row] == C)
+    written[t.slot[all_writes] - t.base[C]] = True
+    missing = np.flatnonzero(~written)
+    if len(missing) and recording.scope is None:  # the other blocks would write the rest
+        row, column = cell(recording.arrays[C], int(missing[0]))
+        text = f"{len(missing):,} of {len(written):,} elements of C are never written, the first is C[{row}, {column}]"
+        sites = log.site[t.row[all_writes]]
+        line = recording.sites[int(np.bincount(sites).argmax())].line if len(sites) else _head(recording)
+        text += f"; line {line} writes the others" if len(sites) and line else ""
+        yield Finding("element of C never written", line, text, len(missing), array="C")
+    rows = np.flatnonzero(in_c)
+    first, last = groups((t.slot[rows],))
+    both = (t.block[rows[first]] != t.block[rows[last]]) | (t.thread[rows[first]] != t.thread[rows[last]])
+    if both.any() and not raced:
+        one, other = int(t.row[rows[first[both][0]]]), int(t.row[rows[last[both][0]]])
+        line = recording.sites[int(log.site[one])].line
+        text = f"{element_name(recording, one)} is written by {who(recording, one)} and by {who(recording, other)}"
+        other_line = recording.sites[int(log.site[other])].line
+        yield Finding("element of C written by two threads", line, text, int(both.sum()), other_line, "C")
+
+
+def _head(recording: Recording) -> int:
+    """Return the line on which the kernel's function begins, 0 where it is not found."""
+    name = re.split(r"[\s<]", recording.label)[0].rpartition("::")[2]
+    found = re.search(rf"^(?!//).*\b{re.escape(name)}\s*\(", recording.text, re.MULTILINE)
+    return recording.text[: found.end()].count("\n") + 1 if found else 0

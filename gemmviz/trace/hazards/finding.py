@@ -1,0 +1,43 @@
+"""One defect of a kernel."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal[
+    "out of bounds",
+    "race",
+    "read of memory nobody wrote",
+    "barrier divergence",
+    "element of C never written",
+    "element of C written by two threads",
+    "wrong result",
+    "crash",
+    "does not compile",
+    "front matter",
+]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One defect.
+
+    Attributes
+    ----------
+    kind
+        Its class.
+    line, other_line
+        Lines of the kernel's file, from 1, of the two parties; 0 where unknown, or where there is one party.
+    text
+        Who does what to which element, for people, without the line.
+    count
+        How many elements it happens to; for accesses out of bounds, how many accesses.
+    array
+        The array that it is about, where it is about one.
+    """
+
+    kind: Kind
+    line: int
+    text: str
+    count: int = 1
+    other_line: int = 0
+    array: str = ""

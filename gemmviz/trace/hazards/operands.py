@@ -1,0 +1,225 @@
+"""Which operands a wrong element of C was computed from, and which it should have been.
+
+C[i, j] needs row i of A and column j of B, each element as often as its neighbours. An owner of elements of C that
+reads another row or column, leaves an element out, or takes one more often than the rest is where a wrong C comes from.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.trace.hazards.finding import Finding
+from gemmviz.trace.hazards.origins import Items, origins
+from gemmviz.trace.hazards.touches import C, Flags, Ints
+from gemmviz.trace.hazards.wording import element_name, who
+from gemmviz.trace.recording import Recording
+
+_IRREGULAR = ", unlike the rest of its "
+_ENOUGH = 300_000  # accesses that are followed, or those of one block
+_MOST = 4_000_000  # pairs of (row or column of C, k) that are counted
+
+
+@dataclass(frozen=True)
+class Uses:
+    """Who uses what: one entry per element of A or B that reaches an owner of wrong elements of C.
+
+    ``unit`` numbers the owners. ``outer`` is the row of A or the column of B, ``k`` the other index. ``row`` is the
+    access, ``fill`` the access that wrote the shared copy or -1.
+    """
+
+    unit: Ints
+    matrix: Ints
+    outer: Ints
+    k: Ints
+    row: Ints
+    fill: Ints
+
+
+def wrong_operands(recording: Recording) -> list[Finding]:
+    """Explain wrong elements of C by what their owners read; at most one reason for A and one for B."""
+    by_warp = "mma" in recording.text or "__shfl" in recording.text
+    items = origins(recording, _telling_rows(recording), by_warp=by_warp)
+    unit = _units(items, by_warp)
+    cells, owners = _owned(recording, items, unit)
+    if not len(cells):
+        return []
+    uses = _uses(recording, items, unit, np.unique(owners))
+    found = [next(_reasons(recording, uses, matrix, cells, owners), None) for matrix in (0, 1)]
+    reasons = [finding for finding in found if finding is not None]
+    # What a loop leaves out it leaves out of A and of B: one mistake.
+    same = len(reasons) == 2 and reasons[0].line == reasons[1].line and all(_IRREGULAR in f.text for f in reasons)
+    return reasons[:1] if same else reasons
+
+
+def wrong_elements(recording: Recording) -> Flags:
+    """Return which elements of C (m x n) are wrong; of blocks that did not run, none is."""
+    wrong: Flags = ~(recording.c == recording.a @ recording.b)
+    return wrong if recording.scope is None else wrong & (recording.owners[0] >= 0)
+
+
+def last_uses(recording: Recording) -> Ints:
+    """Return the last access that brings an operand to the owner of each wrong element of C, in their order."""
+    items = origins(recording, _telling_rows(recording), by_warp=False)
+    unit = _units(items, False)
+    _, owners = _owned(recording, items, unit)
+    brings = (items.matrix >= 0) & ~items.write & ~items.copied & np.isin(unit, owners)
+    rows: Ints = items.row[brings]
+    return rows
+
+
+def _telling_rows(recording: Recording) -> Ints:
+    """Return the accesses of a few blocks that compute wrong elements: one example is enough."""
+    log = recording.accesses
+    if recording.backend == "c":  # one thread after the other, one element after the other
+        return np.arange(min(len(log), _ENOUGH))
+    block = recording.owners[0][wrong_elements(recording)]
+    blocks = np.unique(block[block >= 0])
+    first, end = (np.searchsorted(log.block, blocks, side) for side in ("left", "right"))
+    taken = max(int(np.searchsorted(np.cumsum(end - first), _ENOUGH)), 1)
+    stretches = [np.arange(f, e) for f, e in zip(first[:taken], end[:taken], strict=True)]
+    return np.concatenate(stretches) if stretches else np.zeros(0, np.int64)
+
+
+def _units(items: Items, by_warp: bool) -> Ints:
+    """Give a number to what computes together: a thread, or each of the elements that a thread computes in turn.
+
+    A thread's accesses up to a store to C, and those of earlier stretches that store to the same elements, are one.
+    """
+    if by_warp or not len(items.row):
+        return items.owner
+    store = items.write & (items.array == C)
+    new_owner = np.append(True, items.owner[1:] != items.owner[:-1])
+    use = ~items.write & (items.matrix >= 0) & ~items.copied
+    # A stretch begins with an owner, or with the first use behind a store.
+    stored = np.cumsum(store)
+    last_use = np.maximum.accumulate(np.where(use, np.arange(len(use)), -1))
+    before = np.append(-1, last_use[:-1])
+    begins = new_owner | (use & (before >= 0) & (stored > stored[np.maximum(before, 0)]))
+    stretch = np.cumsum(begins) - 1
+    cell = np.full(int(stretch[-1]) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(cell, stretch[store], items.element[store])
+    keys = np.stack([items.owner, cell[stretch]], axis=1)
+    number: Ints = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    return number
+
+
+def _owned(recording: Recording, items: Items, unit: Ints) -> tuple[Ints, Ints]:
+    """Return the wrong elements of C that somebody wrote, and the unit that wrote each last."""
+    store = np.flatnonzero(items.write & (items.array == C))
+    store = store[np.argsort(items.row[store], kind="stable")]
+    owner = np.full(recording.arrays[C].size, -1, np.int64)
+    owner[items.element[store]] = unit[store]
+    row, column = recording.arrays[C].cells(np.arange(len(owner)))
+    cells = np.flatnonzero(wrong_elements(recording)[row, column] & (owner >= 0))
+    return cells, owner[cells]
+
+
+def _uses(recording: Recording, items: Items, unit: Ints, units: Ints) -> Uses:
+    picked = np.flatnonzero((items.matrix >= 0) & ~items.write & ~items.copied & np.isin(unit, units))
+    matrix, origin = items.matrix[picked], items.origin[picked]
+    outer, k = np.zeros((2, len(picked)), np.int64)
+    for which in (0, 1):
+        mine = matrix == which
+        row, column = recording.arrays[which].cells(origin[mine])
+        outer[mine], k[mine] = (row, column) if which == 0 else (column, row)
+    return Uses(unit[picked], matrix, outer, k, items.row[picked], items.fill[picked])
+
+
+def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners: Ints) -> Iterator[Finding]:
+    """Yield what is wrong with the uses of A (0) or B (1): foreign ones, then left out, then too frequent ones."""
+    row, column = recording.arrays[C].cells(cells)
+    outer = row if matrix == 0 else column
+    length = max(recording.m, recording.n)
+    pairs, example = np.unique(owners * length + outer, return_index=True)
+    mine = np.flatnonzero(uses.matrix == matrix)
+    key = uses.unit[mine] * length + uses.outer[mine]
+    place = np.searchsorted(pairs, key)
+    owned = (place < len(pairs)) & (pairs[np.minimum(place, len(pairs) - 1)] == key)
+    # An owner may own right elements as well as wrong ones: only what belongs to none of them is foreign.
+    foreign = mine[~owned & ~_belongs_to_right(recording, uses, mine, matrix)]
+    if len(foreign):
+        yield _foreign(recording, uses, foreign, cells, owners)
+    if len(pairs) * recording.k > _MOST or not owned.any():
+        return
+    inside = mine[owned]
+    at = place[owned] * recording.k + uses.k[inside]
+    count = np.bincount(at, minlength=len(pairs) * recording.k).reshape(len(pairs), recording.k)
+    usual = int(np.median(count[count > 0]))
+    for odd in (count == 0, count > usual):
+        pair, k = np.nonzero(odd)
+        if len(pair):
+            near = inside[place[owned] == pair[0]]
+            near = near if len(near) else mine  # nobody uses any of that row or column
+            yield _uneven(
+                recording, uses, near, matrix, int(cells[example[pair[0]]]), int(k[0]), count[pair[0], k[0]], len(pair)
+            )
+
+
+def _belongs_to_right(recording: Recording, uses: Uses, mine: Ints, matrix: int) -> Flags:
+    """Tell which uses fit an element of C that is right."""
+    block, thread = recording.owners
+    right = ~wrong_elements(recording)
+    log = recording.accesses
+    size = max(recording.m, recording.n)
+    axis = 0 if matrix == 0 else 1
+    cell = np.nonzero(right & (block >= 0))
+    if not len(cell[0]):
+        return np.zeros(len(mine), bool)
+    keys = (block[cell] * recording.threads + thread[cell]) * size + cell[axis]
+    rows = uses.row[mine]
+    wanted = (log.block[rows].astype(np.int64) * recording.threads + log.thread[rows]) * size + uses.outer[mine]
+    found: Flags = np.isin(wanted, keys)
+    return found
+
+
+def _foreign(recording: Recording, uses: Uses, foreign: Ints, cells: Ints, owners: Ints) -> Finding:
+    use = int(foreign[0])
+    cell = int(cells[np.flatnonzero(owners == uses.unit[use])[0]])
+    line, other, via = _lines(recording, uses, use)
+    text = (
+        f"{who(recording, int(uses.row[use]))} uses {_operand(uses, use)} for {_c(recording, cell)}{via}: "
+        f"{_needs(recording, cell)}"
+    )
+    return Finding("wrong result", line, text, recording.wrong, other, "AB"[uses.matrix[use]])
+
+
+def _uneven(
+    recording: Recording, uses: Uses, near: Ints, matrix: int, cell: int, k: int, times: int, count: int
+) -> Finding:
+    """Report an element that is used too often or not at all; `near` are uses of its row or column."""
+    use = int(near[np.argmin(np.abs(uses.k[near] - k))])
+    line, other, via = _lines(recording, uses, use)
+    row, column = recording.arrays[C].cells(np.array([cell]))
+    name = f"A[{row[0]}, {k}]" if matrix == 0 else f"B[{k}, {column[0]}]"
+    rest = "row" if matrix == 0 else "column"
+    owner = who(recording, int(uses.row[use]))
+    what = f"never uses {name}" if not times else f"uses {name} {times} times"
+    text = f"{owner} {what} for {_c(recording, cell)}{_IRREGULAR}{rest}{via}"
+    return Finding("wrong result", line, text, recording.wrong, other, "AB"[matrix])
+
+
+def _lines(recording: Recording, uses: Uses, use: int) -> tuple[int, int, str]:
+    """Return the line of a use, the line that filled the shared copy it came from (or 0), and how to say so."""
+    line = [s.line for s in recording.sites]
+    site = recording.accesses.site
+    here, fill = line[int(site[uses.row[use]])], int(uses.fill[use])
+    if fill < 0:
+        return here, 0, ""
+    there = line[int(site[fill])]
+    return here, there, f" (it reads {element_name(recording, int(uses.row[use]))}, which line {there} filled)"
+
+
+def _operand(uses: Uses, use: int) -> str:
+    outer, k = int(uses.outer[use]), int(uses.k[use])
+    return f"A[{outer}, {k}]" if uses.matrix[use] == 0 else f"B[{k}, {outer}]"
+
+
+def _c(recording: Recording, cell: int) -> str:
+    row, column = recording.arrays[C].cells(np.array([cell]))
+    return f"C[{row[0]}, {column[0]}]"
+
+
+def _needs(recording: Recording, cell: int) -> str:
+    row, column = recording.arrays[C].cells(np.array([cell]))
+    return f"it needs row {row[0]} of A and column {column[0]} of B"

@@ -1,0 +1,134 @@
+"""Which element of A or B each read brings to its thread, through shared memory where it goes that way.
+
+An asynchronous copy says what it copied. Of a copy through a register the recording shows a read and a later write by
+one thread: for each instruction that writes, the distance at which most of its values agree is taken for the distance
+of its read. That is an attribution and may be wrong; it is used only to explain a C that is wrong anyway.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.trace.hazards.touches import Flags, Ints
+from gemmviz.trace.recording import WARP, Recording
+
+_LAGS = 16  # accesses by which a read may lie before the write of what it read
+_INPUTS = 2  # A and B come first
+
+
+@dataclass(frozen=True)
+class Items:
+    """Every element of every access, thread after thread, each in the order of its accesses.
+
+    ``owner`` numbers the threads, or the warps where lanes work together. ``matrix`` is 0 for A, 1 for B and -1 where
+    the access has nothing of either; ``origin`` is the element of it. ``fill`` is the row that wrote the shared copy
+    which is read, -1 elsewhere. ``copied`` marks the reads that only feed a shared copy.
+    """
+
+    row: Ints
+    owner: Ints
+    array: Ints
+    element: Ints
+    write: Flags
+    matrix: Ints
+    origin: Ints
+    fill: Ints
+    copied: Flags
+
+
+def origins(recording: Recording, rows: Ints, *, by_warp: bool) -> Items:
+    """Find out for some accesses which element of A or B their value is.
+
+    Parameters
+    ----------
+    recording
+        Any.
+    rows
+        All accesses of some blocks, in their order.
+    by_warp
+        Whether lanes work together, so that what one of them reads another one uses.
+    """
+    log = recording.accesses
+    position, element, value = recording.covered(rows)
+    row = rows[position]
+    threads = -(-recording.threads // WARP) * WARP
+    thread = log.block[row].astype(np.int64) * threads + log.thread[row]
+    order = np.argsort(thread, kind="stable")
+    row, element, value, thread = (column[order].astype(column.dtype) for column in (row, element, value, thread))
+    array, write = log.array[row].astype(np.int64), log.write[row]
+    shared = np.array([a.space == "shared" for a in recording.arrays])[array]
+    is_input = ~write & (array < _INPUTS)
+
+    source = np.full(len(row), -1, np.int64)  # of a write to shared memory: the item that read its value
+    stores = np.flatnonzero(write & shared)
+    _take_copies(recording, row, element, stores, source)
+    site = log.site[row]
+    for one in np.unique(site[stores]):
+        mine = stores[site[stores] == one]
+        fits = np.array([_fits(mine, lag, thread, value, is_input) for lag in range(1, _LAGS + 1)])
+        for lag in np.argsort(-fits.sum(axis=1), kind="stable"):
+            found = mine[fits[lag] & (source[mine] < 0)]
+            source[found] = found - (lag + 1)
+
+    slot = _slots(recording, array, element, log.block[row])
+    fill_item = _last_write(slot, row, write & shared)
+    origin_item = np.where(is_input, np.arange(len(row)), -1)
+    through = ~write & shared & (fill_item >= 0)
+    origin_item[through] = source[fill_item[through]]
+    origin_item[write] = source[write]
+    known = origin_item >= 0
+    copied = np.zeros(len(row), bool)
+    copied[source[source >= 0]] = True
+    return Items(
+        row,
+        thread // WARP if by_warp else thread,
+        array,
+        element.astype(np.int64),
+        write,
+        np.where(known, array[origin_item], -1),
+        np.where(known, element[origin_item], -1),
+        np.where(through, row[fill_item], -1),
+        copied,
+    )
+
+
+def _take_copies(recording: Recording, row: Ints, element: Ints, stores: Ints, source: Ints) -> None:
+    """Give the writes of asynchronous copies the reads that they say they are of."""
+    copies = recording.accesses.copies
+    copies = copies[copies[:, 1] >= 0]
+    if not len(copies):
+        return
+    first_item = np.full(len(recording.accesses), -1, np.int64)
+    first_item[row[::-1]] = np.arange(len(row))[::-1]
+    read_of = np.full(len(recording.accesses), -1, np.int64)
+    read_of[copies[:, 0]] = copies[:, 1]
+    mine = stores[read_of[row[stores]] >= 0]
+    source[mine] = first_item[read_of[row[mine]]] + mine - first_item[row[mine]]
+
+
+def _fits(stores: Ints, lag: int, thread: Ints, value: np.ndarray, is_input: Flags) -> Flags:
+    at = stores - lag
+    before = np.maximum(at, 0)
+    fits: Flags = (at >= 0) & is_input[before] & (thread[before] == thread[stores]) & (value[before] == value[stores])
+    return fits
+
+
+def _slots(recording: Recording, array: Ints, element: Ints, block: Ints) -> Ints:
+    """Give each element a number; a shared array has a copy per block."""
+    base, each = [0], []
+    for info in recording.arrays:
+        each.append(info.size if info.space == "shared" else 0)
+        base.append(base[-1] + info.size * (recording.blocks if info.space == "shared" else 1))
+    slot: Ints = np.array(base, np.int64)[array] + np.array(each, np.int64)[array] * block + element
+    return slot
+
+
+def _last_write(slot: Ints, row: Ints, writes: Flags) -> Ints:
+    """Return for each item the latest write before it to the same element, -1 where there is none."""
+    order = np.lexsort((row, slot))
+    at = np.where(writes[order], np.arange(len(order)), -1)
+    latest = np.maximum.accumulate(at) if len(at) else at
+    fits = (latest >= 0) & (slot[order[np.maximum(latest, 0)]] == slot[order])
+    found = np.full(len(order), -1, np.int64)
+    found[order[fits]] = order[latest[fits]]
+    return found

@@ -1,0 +1,119 @@
+"""Two threads at one element, with nothing that puts them in order.
+
+Two accesses to one element by different threads race when at least one writes, not both are atomic, and nothing puts
+them in order: no barrier between them within a block, no ``__syncwarp`` within a warp, and nothing at all between
+blocks. Source of the rules: CUDA C++ Programming Guide, "Synchronization Functions" and "Memory Fence Functions".
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gemmviz.trace.hazards.finding import Finding
+from gemmviz.trace.hazards.touches import Flags, Ints, Touches, groups
+from gemmviz.trace.hazards.wording import array_name, element_name, who
+from gemmviz.trace.recording import WARP, Recording
+
+
+def races(recording: Recording, t: Touches) -> Iterator[Finding]:
+    """Look for races between blocks, between the warps of a block, and between the lanes of a warp.
+
+    Each is a grouping of the sorted accesses by more columns than the one before. In a group that holds a write and
+    more than one block (or warp, or thread), the first and the last access are by different ones, so that one of both
+    races with the write.
+    """
+    is_global = np.array([a.space == "global" for a in recording.arrays])
+    in_global = is_global[recording.accesses.array[t.row]]
+    pairs: list[tuple[Ints, Ints]] = []
+    for owner, columns, where in (
+        (t.block, (t.slot,), in_global),
+        (t.warp, (t.slot, t.block, t.phase), None),
+        (t.thread, (t.slot, t.block, t.phase, t.warp, t.turn), None),
+    ):
+        first, last = groups(columns)
+        writes = np.add.reduceat(t.write, first) > 0 if len(first) else first > 0
+        plain = np.add.reduceat(~t.atomic, first) > 0 if len(first) else first > 0
+        race = writes & plain & (owner[first] != owner[last])
+        if where is not None:
+            race &= where[first]
+        first, last = first[race], last[race]
+        writer = _first_write(t.write, first)
+        pairs.append((t.row[writer], t.row[np.where(owner[first] != owner[writer], first, last)]))
+    writers, others = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    yield from _per_lines(recording, writers, others)
+
+
+def _first_write(write: Flags, first: Ints) -> Ints:
+    """Return the first row at or after each of `first` that writes; there is one in its group."""
+    writes = np.flatnonzero(write)
+    found: Ints = writes[np.searchsorted(writes, first)] if len(first) else first
+    return found
+
+
+def _per_lines(recording: Recording, writers: Ints, others: Ints) -> Iterator[Finding]:
+    """Yield one finding per array and pair of lines."""
+    log = recording.accesses
+    line = np.array([s.line for s in recording.sites] or [0], np.int64)
+    keys = np.stack([log.array[writers], line[log.site[writers]], line[log.site[others]]], axis=1)
+    _, example, counts = np.unique(keys.astype(np.int64), axis=0, return_index=True, return_counts=True)
+    for at, count in zip(example, counts, strict=True):
+        w, o = int(writers[at]), int(others[at])
+        mine, other, missing = _disorder(recording, w, o, line)
+        verb = "writes" if log.write[o] else "reads"
+        text = (
+            f"{who(recording, w)} writes {element_name(recording, w)} in line {line[log.site[w]]}{mine} while "
+            f"{who(recording, o)} {verb} it in line {line[log.site[o]]}{other}: {missing}"
+        )
+        yield Finding(
+            "race", int(line[log.site[w]]), text, int(count), int(line[log.site[o]]), array_name(recording, w)
+        )
+
+
+def _disorder(recording: Recording, writer: int, other: int, line: Ints) -> tuple[str, str, str]:
+    """Say in which step a write and the other access of a race are, and where what puts them in order is missing.
+
+    Which of both comes first is told by a thread that makes both in this phase: without the barrier after the use of a
+    tile it reads the old tile and goes on to write the next one; without the barrier before, it writes and then reads.
+    """
+    log = recording.accesses
+    if recording.backend == "c":
+        return "", "", "nothing puts the two in order"
+    if log.block[writer] != log.block[other]:
+        return "", "", "nothing puts two blocks in order"
+    in_warp = log.thread[writer] // WARP == log.thread[other] // WARP
+    missing = "no barrier and no __syncwarp()" if in_warp else "no barrier"
+    here, there = int(line[log.site[writer]]), int(line[log.site[other]])
+    if here == there or not (here and there):
+        return "", "", f"{missing} between the two"
+
+    step = "tile step" if recording.arrays[int(log.array[writer])].space == "shared" else "step"
+    alike = (log.block == log.block[writer]) & (log.array == log.array[writer])
+    for thread in (log.thread[writer], log.thread[other]):
+        rows = np.flatnonzero(alike & (log.thread == thread))
+        writes = rows[(line[log.site[rows]] == here) & log.write[rows]]
+        others = rows[(line[log.site[rows]] == there) & (log.write[rows] == log.write[other])]
+        now = [_in_same_stretch(recording, found, writer, in_warp) for found in (writes, others)]
+        if not all(map(len, now)):
+            continue
+        write_first = now[0][0] < now[1][0]
+        first, second = (here, there) if write_first else (there, here)
+        earlier = (others if write_first else writes)[0] < min(now[0][0], now[1][0])
+        if earlier and second < first:  # the way from the first line to the second one leads back to the loop's begin
+            ahead, place = (
+                f", already in the next {step},",
+                f"{missing} between line {first} and line {second} of the next one",
+            )
+            return ("", ahead.rstrip(","), place) if write_first else (ahead, ", still in this one", place)
+        looped = len(np.unique(log.phase[writes])) > 1
+        return "", f" in the same {step}" if looped else "", f"{missing} between line {first} and line {second}"
+    return "", "", f"{missing} between line {min(here, there)} and line {max(here, there)}"
+
+
+def _in_same_stretch(recording: Recording, rows: Ints, row: int, in_warp: bool) -> Ints:
+    """Return those rows that no barrier, and within a warp no ``__syncwarp``, parts from a row."""
+    log = recording.accesses
+    same = log.phase[rows] == log.phase[row]
+    if in_warp:
+        same &= log.turn[rows] == log.turn[row]
+    found: Ints = rows[same]
+    return found

@@ -1,0 +1,57 @@
+"""Reads of shared memory and of C that nobody has written."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gemmviz.trace.hazards.finding import Finding
+from gemmviz.trace.hazards.touches import C, Touches
+from gemmviz.trace.hazards.wording import array_name, element_name, who
+from gemmviz.trace.recording import Recording
+
+
+def unwritten_reads(recording: Recording, t: Touches, c_is_input: bool) -> Iterator[Finding]:
+    """Look for reads of shared memory and of C that come before any write.
+
+    A write by another thread in the same phase does not count against the read: where it matters it is a race.
+    """
+    log = recording.accesses
+    slots = int(t.slot[-1]) + 1 if len(t.slot) else 0
+    never = np.iinfo(np.int64).max
+    first_phase = np.full(slots, never)
+    first_row = np.full(slots, never)
+    writes = np.flatnonzero(t.write)
+    np.minimum.at(first_phase, t.slot[writes], t.phase[writes])
+    early = writes[t.phase[writes] == first_phase[t.slot[writes]]]
+    np.minimum.at(first_row, t.slot[early], t.row[early])
+
+    reads = np.flatnonzero(~t.write)
+    if c_is_input:
+        reads = reads[log.array[t.row[reads]] != C]
+    phase, row = first_phase[t.slot[reads]], first_row[t.slot[reads]]
+    writer = np.where(row == never, 0, row)
+    mine = (log.block[writer] == t.block[reads]) & (log.thread[writer] == t.thread[reads])
+    same_block = log.block[writer] == t.block[reads]
+    unwritten = (phase == never) | (same_block & (phase > t.phase[reads])) | (mine & (t.row[reads] < row))
+    rows = t.row[reads[unwritten]]
+    line = np.array([s.line for s in recording.sites] or [0], np.int64)
+    keys = np.stack([log.array[rows], line[log.site[rows]]], axis=1).astype(np.int64)
+    _, example, counts = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    for at, count in zip(example, counts, strict=True):
+        r = int(rows[at])
+        filler = _writing_line(recording, t, r)
+        text = f"{who(recording, r)} reads {element_name(recording, r)}, which nobody has written yet"
+        here = int(line[log.site[r]])
+        text += f"; line {filler} writes other elements" if filler not in (0, here) else ""
+        yield Finding("read of memory nobody wrote", here, text, int(count), filler, array_name(recording, r))
+
+
+def _writing_line(recording: Recording, t: Touches, row: int) -> int:
+    """Return the line that writes the element nearest to the one that a row reads, 0 when nobody writes the array."""
+    log = recording.accesses
+    writes = t.row[t.write & (log.array[t.row] == log.array[row])]
+    if not len(writes):
+        return 0
+    distance = np.abs(log.element[writes].astype(np.int64) - int(log.element[row]))
+    nearest = int(writes[int(distance.argmin())])
+    return recording.sites[int(log.site[nearest])].line

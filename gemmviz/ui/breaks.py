@@ -1,0 +1,119 @@
+"""Break it: takes declared parts away from the chosen rung, or puts them in, and shows which are."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+
+from gemmviz.catalogue.breaks import Break, fitting
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.session import Message, Session
+
+_LOOK_FOR = {
+    "race": "two threads at one element with no barrier between; C may still be right, by luck.",
+    "out of bounds": "accesses outside the matrices, at sizes that the tiles do not divide.",
+    "read of memory nobody wrote": "elements that are read before anybody wrote them.",
+    "barrier divergence": "threads that wait at a barrier which others never reach.",
+    "element of C never written": "elements of C that keep what lay in that memory.",
+    "element of C written by two threads": "elements of C that two threads write.",
+    "wrong result": "a C that is not A × B, though every access is in order.",
+    "uncoalesced": "lanes of a warp that touch more sectors than they need.",
+    "bank conflicts": "lanes of a warp that wait for one bank of shared memory.",
+    "fewer sectors": "lanes of a warp that now touch neighbouring elements.",
+    "fewer bank conflicts": "lanes of a warp that no longer wait for one bank.",
+    "none": "the time and the counters; there is no defect, and no request is worse than before.",
+}
+_KEY = "Ctrl+B"
+
+
+class BreakBox(QWidget):
+    """A button with a menu of what the chosen rung declares; what is taken away is ticked.
+
+    Parameters
+    ----------
+    session
+        Whose kernel to break.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.button = QToolButton()
+        self.button.setObjectName("slim")
+        self.button.setAccessibleName("Break it")
+        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        # The arrow that says that there is a menu stands in the padding.
+        self.button.setStyleSheet("padding-right: 16px;")
+        self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.menu = QMenu(self)
+        self.menu.setToolTipsVisible(True)
+        self.button.setMenu(self.menu)
+        self.offered: tuple[Break, ...] | None = None
+        self._mend = QAction("Mend everything", self)
+        self._mend.setToolTip("Back to the text before")
+        self._mend.triggered.connect(lambda *_: self._break(()))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.button)
+        for signal in (session.chosen, session.kernels_changed):
+            signal.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Offer what the chosen rung has, and tick what is done to it."""
+        base, made = self.session.base, self.session.breaks
+        offered = fitting(base)
+        if offered != self.offered:
+            self.offered = offered
+            self.menu.clear()
+            self.menu.addActions([self._action(change) for change in offered])
+            self.menu.addSeparator()
+            self.menu.addAction(self._mend)
+        for action in self.menu.actions():
+            action.setChecked(action.objectName() in made)
+        self._mend.setVisible(bool(made))
+        self.button.setEnabled(bool(offered))
+        self.button.setText(f"Broken ({len(made)})" if made else "Break it")
+        self.button.setToolTip(self._tip())
+
+    def open(self) -> None:
+        """Open the menu by key, at its first entry; say why not, where there is nothing to break."""
+        if not self.button.isEnabled():
+            self.session.tell(Message(self._tip(), "info"))
+            return
+        self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
+        self.menu.setActiveAction(self.menu.actions()[0])
+
+    def _tip(self) -> str:
+        if not self.offered:
+            return f"{self.session.base.name} declares nothing to break."
+        titles = [change.title for change in self.offered if change.id in self.session.breaks]
+        what = "\n".join(titles) or "Take a part of this kernel away, and see what it was for"
+        return f"{what} ({_KEY})"
+
+    def _action(self, change: Break) -> QAction:
+        action = QAction(change.title, self.menu)
+        action.setObjectName(change.id)
+        action.setCheckable(True)
+        action.setToolTip(look_for(change))
+        action.triggered.connect(lambda on, change=change: self._toggle(change, on))
+        return action
+
+    def _toggle(self, change: Break, on: bool) -> None:
+        wanted = [made for made in self.session.breaks if made != change.id]
+        self._break((*wanted, change.id) if on else tuple(wanted))
+
+    def _break(self, ids: tuple[str, ...]) -> None:
+        try:
+            self.session.break_it(ids)
+        except GemmvizError as error:
+            self.session.tell(Message(str(error)))
+            self.refresh()
+
+
+def look_for(change: Break) -> str:
+    """Return what to look for when a change is made, with the size that shows it."""
+    lines = [f"Look for {_LOOK_FOR[kind]}" for kind in change.expect]
+    where = [" × ".join(map(str, change.at))] if change.at else []
+    where += [f"{name} = {value}" for name, value in change.params.items()]
+    return "\n".join([*lines, *([f"It shows at {', '.join(where)}."] if where else [])])

@@ -1,0 +1,167 @@
+"""Looks for defects on request: at other sizes, and before a kernel that is not as shipped is measured."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QObject
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.checking import words
+from gemmviz.checking.plan import Plan, plan
+from gemmviz.checking.report import Report
+from gemmviz.engine.messages import Checked, CheckRequest, Done, Failed, Progress, Reply
+from gemmviz.session import Message, Session
+from gemmviz.ui.worker import Worker
+
+Job = tuple[Kernel, dict[str, int]]
+"""A kernel with the parameters that it is to be measured with."""
+_Clean = tuple[str, tuple[tuple[str, int], ...]]
+
+
+@dataclass
+class Verdict:
+    """What the checker says of one job: ``fault`` is empty where it may be measured."""
+
+    job: Job
+    fault: str
+
+
+@dataclass
+class _Run:
+    """One kernel's check under way."""
+
+    number: int
+    kernel: Kernel
+    todo: Plan
+    reports: list[Report] = field(default_factory=list)
+
+
+class Checks(QObject):
+    """Checks kernels one after another, in the engine that records.
+
+    A recording that is asked for meanwhile takes the engine: the check is then over.
+
+    Parameters
+    ----------
+    session
+        Whose kernel to check, and where findings go.
+    recorder
+        The thread of the engine that records.
+    next_run
+        Gives requests their numbers.
+    """
+
+    def __init__(self, session: Session, recorder: Worker, next_run: Callable[[], int]) -> None:
+        super().__init__()
+        self.session = session
+        self._recorder = recorder
+        self._next_run = next_run
+        self._run: _Run | None = None
+        self._after: Callable[[str], None] = lambda fault: None
+        self._clean: set[_Clean] = set()
+        recorder.replied.connect(self._on_reply)
+
+    def check_sizes(self) -> None:
+        """Check the chosen kernel at sizes that suit it, and with each value that its parameters offer."""
+        self.session.settle()
+        kernel = self.session.kernel
+        if kernel.recordable and self.session.fault is None:
+            self._check(kernel, {}, self._say_fault)
+
+    def judge(self, jobs: list[Job], done: Callable[[list[Verdict]], None]) -> None:
+        """Check some kernels before they are measured; those that gemmviz brings, unchanged, are trusted.
+
+        Parameters
+        ----------
+        jobs
+            Kernels with parameters.
+        done
+            Told what was found, a verdict per job; not called when the check is cancelled.
+        """
+        self._judge(list(jobs), [], done)
+
+    def _judge(self, jobs: list[Job], verdicts: list[Verdict], done: Callable[[list[Verdict]], None]) -> None:
+        while jobs:
+            job = jobs.pop(0)
+            kernel, params = job
+            if not kernel.recordable or self.session.shipped(kernel) or _clean(kernel, params) in self._clean:
+                verdicts.append(Verdict(job, ""))
+                continue
+
+            def after(fault: str, job: Job = job) -> None:
+                self._judge(jobs, [*verdicts, Verdict(job, fault)], done)
+
+            self._check(kernel, params, after)
+            return
+        done(verdicts)
+
+    def _check(self, kernel: Kernel, params: dict[str, int], after: Callable[[str], None]) -> None:
+        try:
+            todo = plan(kernel, [], params)
+        except GemmvizError as error:
+            after(f"it cannot be checked: {error}")
+            return
+        self._run = _Run(self._next_run(), kernel, todo)
+        self._after = after
+        if kernel is self.session.kernel:
+            self.session.found.start(kernel.text)
+        self.session.set_progress("record", (f"Checking {kernel.alias}", None))
+        self._recorder.submit(CheckRequest(self._run.number, str(kernel.path), kernel.text, todo.to_plain()))
+
+    def _on_reply(self, reply: Reply) -> None:
+        run = self._run
+        if run is None or reply.run != run.number:
+            return
+        match reply:
+            case Progress():
+                self.session.set_progress("record", (f"Checking: {reply.text}", reply.share))
+            case Checked():
+                report = Report.from_plain(reply.report)
+                run.reports.append(report)
+                if self._is_shown(run):
+                    self.session.found.add(report)
+            case Done():
+                self._end(run, run.todo.left_out)
+                self._after(self._fault(run))
+            case Failed(kind="cancelled"):
+                self._end(run, ["the rest, as the check was cancelled"])
+                if self.session.message is None:
+                    self.session.tell(Message("The check was cancelled.", "info"))
+            case Failed():
+                self._end(run, [reply.message])
+                self._after(f"it cannot be checked: {reply.message}")
+
+    def _is_shown(self, run: _Run) -> bool:
+        return run.kernel.text == self.session.found.text
+
+    def _end(self, run: _Run, left_out: list[str]) -> None:
+        self._run = None
+        if self._is_shown(run):
+            self.session.found.finish(left_out)
+        # A recording that took the engine has its own progress.
+        progress = self.session.progress["record"]
+        if progress is not None and progress[0].startswith("Checking"):
+            self.session.set_progress("record", None)
+
+    def _fault(self, run: _Run) -> str:
+        """Say why a kernel must not be measured unasked; empty when nothing speaks against it."""
+        defects = {words.key(f): f for report in run.reports for f in report.findings}
+        if defects:
+            first = next(iter(defects.values()))
+            more = f", and {len(defects) - 1} more" if len(defects) > 1 else ""
+            where = f"line {first.line}: " if first.line else ""
+            return f"{where}{words.kind(first)}: {words.sentence(first)}{more}"
+        looked = [report for report in run.reports if not report.refused]
+        if not looked:
+            return f"it cannot be checked: {run.reports[0].refused if run.reports else 'nothing was recorded'}"
+        self._clean |= {_clean(run.kernel, report.params) for report in looked}
+        return ""
+
+    def _say_fault(self, fault: str) -> None:
+        if fault.startswith("it cannot"):
+            self.session.tell(Message(fault[:1].upper() + fault[1:], "warning", lasting=True))
+
+
+def _clean(kernel: Kernel, params: dict[str, int]) -> _Clean:
+    return kernel.sha256, tuple(sorted(params.items()))

@@ -1,0 +1,171 @@
+"""The panel of findings: what the checker found in the recording and at other sizes; a choice goes to the line."""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.session import Entry, Session
+from gemmviz.ui.theme import THEMES
+
+_LINE = Qt.ItemDataRole.UserRole
+_LOWEST, _HIGHEST, _HIGHEST_OF_COSTS = 34, 150, 84
+_CHECK_KEY = "Ctrl+Shift+R"
+
+
+class Findings(QWidget):
+    """A list of defects and of costs, with a heading that counts them.
+
+    Parameters
+    ----------
+    session
+        Whose findings to show.
+    """
+
+    chosen = Signal(int)
+    """Somebody wants to see a line."""
+    check = Signal()
+    """Somebody wants other sizes to be checked."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.heading = QPushButton()
+        self.heading.setObjectName("fold")
+        self.heading.setCheckable(True)
+        self.heading.setChecked(True)
+        self.heading.setToolTip("Show or hide what the checker found")
+        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.button = QPushButton("Check sizes")
+        self.button.setAccessibleName("Check at other sizes")
+        self.button.setToolTip(
+            f"Look for defects at sizes that differ in M, N and K, and with each value offered ({_CHECK_KEY})"
+        )
+        self.list = QListWidget()
+        self.list.setAccessibleName("Findings")
+        self.list.setWordWrap(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
+        self.state = QLabel()
+        self.state.setObjectName("muted")
+        self.state.setWordWrap(True)
+        self.state.setContentsMargins(8, 0, 8, 4)
+        head = QHBoxLayout()
+        head.setContentsMargins(4, 3, 6, 3)
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.list)
+        column.addWidget(self.state)
+        self._entries: list[Entry] = []
+        self.heading.toggled.connect(lambda *_: self._fold())
+        self.button.clicked.connect(lambda *_: self.check.emit())
+        self.list.itemClicked.connect(self._on_item)
+        self.list.itemActivated.connect(self._on_item)
+        session.found.changed.connect(self.refresh)
+        session.chosen.connect(self.refresh)
+        session.recorded.connect(self.refresh)
+        session.themed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is found now."""
+        session = self.session
+        found = session.found
+        self._entries = found.entries() if found.text == session.kernel.text else []
+        defects = [e for e in self._entries if not e.is_cost]
+        costs = [e for e in self._entries if e.is_cost]
+        self.list.clear()
+        theme = THEMES[session.theme]
+        for entries, mark, colour in ((defects, "✗", theme.bad), (costs, "!", theme.warn)):
+            for entry in entries:
+                line = f"line {entry.lines[0]}" if entry.lines else "no line"
+                item = QListWidgetItem(f"{mark} {line}: {entry.text}")
+                item.setForeground(QBrush(QColor(colour if not entry.is_cost else theme.text)))
+                item.setData(_LINE, entry.lines[0] if entry.lines else 0)
+                item.setToolTip(entry.text)
+                self.list.addItem(item)
+        known = found.text == session.kernel.text and (found.here is not None or bool(found.others))
+        count = _count(defects, costs) if known else "Not checked yet"
+        self.heading.setText(f"{'▾' if self.heading.isChecked() else '▸'} {count}")
+        self.heading.setAccessibleName(f"Findings: {count}")
+        self.button.setEnabled(session.kernel.recordable and not found.checking)
+        self.state.setText(self._state(bool(defects)))
+        self._fold()
+
+    def take_focus(self) -> None:
+        """Let the keys choose a finding; the heading has the focus where there is none."""
+        self.heading.setChecked(True)
+        place = self.list if self.list.count() else self.heading
+        if self.list.count() and self.list.currentRow() < 0:
+            self.list.setCurrentRow(0)
+        place.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _state(self, defects: bool) -> str:
+        """Say what was looked at, and what can be done next."""
+        session, found = self.session, self.session.found
+        if not session.kernel.recordable:
+            return "A library call has no source to check."
+        if found.checking:
+            return f"Checking at other sizes: {len(found.others)} done…"
+        if found.text != session.kernel.text:
+            return "This text has not been recorded yet."
+        told = []
+        if found.others:
+            told.append(
+                f"{'' if defects else 'No defect found. '}Checked at {len(found.others)} other sizes and values."
+            )
+        elif found.here is None:
+            told.append(f"This recording was too large to check along with it. Check at other sizes: {_CHECK_KEY}.")
+        elif not self._entries:
+            told.append(f"No defect found in this recording. Check at other sizes: {_CHECK_KEY}.")
+        told += [f"Left out: {what}." for what in found.left_out[:1]]
+        if found.left_out[1:]:
+            told.append(f"And {len(found.left_out) - 1} more left out.")
+        return " ".join(told)
+
+    def _fold(self) -> None:
+        shown, some = self.heading.isChecked(), self.list.count() > 0
+        self.heading.setText(("▾" if shown else "▸") + self.heading.text()[1:])
+        self.list.setVisible(shown and some)
+        self.state.setVisible(shown and bool(self.state.text()))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the list the height that its sentences take, up to a third of what there is."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Make every row as high as its words need, and the list as high as its rows, within limits."""
+        width = self.list.viewport().width() - 12
+        flags = Qt.TextFlag.TextWordWrap
+        needed = 6
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            area = self.list.fontMetrics().boundingRect(0, 0, max(width, 50), 10_000, flags, item.text())
+            item.setSizeHint(QSize(0, area.height() + 5))
+            needed += area.height() + 5
+        highest = _HIGHEST if any(not entry.is_cost for entry in self._entries) else _HIGHEST_OF_COSTS
+        self.list.setFixedHeight(max(_LOWEST, min(needed, highest)))
+
+    def _on_item(self, item: QListWidgetItem) -> None:
+        if item.data(_LINE):
+            self.chosen.emit(item.data(_LINE))
+
+
+def _count(defects: list[Entry], costs: list[Entry]) -> str:
+    found = f"{len(defects)} defect{'s' * (len(defects) != 1)}" if defects else "No defect"
+    return found + (f", {len(costs)} cost{'s' * (len(costs) != 1)}" if costs else "")

@@ -1,0 +1,122 @@
+"""The strip beside the source: line numbers, an arrow at the executing line, marks where something is wrong."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QTextBlock
+from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
+
+from gemmviz.ui.theme import Theme
+
+Kind = Literal["error", "changed", "cost"]
+# What is drawn of a line's marks: the first of these that it has.
+_SIGNS: tuple[tuple[Kind, str], ...] = (("error", "✗"), ("changed", "≠"), ("cost", "!"))
+_MARK, _ARROW, _GAP = 14, 13, 5
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something about a line: an error or a defect is a red cross, a cost an amber exclamation mark.
+
+    A line that was changed to break the kernel has an amber ≠.
+    """
+
+    kind: Kind
+    text: str
+
+
+class Marked(Protocol):
+    """What the gutter needs to know of the text beside it."""
+
+    theme: Theme
+    line: int
+    executed: set[int]
+    marks: dict[int, list[Mark]]
+
+    def visible_lines(self) -> list[tuple[int, int, int]]:
+        """Return (line from 1, top, height) of the lines in sight."""
+
+    def line_at(self, y: int) -> int:
+        """Return the line at a height."""
+
+    def click_line(self, line: int) -> None:
+        """Go to the next execution of a line."""
+
+
+class Gutter(QWidget):
+    """Paints what its text says; a click goes to the next execution of the line.
+
+    Parameters
+    ----------
+    source
+        The text beside it.
+    """
+
+    def __init__(self, source: "QPlainTextEdit") -> None:
+        super().__init__(source)
+        self._source: Marked = source
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def width_for(self, lines: int, metrics: QFontMetrics) -> int:
+        """Return the width in pixels that the numbers of so many lines need."""
+        return _MARK + _ARROW + metrics.horizontalAdvance("9") * len(str(max(lines, 10))) + 2 * _GAP
+
+    def sizeHint(self) -> QSize:
+        """Take as much as the line numbers need."""
+        return QSize(self.width(), 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the visible numbers; those of lines that access memory are bright."""
+        source = self._source
+        theme = source.theme
+        painter = QPainter(self)
+        painter.setFont(source.font())
+        painter.fillRect(event.rect(), QColor(theme.panel))
+        left = Qt.AlignmentFlag.AlignLeft
+        for line, top, height in source.visible_lines():
+            kind, sign = next((s for s in _SIGNS if has(source, line, s[0])), ("", ""))
+            wrong, runs = kind == "error", line == source.line
+            if sign:
+                painter.setPen(QColor(theme.bad if wrong else theme.warn))
+                painter.drawText(QRect(3, top, _MARK, height), left, sign)
+            if runs:
+                painter.setPen(QColor(theme.accent))
+                painter.drawText(QRect(_MARK, top, _ARROW, height), left, "▶")
+            numbered = theme.bad if wrong else theme.accent if runs else None
+            painter.setPen(QColor(numbered or (theme.text if line in source.executed else theme.faint)))
+            place = QRect(0, top, self.width() - _GAP, height)
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight, str(line))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to the next execution of the line."""
+        self._source.click_line(self._source.line_at(event.position().toPoint().y()))
+
+    def event(self, event: QHelpEvent) -> bool:
+        """Show what is wrong with the line under the mouse."""
+        if event.type() == QHelpEvent.Type.ToolTip:
+            show_marks(self._source, self._source.line_at(event.pos().y()), event, self)
+            return True
+        return super().event(event)
+
+
+def has(source: Marked, line: int, kind: str) -> bool:
+    """Say whether a line has a mark of a kind."""
+    return any(mark.kind == kind for mark in source.marks.get(line, ()))
+
+
+def show_marks(source: Marked, line: int, event: QHelpEvent, widget: QWidget) -> None:
+    """Show the texts of a line's marks as a tooltip, or hide it."""
+    text = "\n".join(mark.text for mark in source.marks.get(line, ()))
+    QToolTip.showText(event.globalPos(), text, widget)
+
+
+def blocks_in_sight(edit: QPlainTextEdit, block: QTextBlock) -> list[tuple[int, int, int]]:
+    """Return (line from 1, top, height) of the lines in sight, from the first visible block on."""
+    found = []
+    top = edit.blockBoundingGeometry(block).translated(edit.contentOffset()).top()
+    while block.isValid() and top <= edit.viewport().height():
+        height = edit.blockBoundingRect(block).height()
+        found.append((block.blockNumber() + 1, int(top), int(height)))
+        block, top = block.next(), top + height
+    return found

@@ -1,0 +1,92 @@
+"""Colours CUDA and C, line by line: a keystroke costs one line, however long the file is."""
+
+from functools import lru_cache
+
+from pygments.lexers.c_cpp import CppLexer
+from pygments.styles import get_style_by_name
+from pygments.token import Comment
+from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+
+from gemmviz.ui.theme import Theme
+
+_CUDA_WORDS = frozenset(
+    (
+        "__global__",
+        "__device__",
+        "__shared__",
+        "__restrict__",
+        "__launch_bounds__",
+        "__syncthreads",
+        "threadIdx",
+        "blockIdx",
+        "blockDim",
+        "gridDim",
+    )
+)
+_CODE, _IN_COMMENT = 0, 1
+_LEXER = CppLexer(stripnl=False, ensurenl=False)
+_LINES_KEPT = 8192
+
+
+class Highlighter(QSyntaxHighlighter):
+    """Colours a document with Pygments. Of the line before, a line needs to know only whether a comment is open."""
+
+    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+        super().__init__(document)
+        self._theme = theme
+        self._formats: dict[object, QTextCharFormat] = {}
+
+    def set_theme(self, theme: Theme) -> None:
+        """Colour again, for another theme."""
+        self._theme, self._formats = theme, {}
+        self.rehighlight()
+
+    def highlightBlock(self, text: str) -> None:
+        """Colour one line."""
+        tokens, state = _tokens(text, self.previousBlockState() == _IN_COMMENT)
+        for start, length, token in tokens:
+            self.setFormat(start, length, self._format(token))
+        self.setCurrentBlockState(state)
+
+    def _format(self, token: object) -> QTextCharFormat:
+        if token not in self._formats:
+            style = get_style_by_name(self._theme.pygments)
+            plain = {"color": None, "bold": True, "italic": False}
+            self._formats[token] = _format(plain if token == "cuda" else style.style_for_token(token), self._theme)
+        return self._formats[token]
+
+
+@lru_cache(_LINES_KEPT)
+def _tokens(line: str, in_comment: bool) -> tuple[tuple[tuple[int, int, object], ...], int]:
+    """Return (column, length, token) of each part of a line, and whether a comment is open behind it."""
+    found: list[tuple[int, int, object]] = []
+    start = 0
+    if in_comment:
+        end = line.find("*/")
+        start = len(line) if end < 0 else end + 2
+        found.append((0, start, Comment.Multiline))
+        if end < 0:
+            return tuple(found), _IN_COMMENT
+    last: tuple[object, str] = (None, "")
+    for at, token, text in _LEXER.get_tokens_unprocessed(line[start:] + "\n"):
+        found.append((start + at, len(text.rstrip("\n")), "cuda" if text in _CUDA_WORDS else token))
+        last = (token, text)
+    # An unclosed comment is lexed up to the end of the text.
+    is_open = last[0] is Comment.Multiline and not last[1].rstrip().endswith("*/")
+    return tuple(found), _IN_COMMENT if is_open else _CODE
+
+
+def _format(style: dict, theme: Theme) -> QTextCharFormat:
+    form = QTextCharFormat()
+    if style["color"]:
+        colour = QColor("#" + style["color"])
+        # Comments of many styles are too faint for a projector.
+        if theme.name == "dark" and colour.lightness() < 130:
+            colour = QColor(theme.muted)
+        form.setForeground(colour)
+    else:
+        form.setForeground(QColor(theme.text))
+    form.setFontItalic(style["italic"])
+    if style["bold"]:
+        form.setFontWeight(QFont.Weight.Bold)
+    return form

@@ -1,0 +1,2 @@
+// NVRTC knows what kernels take from it by itself.
+#pragma once

@@ -1,0 +1,164 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""Taking parts of a kernel away, as a person does it: seen in the source, on the stage, in ladder and chart."""
+
+import pytest
+from result_rows import add, result, rung
+from window_driving import need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import Qt
+
+from gemmviz.catalogue.breaks import broken, changed_lines
+from gemmviz.catalogue.kernel import parse
+from gemmviz.ui.breaks import BreakBox, look_for
+from gemmviz.ui.figure_text import standing_text
+
+
+@pytest.fixture
+def idle(make_window):
+    """A window that records only when it is told to, with the tiled rung chosen."""
+    window = make_window()
+    window.controller.auto = False
+    window.session.choose_kernel(rung(window.session, "gputiled"))
+    return window
+
+
+def box_of(window):
+    return window.findChild(BreakBox)
+
+
+def entry(window, name):
+    """Return the entry of the menu for a change."""
+    return next(action for action in box_of(window).menu.actions() if action.objectName() == name)
+
+
+def ticked(window):
+    return [action.objectName() for action in box_of(window).menu.actions() if action.isChecked()]
+
+
+def test_the_menu_offers_what_the_rung_declares(idle):
+    kernel = idle.session.kernel
+    titles = [action.text() for action in box_of(idle).menu.actions() if action.isCheckable()]
+    assert titles == [change.title for change in kernel.breaks]
+    assert "no barrier between" in entry(idle, "no-first-barrier").toolTip()
+    idle.session.choose_kernel(rung(idle.session, "cublas"))
+    assert not box_of(idle).button.isEnabled()
+
+
+def test_a_broken_kernel_is_recorded_and_its_race_is_found(window, qtbot):
+    session = window.session
+    session.choose_kernel(rung(session, "gputiled"))
+    wait_recorded(window, qtbot)
+    entry(window, "no-second-barrier").trigger()
+    wait_recorded(window, qtbot)
+    assert session.kernel.name == "gputiled~no-second-barrier" and session.variant
+    kinds = {found.thing.kind for found in session.found.entries() if not found.is_cost}
+    assert kinds == {"race"}
+    assert session.playable.recording.text == window.source.text()
+
+
+def test_changed_lines_are_marked_in_the_source(idle):
+    session, source = idle.session, idle.source
+    entry(idle, "no-second-barrier").trigger()
+    lines = changed_lines(session.base.text, session.kernel.text)
+    marked = {line: mark.text for line, marks in source.marks.items() for mark in marks if mark.kind == "changed"}
+    assert list(marked) == lines and marked[lines[0]].endswith("__syncthreads();")
+    # The line that is empty now is as visible as one with text.
+    assert [tint.cursor.blockNumber() + 1 for tint in source.extraSelections()] == lines
+    entry(idle, "no-second-barrier").trigger()
+    assert not source.marks and source.text() == session.base.text
+
+
+def test_several_parts_are_taken_away_and_all_mended_at_once(idle):
+    session, box = idle.session, box_of(idle)
+    entry(idle, "no-first-barrier").trigger()
+    entry(idle, "no-second-barrier").trigger()
+    assert session.kernel.name == "gputiled~no-first-barrier+no-second-barrier"
+    assert ticked(idle) == ["no-first-barrier", "no-second-barrier"] and box.button.text() == "Broken (2)"
+    next(action for action in box.menu.actions() if action.text() == "Mend everything").trigger()
+    assert session.kernel is session.base and ticked(idle) == [] and box.button.text() == "Break it"
+
+
+def test_two_changes_of_one_place_are_refused_with_a_reason(idle):
+    entry(idle, "no-check-a").trigger()
+    entry(idle, "no-zero-fill").trigger()
+    assert "change the same place" in idle.session.message.text
+    assert ticked(idle) == ["no-check-a"] and idle.session.breaks == ("no-check-a",)
+
+
+def test_it_works_by_keys_alone(idle, qtbot):
+    idle.activateWindow()
+    qtbot.waitUntil(lambda: idle.isActiveWindow())
+    qtbot.keyClick(idle, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
+    menu = box_of(idle).menu
+    qtbot.waitUntil(menu.isVisible)
+    qtbot.keyClick(menu, Qt.Key.Key_Down)
+    qtbot.keyClick(menu, Qt.Key.Key_Return)
+    assert idle.session.kernel.name == "gputiled~no-second-barrier"
+    assert box_of(idle).button.focusPolicy() == Qt.FocusPolicy.TabFocus
+
+
+def test_a_change_whose_place_was_edited_away_is_not_offered(idle, tmp_path):
+    text = idle.session.kernel.text.replace("        __syncthreads();\n    }", "    }", 1)
+    idle.session.add_kernel(parse(text, tmp_path / "own.cu"))
+    offered = [action.objectName() for action in box_of(idle).menu.actions()]
+    assert "no-first-barrier" in offered and "no-second-barrier" not in offered
+
+
+def test_the_ladder_says_what_was_done_to_the_chosen_rung(idle):
+    item = idle.ladder.item_of("gputiled")
+    entry(idle, "row-by-x").trigger()
+    assert idle.ladder.currentItem() is item
+    assert "Now with threadIdx.x counting rows: not measured yet" in item.toolTip()
+    idle.session.choose_kernel(rung(idle.session, "gputiled1"))
+    assert "Now" not in item.toolTip()
+
+
+def measured(window):
+    """Give gputiled figures and three variants: a wrong one, a slower one and a faster one; return the chart."""
+    session = window.session
+    add(window, {"gpumult0": 500.0, "gputiled": 2000.0, "gputiled1": 2500.0})
+    base = rung(session, "gputiled")
+    for change, gflops in (("no-second-barrier", None), ("row-by-x", 800.0), ("unroll-k", 2200.0)):
+        variant = broken(base, [change])
+        session.keep_variant(variant)
+        row = result(variant, gflops or 1.0)
+        wrong = {"status": "wrong", "gflops": None, "stats": None, "message": "C is not A x B"}
+        session.add_result(row if gflops else row | wrong)
+    window.pages.turn_to("charts")
+    window.charts.ladder.refresh()
+    return window.charts.ladder
+
+
+def test_variants_stand_behind_their_rung_in_the_chart(idle):
+    chart = measured(idle)
+    assert chart.bars() == [
+        ("gpumult0", 500.0),
+        ("gputiled", 2000.0),
+        ("gputiled without the second barrier", 0.0),
+        ("gputiled with threadIdx.x counting rows", 800.0),
+        ("gputiled with the loop over k unrolled", 2200.0),
+        ("gputiled1", 2500.0),
+    ]
+    columns = [[text for _, text in axis._tickLevels[0][1:]] for axis in chart.axes]
+    assert columns[0][2] == "✗ wrong"
+    # What is compared with its rung is ranked with no other.
+    assert columns[1] == ["1×", "4×", "–", "costs 2.5×", "gains 1.1×", "5×"]
+    assert [text for _, text in chart.plot.getAxis("left")._tickLevels[0]][3] == "↳ with threadIdx.x counting rows"
+
+
+def test_a_variants_bar_is_hatched_and_tells_what_it_is(idle):
+    chart = measured(idle)
+    styles = [brush.style() for brush in chart._bars.opts["brushes"]]
+    assert [style == Qt.BrushStyle.BDiagPattern for style in styles] == [False, False, True, True, True, False]
+    wrong, slower = (standing_text(chart.standings[at], idle.session) for at in (2, 3))
+    assert "without the second barrier" in wrong and "C is not A x B" in wrong and "GFLOPS" not in wrong
+    assert "with threadIdx.x counting rows: costs 2.5×, never ranked" in slower
+    assert chart.table().rows[2][7] is None
+
+
+def test_every_declared_change_says_what_to_look_for(idle):
+    for kernel in idle.session.kernels:
+        for change in kernel.breaks:
+            assert look_for(change).startswith("Look for ")

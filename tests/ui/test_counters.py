@@ -1,0 +1,74 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""What the counters say below their table, and what the stage says of a picked element of C."""
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session import Session
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import measure
+from gemmviz.ui.caption import about_cell
+from gemmviz.ui.counters import Counters
+
+
+def playable(name: str, size: int, **params: int) -> Playable:
+    recording = record(launch(find(name, ladder()), Problem.cube(size), params))
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline)).prepare()
+
+
+@pytest.fixture
+def counters(qtbot):
+    session = Session(ladder(), "dark")
+    widget = Counters(session)
+    qtbot.addWidget(widget)
+    return widget
+
+
+def test_the_counters_say_what_crosses_each_level_and_how_often_it_is_used(counters):
+    assert counters.totals.toolTip() == ""
+    counters.session.show(playable("gputiled", 8, TS=4))
+    said = counters.totals.text()
+    # 1024 FLOP; three matrices of 256 bytes. Rows of four floats fill half a sector: 2 x 32 for A and B, 16 for C.
+    # Blocks of 16 threads fill half a wavefront: 4 blocks x 2 tiles x (2 writes and 8 reads).
+    assert "FLOP/byte: compulsory 1.33, global 0.4, shared 0.1" in said
+    assert "reuse: A 2×, B 2×, As 5×, Bs 5×" in said
+    assert "no bank conflicts" in said
+    assert "recorded" in counters.heading.text().lower()
+    tip = counters.totals.toolTip()
+    assert tip.startswith("Recorded.") and "global, asked: 1\N{NARROW NO-BREAK SPACE}280 bytes, 0.8 FLOP/byte" in tip
+
+
+def test_a_processor_has_no_sectors_and_no_conflicts(counters):
+    counters.session.show(playable("hostmult1", 4))
+    said = counters.totals.text()
+    assert "memory, asked" in said and "compulsory" in said
+    assert "sector" not in said and "conflict" not in said
+
+
+def test_conflicts_are_counted(counters):
+    counters.session.show(playable("matmul_kernel_2d_thread_tiling", 64))
+    assert "bank conflicts" in counters.totals.text() and "no bank conflicts" not in counters.totals.text()
+
+
+def test_a_picked_element_says_whose_it_is_and_what_fed_it():
+    shown = playable("gputiled", 8, TS=4)
+    said = about_cell(shown, 2, 3 * 8 + 5, 0, 0)
+    assert said.startswith("C[3, 5] of block (1, 0), thread (1, 3), warp 0, lane 13")
+    assert "fed by A 8×, B 8×, shared 16×" in said
+    assert "read 0×, written 1× in all" in said
+    tensor = about_cell(playable("matmul_tc", 16), 2, 0, 0, 0)
+    assert "fed by A 8×, B 16×, read by its warp" in tensor
+    assert about_cell(playable("hostmult1", 4), 2, 5, 0, 0).startswith("C[1, 1]  ·  fed by A 4×, B 4×")
+
+
+def test_a_picked_element_of_a_tile_counts_its_block_only():
+    shown = playable("gputiled", 8, TS=4)
+    assert "read 8×, written 2× in all" in about_cell(shown, 3, 0, 0, 1)

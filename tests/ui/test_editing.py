@@ -1,0 +1,454 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""The source edited in the window, saved, reverted, and read again when its file changes."""
+
+import pytest
+from window_driving import RECORDING_MS, need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
+
+from gemmviz.ui.describe_form import DescribeForm
+from gemmviz.ui.editor import Editor
+from gemmviz.ui.theme import THEMES
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+def line_of(text, part):
+    return next(i for i, line in enumerate(text.splitlines(), 1) if part in line)
+
+
+def put_cursor(editor, part, *, select=False):
+    """Put the cursor before a part of the text, or select it."""
+    cursor = editor.textCursor()
+    at = editor.toPlainText().index(part)
+    cursor.setPosition(at)
+    if select:
+        cursor.setPosition(at + len(part), QTextCursor.MoveMode.KeepAnchor)
+    editor.setTextCursor(cursor)
+
+
+def unlock(window, qtbot):
+    qtbot.keyClick(window, Qt.Key.Key_E, CTRL | SHIFT)
+    assert window.source.hasFocus() and not window.source.locked
+    return window.source
+
+
+def type_over(window, qtbot, old, new):
+    """Replace a part of the source as a person would: select it and type."""
+    source = window.source if not window.source.locked else unlock(window, qtbot)
+    put_cursor(source, old, select=True)
+    QTest.keyClicks(source, new)
+
+
+def wait_shown(window, qtbot):
+    """Wait until the picture is of the text in sight."""
+    session = window.session
+    qtbot.waitUntil(lambda: not session.outdated and session.progress["record"] is None, timeout=RECORDING_MS)
+
+
+def wait_said(window, qtbot, part):
+    qtbot.waitUntil(lambda: window.session.message is not None and part in window.session.message.text)
+
+
+@pytest.fixture
+def mine(window, qtbot, tmp_path):
+    """An opened file of the user's own."""
+    path = tmp_path / "mine.cu"
+    path.write_text(window.session.kernel.text)
+    window.open_file(path)
+    wait_recorded(window, qtbot)
+    return path
+
+
+def test_it_opens_locked_and_typing_says_how_to_unlock(window, qtbot):
+    text = window.source.toPlainText()
+    qtbot.keyClick(window, Qt.Key.Key_3, CTRL)
+    qtbot.keyClick(window.source, Qt.Key.Key_A)
+    assert window.source.toPlainText() == text
+    assert "Ctrl+Shift+E" in window.message_bar.text.text()
+    qtbot.mouseClick(window.message_bar.answers[0], Qt.MouseButton.LeftButton)
+    assert not window.source.locked and window.source_side.edit_button.isChecked()
+
+
+def test_space_and_digits_are_typed_while_editing_and_play_after_esc(window, qtbot):
+    source = unlock(window, qtbot)
+    put_cursor(source, "float sum")
+    view = window.stage.view
+    QTest.keyClicks(source, " 0 + n")
+    qtbot.keyClick(source, Qt.Key.Key_Left)
+    assert " 0 + nfloat sum" in source.toPlainText()
+    assert not window.session.playing and window.session.step == 0 and window.stage.view == view
+    qtbot.keyClick(source, Qt.Key.Key_Escape)
+    assert window.stage.hasFocus()
+    qtbot.keyClick(window.stage, Qt.Key.Key_Space)
+    assert window.session.playing
+
+
+def test_what_is_typed_is_recorded_and_the_old_picture_says_that_it_is_old(window, qtbot):
+    session = window.session
+    before = session.playable
+    type_over(window, qtbot, "sum += As[ty][k]", "sum += 2 * As[ty][k]")
+    assert session.outdated and session.playable is before
+    assert window.source_heading.whole == "30_gputiled.cu, edited"
+    wait_shown(window, qtbot)
+    assert not session.outdated
+    assert session.variant and session.kernel.name == "gputiled~edited" and session.base.name == "gputiled"
+    assert session.playable.recording.wrong > 0
+    assert window.ladder.currentItem() is window.ladder.item_of("gputiled")
+
+
+def test_a_kernel_that_does_not_compile_is_marked_and_the_last_picture_stays(window, qtbot):
+    before = window.session.playable
+    type_over(window, qtbot, "float sum = 0;", "float sum = zero;")
+    line = line_of(window.source.toPlainText(), "= zero")
+    qtbot.waitUntil(lambda: window.source.error() == line, timeout=RECORDING_MS)
+    assert window.session.playable is before and window.session.outdated
+    assert any("zero" in mark.text for mark in window.source.marks[line])
+    assert "30_gputiled.cu" in window.message_bar.text.text() and "~" not in window.message_bar.text.text()
+    type_over(window, qtbot, "= zero;", "= 0;")
+    qtbot.waitUntil(lambda: window.session.message is None, timeout=RECORDING_MS)
+    assert not window.session.variant and window.source.error() is None
+
+
+def test_front_matter_that_is_wrong_is_marked_and_nothing_is_recorded(window, qtbot):
+    before = window.session.playable
+    type_over(window, qtbot, '"C", "A", "B"', '"C", "A", "Q"')
+    line = line_of(window.source.toPlainText(), '"Q"')
+    qtbot.waitUntil(lambda: window.source.error() == line)
+    assert f"30_gputiled.cu:{line}: args names 'Q'" in window.message_bar.text.text()
+    assert window.session.playable is before and window.session.progress["record"] is None
+    qtbot.keyClick(window.source, Qt.Key.Key_F6)
+    qtbot.waitUntil(lambda: window.session.message is None)
+    assert window.source.error() is None
+
+
+def test_a_new_parameter_in_the_front_matter_gets_a_box(window, qtbot):
+    type_over(window, qtbot, "params   = { TS = [16, 8, 32] }", "params   = { TS = [16, 8, 32], Q = [1] }")
+    qtbot.waitUntil(lambda: "Q" in window.recording.params.boxes)
+    assert window.session.params == {"TS": 4, "Q": 1}
+
+
+def test_revert_goes_back_to_the_file_and_undo_brings_the_edit_back(window, qtbot):
+    shipped = window.source.toPlainText()
+    type_over(window, qtbot, "float sum = 0;", "float sum = 1;")
+    edited = window.source.toPlainText()
+    qtbot.keyClick(window.source, Qt.Key.Key_F6)
+    assert window.source.toPlainText() == shipped and not window.session.variant
+    qtbot.keyClick(window.source, Qt.Key.Key_Z, CTRL)
+    assert window.source.toPlainText() == edited
+    wait_shown(window, qtbot)
+    assert window.session.variant and "= 1;" in window.session.kernel.text
+
+
+def test_edits_are_still_there_when_the_rung_is_chosen_again(window, qtbot):
+    session, tiled = window.session, window.session.kernel
+    type_over(window, qtbot, "float sum = 0;", "float sum = 3;")
+    session.choose_kernel(next(k for k in session.kernels if k.name == "gpumult0"))
+    assert window.source.locked and "sum = 3" not in window.source.toPlainText()
+    session.choose_kernel(tiled)
+    assert "float sum = 3;" in window.source.toPlainText()
+    assert session.variant and session.title == "30_gputiled.cu, edited"
+    wait_shown(window, qtbot)
+
+
+def test_a_shipped_rung_is_saved_under_another_name_only(window, qtbot, tmp_path, monkeypatch):
+    shipped = window.session.base
+    on_disk = shipped.path.read_text()
+    target = tmp_path / "own_tiles.cu"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    type_over(window, qtbot, "float sum = 0;", "float sum = 0.0f;")
+    edited = window.source.toPlainText()
+    qtbot.keyClick(window.source, Qt.Key.Key_S, CTRL | SHIFT)
+    assert target.read_text() == edited and shipped.path.read_text() == on_disk
+    assert window.session.base.path == target and not window.session.variant
+    assert window.source_heading.whole == "own_tiles.cu" and not window.source.locked
+    wait_recorded(window, qtbot)
+    window.session.choose_kernel(shipped)
+    assert window.source.toPlainText() == on_disk and not window.session.all_unsaved()
+
+
+@pytest.mark.parametrize("case", ["the shipped file", "a name of the ladder", "no such folder"])
+def test_what_cannot_be_saved_is_said_and_nothing_is_written(window, qtbot, tmp_path, monkeypatch, case):
+    shipped = window.session.base.path
+    target, said = {
+        "the shipped file": (shipped, "choose another name"),
+        "a name of the ladder": (tmp_path / "numpy.cu", "'numpy' already"),
+        "no such folder": (tmp_path / "nowhere" / "x.cu", "No such file or directory"),
+    }[case]
+    before = shipped.read_text()
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    type_over(window, qtbot, "float sum = 0;", "float sum = 5;")
+    assert not window.files.save_as()
+    assert said in window.message_bar.text.text()
+    assert shipped.read_text() == before and not list(tmp_path.glob("*.cu"))
+    assert window.session.all_unsaved()
+
+
+def test_an_opened_file_is_saved_in_place(window, qtbot, mine):
+    type_over(window, qtbot, "float sum = 0;", "float sum = 0 * 1;")
+    assert window.source_heading.whole == "mine.cu, edited"
+    assert window.files.save()
+    assert "float sum = 0 * 1;" in mine.read_text()
+    assert window.source_heading.whole == "mine.cu" and not window.session.all_unsaved()
+    qtbot.keyClick(window.source, Qt.Key.Key_Z, CTRL)
+    assert "0 * 1" not in window.source.toPlainText() and window.session.all_unsaved()
+
+
+def test_work_that_is_no_kernel_yet_is_saved_too(window, qtbot, mine):
+    type_over(window, qtbot, 'args     = ["C"', 'args     = ["Q"')
+    assert window.files.save()
+    assert '["Q"' in mine.read_text() and not window.session.all_unsaved()
+
+
+def change(path, old, new):
+    """Change a file as most editors do: write another one and put it in its place."""
+    text = path.read_text()
+    assert old in text
+    part = path.with_suffix(".part")
+    part.write_text(text.replace(old, new))
+    part.replace(path)
+
+
+def test_a_file_that_changes_on_disk_is_recorded_again(window, qtbot, mine):
+    for value in (1, 2):  # the second one is a change of a file that replaced the watched one
+        change(mine, f"sum = {value - 1};", f"sum = {value};")
+        qtbot.waitUntil(lambda value=value: f"sum = {value};" in window.source.toPlainText())
+        wait_shown(window, qtbot)
+    assert window.session.playable.recording.wrong == 64
+    assert window.session.params == {"TS": 4}
+
+
+def test_a_file_that_changes_on_disk_asks_before_it_takes_the_place_of_edits(window, qtbot, mine):
+    type_over(window, qtbot, "float sum = 0;", "float sum = 7;")
+    change(mine, "sum = 0;", "sum = 1;")
+    wait_said(window, qtbot, "changed on disk")
+    assert "sum = 7;" in window.source.toPlainText()
+    keep = window.message_bar.answers[1]
+    assert keep.text() == "Keep mine"
+    qtbot.mouseClick(keep, Qt.MouseButton.LeftButton)
+    assert "sum = 7;" in window.source.toPlainText() and window.session.all_unsaved()
+    change(mine, "sum = 1;", "sum = 2;")
+    wait_said(window, qtbot, "changed on disk")
+    qtbot.mouseClick(window.message_bar.answers[0], Qt.MouseButton.LeftButton)
+    assert "sum = 2;" in window.source.toPlainText() and not window.session.all_unsaved()
+    window.source.undo()
+    assert "sum = 7;" in window.source.toPlainText()
+
+
+def test_a_file_that_vanishes_is_said_so_and_its_text_is_kept(window, qtbot, mine):
+    text = mine.read_text()
+    mine.unlink()
+    wait_said(window, qtbot, "gone from disk")
+    assert window.source.toPlainText() == text
+    assert window.files.save() and mine.read_text() == text
+
+
+def test_a_file_that_is_broken_on_disk_is_said_so_and_the_last_picture_stays(window, qtbot, mine):
+    before = window.session.playable
+    change(mine, '"C", "A", "B"', '"C", "A", "Q"')
+    wait_said(window, qtbot, "args names 'Q'")
+    assert window.session.playable is before
+    change(mine, '"C", "A", "Q"', '"C", "A", "B"')
+    qtbot.waitUntil(lambda: window.session.message is None)
+    wait_recorded(window, qtbot)
+
+
+@pytest.mark.parametrize("answer", ["Cancel", "Discard", "Save"])
+def test_closing_asks_what_to_do_with_edits(window, qtbot, mine, monkeypatch, answer):
+    asked = []
+
+    def warning(*args):
+        asked.append(args[2])
+        return getattr(QMessageBox.StandardButton, answer)
+
+    monkeypatch.setattr(QMessageBox, "warning", warning)
+    type_over(window, qtbot, "float sum = 0;", "float sum = 9;")
+    closed = window.close()
+    assert asked == ["Not saved: mine.cu."]
+    assert closed == (answer != "Cancel")
+    assert ("sum = 9;" in mine.read_text()) == (answer == "Save")
+
+
+def test_an_edit_before_it_is_recorded_is_not_lost_either(window, qtbot):
+    type_over(window, qtbot, "float sum = 0;", "float sum = 9;")
+    assert [k.name for k in window.session.all_unsaved()] == ["gputiled"]
+
+
+def test_f5_asks_before_it_drops_edits(window, qtbot, mine):
+    type_over(window, qtbot, "float sum = 0;", "float sum = 4;")
+    qtbot.keyClick(window.source, Qt.Key.Key_F5)
+    assert "edits that are not saved" in window.message_bar.text.text()
+    assert "sum = 4;" in window.source.toPlainText()
+
+
+def test_what_was_typed_last_is_measured_and_a_text_that_is_no_kernel_is_not(window, qtbot):
+    asked = []
+    window.controller.checks.judge = lambda jobs, done: asked.append(jobs[0][0].text)
+    type_over(window, qtbot, "float sum = 0;", "float sum = 6;")
+    qtbot.keyClick(window.source, Qt.Key.Key_M, CTRL)
+    assert "float sum = 6;" in asked[0]
+    type_over(window, qtbot, '"C", "A", "B"', '"C", "A", "Q"')
+    qtbot.keyClick(window.source, Qt.Key.Key_M, CTRL)
+    assert len(asked) == 1 and "args names 'Q'" in window.message_bar.text.text()
+
+
+def test_a_message_about_another_file_leaves_the_text_that_is_edited_alone(window, qtbot, mine):
+    session = window.session
+    session.choose_kernel(next(k for k in session.kernels if k.name == "gputiled"))
+    type_over(window, qtbot, "float sum = 0;", "float sum = 8;")
+    change(mine, '"C", "A", "B"', '"C", "A", "Q"')
+    wait_said(window, qtbot, "args names 'Q'")
+    assert "float sum = 8;" in window.source.toPlainText() and window.source.error() is None
+    assert window.source_heading.whole == "30_gputiled.cu, edited"
+    QTest.keyClicks(window.source, " // 8")
+    assert "float sum = 8; // 8" in window.source.toPlainText()
+
+
+def test_a_heavy_recording_is_given_up_when_the_text_changes_again(window, qtbot):
+    from gemmviz.catalogue.problem import Problem
+
+    window.session.choose(problem=Problem.cube(96))
+    window.controller.record()
+    type_over(window, qtbot, "float sum = 0;", "float sum = 0.f;")
+    window.session.choose(problem=Problem.cube(8))
+    wait_shown(window, qtbot)
+    assert window.session.playable.recording.m == 8
+
+
+def test_a_file_without_front_matter_is_described_and_saving_writes_the_description(window, qtbot, tmp_path):
+    text = window.session.text
+    code = text[text.index("template") : text.index("// ---gemmviz breaks")]
+    path = tmp_path / "bare.cu"
+    path.write_text(code)
+    window.open_file(path)
+    form = window.findChild(DescribeForm)
+    assert form.isVisible()
+    qtbot.waitUntil(form.ok.isEnabled, timeout=RECORDING_MS)
+    described = form.accepted_text()
+    form.accept()
+    qtbot.waitUntil(lambda: window.session.base.name == "bare")
+    assert window.source.toPlainText() == described != code
+    assert window.source_heading.whole == "bare.cu, edited" and path.read_text() == code
+    wait_shown(window, qtbot)
+    assert window.session.playable.recording.wrong == 0
+    assert window.files.save() and path.read_text() == described
+    assert window.source_heading.whole == "bare.cu"
+
+
+def test_closing_the_window_closes_the_form_too(window, tmp_path):
+    path = tmp_path / "bare.cu"
+    path.write_text("__global__ void f(float *c, const float *a, const float *b, int n) { c[0] = n; }")
+    window.open_file(path)
+    form = window.findChild(DescribeForm)
+    assert form.isVisible()
+    window.close()
+    assert not form.isVisible()
+
+
+# The editor by itself
+
+
+@pytest.fixture
+def editor(qtbot):
+    editor = Editor(THEMES["dark"])
+    qtbot.addWidget(editor)
+    editor.fill("int a;\n    int b;\n\nint c;", anew=True)
+    editor.lock(False)
+    editor.show()
+    editor.setFocus()
+    return editor
+
+
+def test_tab_inserts_blanks_and_indents_a_selection_and_shift_tab_takes_them_away(editor, qtbot):
+    qtbot.keyClick(editor, Qt.Key.Key_Tab)
+    assert editor.text().startswith("    int a;")
+    editor.selectAll()
+    qtbot.keyClick(editor, Qt.Key.Key_Tab)
+    assert editor.text() == "        int a;\n        int b;\n\n    int c;"
+    for _ in range(3):
+        qtbot.keyClick(editor, Qt.Key.Key_Backtab, SHIFT)
+    assert editor.text() == "int a;\nint b;\n\nint c;"
+    editor.undo()
+    assert editor.text() == "    int a;\n    int b;\n\nint c;"
+
+
+def test_lines_are_commented_out_and_in_again(editor, qtbot):
+    before = editor.text()
+    editor.selectAll()
+    qtbot.keyClick(editor, Qt.Key.Key_Slash, CTRL)
+    assert editor.text() == "// int a;\n    // int b;\n\n// int c;"
+    qtbot.keyClick(editor, Qt.Key.Key_Slash, CTRL)
+    assert editor.text() == before
+
+
+def test_a_new_line_is_indented_as_the_one_before(editor, qtbot):
+    put_cursor(editor, ";\n\nint c")
+    qtbot.keyClick(editor, Qt.Key.Key_End)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    QTest.keyClicks(editor, "x")
+    assert editor.text() == "int a;\n    int b;\n    x\n\nint c;"
+
+
+def test_a_text_is_changed_as_one_edit_that_can_be_undone(editor):
+    before, typed = editor.text(), []
+    editor.typed.connect(typed.append)
+    other = "int a;\nint 𝄞;\n\nint d; // 𝄞𝄞"
+    editor.fill(other, anew=False)
+    editor.fill(other + "\nint e;", anew=False)
+    assert editor.text() == other + "\nint e;" and not typed
+    editor.undo()
+    assert editor.text() == other
+    editor.undo()
+    assert editor.text() == before and typed == [other, before]
+
+
+def test_what_was_not_touched_stays_as_it_was_given(qtbot):
+    editor = Editor(THEMES["light"])
+    qtbot.addWidget(editor)
+    text = "// a\u00a0b\u2028c\nint x;\n"
+    editor.fill(text, anew=True)
+    assert editor.text() == text
+
+
+def test_a_comment_over_several_lines_is_coloured_and_a_keystroke_opens_and_closes_it(editor):
+    def colour(line):
+        formats = editor.document().findBlockByNumber(line).layout().formats()
+        return formats[0].format.foreground().color().name()
+
+    editor.fill("int a;\nint b;\nint c; */ int d;", anew=True)
+    keyword = colour(1)
+    editor.fill("/* int a;\nint b;\nint c; */ int d;", anew=False)
+    assert colour(0) == colour(1) == colour(2) != keyword
+    editor.fill('"/*" int a;\nint b;\nint c; */ int d;', anew=False)
+    assert colour(1) == keyword
+
+
+def test_find_goes_from_place_to_place_and_round_the_end(window, qtbot):
+    qtbot.keyClick(window, Qt.Key.Key_F, CTRL)
+    box = window.source_side.find_bar.box
+    assert QApplication.focusWidget() is box
+    QTest.keyClicks(box, "gputiled")
+    lines = [n for n, line in enumerate(window.source.toPlainText().splitlines()) if "gputiled" in line]
+    found = [window.source.textCursor().blockNumber()]
+    for _ in lines:
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+        found.append(window.source.textCursor().blockNumber())
+    assert len(lines) > 1 and found == [*lines, lines[0]]
+    qtbot.keyClick(box, Qt.Key.Key_Return, SHIFT)
+    assert window.source.textCursor().blockNumber() == lines[-1]
+    QTest.keyClicks(box, "nowhere")
+    assert window.source_side.find_bar.nothing.isVisible()
+    qtbot.keyClick(box, Qt.Key.Key_Escape)
+    assert not window.source_side.find_bar.isVisible() and window.source.hasFocus()
+
+
+def test_shortcuts_with_control_still_work_while_editing(window, qtbot):
+    source = unlock(window, qtbot)
+    theme = window.session.theme
+    qtbot.keyClick(source, Qt.Key.Key_T, CTRL)
+    assert window.session.theme != theme

@@ -1,0 +1,217 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""What the checker found, beside the source; and no measuring of what it has something against, unasked."""
+
+import pytest
+from window_driving import RECORDING_MS, need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import Qt
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+BENCH_MS = 120_000
+
+
+def rows(window):
+    panel = window.source_side.findings.list
+    return [panel.item(n).text() for n in range(panel.count())]
+
+
+def heading(window):
+    return window.source_side.findings.heading.accessibleName()
+
+
+def break_it(window, qtbot):
+    """Take the second barrier of the chosen kernel away, as text."""
+    session = window.session
+    between = session.text.split("__syncthreads();")[1]
+    session.edit(session.text.replace(f"{between}__syncthreads();", between, 1))
+    wait_recorded(window, qtbot)
+    qtbot.waitUntil(lambda: session.found.text == session.kernel.text)
+
+
+def check_sizes(window, qtbot):
+    qtbot.keyClick(window, Qt.Key.Key_R, CTRL | SHIFT)
+    assert window.session.found.checking
+    qtbot.waitUntil(lambda: window.session.found.checked, timeout=RECORDING_MS)
+
+
+def open_file(window, folder, old, new, name="mine.cu"):
+    text = window.session.kernel.text
+    assert old in text
+    (folder / name).write_text(text.replace(old, new))
+    window.open_file(folder / name)
+
+
+def test_a_clean_recording_says_so_and_how_to_look_further(window, qtbot):
+    window.session.choose_kernel(next(k for k in window.session.kernels if k.name == "hostmult1"))
+    wait_recorded(window, qtbot)
+    assert heading(window) == "Findings: No defect" and rows(window) == []
+    state = window.source_side.findings.state.text()
+    assert state == "No defect found in this recording. Check at other sizes: Ctrl+Shift+R."
+
+
+def test_costs_are_named_with_their_lines_and_are_no_defects(window):
+    assert heading(window).startswith("Findings: No defect, ")
+    lines = [site.line for site in window.session.found.here.costs]
+    assert lines and [row.split(":")[0] for row in rows(window)] == [f"! line {line}" for line in lines]
+    assert all(" times as many as needed" in row for row in rows(window))
+    marks = window.source.marks[lines[0]]
+    assert marks[0].kind == "cost" and "uncoalesced" in marks[0].text
+
+
+def test_a_race_is_listed_marked_and_jumped_to(window, qtbot):
+    break_it(window, qtbot)
+    panel, source = window.source_side.findings, window.source
+    assert "2 defects" in heading(window)
+    race = rows(window)[0]
+    line = int(race.split("line ")[1].split(":")[0])
+    assert race.startswith(f"✗ line {line}: race: ") and "no barrier" in race
+    assert any(mark.kind == "error" and mark.text.startswith("race") for mark in source.marks[line])
+    assert race.partition(": ")[2].startswith(source.marks[line][0].text)
+    window.session.seek(window.session.steps - 1)
+    qtbot.mouseClick(
+        panel.list.viewport(), Qt.MouseButton.LeftButton, pos=panel.list.visualItemRect(panel.list.item(0)).center()
+    )
+    assert source.textCursor().blockNumber() + 1 == line == window.session.line
+
+
+def test_findings_are_reached_and_chosen_by_keys(window, qtbot):
+    break_it(window, qtbot)
+    qtbot.keyClick(window, Qt.Key.Key_4, CTRL)
+    panel = window.source_side.findings.list
+    assert panel.hasFocus()
+    qtbot.keyClick(panel, Qt.Key.Key_Down)
+    qtbot.keyClick(panel, Qt.Key.Key_Return)
+    line = int(rows(window)[1].split("line ")[1].split(":")[0])
+    assert window.source.textCursor().blockNumber() + 1 == line
+
+
+def test_other_sizes_are_checked_and_what_holds_there_too_is_said_once(window, qtbot):
+    break_it(window, qtbot)
+    before = len(rows(window))
+    check_sizes(window, qtbot)
+    assert len([row for row in rows(window) if "race" in row]) == 2
+    assert "; also with gputiled<16>" in rows(window)[0]
+    assert len(rows(window)) >= before and window.session.progress["record"] is None
+
+
+def test_a_defect_that_shows_at_other_sizes_only_is_found_there(window, qtbot):
+    text = window.session.text.replace("t + tx < Ax ? A", "true ? A", 1)
+    assert text != window.session.text
+    window.session.edit(text)
+    wait_recorded(window, qtbot)
+    assert heading(window).startswith("Findings: No defect")
+    check_sizes(window, qtbot)
+    first = rows(window)[0]
+    assert first.startswith("✗") and "; with gputiled<" in first
+
+
+def test_an_edit_makes_the_findings_of_the_text_before_go(window, qtbot):
+    break_it(window, qtbot)
+    window.session.revert()
+    assert "not been recorded" in window.source_side.findings.state.text() and rows(window) == []
+    assert heading(window) == "Findings: Not checked yet"
+    wait_recorded(window, qtbot)
+    assert heading(window).startswith("Findings: No defect")
+
+
+def test_a_check_that_is_cancelled_says_so(window, qtbot):
+    window.controller.checks.check_sizes()
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not window.session.found.checking, timeout=RECORDING_MS)
+    assert "cancelled" in window.source_side.findings.state.text()
+    assert window.session.progress["record"] is None
+
+
+# Before measuring
+
+
+def quick(window):
+    window.session.protocol = {"timeout_s": 1.0}
+    window.measuring.size.boxes["M"].setValue(64)
+
+
+def wait_measured(window, qtbot):
+    qtbot.waitUntil(lambda: window.session.progress["bench"] is not None, timeout=RECORDING_MS)
+    qtbot.waitUntil(lambda: window.session.progress["bench"] is None, timeout=BENCH_MS)
+
+
+@pytest.fixture
+def loop(window, qtbot):
+    """The window with a loop of the CPU, which can be measured everywhere."""
+    window.session.choose_kernel(next(k for k in window.session.kernels if k.name == "hostmult1"))
+    wait_recorded(window, qtbot)
+    quick(window)
+    return window
+
+
+def test_an_edited_kernel_that_is_clean_is_measured_after_a_check(loop, qtbot):
+    session = loop.session
+    session.edit(session.text + "// the same\n")
+    wait_recorded(loop, qtbot)
+    qtbot.mouseClick(loop.measuring.this, Qt.MouseButton.LeftButton)
+    assert session.progress["bench"] is None and "Checking" in session.progress["record"][0]
+    wait_measured(loop, qtbot)
+    assert session.results["hostmult1~edited"]["status"] == "ok"
+    assert "hostmult1" not in session.results
+    names = [kernel.name for kernel in session.charted]
+    assert names[names.index("hostmult1") + 1] == "hostmult1~edited"
+    loop.measuring.measure_this.emit()
+    assert session.progress["bench"] is not None  # it was found clean before
+    loop.controller.cancel()
+    session.revert()
+
+
+def test_a_defect_keeps_it_from_being_measured_until_somebody_wants_that(loop, qtbot):
+    session = loop.session
+    text = session.text.replace("k < ", "k + 1 < ", 1)
+    assert text != session.text
+    session.edit(text)
+    wait_recorded(loop, qtbot)
+    qtbot.mouseClick(loop.measuring.this, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(
+        lambda: session.message is not None and "not measured" in session.message.text, timeout=RECORDING_MS
+    )
+    assert "wrong result" in session.message.text and session.progress["bench"] is None
+    anyway = loop.message_bar.answers[0]
+    assert anyway.isVisible() and anyway.text() == "Run anyway"
+    qtbot.mouseClick(anyway, Qt.MouseButton.LeftButton)
+    wait_measured(loop, qtbot)
+    assert session.results["hostmult1~edited"]["status"] == "wrong"
+    session.revert()
+
+
+def test_a_shipped_rung_is_measured_at_once(loop):
+    loop.controller.measure_this()
+    assert loop.session.progress["bench"] is not None and loop.session.progress["record"] is None
+    loop.controller.cancel()
+
+
+def test_measuring_all_leaves_out_an_opened_file_with_a_defect(window, qtbot, tmp_path):
+    open_file(window, tmp_path, "sum += As", "sum -= As")
+    wait_recorded(window, qtbot)
+    asked = []
+    window.controller.measure = lambda entries, problems=None: asked.append([e["path"] for e in entries])
+    window.controller.measure_all()
+    qtbot.waitUntil(lambda: bool(asked), timeout=RECORDING_MS)
+    assert len(asked[0]) == len(window.session.kernels) - 1
+    assert not [path for path in asked[0] if path.endswith("mine.cu")]
+    assert "mine.cu is not measured: " in window.message_bar.text.text()
+    qtbot.mouseClick(window.message_bar.answers[0], Qt.MouseButton.LeftButton)
+    assert [path.endswith("mine.cu") for path in asked[1]] == [True]
+
+
+def test_a_broken_rung_is_named_marked_and_mended(window, qtbot):
+    session = window.session
+    change = session.base.breaks[0]
+    session.break_it((change.id,))
+    assert session.kernel.name == f"gputiled~{change.id}" and session.title.startswith("30_gputiled.cu, broken: ")
+    changed = [n for n, marks in window.source.marks.items() if any(m.kind == "changed" for m in marks)]
+    before, after = session.base.text.splitlines(), window.source.toPlainText().splitlines()
+    assert changed == [n for n, (old, new) in enumerate(zip(before, after, strict=True), 1) if old != new]
+    assert not session.all_unsaved()
+    wait_recorded(window, qtbot)
+    qtbot.keyClick(window, Qt.Key.Key_F6)
+    assert not session.variant and window.source.toPlainText() == session.base.text
+    wait_recorded(window, qtbot)

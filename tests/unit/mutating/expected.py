@@ -1,0 +1,121 @@
+"""What ought to be said about a mutant: which classes of defect its mistake can be, and on which lines."""
+
+import re
+
+from gemmviz.trace.hazards import Finding
+from mutating.operators import Mutant, Source
+
+_INDEX = {
+    *("out of bounds", "race", "read of memory nobody wrote", "element of C never written"),
+    *("element of C written by two threads", "wrong result", "crash"),
+}
+CLASSES: dict[str, set[str]] = {
+    "drop-barrier": {"race"},
+    "shift-index": _INDEX,
+    "swap-stride": _INDEX,
+    "shrink-bound": _INDEX - {"crash"},
+    "grow-bound": _INDEX,
+    "skip-init": {"read of memory nobody wrote", "wrong result"},
+    "skip-zero-fill": {"read of memory nobody wrote", "wrong result"},
+    "remove-guard": _INDEX,
+    "return-above-barrier": {"barrier divergence"},
+    "swap-xy": _INDEX,
+    "drop-accumulate": {"wrong result"},
+    "drop-factor": _INDEX,
+    "shrink-shared": _INDEX,
+    "transpose": _INDEX - {"crash"},
+}
+_DEFINED = re.compile(
+    r"\b(\w+)(?:\[[^\]]*\])*\s*(?:[-+*]?=)(?!=)|fill_fragment\((\w+)|^\s*(?:const )?\w+ (\w+)(?:\[\w+\])*;"
+)
+
+
+def lines(mutant: Mutant) -> set[int]:
+    """Return the lines, from 1, on which a report finds the mistake.
+
+    That is the mistaken line. Where it touches no matrix and no shared array, as it computes an index, counts a loop or
+    declares something, it is as well every line that uses what it defines, and for a branch or a loop what it governs.
+    """
+    text = [line.split("//")[0] for line in mutant.kernel.text.split("\n")]
+    found = {mutant.line}
+    access = re.compile(rf"\b(?:{'|'.join(sorted(Source(mutant.original).arrays))})\[|_matrix_sync\(")
+    original = mutant.original.text.split("\n")[mutant.line - 1].split("//")[0]
+    if mutant.operator == "drop-barrier":
+        return set(_loop_around(text, mutant.line - 1))
+    if mutant.operator == "return-above-barrier":
+        return found | {i + 1 for i, line in enumerate(text) if "__syncthreads" in line}
+    is_declaration = "__shared__" in original
+    if access.search(original) and not is_declaration and mutant.operator != "skip-init":
+        return found
+    waiting = _names(original)
+    if is_declaration:
+        waiting = set(re.findall(r"(\w+)\[", original)[:1])
+    if re.search(r"\b(?:for|if) \(", original):
+        governed = _governed(text, mutant.line - 1)
+        if any("return;" in text[i] for i in governed):  # a guard that leaves governs all that follows
+            governed = list(range(mutant.line, len(text)))
+        governed = list({*governed, *_called(text, governed)})
+        found |= {i + 1 for i in governed}
+        for i in governed:
+            if not access.search(text[i]):
+                waiting |= _names(text[i])
+    known: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        known.add(name)
+        for i, line in enumerate(text):
+            if not re.search(rf"\b{name}\b", line) or line.startswith("//"):
+                continue
+            found.add(i + 1)
+            # What a loop does not change the compiler reads before it: the access has the line of the loop's head.
+            if i and re.match(r"\s*for \(", text[i - 1]):
+                found.add(i)
+            if not access.search(line) or re.search(rf"\b{name}\b\S* \+?= ", line):
+                waiting |= _names(line) - known - {"C"}
+    return found
+
+
+def is_named(mutant: Mutant, findings: list[Finding]) -> tuple[bool, bool]:
+    """Return whether any finding is of a class that the mistake can be, and whether such a one names a right line."""
+    right = [f for f in findings if f.kind in CLASSES[mutant.operator]]
+    expected = lines(mutant)
+    return bool(right), any({f.line, f.other_line} & expected for f in right)
+
+
+def _names(line: str) -> set[str]:
+    names = {name for found in _DEFINED.findall(line) for name in found if name}
+    return names | {
+        name for found in re.findall(r"\bint (\w+ = [^;(]*);", line) for name in re.findall(r"(\w+) =", found)
+    }
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _governed(text: list[str], index: int) -> list[int]:
+    """Return the lines that stand further in than one, down to the first that does not."""
+    found = []
+    for i in range(index + 1, len(text)):
+        if text[i].strip() and _indent(text[i]) <= _indent(text[index]):
+            break
+        found.append(i)
+    return found or [index + 1]
+
+
+def _called(text: list[str], lines: list[int]) -> list[int]:
+    """Return the bodies of the file's own functions that some lines call."""
+    bodies = []
+    for name in {name for i in lines for name in re.findall(r"\b(\w+)\(", text[i])}:
+        heads = [i for i, line in enumerate(text) if re.match(rf"(?:static|__device__)\b.*\b{name}\(", line)]
+        for head in heads:
+            bodies += list(range(head, text.index("}", head)))
+    return bodies
+
+
+def _loop_around(text: list[str], index: int) -> list[int]:
+    """Return the lines, from 1, of the loop that a line stands in."""
+    for i in range(index, -1, -1):
+        if re.match(r"\s*for \(", text[i]) and index in _governed(text, i):
+            return [i + 1, *(j + 1 for j in _governed(text, i))]
+    return []

@@ -1,0 +1,37 @@
+"""Recordings that several tests look at: rungs of the ladder at small sizes, and kernels given by their text."""
+
+from functools import cache
+from pathlib import Path
+
+from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.record import record
+from gemmviz.trace.recording import Recording
+
+RUNGS = [kernel.name for kernel in ladder() if kernel.recordable and not kernel.exhibit]
+SIZES = (Problem.cube(16), Problem(17, 20, 9))
+
+
+@cache
+def rung(name: str, problem: Problem) -> Recording:
+    """Record a rung with its default parameters at a size, or at the nearest one that it takes."""
+    kernel = find(name, ladder())
+    try:
+        job = launch(kernel, problem)
+    except ConstraintError:
+        nearest = nearest_size(kernel, problem, kernel.defaults)
+        assert nearest is not None
+        job = launch(kernel, nearest)
+    return record(job)
+
+
+def own(body: str, problem: Problem, block: str = "[32]", grid: str = "[1]", before: str = "") -> Recording:
+    """Record a kernel ``k(A, B, C, M, N, K)`` given by its body, and by what stands before it."""
+    matter = ('entry = "k"', 'args = ["A", "B", "C", "M", "N", "K"]', f"block = {block}", f"grid = {grid}")
+    front = "\n".join(["// ---gemmviz", *(f"// {line}" for line in matter), "// ---"])
+    head = "__global__ void k(const float *A, const float *B, float *C, int M, int N, int K)"
+    kernel = parse(f"{front}\n{before}\n{head}\n{{\n{body}\n}}\n", Path("mine.cu"))
+    return record(launch(kernel, problem), deadline_s=5.0)

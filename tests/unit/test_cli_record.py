@@ -1,0 +1,67 @@
+"""`gemmviz record` as a person and as a script would use it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.cli import run
+from gemmviz.cli.record import engine_reply
+from gemmviz.engine.messages import RecordRequest
+
+
+def document(capsys: pytest.CaptureFixture[str], *args: str) -> dict[str, Any]:
+    assert run(["record", *args, "--json", "-"]) == 0
+    return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
+
+
+def test_json_carries_totals_levels_and_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "matmul_kernel_naive", "--size", "32")
+    assert (found["schema_version"], found["provenance"]) == (2, "recorded")
+    assert {level["name"]: level["bytes"] for level in found["levels"]["levels"]} == {
+        "compulsory": 3 * 4096,
+        "global, asked": 2 * 32**3 * 4 + 4096,
+        "global, moved": 33 * 1024 * 32 + 1024 * 32,
+        "shared, asked": 0,
+        "shared, moved": 0,
+    }
+    lines = {(line["array"], line["write"]): line for line in found["lines"]}
+    read_of_a, read_of_b, write = lines["A", False], lines["B", False], lines["C", True]
+    assert (read_of_a["requests"], read_of_a["units"], read_of_a["degree"]) == (1024, 32 * 1024, 8)
+    assert (read_of_b["requests"], read_of_b["units"], read_of_b["degree"]) == (1024, 1024, 1)
+    assert (write["requests"], write["units_per_request"]) == (32, 32)
+    assert sum(line["units"] for line in found["lines"] if not line["write"]) == found["global"]["load_sectors"]
+    reuse = {array["name"]: array["reuse"] for array in found["levels"]["arrays"]}
+    assert reuse == {"A": 32, "B": 32, "C": 1}
+
+
+def test_a_loop_has_lines_without_warps(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "hostmult1", "--size", "4")
+    assert {"requests", "units", "degree"}.isdisjoint(found["lines"][0])
+    assert sum(line["accesses"] for line in found["lines"]) == found["accesses"]
+
+
+def test_the_intensity_of_some_blocks_is_that_of_what_they_compute(capsys: pytest.CaptureFixture[str]) -> None:
+    size = ("gputiled", "--size", "32", "--set", "TS=8")
+    whole, part = document(capsys, *size)["levels"], document(capsys, *size, "--blocks", "0:4")["levels"]
+    assert (whole["flops"], part["flops"]) == (2 * 32**3, 2 * 32**3 // 4)
+    intensity = [{level["name"]: level["intensity"] for level in found["levels"]} for found in (whole, part)]
+    assert intensity[0]["shared, moved"] == intensity[1]["shared, moved"]
+
+
+def test_people_are_told_what_a_line_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["record", "matmul_kernel_naive", "--size", "32"]) == 0
+    said = capsys.readouterr().out
+    assert "compulsory" in said and "reads/element" in said and "degree" not in said
+    assert run(["record", "matmul_kernel_naive", "--size", "32", "--lines"]) == 0
+    rows = [line.replace("│", " ").split() for line in capsys.readouterr().out.splitlines()]
+    assert ["21", "A", "read", "1,024", "32", "32,768", "4,096", "8"] in rows
+
+
+def test_totals_alone_need_no_timeline() -> None:
+    kernel = find("gputiled", ladder())
+    request = RecordRequest(1, str(kernel.path), kernel.text, 8, 8, 8, {"TS": 4}, order="none")
+    reply = engine_reply(request)
+    assert reply.timeline == {} and len(reply.traffic["running"]) == 0
+    assert [a["reads"] for a in reply.traffic["arrays"]] == [128, 128, 0, 512, 512]

@@ -1,0 +1,72 @@
+"""Whole programs: what only the host needs is left out, and every line keeps its number."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.device_code import device_code
+from gemmviz.catalogue.guess import guess
+from gemmviz.catalogue.ladder import ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.record import record
+
+KERNEL = """namespace mine {
+template <class T> struct pair { T a, b; T sum() const { return a + b; } };
+constexpr int side(int n) { return n > 1 ? 16 : 1; }
+__host__ __device__ inline float twice(float x) { return x + x; }
+float half_of(float x) { return x / 2; }
+__global__ void gemm(float *A, float *B, float *C, int n)
+{
+    int row = blockIdx.y * side(2) + threadIdx.y, col = blockIdx.x * side(2) + threadIdx.x;
+    if (row >= n || col >= n) return;
+    pair<float> p = {0, 0};
+    for (int k = 0; k < n; k++) p.a += twice(A[row * n + k]) * B[k * n + col];
+    C[row * n + col] = p.sum() / 2;
+}
+}
+"""
+PROGRAM = (
+    "#include <iostream>\n#include <vector>\n#include <cuda_runtime.h>\n"
+    + KERNEL
+    + """
+static void check(cudaError_t error) { if (error) std::cerr << "} main(" << error; } /* { */
+extern "C" {
+void run(float *a, float *b, float *c, int n)
+{
+    std::vector<float> room(n);
+    if (n) { mine::gemm<<<dim3((n + 15) / 16, (n + 15) / 16), dim3(16, 16)>>>(a, b, c, n); }
+    check(cudaGetLastError());
+}
+}
+int helper(int n) { run(0, 0, 0, n); return n; }
+int main() { return helper(16); }
+"""
+)
+
+
+def test_host_code_is_blank_and_device_code_is_as_it_was() -> None:
+    code = device_code(PROGRAM)
+    assert code.count("\n") == PROGRAM.count("\n")
+    assert [len(line) for line in code.split("\n")] == [len(line) for line in PROGRAM.split("\n")]
+    assert KERNEL in code
+    rest = code.replace(KERNEL, "")
+    assert [word for word in rest.split() if not word.startswith(("/*", "*/", "{", "}"))] == ["extern", '"C"']
+
+
+@pytest.mark.parametrize("rung", [k for k in ladder() if k.backend == "cuda"], ids=lambda k: k.name)
+def test_a_rung_has_no_host_code(rung) -> None:
+    assert device_code(rung.text) == rung.text
+
+
+def test_a_whole_program_is_recorded() -> None:
+    kernel = guess(PROGRAM, Path("program.cu")).kernel()
+    recording = record(launch(kernel, Problem.cube(24)))
+    assert (recording.wrong, recording.notes) == (0, ())
+    lines = recording.text.splitlines()
+    assert {lines[site.line - 1].split()[0] for site in recording.sites} == {"for", "C[row"}
+
+
+def test_a_kernel_that_uses_the_host_s_words_itself_is_left_alone() -> None:
+    text = "__global__ void k(float *C) { cudaMalloc(&C, 16); }\n"
+    assert device_code(text) == text

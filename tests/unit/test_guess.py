@@ -1,0 +1,262 @@
+"""Kernels that nobody described: what their source says about entry, arguments and launch."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gemmviz import cli
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.guess import Guess, guess
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.settle import settle
+from gemmviz.trace.record import record
+
+RUNGS = [kernel for kernel in ladder() if kernel.recordable and len(kernel.path.stem) < 60]
+FRONT = re.compile(r"^// ---gemmviz\n(//(?! ---).*\n)*// ---\n", re.MULTILINE)
+# One of each kind is recorded as well.
+KINDS = ("hostmult1", "gpumult0", "mm", "matmul_kernel_naive", "RR", "gputiled_more_work", "matmul_tc_2d_warp_tiling")
+SIZE = Problem(256, 512, 128)
+
+
+def bare(kernel: Kernel) -> Guess:
+    return guess(FRONT.sub("", kernel.text), kernel.path)
+
+
+def wrong(kernel: Kernel, size: Problem) -> str:
+    recording = record(launch(kernel, size), deadline_s=10)
+    return "wrong" if recording.wrong or recording.notes else ""
+
+
+@pytest.mark.parametrize("rung", RUNGS, ids=lambda k: k.name)
+def test_the_source_of_a_rung_says_what_its_front_matter_says(rung: Kernel) -> None:
+    made = bare(rung)
+    mine = made.kernel()
+    assert mine.args == rung.args
+    assert (mine.dtype, mine.accumulate, mine.column_major) == (rung.dtype, rung.accumulate, rung.column_major)
+    assert made.doubts == []
+    if rung.backend == "cuda" and mine.params.keys() == rung.params.keys():
+        ours, theirs = launch(mine, SIZE), launch(rung, SIZE, mine.defaults)
+        assert (ours.block, ours.grid, ours.shared_bytes) == (theirs.block, theirs.grid, theirs.shared_bytes)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_guess_at_a_rung_computes_the_right_c(name: str) -> None:
+    made = settle(bare(find(name, ladder())), wrong)
+    assert made.right, made.settled
+    assert "C is right at" in made.settled
+
+
+GEMM = """
+__global__ void gemm(SIGNATURE)
+{
+    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    if (row >= ROWS || col >= COLS) return;
+    float s = 0;
+    for (int i = 0; i < SUM; i++) s += LEFT[row * SUM + i] * RIGHT[i * COLS + col];
+    OUT[row * COLS + col] = s;
+}
+"""
+
+
+def written(signature: str, rows: str, cols: str, inner: str, left: str, right: str, out: str) -> str:
+    text = GEMM.replace("SIGNATURE", signature).replace("ROWS", rows).replace("COLS", cols).replace("SUM", inner)
+    return text.replace("LEFT", left).replace("RIGHT", right).replace("OUT", out)
+
+
+@pytest.mark.parametrize(
+    ("signature", "names", "args"),
+    [
+        ("float *P, int hA, int wA, int wB, float *Q, float *R", ("hA", "wB", "wA", "P", "Q", "R"), "A M K N B C"),
+        # The names say M, N, K; the use says M, K, N.
+        ("int m, int n, int k, float *a, float *b, float *c", ("m", "k", "n", "a", "b", "c"), "M K N A B C"),
+        (
+            "float *out, float *x, float *w, size_t u, size_t v, size_t t",
+            ("u", "v", "t", "x", "w", "out"),
+            "C A B M N K",
+        ),
+        (
+            "float const *__restrict__ d_A, const float d_B[], float *d_C, const int width",
+            ("width",) * 3 + ("d_A", "d_B", "d_C"),
+            "A B C N",
+        ),
+    ],
+)
+def test_parameters_are_told_by_name_and_by_use(signature: str, names: tuple[str, ...], args: str) -> None:
+    made = guess(written(signature, *names), Path("mine.cu"))
+    assert " ".join(made.roles) == args
+    kernel = made.kernel()
+    size = nearest_size(kernel, Problem(40, 24, 33), {})
+    assert size and wrong(kernel, size) == ""
+
+
+def test_a_single_width_means_square_matrices() -> None:
+    made = guess(written("float *A, float *B, float *C, int n", "n", "n", "n", "A", "B", "C"), Path("mine.cu"))
+    size = nearest_size(made.kernel(), Problem(40, 24, 33), {})
+    assert size and size.m == size.n == size.k
+
+
+def test_a_launch_in_the_file_is_believed() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    host = """
+    #define SIDE 16
+    void run(float *a, float *b, float *c, int rows, int cols, int inner) {
+        dim3 threads(SIDE, SIDE);
+        dim3 blocks((cols + threads.x - 1) / threads.x, CEIL_DIV(rows, SIDE), 1);
+        gemm<<<blocks, threads, 0, 0>>>(a, b, c, rows, cols, inner);
+    }"""
+    made = guess(text + host, Path("mine.cu"))
+    assert (made.block, made.grid) == (("16", "16"), ("ceil(N / 16)", "ceil(M / 16)"))
+    assert "launches" in made.why["grid"].why
+
+
+def test_a_kernel_without_bounds_checks_takes_only_whole_tiles() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    made = guess(text.replace("if (row >= M || col >= N) return;", ""), Path("mine.cu"))
+    assert {"M % 16 == 0", "N % 16 == 0"} <= set(made.requires)
+
+
+def test_what_a_recording_finds_wrong_is_tried_another_way() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    made = guess(text, Path("mine.cu"))
+    tried: list[tuple[str, ...]] = []
+
+    def only_with(kernel: Kernel, size: Problem) -> str:
+        tried.append(kernel.args)
+        return "" if kernel.args[0] == "B" else "12 elements are wrong"
+
+    settled = settle(made, only_with)
+    assert settled.right and settled.roles[:3] == ("B", "A", "C")
+    assert tried[0][0] == "A"
+    hopeless = settle(made, lambda kernel, size: "12 elements are wrong")
+    assert not hopeless.right and "12 elements are wrong" in hopeless.settled
+    assert hopeless.roles == made.roles
+
+
+def test_a_size_that_goes_wrong_makes_tiles_a_condition() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    settled = settle(guess(text, Path("mine.cu")), lambda kernel, size: "out of bounds" if size.m % 16 else "")
+    assert settled.right and "M % 16 == 0" in settled.requires
+
+
+def test_a_source_that_does_not_compile_is_tried_once() -> None:
+    count = []
+
+    def refuse(kernel: Kernel, size: Problem) -> str:
+        count.append(size)
+        raise BuildError("mine.cu:3: expected ';'", 3)
+
+    made = guess(written("float *A, float *B, float *C, int n", "n", "n", "n", "A", "B", "C"), Path("mine.cu"))
+    assert "expected ';'" in settle(made, refuse).settled
+    assert len(count) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "doubt"),
+    [
+        ("int main() { return 0; }", "mine.cu", "no function marked __global__"),
+        ("void f(float *a) {}", "mine.c", "no function with three pointers"),
+        (
+            "__global__ void g(float *A, float *B, float *C, int n, bool t) { C[n] = A[n] * B[n]; }",
+            "mine.cu",
+            "Parameter t (bool)",
+        ),
+        ("__global__ void g(float *A, float *B, int n) { B[n] = A[n]; }", "mine.cu", "No parameter is B"),
+    ],
+)
+def test_what_cannot_be_guessed_is_said(text: str, name: str, doubt: str) -> None:
+    assert any(doubt in said for said in guess(text, Path(name)).doubts)
+
+
+PIECES = [
+    *("__global__ ", "void k(", "float *A, ", "const float *B", ") {", "}", "[", "]", "(", ")", "<", ">", "<<<", ">>>"),
+    *(";", ",", "/*", "//", "'", '"', "\\\n", "\0", "é", "X", "T", "Y(Y(X))", "dim3 g(", "blockDim.x", "threadIdx.x"),
+    *("#define X X Y\n", "#define Y(a) a a X\n", "#define T (T + 1)\n", "template <int N = 3, class Q>"),
+    *("int i = i + i * i;", "for (int i = 0; i < n; i += i) ", "A[i / 0 % i]", "constexpr int a = b, b = a;"),
+    *('static_assert(1 / 0, "");', "extern __shared__ float s[];", "x << 9999999999"),
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=40), st.sampled_from([".cu", ".c"]))
+def test_no_text_is_too_strange(pieces: list[str], suffix: str) -> None:
+    made = guess("".join(pieces), Path("mine" + suffix))
+    assert made.front_matter().startswith("// ---gemmviz\n")
+    assert all(isinstance(doubt, str) for doubt in made.doubts)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_damaged_kernel_is_looked_at_all_the_same(data: st.DataObject) -> None:
+    text = FRONT.sub("", data.draw(st.sampled_from(RUNGS)).text)
+    start = data.draw(st.integers(0, len(text)))
+    stop = data.draw(st.integers(start, min(start + 200, len(text))))
+    guess(text[:start] + data.draw(st.sampled_from(["", "(", "}", "<", "0", "#"])) + text[stop:], Path("mine.cu"))
+
+
+def test_a_text_made_to_blow_up_is_cut_short() -> None:
+    doubling = "".join(f"#define M{i} M{i - 1} + M{i - 1} . a\n" for i in range(1, 60))
+    sums = "".join(f"int a{i} = a{i - 1} * (a{i - 1} + b{i});\n" for i in range(1, 200))
+    head = "__global__ void k(float *A, float *B, float *C, int M0, int a0) {\n"
+    made = guess(doubling + head + sums + "C[a199] = A[M59] * B[a150];" + "(" * 5000 + "}", Path("mine.cu"))
+    assert made.path == Path("mine.cu")
+
+
+FILE = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+
+
+def test_describe_prints_json_and_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text(FILE)
+    assert cli.run(["describe", str(path), "--json", "-"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["right"] is True
+    assert [p["role"] for p in document["parameters"]] == ["A", "B", "C", "M", "N", "K"]
+    assert parse(document["front_matter"] + FILE, path).args == ("A", "B", "C", "M", "N", "K")
+    assert path.read_text() == FILE
+
+
+def test_describe_writes_once_and_keeps_the_file_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.cu"
+    before = b"\xef\xbb\xbf" + FILE.replace("\n", "\r\n").encode()
+    path.write_bytes(before)
+    path.chmod(0o640)
+    assert cli.run(["describe", str(path), "--write"]) == 0
+    after = path.read_bytes()
+    assert after.endswith(before[3:]) and after.startswith(b"\xef\xbb\xbf// ---gemmviz\r\n")
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [f.name for f in tmp_path.iterdir()] == ["mine.cu"]
+    capsys.readouterr()
+    assert cli.run(["record", str(path), "--size", "16"]) == 0
+    assert "right in every element" in capsys.readouterr().out
+    assert cli.run(["describe", str(path), "--write"]) == 1
+    assert "has front matter already" in capsys.readouterr().err
+    assert path.read_bytes() == after
+
+
+def test_describe_says_what_it_cannot_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text("int main() { return 0; }")
+    assert cli.run(["describe", str(path)]) == 1
+    assert "there is nothing to run" in capsys.readouterr().err
+    path.write_text(FILE.replace("int K)", "int K, bool turned)"))
+    assert cli.run(["describe", str(path), "--write"]) == 1
+    assert "nothing was written" in capsys.readouterr().err
+    assert "---gemmviz" not in path.read_text()
+    assert cli.run(["describe", str(path), "--entry", "other"]) == 2
+    assert "it has: gemm" in capsys.readouterr().err
+    assert cli.run(["describe", str(tmp_path / "none.cu")]) == 2
+
+
+def test_sizes_that_must_be_equal_are_moved_together() -> None:
+    text = (
+        '// ---gemmviz\n// entry = "gemm"\n// args = ["A", "B", "C", "N"]\n// block = [16, 16]\n// grid = ["N / 16"]\n'
+    )
+    text += '// requires = ["M == N", "K == N", "N % 16 == 0"]\n// ---\n'
+    assert nearest_size(parse(text + FILE, Path("mine.cu")), Problem(37, 45, 41), {}) == Problem.cube(48)

@@ -1,0 +1,66 @@
+"""Mistakes made by script in the ladder's kernels are reported in a fitting class and on their line; originals are not.
+
+A fixed sample, at small sizes. All mutants: ``python benchmarks/mutants.py``.
+"""
+
+import pytest
+from mutating import Mutant, mutants, sample
+from mutating.expected import is_named
+from mutating.sizes import small_launches
+
+from gemmviz.catalogue.errors import KernelFault
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.crash import crashed
+from gemmviz.checking.examine import examine
+from gemmviz.trace.hazards import Finding
+
+RUNGS = [kernel for kernel in ladder() if kernel.recordable and not kernel.exhibit]
+ALL = [mutant for kernel in RUNGS for mutant in mutants(kernel)]
+SAMPLE = sample(ALL, 28)
+# One more step of a loop behind a bounds check, or both indices exchanged in a square block: nothing changes. Nor does
+# much of what a C kernel does about its threads, which are run one after the other.
+MAY_BE_EQUIVALENT = {"grow-bound", "swap-xy"}
+SIDES = (1, 2, 3, 5, 7, 11, 13, 16, 17, 19, 23, 31, 32, 33)
+SIZES = [Problem.cube(n) for n in SIDES] + [
+    Problem(*size) for size in ((1, 17, 5), (23, 1, 9), (11, 13, 1), (9, 34, 3), (37, 18, 41), (40, 24, 16))
+]
+
+
+def reported(mutant: Mutant) -> list[Finding]:
+    """Return what is found at the first size where anything is."""
+    for problem, params in small_launches(mutant.original):
+        try:
+            report = examine(mutant.kernel, problem, params, deadline_s=5)
+        except KernelFault as fault:
+            report = crashed(mutant.kernel, problem, params, str(fault), fault.line)
+        if report.findings:
+            return report.findings
+    return []
+
+
+@pytest.mark.parametrize("mutant", SAMPLE, ids=lambda mutant: mutant.name)
+def test_a_mistake_is_reported_in_its_class_and_on_its_line(mutant: Mutant) -> None:
+    findings = reported(mutant)
+    if not findings:
+        assert mutant.operator in MAY_BE_EQUIVALENT or mutant.original.backend == "c"
+        return
+    assert is_named(mutant, findings) == (True, True), findings
+
+
+def test_there_are_hundreds_of_mutants_of_every_operator_and_each_changes_one_line() -> None:
+    assert len(ALL) > 500
+    assert len({mutant.operator for mutant in SAMPLE}) == 14
+    for mutant in ALL:
+        before, after = (kernel.text.split("\n") for kernel in (mutant.original, mutant.kernel))
+        assert [i + 1 for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b] == [mutant.line]
+
+
+@pytest.mark.parametrize("name", ["gputiled", "matmul_kernel_thread_tiling", "gpumult0"])
+def test_nothing_is_reported_of_an_original_at_any_of_twenty_sizes(name: str) -> None:
+    kernel = find(name, RUNGS)
+    params = small_launches(kernel)[0][1]
+    assert len(SIZES) == 20
+    assert [(str(size), examine(kernel, size, params).findings) for size in SIZES] == [
+        (str(size), []) for size in SIZES
+    ]

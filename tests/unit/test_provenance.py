@@ -1,0 +1,214 @@
+"""Where an element of C comes from, hop by hop, and who touched a cell."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from recordings import RUNGS, SIZES, own, rung
+
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.provenance import Fed, Provenance
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import measure
+
+
+def provenance(recording: Recording) -> Provenance:
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline)).provenance
+
+
+def cells(recording: Recording) -> list[tuple[int, int]]:
+    """Return corners and some element within."""
+    m, n = recording.m, recording.n
+    return [(0, 0), (m - 1, n - 1), (m // 2, n // 3), (0, n - 1)]
+
+
+def seen(recording: Recording, rows: np.ndarray, array: int, cells: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return the values that accesses saw at cells of a matrix; fails where one does not cover its cell."""
+    info = recording.arrays[array]
+    height, width = info.grid
+    wanted = cells[1] * height + cells[0] if info.column_major else cells[0] * width + cells[1]
+    values = []
+    for row, element in zip(rows, wanted, strict=True):
+        _, covered, value = recording.covered(np.array([row]))
+        (value,) = value[covered == element]
+        values.append(value)
+    return np.array(values)
+
+
+def assert_whole(asked: Provenance, fed: Fed, row: int, column: int) -> None:
+    """Check that each place along K fed the element once from A and once from B, with the values that make it up."""
+    recording = asked.recording
+    values = {}
+    for matrix in (0, 1):
+        mine = np.flatnonzero(fed.matrix == matrix)
+        mine = mine[np.argsort(fed.k[mine], kind="stable")]
+        distinct = mine[np.unique(fed.k[mine], return_index=True)[1]]
+        assert fed.k[distinct].tolist() == list(range(recording.k))
+        along = fed.k[distinct]
+        at = (np.full(len(along), row), along) if matrix == 0 else (along, np.full(len(along), column))
+        values[matrix] = seen(recording, fed.read[distinct], matrix, at)
+    assert values[0] @ values[1] == recording.c[row, column]
+
+
+@pytest.mark.parametrize("problem", SIZES, ids=str)
+@pytest.mark.parametrize("name", RUNGS)
+def test_every_rung_says_what_fed_an_element(name: str, problem: Problem) -> None:
+    recording = rung(name, problem)
+    asked = provenance(recording)
+    log, step = recording.accesses, asked.timeline.step_of_row
+    block, thread = recording.owners
+    for row, column in cells(recording):
+        owner = asked.owner(row, column)
+        assert owner is not None
+        assert (owner.block, owner.thread) == (block[row, column], thread[row, column])
+        fed = asked.fed(row, column)
+        assert_whole(asked, fed, row, column)
+        assert fed.by_warp == ("tc" in name)
+        assert (log.block[fed.use] == owner.block).all()
+        if not fed.by_warp:
+            assert (log.thread[fed.use] == owner.thread).all()
+        through = fed.write >= 0
+        assert through.all() or not through.any()
+        hops = step[np.stack([fed.read, fed.write, fed.use])[:, through]]
+        assert (np.diff(hops, axis=0) > 0).all()
+        assert (fed.use[~through] == fed.read[~through]).all()
+
+
+@pytest.mark.parametrize("name", ["gputiled", "matmul_kernel_2d_thread_tiling", "hostmult1", "matmul_tc"])
+def test_who_touched_a_cell_is_a_search_through_all_accesses(name: str) -> None:
+    recording = rung(name, SIZES[0])
+    asked, log = provenance(recording), recording.accesses
+    position, element, value = recording.covered(np.arange(len(log)))
+    for array, info in enumerate(recording.arrays):
+        for cell in (0, info.size // 2, info.size - 1):
+            found = np.flatnonzero((element == cell) & (log.array[position] == array))
+            touches = asked.touched(array, cell)
+            assert sorted(touches.rows) == sorted(position[found])
+            assert dict(zip(touches.rows, touches.value, strict=True)) == dict(
+                zip(position[found], value[found], strict=True)
+            )
+            assert (np.diff(touches.steps) >= 0).all()
+            assert (touches.steps == asked.timeline.step_of_row[touches.rows]).all()
+            assert touches.write.tolist() == log.write[touches.rows].tolist()
+            assert touches.lines.tolist() == [recording.sites[s].line for s in log.site[touches.rows]]
+
+
+def test_a_shared_cell_belongs_to_its_block() -> None:
+    recording = rung("gputiled", Problem.cube(32))
+    asked = provenance(recording)
+    alone = [asked.touched(3, 5, block) for block in range(recording.blocks)]
+    assert [set(recording.accesses.block[t.rows]) for t in alone] == [{0}, {1}, {2}, {3}]
+    assert sum(len(t.rows) for t in alone) == len(asked.touched(3, 5).rows)
+
+
+def test_an_element_that_nobody_writes_has_no_owner() -> None:
+    recording = own("if (threadIdx.x) C[threadIdx.x] = A[threadIdx.x];", Problem.cube(4), block="[8]")
+    asked = provenance(recording)
+    assert asked.owner(0, 0) is None
+    assert not len(asked.fed(0, 0).use)
+    assert asked.owner(0, 3) is not None
+
+
+def test_a_thread_that_writes_all_of_c_used_for_each_element_what_it_read_just_before() -> None:
+    recording = rung("hostmult1", SIZES[0])
+    asked = provenance(recording)
+    log = recording.accesses
+    writes = np.flatnonzero(log.write & (log.array == 2))
+    for row, column in cells(recording):
+        fed = asked.fed(row, column)
+        assert (len(fed.reads(0)), len(fed.reads(1))) == (recording.k, recording.k)
+        last = writes[log.element[writes] == row * recording.n + column].max()
+        before = writes[writes < last].max()
+        assert ((before < fed.use) & (fed.use < last)).all()
+
+
+# Loads the next tiles into registers as vectors while it computes with this one; A's tile is transposed.
+STAGED = """
+    __shared__ float As[2][8][16], Bs[2][8][16];
+    int t = threadIdx.x;
+    int row = t / 2, part = t % 2 * 4, k = t / 4, col = t % 4 * 4;
+    float sum[8] = {};
+    float4 a = *(const float4 *)&A[row * K + part], b = *(const float4 *)&B[k * N + col];
+    As[0][part][row] = a.x; As[0][part + 1][row] = a.y; As[0][part + 2][row] = a.z; As[0][part + 3][row] = a.w;
+    *(float4 *)&Bs[0][k][col] = b;
+    __syncthreads();
+    for (int t0 = 0, now = 0; t0 < K; t0 += 8, now ^= 1) {
+        bool more = t0 + 8 < K;
+        if (more) {
+            a = *(const float4 *)&A[row * K + t0 + 8 + part];
+            b = *(const float4 *)&B[(t0 + 8 + k) * N + col];
+        }
+        for (int i = 0; i < 8; i++)
+            for (int j = 0; j < 8; j++) sum[j] += As[now][i][t / 2] * Bs[now][i][t % 2 * 8 + j];
+        if (more) {
+            int next = now ^ 1;
+            As[next][part][row] = a.x; As[next][part + 1][row] = a.y;
+            As[next][part + 2][row] = a.z; As[next][part + 3][row] = a.w;
+            *(float4 *)&Bs[next][k][col] = b;
+        }
+        __syncthreads();
+    }
+    for (int j = 0; j < 8; j++) C[t / 2 * N + t % 2 * 8 + j] = sum[j];
+"""
+# The same in loops over an array of registers: one load and one store instruction, executed four times each.
+LOOPED = """
+    __shared__ float As[16][8], Bs[8][16];
+    int t = threadIdx.x;
+    float a[4], b[4], sum[8] = {};
+    for (int t0 = 0; t0 < K; t0 += 8) {
+        for (int i = 0; i < 4; i++) a[i] = A[(t + 32 * i) / 8 * K + t0 + t % 8];
+        for (int i = 0; i < 4; i++) b[i] = B[(t0 + (t + 32 * i) / 16) * N + t % 16];
+        __syncthreads();
+        for (int i = 0; i < 4; i++) As[(t + 32 * i) / 8][t % 8] = a[i];
+        for (int i = 0; i < 4; i++) Bs[(t + 32 * i) / 16][t % 16] = b[i];
+        __syncthreads();
+        for (int i = 0; i < 8; i++)
+            for (int j = 0; j < 8; j++) sum[j] += As[t / 2][i] * Bs[i][t % 2 * 8 + j];
+    }
+    for (int j = 0; j < 8; j++) C[t / 2 * N + t % 2 * 8 + j] = sum[j];
+"""
+COPIED = """
+    __shared__ float As[16][8], Bs[8][16];
+    int t = threadIdx.x;
+    float sum[8] = {};
+    for (int t0 = 0; t0 < K; t0 += 8) {
+        gemmviz::ptx::cp_async_cg16(&As[t / 2][t % 2 * 4], &A[t / 2 * K + t0 + t % 2 * 4]);
+        gemmviz::ptx::cp_async_cg16(&Bs[t / 4][t % 4 * 4], &B[(t0 + t / 4) * N + t % 4 * 4]);
+        gemmviz::ptx::cp_async_commit();
+        gemmviz::ptx::cp_async_wait_all();
+        __syncthreads();
+        for (int i = 0; i < 8; i++)
+            for (int j = 0; j < 8; j++) sum[j] += As[t / 2][i] * Bs[i][t % 2 * 8 + j];
+        __syncthreads();
+    }
+    for (int j = 0; j < 8; j++) C[t / 2 * N + t % 2 * 8 + j] = sum[j];
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "before"),
+    [(STAGED, ""), (LOOPED, ""), (COPIED, "#include <gemmviz/ptx.h>")],
+    ids=["double buffer", "register arrays", "cp.async"],
+)
+def test_values_are_followed_through_registers_and_copies(body: str, before: str) -> None:
+    # The matrices hold six different values only: a link by value alone would mostly be wrong.
+    recording = own(body, Problem(16, 16, 32), before=before)
+    assert recording.wrong == 0
+    asked = provenance(recording)
+    for row, column in product(range(0, 16, 3), range(0, 16, 5)):
+        fed = asked.fed(row, column)
+        assert_whole(asked, fed, row, column)
+        assert (fed.write >= 0).all() and not fed.by_warp
+        assert len(fed.shared_reads) == 64
+
+
+def test_zeros_at_the_edge_of_a_tile_come_from_nowhere() -> None:
+    recording = rung("gputiled", SIZES[1])
+    timeline = build(recording)
+    playable = Playable(recording, timeline, measure(recording, timeline))
+    log, source = recording.accesses, playable.source
+    in_tiles = log.write & (log.array >= 3)
+    assert ((source >= 0) == (in_tiles & (log.value != 0))).all()

@@ -1,0 +1,167 @@
+"""Predictions held against a GPU's counters: the report of a real run, and what is said of differences."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.errors import GemmvizError, Unavailable
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.cli import run
+from gemmviz.proving import ncu, proofs
+from gemmviz.proving.counted import Counted, Instruction, read
+from gemmviz.proving.jobs import Job
+from gemmviz.proving.predicting import predict
+from gemmviz.proving.prediction import Cost, Prediction, Spot
+from gemmviz.proving.proofs import Machine, Proof
+from gemmviz.proving.verdict import Compared, compare
+
+HERE = Path(__file__).parent / "ncu"
+MACHINE = Machine("NVIDIA H200", "580", "13.0", "2025.3", "2026-11-21")
+
+
+@pytest.fixture(scope="module")
+def counted() -> Counted:
+    """What Nsight Compute printed for gputiled<32> at 256 on an H200."""
+    texts = [(HERE / f"gputiled_{page}.csv").read_text(encoding="utf-8") for page in ("raw", "source")]
+    return read(texts[0], [texts[1]])[0]
+
+
+@pytest.fixture(scope="module")
+def tiled() -> Kernel:
+    return find("gputiled", ladder())
+
+
+@pytest.fixture(scope="module")
+def prediction(tiled: Kernel) -> Prediction:
+    return predict(Job.of(launch(tiled, Problem.cube(64), {"TS": 32})))
+
+
+def scaled(prediction: Prediction, times: int) -> Prediction:
+    """Return what the same kernel does that many times over: every block and tile step is like any other."""
+
+    def more(cost: Cost) -> Cost:
+        return Cost(cost.requests * times, cost.units * times, cost.least * times)
+
+    spots = (replace(s, cost=more(s.cost), once={w: more(c) for w, c in s.once.items()}) for s in prediction.spots)
+    return replace(prediction, spots=tuple(spots))
+
+
+def test_a_report_is_read_by_line_and_instruction(counted: Counted) -> None:
+    assert counted.counters["global load sectors"] == 131_072  # as counted elsewhere for this kernel and size
+    assert counted.counters["shared load wavefronts"] == 786_432
+    code = [i for i in counted.instructions if i.line == 31]
+    assert {(i.space, i.write, i.bits) for i in code} == {("shared", False, 32), ("shared", False, 128)}
+    assert sum(i.wavefronts for i in code) == 786_432
+    (store,) = [i for i in counted.instructions if i.space == "global" and i.write]
+    assert (store.line, store.executed, store.sectors) == (35, 2048, 8192)
+
+
+def test_the_recording_equals_the_counters_and_merged_loads_are_explained(
+    counted: Counted, prediction: Prediction
+) -> None:
+    # From 64 to 256: 16 times the blocks, 4 times the tile steps; C is stored once per block.
+    grown = scaled(prediction, 64)
+    stores = [replace(s, cost=Cost(2048, 8192, 8192)) if s.array == "C" else s for s in grown.spots]
+    rows = {row.what: row for row in compare(replace(grown, spots=tuple(stores)), counted)}
+    assert {row.what for row in rows.values() if row.verdict == "equal"} >= {
+        *(f"global {way} {figure}" for way in ("load", "store") for figure in ("sectors", "requests")),
+        "shared store wavefronts",
+    }
+    loads = rows["shared load wavefronts"]
+    assert loads.verdict == "explained" and loads.adjusted == loads.measured != loads.predicted
+    assert "line 31" in loads.note and "As into one of 16 bytes" in loads.note
+
+
+def test_a_difference_that_nothing_explains_is_said_with_its_line(counted: Counted, prediction: Prediction) -> None:
+    rows = {row.what: row for row in compare(prediction, counted)}  # of another size
+    assert rows["global load sectors"].verdict == "differs"
+    assert "line 27: " in rows["global load sectors"].note and "16,384 executed" in rows["global load sectors"].note
+
+
+def test_what_a_compiler_may_make_of_reads_is_counted_too(prediction: Prediction) -> None:
+    by_array = {s.array: s for s in prediction.spots if s.space == "shared" and not s.write}
+    # A row of As is read in order, and by all lanes at once: one wavefront each, two for four of them together.
+    row = by_array["As"].once
+    assert (row[16].requests * 4, row[16].units * 2) == (row[4].requests, row[4].units)
+    assert set(by_array["Bs"].once) == {4}  # a column: its elements are no neighbours
+
+
+def test_reads_of_the_same_element_may_become_one() -> None:
+    spot = Spot(9, 1, "As", "shared", False, 4, Cost(80, 80, 80), {4: Cost(20, 20, 20)})
+    code = Instruction(9, "LDS R1, [R2]", "shared", False, 32, 20, 0, 0, 20)
+    counted = Counted({"shared load wavefronts": 20}, [code])
+    (row,) = compare(Prediction(1, 0, (spot,)), counted)
+    assert row.verdict == "explained" and "4 times" in row.note
+
+
+def test_other_text_is_no_report() -> None:
+    with pytest.raises(ValueError, match="no table"):
+        read("==ERROR== something else", [])
+
+
+def proof(kernel: Kernel, **changes: object) -> Proof:
+    compared = (Compared("global load sectors", 10, 10, "equal"),)
+    fields = {"recorded_wrong": 0, "gpu_wrong": 0, "compared": compared, **changes}
+    return Proof(kernel.name, "gputiled<32>", kernel.sha256, 64, 64, 64, {"TS": 32}, 1000, **fields)
+
+
+def test_proofs_are_kept_and_read_again(tmp_path: Path, tiled: Kernel) -> None:
+    proofs.write(tmp_path / "h200.json", MACHINE, [proof(tiled)])
+    (tmp_path / "broken.json").write_text("{", encoding="utf-8")
+    (tmp_path / "later.json").write_text(json.dumps({"schema_version": 99}), encoding="utf-8")
+    (kept,) = proofs.kept(tmp_path)
+    assert kept.machine == MACHINE and kept.of(tiled) == [proof(tiled)]
+    with pytest.raises(GemmvizError, match="version 99"):
+        proofs.read(tmp_path / "later.json")
+
+
+def test_a_proof_is_of_the_source_as_it_stands_and_must_hold(tiled: Kernel) -> None:
+    files = [proofs.Proofs(MACHINE, (proof(tiled),))]
+    assert proofs.proved_on(tiled, files).startswith("proved on NVIDIA H200, 2026-11-21")
+    assert proofs.proved_on(replace(tiled, text=tiled.text + "\n"), files) == ""
+    differs = Compared("global load sectors", 10, 11, "differs")
+    for bad in ({"gpu_wrong": 1}, {"recorded_wrong": 2}, {"compared": (differs,)}, {"error": "crashed"}):
+        assert proofs.proved_on(tiled, [proofs.Proofs(MACHINE, (proof(tiled, **bad),))]) == ""
+
+
+def test_without_the_profiler_it_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing() -> str:
+        raise Unavailable("Nsight Compute (ncu) is not on the PATH")
+
+    monkeypatch.setattr(ncu, "tool", missing)
+    assert run(["prove", "gputiled"]) == 2
+    assert "Nsight Compute" in capsys.readouterr().err
+
+
+def test_a_cpu_kernel_has_no_counters(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["prove", "hostmult0"]) == 2
+    assert "does not run on a GPU" in capsys.readouterr().err
+
+
+def test_the_shipped_proofs_are_of_the_shipped_kernels_and_hold() -> None:
+    files = proofs.kept()
+    rungs = [kernel for kernel in ladder() if kernel.backend == "cuda" and not kernel.exhibit]
+    for kernel in rungs:
+        found = [p for file in files for p in file.of(kernel)]
+        assert len({p.size for p in found}) >= 2, f"{kernel.name} is not proved as it stands"
+        assert all(p.holds for p in found)
+
+
+@pytest.mark.parametrize(
+    "name", ["gpumult0", "matmul_kernel_naive", "RR", "matmul_kernel_2d_thread_tiling", "matmul_tc_2d_warp_tiling"]
+)
+def test_what_an_h200_counted_is_predicted_anew_from_the_source(name: str) -> None:
+    kernel = find(name, ladder())
+    proof = min((p for file in proofs.kept() for p in file.of(kernel)), key=lambda p: p.m * p.n * p.k)
+    chosen = launch(kernel, Problem(proof.m, proof.n, proof.k), proof.params)
+    prediction = predict(Job.of(chosen))
+    assert prediction.wrong == 0 and proof.gpu_wrong == 0
+    assert proof.counted is not None
+    assert {row.what: row.verdict for row in compare(prediction, proof.counted) if row.verdict == "differs"} == {}

@@ -1,0 +1,100 @@
+"""What of CUDA cannot be recorded is refused by its name and line, with a sentence that says what to do instead."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.backends import toolchain
+from gemmviz.catalogue.errors import BuildError, KernelFault
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.record import record
+
+FRONT = '// ---gemmviz\n// entry = "k"\n// args = ["A", "B", "C"]\n// block = [32]\n// grid = [1]\n// ---\n'
+HEAD = "__global__ void k(const float *A, const float *B, float *C)\n{\n"
+
+
+def refusal(text: str) -> BuildError:
+    with pytest.raises(BuildError) as caught:
+        record(launch(parse(FRONT + text, Path("mine.cu")), Problem.cube(8)), deadline_s=5)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ('asm volatile("cp.async.commit_group;" ::: "memory");', "inline PTX (asm) cannot be recorded: use"),
+        (
+            'float x;\n    asm("mul.f32 %0,"\n        " %1, %1;" : "=f"(x) : "f"(A[0])); C[0] = x;',
+            "<gemmviz/ptx.h>",
+        ),
+        (
+            "__shared__ cuda::barrier<cuda::thread_scope_block> b;",
+            "cuda::barrier cannot be recorded: use __syncthreads",
+        ),
+        ("cuda::memcpy_async(C, A, 16, pipe);", "cuda::memcpy_async cannot be recorded"),
+        ("C[0] = tex2D<float>(t, 1, 2);", "tex2D (textures) cannot be recorded"),
+        ("cudaMalloc(&C, 16);", "host code (cudaMalloc) cannot be recorded"),
+        ("k<<<1, 32>>>(A, B, C);", "host code (<<<) cannot be recorded"),
+        ("wgmma_fence();", "wgmma_fence (warp-group tensor cores) cannot be recorded"),
+        ("cluster.sync(); cluster_group g;", "cluster_group (clusters) cannot be recorded"),
+    ],
+)
+def test_it_is_refused_by_name_and_line(statement: str, named: str) -> None:
+    error = refusal(HEAD + "    C[0] = 1;\n    " + statement + "\n}\n")
+    line = 10 + statement.count("\n", 0, max(statement.find("asm"), 0))
+    assert error.line == line
+    assert str(error).startswith(f"mine.cu:{line}: ")
+    assert named in str(error) and "\n" not in str(error)
+
+
+@pytest.mark.parametrize("header", ["cutlass/gemm/device/gemm.h", "curand_kernel.h", "cuda/barrier"])
+def test_an_unknown_include_is_refused_by_name(header: str) -> None:
+    error = refusal(f"#include <mma.h>\n#include <{header}>\n" + HEAD + "}\n")
+    assert error.line == 8
+    assert f"#include <{header}> cannot be recorded" in str(error)
+
+
+def test_a_fragment_that_no_tensor_core_has_names_the_line_that_declares_it() -> None:
+    body = (
+        HEAD + "    nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, float, nvcuda::wmma::row_major> a;\n}\n"
+    )
+    error = refusal("#include <mma.h>\n" + body)
+    assert error.line == 10
+    assert "no tensor core has fragments of this type and shape" in str(error)
+    error = refusal("#include <mma.h>\n" + body.replace("16, 16, 16, float", "8, 8, 4, double"))
+    assert error.line == 10 and "use 16x16x16, 32x8x16 or 8x32x16" in str(error)
+
+
+def test_an_assertion_that_is_false_names_line_and_thread() -> None:
+    text = HEAD + "    C[threadIdx.x] = A[0];\n    assert(threadIdx.x != 5);\n    assert(true);\n}\n"
+    kernel = parse(FRONT + text, Path("mine.cu"))
+    with pytest.raises(KernelFault, match=r"mine.cu:10: the assertion is false in thread \(5, 0, 0\)") as caught:
+        record(launch(kernel, Problem.cube(8)), deadline_s=5)
+    assert caught.value.line == 10
+
+
+def test_words_in_comments_and_texts_are_nobodys_fault() -> None:
+    error = refusal(HEAD + '    // asm volatile("x");\n    const char *s = "asm"; C[0] = oops; /* wgmma */\n}\n')
+    assert error.line == 10 and "oops" in str(error)
+
+
+def test_a_typing_error_elsewhere_is_not_blamed_on_what_is_never_used() -> None:
+    error = refusal('__device__ void f() { asm volatile("exit;"); }\n' + HEAD + "    C[0] = oops;\n}\n")
+    assert error.line == 10 and "oops" in str(error)
+
+
+def test_an_error_in_a_template_names_the_line_that_asks_for_it() -> None:
+    gcc = (
+        "/x/mma.h: In instantiation of 'struct f<2>':\n"
+        "mine.cu:7:9:   required from here\n"
+        "/x/mma.h:3:5: error: static assertion failed: choose another\n"
+    )
+    clang = (
+        "/x/mma.h:3:5: error: static assertion failed due to requirement '2 == 3': choose another\n"
+        "mine.cu:7:9: note: in instantiation of template class 'f<2>' requested here\n"
+    )
+    for text in (gcc, clang):
+        error = toolchain.first_error(text, Path("mine.cu"))
+        assert (error.line, str(error)) == (7, "mine.cu:7: choose another")

@@ -1,0 +1,252 @@
+"""Warp requests, sectors and wavefronts: against a count by hand of every rung, and what a GPU's counters said."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from recordings import RUNGS, SIZES, own, rung
+
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.levels import levels
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import Traffic, measure
+from gemmviz.trace.wavefronts import of_request, parts, wavefronts
+
+LANES = np.arange(32)
+
+
+def wavefronts_by_hand(places: dict[int, int], width: int, write: bool) -> int:
+    """Count the wavefronts of a request, part by part; places are bytes, by lane."""
+    together = {8: 16, 16: 8}.get(width, 32)
+    if width > 4 and not write:
+        agree = (all(places.get(i ^ bit, p) == p for i, p in places.items()) for bit in (1, 2))
+        together *= 1 + any(agree)
+    found = 0
+    for first in range(0, 32, together):
+        words = {
+            p // 4 + w for i, p in places.items() if first <= i < first + together for w in range((width + 3) // 4)
+        }
+        found += max(Counter(word % 32 for word in words).values(), default=0)
+    return found
+
+
+def by_hand(recording: Recording) -> dict[tuple[int, str, bool], list[int]]:
+    """Count accesses, requests and units per line, array and direction, one access at a time."""
+    log = recording.accesses
+    done: Counter[tuple[int, ...]] = Counter()
+    requests: dict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
+    columns = (log.block, log.phase, log.turn, log.thread, log.site, log.array, log.write, log.bytes, log.element)
+    for block, phase, turn, thread, site, array, write, width, element in zip(
+        *(c.tolist() for c in columns), strict=True
+    ):
+        nth = done[block, phase, turn, thread, site]
+        done[block, phase, turn, thread, site] += 1
+        place = element * recording.arrays[array].itemsize
+        requests[block, thread // 32, phase, turn, site, nth, array, write, width][thread % 32] = place
+    found: dict[tuple[int, str, bool], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for (_, _, _, _, site, _, which, write, width), places in requests.items():
+        array = recording.arrays[which]
+        if array.space == "shared":
+            units = wavefronts_by_hand(places, width, bool(write))
+        else:
+            units = len({(p + i) // 32 for p in places.values() for i in range(width)})
+        entry = found[recording.sites[site].line, array.name, bool(write)]
+        for index, figure in enumerate((len(places), 1, units)):
+            entry[index] += figure
+    return found
+
+
+@pytest.mark.parametrize("problem", SIZES, ids=str)
+@pytest.mark.parametrize("name", RUNGS)
+def test_totals_are_those_of_a_count_by_hand_with_and_without_a_timeline(name: str, problem: Problem) -> None:
+    recording = rung(name, problem)
+    traffic, timeline = measure(recording), build(recording)
+    stepwise = measure(recording, timeline)
+    assert (stepwise.arrays, stepwise.sites, stepwise.tile_steps) == (
+        traffic.arrays,
+        traffic.sites,
+        traffic.tile_steps,
+    )
+    last = stepwise.running[-1]
+    for index, array in enumerate(traffic.arrays):
+        assert last[index, 0].tolist() == [array.reads, array.read_bytes, array.read_units]
+        assert last[index, 1].tolist() == [array.writes, array.write_bytes, array.write_units]
+    if recording.backend == "c":  # no warps: each access is a request of its own
+        assert all(s.requests == s.accesses == s.units for s in traffic.sites)
+        return
+    found: dict[tuple[int, str, bool], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for site in traffic.sites:
+        entry = found[site.line, site.array, site.write]
+        for index, figure in enumerate((site.accesses, site.requests, site.units)):
+            entry[index] += figure
+    assert found == by_hand(recording)
+    # A step holds whole requests, and at most one of each warp.
+    log = recording.accesses
+    warp = log.block.astype(np.int64) * 64 + log.thread // 32
+    assert len(np.unique(np.stack([timeline.step_of_row, warp]), axis=1)[0]) == sum(s.requests for s in traffic.sites)
+
+
+@pytest.mark.parametrize(
+    ("width", "lane_reads", "load", "store"),
+    [
+        (4, LANES, 1, 1),
+        (4, LANES * 2, 2, 2),
+        (4, LANES * 0, 1, 1),
+        (8, LANES, 2, 2),
+        (8, LANES * 0, 1, 2),
+        (8, LANES // 2, 1, 2),
+        (8, LANES % 2, 1, 2),
+        (8, LANES % 4, 2, 2),
+        (8, LANES * 2, 4, 4),
+        (16, LANES, 4, 4),
+        (16, LANES * 0, 2, 4),
+        (16, LANES // 2, 2, 4),
+        (16, LANES % 4, 4, 4),
+    ],
+)
+def test_wavefronts_are_those_that_an_h200_counts(width: int, lane_reads: np.ndarray, load: int, store: int) -> None:
+    places = lane_reads * width
+    assert [of_request(places, width, write) for write in (False, True)] == [load, store]
+    active = np.where(LANES % 16 < 8, places, -1)  # of 16-byte accesses every other part is idle
+    idle = of_request(active, width, True)
+    assert idle == wavefronts_by_hand({i: p for i, p in enumerate(active.tolist()) if p >= 0}, width, True)
+
+
+@pytest.mark.parametrize("write", [False, True])
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+def test_wavefronts_of_many_requests_at_once(width: int, write: bool) -> None:
+    rng = np.random.default_rng(width)
+    asked = []
+    for _ in range(200):
+        lanes = np.flatnonzero(rng.random(32) < rng.choice([0.3, 1.0]))
+        lanes = lanes if len(lanes) else np.array([5])
+        group = int(rng.choice([1, 2, 4]))
+        reach = int(rng.choice([2, 8, 40, 400]))
+        asked.append((lanes, rng.integers(0, reach, 32)[lanes // group] * width))
+    request = np.repeat(np.arange(len(asked)), [len(lanes) for lanes, _ in asked])
+    lane, start = (np.concatenate(column) for column in zip(*asked, strict=True))
+    alike = np.full(len(lane), width), np.full(len(lane), write)
+    units, least = wavefronts(request, lane, start, *alike, len(asked))
+    assert units.tolist() == [
+        wavefronts_by_hand(dict(zip(lanes.tolist(), places.tolist(), strict=True)), width, write)
+        for lanes, places in asked
+    ]
+    assert least.tolist() == parts(request, lane, start, *alike, len(asked)).tolist()
+    assert (least <= units).all()
+
+
+def cost(body: str) -> dict[str, tuple[int, int, int]]:
+    """Return requests, units and least units of what a kernel reads, by array."""
+    sites = measure(own(body, Problem.cube(32))).sites
+    found: dict[str, tuple[int, int, int]] = {}
+    for s in sites:
+        if not s.write:
+            known = found.get(s.array, (0, 0, 0))
+            found[s.array] = known[0] + s.requests, known[1] + s.units, known[2] + s.least_units
+    return found
+
+
+def test_vectors_of_shared_memory_take_more_wavefronts_without_being_conflicts() -> None:
+    found = cost(
+        "__shared__ float4 tile[32]; __shared__ float2 pairs[64];\n"
+        "int t = threadIdx.x;\n"
+        "tile[t] = ((const float4 *)A)[t]; pairs[t] = pairs[t + 32] = ((const float2 *)B)[t];\n"
+        "__syncthreads();\n"
+        "float4 x = tile[31 - t]; float2 y = pairs[2 * t];\n"
+        "C[t] = x.x + x.y + x.z + x.w + y.x + y.y;"
+    )
+    assert found["tile"] == (1, 4, 4)
+    assert found["pairs"] == (1, 4, 2)  # a stride of two: twice as many as without conflicts
+    assert (found["A"], found["B"]) == ((1, 16, 16), (1, 8, 8))
+
+
+def test_lanes_that_leave_a_loop_early_are_missing_from_its_last_requests() -> None:
+    found = cost("float x = 0;\nfor (int k = 0; k < threadIdx.x; k++) x += A[k];\nC[threadIdx.x] = x;")
+    assert found["A"] == (31, 31, 31)
+
+
+def test_lanes_that_miss_a_round_meet_again_at_a_syncwarp() -> None:
+    loop = (
+        "float x = 0;\nfor (int i = 0; i < 2; i++) {{ if (threadIdx.x % 2 == i) x += A[threadIdx.x]; {} }}\n"
+        "C[threadIdx.x] = x;"
+    )
+    assert cost(loop.format("__syncwarp();"))["A"] == (2, 8, 4)
+    assert cost(loop.format(""))["A"] == (1, 4, 4)
+
+
+def test_lanes_in_different_orders_are_together_when_they_have_done_as_much() -> None:
+    body = (
+        "float x = 0;\n"
+        "for (int i = 0; i < 4; i++)\n"
+        "    if ((threadIdx.x + i) % 2) x += A[threadIdx.x];\n"
+        "    else x += B[threadIdx.x];\n"
+        "C[threadIdx.x] = x;"
+    )
+    recording = own(body, Problem.cube(32))
+    reads = {s.array: s.requests for s in measure(recording).sites if not s.write}
+    assert reads == {"A": 4, "B": 4}
+    step, thread = build(recording).step_of_row, recording.accesses.thread
+    for lane in range(32):
+        assert (np.diff(step[thread == lane]) > 0).all()
+
+
+def test_warps_in_different_orders_never_go_back() -> None:
+    body = (
+        "int warp = threadIdx.x / 32;\nfloat x = 0;\n"
+        "for (int i = 0; i < 2; i++)\n"
+        "    if ((warp + i) % 2) x += A[threadIdx.x];\n"
+        "    else x += B[threadIdx.x];\n"
+        "C[threadIdx.x] = x;"
+    )
+    recording = own(body, Problem.cube(32), block="[64]", grid="[2]")
+    assert {s.array: s.requests for s in measure(recording).sites} == {"A": 4, "B": 4, "C": 4}
+    log = recording.accesses
+    for order in ("grid", "block"):
+        step = build(recording, order).step_of_row  # type: ignore[arg-type]
+        same = (log.thread[1:] == log.thread[:-1]) & (log.block[1:] == log.block[:-1])
+        assert (np.diff(step)[same] > 0).all()
+
+
+def test_one_load_from_two_arrays_is_told_apart() -> None:
+    found = cost("const float *p = threadIdx.x < 16 ? A : B;\nC[threadIdx.x] = p[threadIdx.x];")
+    assert (found["A"], found["B"]) == ((1, 2, 2), (1, 2, 2))
+
+
+def test_long_recordings_are_counted_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    recording = rung("gputiled", SIZES[1])
+    whole = measure(recording)
+    monkeypatch.setattr("gemmviz.trace.requests._CHUNK_ROWS", 100)
+    pieces = measure(recording)
+    assert (pieces.arrays, pieces.sites, pieces.tile_steps) == (whole.arrays, whole.sites, whole.tile_steps)
+
+
+def test_traffic_survives_the_way_through_plain_data() -> None:
+    traffic = measure(rung("gputiled", SIZES[0]))
+    again = Traffic.from_plain(traffic.to_plain())
+    assert (again.arrays, again.sites) == (traffic.arrays, traffic.sites)
+
+
+def test_intensity_and_reuse_of_tiles() -> None:
+    recording = rung("gputiled", Problem.cube(32))  # tiles of 16
+    found = levels(recording, measure(recording))
+    assert found.flops == 2 * 32**3
+    bytes_of = {level.name: level.bytes for level in found.levels}
+    # Each element of A and B is loaded by two blocks, and read 16 times from each of the tiles that hold it.
+    assert bytes_of == {
+        "compulsory": 3 * 32 * 32 * 4,
+        "global, asked": 5 * 32 * 32 * 4,
+        "global, moved": 5 * 32 * 32 * 4,
+        "shared, asked": 2 * 2 * 17 * 32 * 32 * 4,
+        "shared, moved": 2 * 2 * 17 * 32 * 32 * 4,
+    }
+    assert [level.intensity for level in found.levels] == [found.flops / b for b in bytes_of.values()]
+    reuse = {a.name: (a.reuse, a.reads_per_element) for a in found.arrays}
+    assert reuse == {"A": (2, 2), "B": (2, 2), "C": (1, 0), "As": (17, 16), "Bs": (17, 16)}
+
+
+def test_a_processor_has_no_sectors() -> None:
+    recording = rung("hostmult1", Problem.cube(16))
+    found = levels(recording, measure(recording))
+    assert [level.name for level in found.levels] == ["compulsory", "memory, asked"]
+    assert {a.name: a.reuse for a in found.arrays} == {"A": 16, "B": 16, "C": 2}
