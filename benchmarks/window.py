@@ -20,7 +20,7 @@ _BEAT_MS = 2
 # Prints the time of the first paint of the real command's window, then closes it.
 _FIRST_PAINT = """
 import sys, time
-from gemmviz.ui.stage import Stage
+from gemmviz.ui.stage.stage import Stage
 paint = Stage.paintEvent
 def first(self, event):
     paint(self, event)

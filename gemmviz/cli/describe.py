@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
-from gemmviz.catalogue.guess import Guess, guess, is_described, valid
-from gemmviz.catalogue.settle import settle
+from gemmviz.catalogue.guessing.guess import Guess, guess, is_described, valid
+from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.cli import options
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier

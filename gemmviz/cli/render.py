@@ -57,7 +57,7 @@ def _run(args: argparse.Namespace) -> int:
     problem_with_qt = missing(os.environ)
     if problem_with_qt is not None:
         raise Unavailable(problem_with_qt)
-    from gemmviz.ui.picture import Picture, draw
+    from gemmviz.ui.stage.picture import Picture, draw
 
     picture = Picture(kernel, reply, args.step, args.resolution, args.theme, args.window)
     draw(picture, args.output)

@@ -27,7 +27,7 @@ from gemmviz.engine.messages import (
 )
 from gemmviz.session import Answer, Message, Session
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.checks import Checks, Job, Verdict
+from gemmviz.ui.source.checks import Checks, Job, Verdict
 from gemmviz.ui.worker import EngineLike, Worker
 
 _DEBOUNCE_MS = 250

@@ -44,7 +44,7 @@ class Saver:
 
     def chart(self, chart: QWidget) -> None:
         """Save a chart as picture, drawing or figures."""
-        from gemmviz.ui.chart_export import FILTERS, export  # late, as the charts are
+        from gemmviz.ui.charts.chart_export import FILTERS, export  # late, as the charts are
 
         name = chart.accessibleName().lower().replace(" ", "-")
         path, kind = QFileDialog.getSaveFileName(self._parent, "Save the chart", f"{name}.png", FILTERS)

@@ -20,18 +20,18 @@ from gemmviz.session import Message, Session
 from gemmviz.ui.actions import Action, help_text, session_actions
 from gemmviz.ui.controller import Controller
 from gemmviz.ui.controls import MeasureControls, RecordControls
-from gemmviz.ui.counters import Counters
 from gemmviz.ui.help_box import HelpBox
-from gemmviz.ui.kernel_files import KernelFiles
 from gemmviz.ui.keys import KeyGuard
 from gemmviz.ui.ladder import Ladder
 from gemmviz.ui.message_bar import MessageBar
 from gemmviz.ui.pages import Pages
 from gemmviz.ui.saver import Saver
-from gemmviz.ui.source_side import SourceSide
-from gemmviz.ui.stage import Stage
+from gemmviz.ui.source.kernel_files import KernelFiles
+from gemmviz.ui.source.source_side import SourceSide
+from gemmviz.ui.stage.counters import Counters
+from gemmviz.ui.stage.stage import Stage
+from gemmviz.ui.stage.transport import Transport
 from gemmviz.ui.theme import THEMES, palette, style_sheet
-from gemmviz.ui.transport import Transport
 
 _LEAST_SIDE, _MEASURE_WIDTH, _SOURCE_WIDTH = 180, 300, 390
 _PAGES = (
@@ -139,7 +139,7 @@ class Window(QMainWindow):
         """Put the charts in their place (once), and what else the first paint need not wait for."""
         if self.charts is None:
             self.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
-            from gemmviz.ui.charts import Charts
+            from gemmviz.ui.charts.charts import Charts
 
             self.charts = Charts(self.session)
             self.charts.export_wanted.connect(self.save_chart)
@@ -153,8 +153,8 @@ class Window(QMainWindow):
 
     def _make_claims(self) -> None:
         """Build the page of claims when it is first turned to: it reads files that nothing else needs."""
-        from gemmviz.ui.claims_page import ClaimsPage
-        from gemmviz.ui.claims_runner import ClaimsRunner
+        from gemmviz.ui.claims.claims_page import ClaimsPage
+        from gemmviz.ui.claims.claims_runner import ClaimsRunner
 
         self.claims = ClaimsPage(self.session, ClaimsRunner(self.session, self.controller))
         self.pages.fill("claims", self.claims)

@@ -8,7 +8,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.trace import timeline, traffic
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.record import record
-from gemmviz.ui.cell_text import lanes_at
+from gemmviz.ui.stage.cell_text import lanes_at
 
 
 def playable(name: str, size: int, **params: int) -> Playable:

@@ -15,7 +15,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QFileDialog, QToolTip
 
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.ui.chart_export import export
+from gemmviz.ui.charts.chart_export import export
 from gemmviz.ui.figure_text import standing_text
 
 LADDER = {"hostmult0": 1.0, "numpy": 100.0, "openblas": 200.0, "gpumult0": 500.0, "gputiled": 2000.0, "cublas": 8000.0}

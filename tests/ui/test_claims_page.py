@@ -26,8 +26,8 @@ from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import BenchRequest, Done, Failed, Progress, RecordRequest, Result
 from gemmviz.engine.supervisor import Engine
-from gemmviz.ui.claims_page import ClaimsPage
-from gemmviz.ui.claims_runner import ClaimsRunner
+from gemmviz.ui.claims.claims_page import ClaimsPage
+from gemmviz.ui.claims.claims_runner import ClaimsRunner
 from gemmviz.ui.controller import Controller
 
 FAST = Quantity(Case("hostmult1", (64, 64, 64)), "gflops")

@@ -12,7 +12,7 @@ from gemmviz.app import new_session
 from gemmviz.bench.results import new_row
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
-from gemmviz.ui.occupancy import OccupancyPanel
+from gemmviz.ui.charts.occupancy import OccupancyPanel
 
 H200 = {"name": "NVIDIA H200", "cc": "9.0", "sms": 132, "clock_mhz": 1980.0}
 

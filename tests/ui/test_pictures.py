@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QScrollBar
 
 from gemmviz.catalogue.problem import Problem
-from gemmviz.ui import scene
-from gemmviz.ui.caption import caption
+from gemmviz.ui.stage import scene
+from gemmviz.ui.stage.caption import caption
 
 
 def choose(window, qtbot, name, size, **params):

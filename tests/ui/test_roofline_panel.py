@@ -15,7 +15,7 @@ from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import new_row
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
-from gemmviz.ui.roofline import RooflinePanel
+from gemmviz.ui.charts.roofline import RooflinePanel
 
 H200 = {"name": "NVIDIA H200", "cc": "9.0", "sms": 132, "clock_mhz": 1980.0}
 SURVEY_MS = 60_000

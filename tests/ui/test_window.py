@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QToolButton
 
 from gemmviz.catalogue.problem import Problem
-from gemmviz.ui.source import Source
-from gemmviz.ui.stage import Stage
+from gemmviz.ui.source.source import Source
+from gemmviz.ui.stage.stage import Stage
 
 BENCH_MS = 120_000
 

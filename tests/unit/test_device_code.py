@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.catalogue.device_code import device_code
-from gemmviz.catalogue.guess import guess
+from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmviz.catalogue.guess import guess
+from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem

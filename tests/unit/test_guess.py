@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from gemmviz import cli
 from gemmviz.catalogue.errors import BuildError
-from gemmviz.catalogue.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
-from gemmviz.catalogue.settle import settle
 from gemmviz.trace.record import record
 
 RUNGS = [kernel for kernel in ladder() if kernel.recordable and len(kernel.path.stem) < 60]

@@ -1,0 +1,260 @@
+"""Guesses the front matter of a kernel that somebody wrote without it."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.guessing import cxx, host_launch, indexing
+from gemmviz.catalogue.guessing.cxx import Function, Source
+from gemmviz.catalogue.guessing.roles import DTYPES, Evidence, Roles, assign
+from gemmviz.catalogue.guessing.shape import Shape, Shaper, whole_params
+from gemmviz.catalogue.kernel import MATRICES, SCALARS, Kernel, parse
+
+ROLES = (*MATRICES, *SCALARS)
+# Below this a guess is named among the doubts.
+SURE = 0.5
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the front matter of a file should say, and why.
+
+    Attributes
+    ----------
+    path, text
+        The file, which has no front matter.
+    entries
+        The functions that may be the kernel, the most likely one first.
+    entry
+        The function with its template arguments; empty when the file has none.
+    parameters
+        (name, type) of each parameter of the entry.
+    roles
+        What each parameter is, in their order; ``""`` where nothing fits.
+    params, block, grid, shared, requires, dtype, accumulate, math
+        As in `gemmviz.catalogue.kernel.Kernel`, expressions as text.
+    column_major
+        The matrices that are stored by columns.
+    why
+        Evidence by key of the front matter and by parameter name.
+    others
+        Launches that are less likely, from the most likely on.
+    settled
+        What a recording said; empty before one was made.
+    """
+
+    path: Path
+    text: str = field(repr=False)
+    entries: tuple[str, ...] = ()
+    entry: str = ""
+    parameters: tuple[tuple[str, str], ...] = ()
+    roles: tuple[str, ...] = ()
+    params: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    block: tuple[str, ...] = ()
+    grid: tuple[str, ...] = ()
+    shared: str = "0"
+    requires: tuple[str, ...] = ()
+    dtype: str = "float32"
+    accumulate: str = "float32"
+    math: str = ""
+    column_major: frozenset[str] = frozenset()
+    why: dict[str, Evidence] = field(default_factory=dict)
+    tiles: dict[str, str] = field(default_factory=dict)
+    others: tuple["Guess", ...] = field(default=(), repr=False)
+    settled: str = ""
+    right: bool = False
+
+    def front_matter(self) -> str:
+        """Return the comment block that describes the kernel, with a line end behind it."""
+        title = re.sub(r"[_\s]+", " ", self.path.stem).strip() or "Kernel"
+        keys = [("title", json.dumps(title, ensure_ascii=False)), ("entry", json.dumps(self.entry))]
+        keys.append(("args", _texts(role or "?" for role in self.roles)))
+        if self.params:
+            inside = ", ".join(f"{name} = [{', '.join(map(str, values))}]" for name, values in self.params.items())
+            keys.append(("params", f"{{ {inside} }}"))
+        if self.path.suffix == ".cu":
+            keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]
+        if self.shared != "0":
+            keys.append(("shared", json.dumps(self.shared)))
+        if self.requires:
+            keys.append(("requires", _texts(self.requires)))
+        if self.dtype != "float32":
+            keys.append(("dtype", json.dumps(self.dtype)))
+        if self.accumulate != self.dtype:
+            keys.append(("accumulate", json.dumps(self.accumulate)))
+        if self.math:
+            keys.append(("math", json.dumps(self.math)))
+        if self.column_major:
+            keys.append(("layout", "{ " + ", ".join(f'{m} = "column"' for m in sorted(self.column_major)) + " }"))
+        width = max(len(name) for name, _ in keys)
+        lines = [f"// {name:<{width}} = {value}" for name, value in keys]
+        return "\n".join(["// ---gemmviz", *lines, "// ---", ""])
+
+    def described(self) -> str:
+        """Return the file's text with the front matter on top."""
+        return self.front_matter() + self.text.removeprefix("\ufeff")
+
+    def kernel(self) -> Kernel:
+        """Return the kernel that the guess describes.
+
+        Raises
+        ------
+        FrontMatterError
+            When the guess is no valid front matter, for example because a parameter stayed unknown.
+        """
+        return parse(self.described(), self.path)
+
+    @property
+    def doubts(self) -> list[str]:
+        """What a person should look at, in sentences."""
+        if not self.entry:
+            wanted = "function marked __global__" if self.path.suffix == ".cu" else "function with three pointers"
+            return [f"{self.path.name} has no {wanted}: there is nothing to run."]
+        found = []
+        if len(self.entries) > 1 and not self.right:
+            found.append(f"The file has {len(self.entries)} kernels; {self.entries[0]} looks most like a GEMM.")
+        for (name, kind), role in zip(self.parameters, self.roles, strict=True):
+            known = self.why.get(name, Evidence(0, ""))
+            if not role:
+                found.append(f"Parameter {name or '(without a name)'} ({kind}) is nothing that a GEMM is given.")
+            elif known.confidence < SURE and not self.right:
+                found.append(f"Is parameter {name} really {role}? All that is known: {known.why}.")
+        found += [f"No parameter is {matrix}." for matrix in MATRICES if matrix not in self.roles]
+        if not self.right:
+            for key in ("params", "block", "grid", "shared"):
+                known = self.why.get(key, Evidence(1, ""))
+                if known.confidence < SURE + 0.05:
+                    found.append(f"The {key} may be wrong: {known.why}.")
+        return found
+
+
+def guess(text: str, path: Path, entry: str | None = None) -> Guess:
+    """Guess the front matter of a file. Nothing of the file is run, and no text is too strange to be looked at.
+
+    Parameters
+    ----------
+    text
+        The whole file.
+    path
+        Its suffix says whether it is C or CUDA.
+    entry
+        Which of its functions to describe; the one that looks most like a GEMM by default.
+    """
+    try:
+        return _guess(text, path, entry)
+    except RecursionError:  # brackets without end: nothing that anybody wrote
+        return Guess(path, text)
+
+
+def _guess(text: str, path: Path, entry: str | None) -> Guess:
+    source = cxx.read(text)
+    candidates = source.kernels if path.suffix == ".cu" else source.functions
+    fitting = [f for f in candidates if sum(p.pointer for p in f.parameters) >= 3] or [*candidates]
+    if path.suffix != ".cu":
+        fitting = [f for f in fitting if sum(p.pointer for p in f.parameters) >= 3 and f.name != "main"]
+    ranked = sorted(fitting, key=lambda f: -_likeness(f, source))
+    names = tuple(dict.fromkeys(f.name for f in ranked))
+    chosen = next((f for f in ranked if f.name == entry), ranked[0] if ranked else None)
+    if chosen is None:
+        return Guess(path, text)
+    return _describe(chosen, source, path, text, names)
+
+
+def _likeness(function: Function, source: Source) -> float:
+    """Return how much a function looks like a GEMM."""
+    kinds = [p.type for p in function.parameters if p.pointer]
+    score = 3.0 * (len(kinds) == 3) + 2.0 * bool(re.search(r"(?i)gemm|mat_?mul|mm|mult", function.name))
+    score += sum(not p.pointer for p in function.parameters) >= 1
+    score += function.body.count("for") >= 1
+    return score + 0.5 * any(launch.name == function.name for launch in source.launches)
+
+
+def _describe(function: Function, source: Source, path: Path, text: str, names: tuple[str, ...]) -> Guess:
+    index = indexing.read(function, source.constants_without_tunable())
+    roles = assign(function, index)
+    dtype, accumulate = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
+    shaper = Shaper(function, source, index, roles, dtype)
+    params = whole_params(function, source, roles)
+    if path.suffix == ".cu":
+        shape = shaper.shape(params)
+    else:
+        shape = Shape({name: values[:1] for name, values in params.items()})
+    shape.requires += [f"{left} == {right}" for left, right in roles.equal]
+    _aligned(shape, index, roles)
+    shapes = [shape]
+    launch = host_launch.find(source, function)
+    if launch and path.suffix == ".cu":
+        by_host = host_launch.shape(launch, function, source, roles, shape)
+        shapes = [by_host, shape] if by_host else shapes
+    arguments = [_argument(kind, name, shape) for kind, name, _ in function.template]
+    entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
+    found = [
+        Guess(
+            path,
+            text,
+            names,
+            entry,
+            tuple((p.name, p.type + (" *" if p.pointer else "")) for p in function.parameters),
+            tuple(roles.of.get(p.name, "") for p in function.parameters),
+            _used(made.params, entry, made, source),
+            made.block,
+            made.grid,
+            made.shared,
+            tuple(dict.fromkeys(made.requires)),
+            dtype,
+            accumulate,
+            "tf32" if dtype == "float32" and "tf32" in function.body else "",
+            roles.column_major,
+            {**roles.why, **made.why},
+            made.tiles,
+        )
+        for made in shapes
+    ]
+    return replace(found[0], others=tuple(found[1:]))
+
+
+def _used(params: dict[str, tuple[int, ...]], entry: str, made: Shape, source: Source) -> dict[str, tuple[int, ...]]:
+    """Leave out parameters that nothing names any more."""
+    words = set(re.findall(r"\w+", " ".join([entry, *made.block, *made.grid, made.shared, *made.requires])))
+    return {name: values for name, values in params.items() if name in words | source.words}
+
+
+def _argument(kind: str, name: str, shape: Shape) -> str:
+    if kind in ("typename", "class"):
+        return "float"
+    return name if name in shape.params else "1"
+
+
+def _dtype(function: Function, roles: Roles, matrix: str) -> str:
+    kind = next((p.type for p in function.parameters if roles.of.get(p.name) == matrix), "float")
+    return DTYPES.get(kind, "float32")
+
+
+def _aligned(shape: Shape, index: indexing.Indexing, roles: Roles) -> None:
+    """Ask for rows that begin at a multiple of what one vector access takes, where no tile asks for more."""
+    for matrix, (row, column) in (("A", ("K", "M")), ("B", ("N", "K")), ("C", ("N", "M"))):
+        pointer = index.pointers.get(roles.parameter(matrix))
+        size = column if matrix in roles.column_major else row
+        if pointer and pointer.vector > 1 and not any(r.startswith(f"{size} % ") for r in shape.requires):
+            shape.requires.append(f"{size} % {pointer.vector} == 0")
+
+
+def _texts(parts: Iterable[str]) -> str:
+    return "[" + ", ".join(json.dumps(str(part)) for part in parts) + "]"
+
+
+def is_described(text: str) -> bool:
+    """Return whether a text has front matter already, be it right or wrong."""
+    return re.search(r"^//[ \t]*---gemmviz", text, re.MULTILINE) is not None
+
+
+def valid(made: Guess) -> str:
+    """Return what is wrong with the front matter of a guess; nothing when it is valid."""
+    try:
+        made.kernel()
+    except FrontMatterError as error:
+        return str(error)
+    return ""

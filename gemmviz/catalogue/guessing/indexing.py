@@ -1,0 +1,334 @@
+"""How a function of C or CUDA indexes its pointers: what its local names stand for, and every place it touches."""
+
+import re
+from dataclasses import dataclass, field
+
+from gemmviz.catalogue.guessing.cxx import Function, closing, split
+from gemmviz.catalogue.guessing.polynomial import Polynomial, Product, parse
+from gemmviz.catalogue.guessing.scopes import rename
+
+_ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "<<=", ">>="}
+_VECTOR = re.compile(r"^(?:float|double|half|int|uint|__nv_bfloat16|__half|bfloat16)_?(2|4)$")
+_WRITERS = re.compile(r"^(atomic\w+|store_matrix_sync)$")
+_DEEPEST = 24
+_LONGEST_NAME = 1500
+# Tokens of one expression; what is longer is cut.
+_LONGEST = 400
+_LONGEST_SIDE = 60
+_MOST_ARRAYS = 48
+_COMPARES = {"<", ">", "<=", ">=", "==", "!="}
+_ENDS_SIDE = {"&&", "||", ";", "{", "}", ",", "=", "?", ":", "return", "!"}
+
+
+@dataclass
+class Pointer:
+    """What is known of one pointer parameter.
+
+    Attributes
+    ----------
+    terms
+        Products that its indices are made of, each with its whole factors. A name that ends in ``#`` counts how often
+        the variable in front of it has been moved on.
+    reads, writes
+        How often the source mentions it as either.
+    vector
+        Elements of the widest access.
+    """
+
+    terms: dict[Product, set[int]] = field(default_factory=dict)
+    reads: int = 0
+    writes: int = 0
+    vector: int = 1
+
+    def add(self, offset: Polynomial, scale: int = 1) -> None:
+        """Add what an index is made of."""
+        for product, factor in offset.terms.items():
+            self.terms.setdefault(product, set()).add(factor * scale)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A ``for`` loop: its variable, the step, and the names that its condition compares with."""
+
+    variable: str
+    step: Polynomial
+    bound: Polynomial
+
+
+@dataclass
+class Indexing:
+    """What a function's body does with its parameters.
+
+    Attributes
+    ----------
+    pointers
+        By parameter name.
+    shared
+        Extents of each shared array; empty extents for a dynamic one.
+    shared_terms
+        What stands in each bracket behind a shared array.
+    compared
+        (left, right) of every comparison outside of the head of a loop.
+    loops
+        Every ``for`` loop with a plain head.
+    """
+
+    pointers: dict[str, Pointer] = field(default_factory=dict)
+    shared: dict[str, tuple[Polynomial, ...]] = field(default_factory=dict)
+    shared_types: dict[str, str] = field(default_factory=dict)
+    shared_terms: dict[str, list[tuple[Polynomial, ...]]] = field(default_factory=dict)
+    compared: list[tuple[Polynomial, Polynomial]] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+
+
+def read(function: Function, constants: dict[str, tuple[str, ...]]) -> Indexing:
+    """Read a function's body.
+
+    Parameters
+    ----------
+    function
+        From `gemmviz.catalogue.guessing.cxx.read`.
+    constants
+        Names of the file with a whole value, as tokens.
+    """
+    return _Reader(function, constants).run()
+
+
+class _Reader:
+    def __init__(self, function: Function, constants: dict[str, tuple[str, ...]]) -> None:
+        self.tokens = rename(function.body)
+        self.constants = constants
+        self.result = Indexing({p.name: Pointer() for p in function.parameters if p.pointer and p.name})
+        self.known: dict[str, Polynomial] = {}
+        self.busy: set[str] = set()
+        self.first: dict[str, tuple[str, ...]] = {}
+        self.moves: dict[str, list[tuple[str, ...]]] = {}
+        self.unclear: set[str] = set()
+        self.sources: dict[str, list[tuple[str, ...]]] = {}
+        # An alias of a pointer: (whose, elements per step of its own).
+        self.aliases: dict[str, tuple[str, int]] = {name: (name, 1) for name in self.result.pointers}
+
+    def run(self) -> Indexing:
+        self.heads = self._loop_heads()
+        self._assignments()
+        self._shared_arrays()
+        self._aliases()
+        self._touches()
+        self._comparisons()
+        return self.result
+
+    def value(self, tokens: tuple[str, ...] | list[str]) -> Polynomial:
+        return parse(tokens, self.lookup)
+
+    def lookup(self, name: str) -> Polynomial | None:
+        if name in self.known:
+            return self.known[name]
+        if name in self.busy or len(self.busy) > _DEEPEST:
+            return None
+        if name == "warpSize":
+            return Polynomial.number(32)
+        tokens = self.first.get(name) or self.constants.get(name)
+        if tokens is None:
+            return None
+        self.busy.add(name)
+        if name in self.unclear:
+            # Set in several ways: one name by itself that still says what it depends on.
+            mentions = sorted({w for part in self.sources[name] for w in self._names_in(self.value(part))})
+            found = Polynomial.name("{" + f"{name}: {' '.join(mentions)}"[:_LONGEST_NAME] + "}")
+        else:
+            found = self.value(tokens)
+            for step in self.moves.get(name, []):
+                found += self.value(step) * Polynomial.name(f"{name}#")
+        self.busy.discard(name)
+        if any(len(word) > _LONGEST_NAME for product in found.terms for word in product):
+            found = Polynomial.name(name)
+        self.known[name] = found
+        return found
+
+    @staticmethod
+    def _names_in(value: Polynomial) -> set[str]:
+        return {w for product in value.terms for name in product for w in re.findall(r"[A-Za-z_][\w.]*#?", name)}
+
+    def _loop_heads(self) -> list[tuple[int, int]]:
+        heads = []
+        for at, token in enumerate(self.tokens):
+            if token == "for" and self.tokens[at + 1 : at + 2] == ["("]:
+                heads.append((at + 1, self._close(at + 1)))
+        return heads
+
+    def _close(self, at: int) -> int:
+        """Return where a bracket closes, or where it has gone on for too long."""
+        return at + closing(self.tokens[at : at + _LONGEST], 0)
+
+    def _end(self, at: int) -> int:
+        """Return where the expression that begins at `at` ends."""
+        depth = 0
+        for end in range(at, min(at + _LONGEST, len(self.tokens))):
+            token = self.tokens[end]
+            depth += (token in "([{") - (token in ")]}")
+            if depth < 0 or (depth == 0 and token in ",;"):
+                return end
+        return min(at + _LONGEST, len(self.tokens))
+
+    def _assignments(self) -> None:
+        for at in range(1, len(self.tokens)):
+            sign, name = self.tokens[at], self.tokens[at - 1]
+            if sign in ("++", "--"):
+                after = self.tokens[at + 1] if at + 1 < len(self.tokens) else ""
+                moved = name if re.match(r"[A-Za-z_]\w*$", name) else after
+                self.moves.setdefault(moved, []).append(("1",) if sign == "++" else ("-", "1"))
+                continue
+            if sign not in _ASSIGN or not re.match(r"[A-Za-z_]\w*$", name):
+                continue
+            if at > 1 and self.tokens[at - 2] in (".", "->", "]"):
+                continue
+            value = tuple(self.tokens[at + 1 : self._end(at + 1)])
+            self.sources.setdefault(name, []).append(value)
+            if sign in ("+=", "-="):
+                self.moves.setdefault(name, []).append(value if sign == "+=" else ("-", "(", *value, ")"))
+            elif sign == "=" and value[:2] == (name, "+"):
+                self.moves.setdefault(name, []).append(value[2:])
+            elif sign == "=" and (name not in self.first or self.first[name] == value):
+                self.first[name] = value
+            else:
+                self.unclear.add(name)
+
+    def _shared_arrays(self) -> None:
+        for at in [i for i, token in enumerate(self.tokens) if token == "__shared__"][:_MOST_ARRAYS]:
+            end = self._end(at + 1)
+            while end < min(at + _LONGEST, len(self.tokens)) and self.tokens[end] == ",":
+                end = self._end(end + 1)
+            dynamic = self.tokens[max(at - 1, 0)] == "extern"
+            kind = ""
+            for part in split(self.tokens[at + 1 : end]):
+                if "[" not in part or not part.index("["):
+                    continue
+                start = part.index("[")
+                name, kind = part[start - 1], part[start - 2] if start > 1 else kind
+                extents = []
+                while start < len(part) and part[start] == "[":
+                    stop = closing(list(part), start)
+                    if part[start + 1 : stop]:
+                        extents.append(self.value(part[start + 1 : stop]))
+                    start = stop + 1
+                self.result.shared[name] = () if dynamic else tuple(extents)
+                self.result.shared_types[name] = kind
+
+    def _aliases(self) -> None:
+        for name, value in list(self.first.items()):
+            whose = [token for token in value if token in self.aliases]
+            declared = [i for i in range(1, len(self.tokens)) if self.tokens[i - 1 : i + 2] == ["*", name, "="]]
+            if len(set(whose)) != 1 or name in self.aliases or not declared:
+                continue
+            kind = _VECTOR.match(self.tokens[declared[0] - 2])
+            base, scale = self.aliases[whose[0]]
+            self.aliases[name] = (base, int(kind[1]) if kind else scale)
+
+    def _touches(self) -> None:
+        for at, token in enumerate(self.tokens):
+            if token in self.result.shared and self.tokens[at + 1 : at + 2] == ["["]:
+                brackets = self._brackets(at + 1)
+                self.result.shared_terms.setdefault(token, []).append(tuple(self.value(b) for b in brackets))
+            if token not in self.aliases or self.tokens[max(at - 1, 0)] in (".", "->"):
+                continue
+            whose, scale = self.aliases[token]
+            self._touch(at, self.result.pointers[whose], scale, whose)
+
+    def _brackets(self, at: int) -> list[list[str]]:
+        brackets = []
+        while at < len(self.tokens) and self.tokens[at] == "[":
+            end = self._close(at)
+            brackets.append(self.tokens[at + 1 : end])
+            at = end + 1
+        return brackets
+
+    def _touch(self, at: int, pointer: Pointer, scale: int, whose: str) -> None:
+        after = self.tokens[at + 1] if at + 1 < len(self.tokens) else ""
+        end = at + 1
+        if after in ("+=", "-="):
+            moved = self.value(self.tokens[at + 2 : self._end(at + 2)])
+            once = re.search(r"blockIdx|threadIdx", str(moved))
+            pointer.add(moved if once else moved * Polynomial.name(f"{self.tokens[at]}#"), scale)
+            return
+        if after == "=" and self.tokens[at + 2 : at + 3] != [self.tokens[at]]:
+            return  # a declaration, whose value is seen by itself
+        if after == "++":
+            pointer.add(Polynomial.name(f"{self.tokens[at]}#"), scale)
+            return
+        if after == "[":
+            end = self._close(at + 1) + 1
+            pointer.add(self.value(self.tokens[at + 2 : end - 1]), scale)
+        elif after == "+":
+            end = self._end(at + 2)
+            pointer.add(self.value(self.tokens[at + 2 : end]), scale)
+        elif after == ")":
+            # ((float4 *) A)[i] or reinterpret_cast<float4 *>(A)[i]
+            while end < len(self.tokens) and self.tokens[end] == ")":
+                end += 1
+            if end < len(self.tokens) and self.tokens[end] == "[":
+                stop = self._close(end)
+                pointer.add(self.value(self.tokens[end + 1 : stop]), self._cast_before(at) or scale)
+                end = stop + 1
+        pointer.vector = max(pointer.vector, scale, self._cast_before(at))
+        self._count(at, end, pointer)
+
+    def _cast_before(self, at: int) -> int:
+        """Return how many elements the nearest cast in front stands for; 0 where there is none in this statement."""
+        for token in reversed(self.tokens[max(at - 12, 0) : at]):
+            if token in (";", "{", "}", "="):
+                return 0
+            found = _VECTOR.match(token)
+            if found:
+                return int(found[1])
+        return 0
+
+    def _count(self, at: int, end: int, pointer: Pointer) -> None:
+        while end < len(self.tokens) and self.tokens[end] in (")", "["):
+            end = self._close(end) + 1 if self.tokens[end] == "[" else end + 1
+        if self.tokens[end : end + 1] == ["."]:
+            end += 2
+        call = next((t for t in reversed(self.tokens[max(at - 4, 0) : at]) if re.match(r"[A-Za-z_]", t)), "")
+        behind = self.tokens[end] if end < len(self.tokens) else ""
+        if behind in _ASSIGN or behind in ("++", "--") or _WRITERS.match(call):
+            pointer.writes += 1
+            pointer.reads += behind not in ("=", "") and not _WRITERS.match(call)
+        else:
+            pointer.reads += 1
+
+    def _comparisons(self) -> None:
+        in_heads = [False] * len(self.tokens)
+        for start, end in self.heads:
+            in_heads[start:end] = [True] * (end - start)
+            self._loop(split(self.tokens[start + 1 : end], ";"))
+        for at, token in enumerate(self.tokens):
+            if token in _COMPARES and not in_heads[at]:
+                left = self._until(at - 1, -1) + 1
+                right = self._until(at + 1, 1)
+                if "::" not in self.tokens[left:right]:
+                    self.result.compared.append(
+                        (self.value(self.tokens[left:at]), self.value(self.tokens[at + 1 : right]))
+                    )
+
+    def _loop(self, parts: list[tuple[str, ...]]) -> None:
+        """Take in the head of a ``for`` loop: where it starts, how long it goes on, how it moves."""
+        if len(parts) != 3 or "=" not in parts[0] or not parts[0].index("="):
+            return
+        name = parts[0][parts[0].index("=") - 1]
+        for term in split([("," if t == "&&" else t) for t in parts[1]]):
+            cut = next((i for i, t in enumerate(term) if t in _COMPARES), None)
+            if cut is not None and self.moves.get(name):
+                self.result.loops.append(Loop(name, self.value(self.moves[name][0]), self.value(term[cut + 1 :])))
+
+    def _until(self, at: int, way: int) -> int:
+        """Return where the side of a comparison that lies from `at` in one direction ends."""
+        depth = 0
+        for place in range(at, at + _LONGEST_SIDE * way, way):
+            if not 0 <= place < len(self.tokens):
+                return place
+            token = self.tokens[place]
+            if depth == 0 and token in _ENDS_SIDE:
+                return place
+            depth += way * ((token in "([") - (token in ")]"))
+            if depth < 0:
+                return place
+        return at + _LONGEST_SIDE * way

@@ -1,0 +1,321 @@
+"""What each parameter of a kernel most likely is, and how its matrices are stored: by name and by use."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gemmviz.catalogue.guessing.cxx import Function, Parameter
+from gemmviz.catalogue.guessing.indexing import Indexing
+from gemmviz.catalogue.guessing.polynomial import Polynomial
+
+WHOLE = {
+    *("int", "size_t", "long", "short", "uint", "uint32_t", "int32_t", "int64_t", "uint64_t", "ptrdiff_t", "char"),
+}
+REAL = {"float", "double", "half", "__half", "__nv_bfloat16", "nv_bfloat16"}
+DTYPES = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "__half": "float16",
+    "int": "int32",
+    "int32_t": "int32",
+    "__nv_bfloat16": "bfloat16",
+    "nv_bfloat16": "bfloat16",
+}
+_MATRIX_WORDS = {
+    "A": {"a", "x", "m", "left", "lhs", "in1", "input1", "first", "1", "in0", "0"},
+    "B": {"b", "y", "w", "n", "right", "rhs", "in2", "input2", "second", "2", "weight", "weights"},
+    "C": {"c", "out", "output", "res", "result", "dst", "d", "p", "z", "r", "prod", "product", "3", "o"},
+}
+_AFFIX = re.compile(
+    r"^(device|dev|matrix|mat|ptr|gm|g|d|p|h)_?(?=\w)|_(d|dev|device|ptr|gpu|data)$|(?<=\w)_?(mat|matrix)$"
+)
+_SIZE_WORDS = {
+    "M": ("m", "ha ay heighta rowsa arows numarows numcrows rowa", "rows height row nrows"),
+    "N": (
+        "n",
+        "wb bx widthb colsb bcols numbcolumns numbcols numccolumns colb",
+        "cols width size dim col ncols len length",
+    ),
+    "K": (
+        "k",
+        "wa hb ax by widtha heightb colsa acols rowsb brows numacolumns numacols numbrows cola rowb",
+        "inner common depth",
+    ),
+    "lda": ("lda", "stridea astride pitcha lda_", ""),
+    "ldb": ("ldb", "strideb bstride pitchb", ""),
+    "ldc": ("ldc", "stridec cstride pitchc", ""),
+}
+_NAME_WEIGHTS = (6, 3, 1)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How sure a guess is (0 to 1), and why, in a sentence."""
+
+    confidence: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Term:
+    """One summand of an index: a block, thread or loop index times a factor, times the stride where `size` is set."""
+
+    atom: str
+    factor: Polynomial
+    size: str
+
+
+@dataclass
+class Roles:
+    """What the parameters are.
+
+    Attributes
+    ----------
+    of
+        Role by parameter name; ``""`` where nothing fits.
+    why
+        Evidence by parameter name.
+    column_major
+        The matrices stored by columns.
+    equal
+        Sizes that the kernel takes to be the same: ("K", "N").
+    rows, columns
+        The block, thread or loop indices that choose the row and the column of C.
+    """
+
+    of: dict[str, str] = field(default_factory=dict)
+    why: dict[str, Evidence] = field(default_factory=dict)
+    column_major: frozenset[str] = frozenset()
+    equal: list[tuple[str, str]] = field(default_factory=list)
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    def parameter(self, role: str) -> str:
+        """Return the parameter of a role, or an empty text."""
+        return next((name for name, given in self.of.items() if given == role), "")
+
+
+def kind_of(atom: str) -> str:
+    """Return what sort of index a name is: of a ``block``, a ``thread``, a ``loop``, or ``""`` for none of these."""
+    return "block" if "blockIdx" in atom else "thread" if "threadIdx" in atom else "loop" if "#" in atom else ""
+
+
+def terms(indexing: Indexing, pointer: str, sizes: set[str]) -> list[Term]:
+    """Return the summands of a pointer's indices."""
+    found = []
+    for product, factors in indexing.pointers[pointer].terms.items():
+        atoms = [name for name in product if kind_of(name)]
+        strides = [name for name in product if name in sizes]
+        rest = tuple(name for name in product if name not in atoms and name not in sizes)
+        if len(atoms) == 1 and len(strides) <= 1:
+            found += [Term(atoms[0], Polynomial({rest: f}), "".join(strides)) for f in factors]
+    return found
+
+
+def assign(function: Function, indexing: Indexing) -> Roles:
+    """Say what each parameter of a function is."""
+    roles = Roles()
+    _matrices(function, indexing, roles)
+    sizes = {p.name for p in function.parameters if not p.pointer and p.type in WHOLE and p.name}
+    votes = _geometry(indexing, roles, sizes)
+    _sizes(function, roles, votes)
+    reals = [p for p in function.parameters if not p.pointer and p.name and p.name not in sizes]
+    for p in reals:
+        known = p.type in REAL or p.type not in ("bool", "dim3")
+        role = (
+            "beta"
+            if "beta" in p.name.lower() or (roles.parameter("alpha") and not roles.parameter("beta"))
+            else "alpha"
+        )
+        fits = known and not roles.parameter(role)
+        roles.of[p.name] = role if fits else ""
+        why = f"{p.name} is a single {p.type}" if fits else f"nothing says what {p.type} {p.name} is"
+        roles.why[p.name] = Evidence(0.9 if p.name.lower() == role else 0.5 if fits else 0.1, why)
+    return roles
+
+
+def _word(name: str) -> str:
+    word = name.lower()
+    for _ in range(3):
+        shorter = _AFFIX.sub("", word)
+        if not shorter or shorter == word:
+            break
+        word = shorter
+    return word
+
+
+def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
+    pointers = [p for p in function.parameters if p.pointer and p.name]
+    chosen: dict[str, Parameter] = {}
+
+    def choose(role: str, candidates: list[Parameter], confidence: float, why: str) -> None:
+        if role not in chosen and len(candidates) == 1 and candidates[0] not in chosen.values():
+            chosen[role] = candidates[0]
+            roles.of[candidates[0].name] = role
+            roles.why[candidates[0].name] = Evidence(confidence, f"{candidates[0].name} {why}")
+
+    written = [p for p in pointers if indexing.pointers[p.name].writes]
+    open_ = [p for p in pointers if not p.const]
+    choose("C", written, 0.97, "is the only matrix that is written")
+    choose("C", open_, 0.9, "is the only matrix that is not const")
+    choose(
+        "C",
+        [p for p in written or open_ if _word(p.name) in _MATRIX_WORDS["C"]],
+        0.7,
+        "may be written and is called like a result",
+    )
+    choose("C", (written or open_ or pointers)[-1:], 0.4, "is the last that may be written")
+    for role in ("A", "B"):
+        left = [p for p in pointers if p not in chosen.values()]
+        choose(role, [p for p in left if _word(p.name) in _MATRIX_WORDS[role]], 0.9, f"is called like {role}")
+    for role in ("A", "B"):
+        left = [p for p in pointers if p not in chosen.values()]
+        choose(
+            role, left[:1], 0.6, "comes first of what is read" if role == "A" else "is the other matrix that is read"
+        )
+    for p in pointers:
+        if p not in chosen.values():
+            roles.of[p.name] = ""
+            roles.why[p.name] = Evidence(0.1, f"{p.name} is one pointer more than A, B and C")
+
+
+def _primary(found: list[Term]) -> tuple[str, ...]:
+    for kind in ("block", "thread", "loop"):
+        atoms = tuple(dict.fromkeys(t.atom for t in found if kind_of(t.atom) == kind))
+        if atoms:
+            return atoms
+    return ()
+
+
+_Votes = dict[str, dict[str, list[str]]]
+
+
+def _geometry(indexing: Indexing, roles: Roles, sizes: set[str]) -> _Votes:
+    """Find rows, columns and layouts, and say which size each parameter is used as."""
+    votes: _Votes = {name: {} for name in sizes}
+    names = {role: roles.parameter(role) for role in "ABC"}
+    if not all(names.values()):
+        return votes
+    found = {role: terms(indexing, name, sizes) for role, name in names.items()}
+    side: dict[str, dict[bool, list[Term]]] = {
+        role: {strided: [t for t in found[role] if bool(t.size) == strided] for strided in (True, False)}
+        for role in "ABC"
+    }
+    strided, unit = _primary(side["C"][True]), _primary(side["C"][False])
+    strided_is_rows = _strided_is_rows(side, strided, unit)
+    unsure = all(roles.why[names[m]].confidence < 0.8 for m in "AB")
+    strides = {m: {t.size.lower() for t in side[m][True]} for m in "AB"}
+    turned = "ldb" in strides["A"] or "lda" in strides["B"]
+    if unsure and (turned or (not strided_is_rows and "lda" not in strides["A"] and "ldb" not in strides["B"])):
+        roles.of[names["A"]], roles.of[names["B"]] = "B", "A"
+        names["A"], names["B"] = names["B"], names["A"]
+        found["A"], found["B"], side["A"], side["B"] = found["B"], found["A"], side["B"], side["A"]
+        for m in "AB":
+            name, shared = names[m], "rows" if m == "A" else "columns"
+            why = f"{name} goes with the stride ld{m.lower()}" if turned else f"{name} shares its {shared} with C"
+            roles.why[name] = Evidence(0.8 if turned else 0.6, why)
+        strided_is_rows = _strided_is_rows(side, strided, unit)
+    roles.rows, roles.columns = (strided, unit) if strided_is_rows else (unit, strided)
+
+    column = {"C"} if not strided_is_rows and strided else set()
+    for matrix, atoms, strided_means_row in (("A", roles.rows, True), ("B", roles.columns, False)):
+        in_strided = any(t.atom in atoms for t in side[matrix][True])
+        in_unit = any(t.atom in atoms for t in side[matrix][False])
+        if in_strided != in_unit and in_strided != strided_means_row:
+            column.add(matrix)
+    roles.column_major = frozenset(column)
+
+    def vote(name: str, role: str, why: str) -> None:
+        if name in votes:
+            votes[name].setdefault(role, []).append(why)
+
+    stride_of = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
+    for matrix, by in stride_of.items():
+        role = by[matrix in column]
+        for name in sorted({t.size for t in side[matrix][True]}):
+            vote(name, role, f"is the distance between {'columns' if matrix in column else 'rows'} of {matrix}")
+            vote(
+                name,
+                f"ld{matrix.lower()}",
+                f"is the distance between {'columns' if matrix in column else 'rows'} of {matrix}",
+            )
+    _bounds(indexing, roles, {t.atom for t in found["C"]}, vote)
+    return votes
+
+
+def _strided_is_rows(side: dict[str, dict[bool, list[Term]]], strided: tuple[str, ...], unit: tuple[str, ...]) -> bool:
+    """Return whether what the stride of C multiplies chooses its row: it is then shared with A, and not with B."""
+    score = 0
+    for matrix, sign in (("A", 1), ("B", -1)):
+        atoms = {t.atom for t in (*side[matrix][True], *side[matrix][False])}
+        score += sign * (bool(atoms & set(strided)) - bool(atoms & set(unit)))
+    return score >= 0
+
+
+def _bounds(indexing: Indexing, roles: Roles, in_c: set[str], vote: Callable[[str, str, str], None]) -> None:
+    def say(bound: Polynomial, role: str, why: str) -> None:
+        for product in bound.terms:
+            for text in product:
+                for name in re.findall(r"[A-Za-z_]\w*", text):
+                    vote(name, role, why)
+
+    for left, right in indexing.compared:
+        for index, bound in ((left, right), (right, left)):
+            atoms = {name for product in index.terms for name in product if kind_of(name)}
+            if not atoms or any(kind_of(n) for product in bound.terms for n in product):
+                continue
+            if atoms & set(roles.rows) and not atoms & set(roles.columns):
+                say(bound, "M", "bounds the rows of C")
+            elif atoms & set(roles.columns) and not atoms & set(roles.rows):
+                say(bound, "N", "bounds the columns of C")
+            elif any(kind_of(a) == "loop" for a in atoms - in_c) and not any(kind_of(a) == "block" for a in atoms):
+                say(bound, "K", "bounds the sum")
+    for loop in indexing.loops:
+        atom = f"{loop.variable}#"
+        if atom in roles.rows:
+            say(loop.bound, "M", "bounds the loop over the rows")
+        elif atom in roles.columns:
+            say(loop.bound, "N", "bounds the loop over the columns")
+        elif atom not in in_c:
+            say(loop.bound, "K", "bounds the loop of the sum")
+
+
+def _sizes(function: Function, roles: Roles, votes: _Votes) -> None:
+    order = [p.name for p in function.parameters if p.name in votes]
+    scores: dict[tuple[str, str], float] = {}
+    whys: dict[tuple[str, str], str] = {}
+    for name in order:
+        word = name.lower().replace("_", "")
+        for role, levels in _SIZE_WORDS.items():
+            level = next((i for i, words in enumerate(levels) if word in words.split()), None)
+            used = votes[name].get(role, [])
+            weight = 1.0 if role.startswith("ld") else 3.0
+            if level is not None or used:
+                by_name = 0 if level is None else _NAME_WEIGHTS[level]
+                scores[name, role] = by_name + weight * min(len(used), 3)
+                reasons = [*([f"is called like {role}"] if by_name else []), *dict.fromkeys(used)]
+                whys[name, role] = f"{name} " + " and ".join(reasons[:2])
+    taken: set[str] = set()
+    plain = [n for n in order if not re.fullmatch(r"(?i)ld_?[abc]|.*(stride|pitch).*", n)]
+    if len(plain) == 1 and (plain[0], "N") not in scores:
+        scores[plain[0], "N"], whys[plain[0], "N"] = 1.0, f"{plain[0]} is the only size"
+    if len(plain) == 1:
+        scores[plain[0], "N"] += 50  # a kernel with one size is one for square matrices
+    for (name, role), score in sorted(scores.items(), key=lambda item: -item[1]):
+        if name in roles.of or role in taken:
+            continue
+        taken.add(role)
+        roles.of[name] = role
+        roles.why[name] = Evidence(min(0.95, 0.3 + 0.08 * score), whys[name, role])
+    for name in order:
+        if name not in roles.of:
+            free = next((role for role in ("M", "N", "K") if role not in taken), "")
+            taken.add(free)
+            roles.of[name] = free
+            roles.why[name] = Evidence(0.2, f"{name} is left over" if free else f"nothing says what {name} is")
+    for role in ("M", "N", "K"):
+        owner = next((n for n in order if votes[n].get(role)), "")
+        given = roles.of.get(owner, "")
+        if role not in taken and given in ("M", "N", "K"):
+            roles.equal.append((role, given))

@@ -1,0 +1,491 @@
+"""How a kernel is most likely launched: its tunable parameters, block, grid, shared memory and constraints."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.guessing.cxx import Function, Source, closing
+from gemmviz.catalogue.guessing.indexing import Indexing
+from gemmviz.catalogue.guessing.polynomial import ONE, Polynomial, parse
+from gemmviz.catalogue.guessing.roles import Evidence, Roles, Term, kind_of, terms
+
+_SHARED_BYTES = 48 * 1024
+_BYTES = {"float32": 4, "float64": 8, "float16": 2, "int32": 4}
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+")
+_NOT_PARAMS = re.compile(r"NULL|INFINITY|NAN|(INT|FLT|DBL|CUDART|CHAR)_\w+|EXIT_\w+|CUDA\w*|CUBLAS\w*")
+# What people call a tile, and the sizes that they give it, the usual one first.
+_VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (r"(NUM_?)?THREADS|NT|THREAD_?COUNT", (256, 128, 64, 512, 32)),
+    (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B|T?B)_?[MN]", (64, 128, 32, 16)),
+    (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B)_?K|BK|KTILE|K_?STEP", (8, 16, 32, 4)),
+    (r"(THREAD(_?SIZE)?_?|REG_?|T|W)_?[MNXY]|W?P?T|WPT|TT|(THREAD_?)?WORK|COARSE\w*|CF", (8, 4, 2, 16, 1)),
+    (r"W[MN]|WARP_?[MN]", (32, 64, 16)),
+    (r"PAD\w*|SKEW\w*|EXTRA\w*", (1, 4, 8, 0)),
+    (r"ROUND\w*|MODE|VARIANT|VERSION|FLAG\w*", (0, 1)),
+    (r"STAGES?|BUFFERS?", (2, 3, 4)),
+    (r"VEC\w*|VW|UNROLL\w*|WIDTH", (4, 2, 8, 1)),
+)
+_TILES = (16, 8, 32)
+_MOST_COMBINATIONS = 3000
+_WARP = 32
+# What people write for the number of a warp in its row of the grid.
+_OF_WARP = re.compile(r"\(\((?:blockDim\.(\w) \* blockIdx\.\w \+ threadIdx\.\w)\) / (\d+)\)")
+
+
+@dataclass
+class Shape:
+    """A launch, as front matter gives it; `why` holds the evidence by key of the front matter."""
+
+    params: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    block: tuple[str, ...] = ()
+    grid: tuple[str, ...] = ()
+    shared: str = "0"
+    requires: list[str] = field(default_factory=list)
+    why: dict[str, Evidence] = field(default_factory=dict)
+    tiles: dict[str, str] = field(default_factory=dict)
+
+
+def whole_params(function: Function, source: Source, roles: Roles) -> dict[str, tuple[int, ...]]:
+    """Return the tunable parameters: template arguments, macros that the file leaves open, and usual values of each."""
+    names = [name for kind, name, _ in function.template if kind != "typename"]
+    names += [word for word in dict.fromkeys(function.body) if word in source.tunable]
+    others = (
+        {f.name for f in source.functions}
+        | {p.name for p in function.parameters}
+        | {n for _, n, _ in function.template}
+    )
+    for before, word, after in zip(("", *function.body), function.body, (*function.body[1:], ""), strict=False):
+        is_open = _CAPITALS.fullmatch(word) and word not in source.constants and word not in others
+        if (
+            is_open
+            and not _NOT_PARAMS.fullmatch(word)
+            and after not in ("(", "::", "=")
+            and before not in ("::", ".", "->")
+            and not _declared(word, function.body)
+        ):
+            names.append(word)
+    defaults = {name: default for _, name, default in function.template if default}
+    found = {}
+    for name in dict.fromkeys(names):
+        given = defaults.get(name) or " ".join(source.constants.get(name, ()))
+        value = parse(given.split()).value if given else None
+        found[name] = (value,) if value is not None else _usual(name)
+    return found
+
+
+def _declared(word: str, body: tuple[str, ...]) -> bool:
+    """Return whether a function declares a name itself: a type stands in front of it, and a value or an end behind."""
+    return any(
+        body[i] == word
+        and body[i + 1] in ("=", "[", ";")
+        and re.match(r"[A-Za-z_]", body[i - 1])
+        and body[i - 1] != "return"
+        for i in range(1, len(body) - 1)
+    )
+
+
+def _usual(name: str) -> tuple[int, ...]:
+    for pattern, values in _VALUES:
+        if re.fullmatch(pattern, name, re.IGNORECASE):
+            return values
+    return _TILES
+
+
+def evaluate(text: str, values: Mapping[str, int]) -> float | None:
+    """Return the value of an expression; None when it has none."""
+    try:
+        return float(Expression(text).evaluate(values))
+    except (FrontMatterError, OverflowError, TypeError):
+        return None
+
+
+class Shaper:
+    """Works out a launch from what the source does with block, thread and loop indices."""
+
+    def __init__(self, function: Function, source: Source, indexing: Indexing, roles: Roles, dtype: str) -> None:
+        self.function, self.source, self.indexing, self.roles, self.dtype = function, source, indexing, roles, dtype
+        self.sizes = {name for name, role in roles.of.items() if role not in ("A", "B", "C", "alpha", "beta", "")}
+        self.found = {
+            role: terms(indexing, roles.parameter(role), self.sizes) if roles.parameter(role) else [] for role in "ABC"
+        }
+        self.body = " ".join(function.body)
+        self.constants = {
+            name: value for name, tokens in source.constants.items() if (value := self._constant(tokens)) is not None
+        }
+
+    def _constant(self, tokens: tuple[str, ...], depth: int = 0) -> int | None:
+        def look(name: str) -> Polynomial | None:
+            inner = self.source.constants.get(name)
+            value = self._constant(inner, depth + 1) if inner and depth < 8 else None
+            return None if value is None else Polynomial.number(value)
+
+        return parse(tokens, look).value
+
+    def shape(self, params: dict[str, tuple[int, ...]]) -> Shape:
+        """Return the launch with one value per parameter, chosen so that the source's own arithmetic holds."""
+        self.params = dict(params)
+        made = Shape(params=dict(params))
+        self._block_dims(made)
+        rows, columns = self._side(self.roles.rows), self._side(self.roles.columns)
+        self._choose(made, rows, columns)
+        values = {name: v[0] for name, v in made.params.items()}
+        self.values = values
+        made.block = self._block(rows, columns, values, made)
+        self._grid(made, rows, columns, values)
+        self._shared(made, values)
+        return made
+
+    # -- which direction an index belongs to
+
+    def _side(self, atoms: tuple[str, ...]) -> list[Term]:
+        """Return the summands of C's index that choose a row, or those that choose a column."""
+        strided = any(t.size for t in self.found["C"] if t.atom in atoms)
+        return [t for t in self.found["C"] if bool(t.size) == strided] if atoms else []
+
+    def _text(self, value: Polynomial) -> str:
+        """Return an expression of parameters and numbers: the block's own extents are filled in."""
+        text = str(value)
+        for axis, extent in zip("xyz", self.free, strict=False):
+            text = re.sub(rf"\bblockDim\.{axis}\b", _bracket(extent) if extent else "1", text)
+        text = re.sub(
+            r"[A-Za-z_]\w*",
+            lambda word: str(self.constants.get(word[0], word[0])) if word[0] not in self.params else word[0],
+            text,
+        )
+        return _fold(text)
+
+    def _number(self, value: Polynomial, values: Mapping[str, int]) -> float | None:
+        return evaluate(self._text(value), values)
+
+    # -- the block
+
+    def _block_dims(self, made: Shape) -> None:
+        """Find extents of the block that the source leaves open, and give them a name or a number."""
+        self.free: list[str] = ["", "", ""]
+        for axis, letter in enumerate("xyz"):
+            if not any(f"blockDim.{letter}" in f"{t.atom} {t.factor}" for t in self.found["C"]):
+                continue
+            extent = self._from_shared(f"threadIdx.{letter}")
+            if not extent:
+                name = next(
+                    n
+                    for n in (f"B{letter.upper()}", f"BLOCK_{letter.upper()}", f"GV_BLOCK_{letter.upper()}")
+                    if n not in self.source.words
+                )
+                wide = not re.search(r"threadIdx \. y", self.body)
+                made.params[name] = (256, 128, 64, 32) if wide else (16, 8, 32)
+                if letter == "x" and any(_OF_WARP.fullmatch(t.atom) for t in self.found["C"]):
+                    made.params[name] = (128, 64, 32)
+                    made.requires.append(f"{name} % {_WARP} == 0")
+                elif letter == "y" and "wmma" in self.body:
+                    made.params[name] = (2, 1, 4)
+                self.params[name] = made.params[name]
+                extent = name
+            self.free[axis] = extent
+
+    def _from_shared(self, atom: str) -> str:
+        for name, uses in self.indexing.shared_terms.items():
+            extents = self.indexing.shared.get(name, ())
+            for use in uses:
+                for extent, index in zip(extents, use, strict=False):
+                    if index == Polynomial.name(atom):
+                        text = _fold(str(extent))
+                        constant = self.constants.get(text)
+                        return text if constant is None else str(constant)
+        return ""
+
+    def _extent(self, term: Term, side: list[Term], values: Mapping[str, int]) -> Polynomial | None:
+        """Return how many values a thread index takes: what the next larger summand of its direction leaves it."""
+        mine = self._number(term.factor, values)
+        if not mine:
+            return None
+        larger = [
+            (number, t.factor)
+            for t in side
+            if t is not term and (number := self._number(t.factor, values)) and number > mine
+        ]
+        return min(larger, key=lambda pair: pair[0])[1].over(term.factor) if larger else None
+
+    def _threads(self, rows: list[Term], columns: list[Term], values: Mapping[str, int]) -> dict[str, list[Polynomial]]:
+        """Return the extents of every thread index of C, by the axis of the block that it is made of."""
+        found: dict[str, list[Polynomial]] = {}
+        for side in (rows, columns):
+            for term in side:
+                if kind_of(term.atom) != "thread":
+                    continue
+                modulus = re.fullmatch(r"\(.* % (\w+|\([^()]*\))\)", term.atom)
+                extent = self._extent(term, side, values)
+                if extent is None and modulus:
+                    extent = parse(re.findall(r"\w+|[^\s\w]", modulus[1]))
+                axes = "".join(dict.fromkeys(re.findall(r"threadIdx\.([xyz])", term.atom)))
+                found.setdefault(axes, []).append(extent or ONE)
+        return found
+
+    def _block(self, rows: list[Term], columns: list[Term], values: Mapping[str, int], made: Shape) -> tuple[str, ...]:
+        warp = Polynomial.number(_WARP) if "wmma" in self.body or "mma_sync" in self.body else ONE
+        by_axis = self._threads(rows, columns, values)
+        used = [axis for axis in "xyz" if f"threadIdx . {axis}" in self.body]
+        if self.function.bounds and used in ([], ["x"]):
+            bound = parse(list(self.function.bounds))
+            made.why["block"] = Evidence(0.8, "__launch_bounds__ says how many threads a block has")
+            return (self._text(bound),)
+        if not used:
+            made.why["block"] = Evidence(
+                0.6, "no thread index is used" + (": one warp works together" if warp != ONE else "")
+            )
+            return (self._text(warp),)
+        block = []
+        for axis in used if used != ["y"] else ["x", "y"]:
+            letter = "xyz".index(axis)
+            total = warp if axis == "x" and not self._mentions_lanes() else ONE
+            for extent in by_axis.get(axis, []):
+                total = total * extent
+            known = axis in by_axis or warp != ONE
+            block.append(
+                self.free[letter] or (self._text(total) if known else self._from_shared(f"threadIdx.{axis}") or "1")
+            )
+        made.why["block"] = Evidence(
+            0.75, "the thread indices of C, each up to the next larger part of its row or column"
+        )
+        return tuple(block)
+
+    def _mentions_lanes(self) -> bool:
+        return "wmma" not in self.body
+
+    # -- values that go together
+
+    def _choose(self, made: Shape, rows: list[Term], columns: list[Term]) -> None:
+        """Take the values nearest to the usual ones for which a block is legal and its loads cover its tiles."""
+        for values in _combinations(made.params):
+            if self._fits(values, rows, columns):
+                alone = len(made.params) - sum(name in self.free for name in made.params) == 1
+                for name, value in values.items():
+                    offered = made.params[name]
+                    keep = name in self.free or (alone and len(offered) > 1)
+                    rest = (
+                        [v for v in offered if v != value and self._fits(values | {name: v}, rows, columns)]
+                        if keep
+                        else []
+                    )
+                    made.params[name] = (value, *rest)
+                made.why["params"] = Evidence(
+                    0.7, "usual sizes for which a block is legal and its loads cover its tiles"
+                )
+                return
+        made.params = {name: values[:1] for name, values in made.params.items()}
+        made.why["params"] = Evidence(0.2, "no usual sizes fit the source's arithmetic: these are only the usual ones")
+
+    def _fits(self, values: Mapping[str, int], rows: list[Term], columns: list[Term]) -> bool:
+        threads = 1.0
+        for extents in self._threads(rows, columns, values).values():
+            for extent in extents:
+                number = self._number(extent, values)
+                if number is None or number < 1 or number != int(number):
+                    return False
+                threads *= number
+        free = [evaluate(extent, values) or 1 for extent in self.free if extent]
+        for count in free:
+            threads = max(threads, count)
+        if len(free) > 1:
+            threads = max(threads, free[0] * free[1])
+        given = self._number(parse(list(self.function.bounds)), values) if self.function.bounds else None
+        if threads > 1024 or (given and threads not in (1, given)):
+            return False
+        for name in values:
+            if re.fullmatch(_VALUES[0][0], name, re.IGNORECASE) and threads not in (1, values[name]):
+                return False
+        if self._static_bytes(values) > _SHARED_BYTES or not self._asserted(values):
+            return False
+        return all(self._covers(self.found[m], threads, values) for m in "AB")
+
+    def _static_bytes(self, values: Mapping[str, int]) -> float:
+        total = 0.0
+        for name, extents in self.indexing.shared.items():
+            count = 1.0
+            for extent in extents:
+                count *= self._number(extent, values) or 1
+            kind = self.indexing.shared_types.get(name, "")
+            total += count * (8 if kind == "double" else 2 if "half" in kind else 4) * bool(extents)
+        return total
+
+    def _asserted(self, values: Mapping[str, int]) -> bool:
+        for found in re.finditer(r"static_assert \( (.*?)(?:, \" \" )?\) ;", self.body):
+            text = _fold(found[1].replace("&&", "and").replace("||", "or"))
+            held = evaluate(re.sub(r"[A-Za-z_]\w*", lambda w: str(self.constants.get(w[0], w[0])), text), values)
+            if held == 0:
+                return False
+        return True
+
+    def _covers(self, found: list[Term], threads: float, values: Mapping[str, int]) -> bool:
+        """Return whether linear thread indices, divided into a row and a column, reach all of a tile and no more."""
+        for strided in (True, False):
+            side = [t for t in found if bool(t.size) == strided]
+            numbers = {id(t): self._number(t.factor, values) or 0 for t in side}
+            for term in side:
+                quotient = re.fullmatch(r"\((?:threadIdx\.x) ([/%]) (\w+|\(.*\))\)", term.atom)
+                if not quotient:
+                    continue
+                by = evaluate(self._text(Polynomial.name(quotient[2])), values)
+                larger = [n for n in numbers.values() if n > numbers[id(term)]]
+                if not by or by != int(by) or (quotient[1] == "/" and threads % by):
+                    return False
+                extent = threads / by if quotient[1] == "/" else by
+                if larger and extent * numbers[id(term)] != min(larger):
+                    return False
+        return True
+
+    # -- the grid
+
+    def _grid(self, made: Shape, rows: list[Term], columns: list[Term], values: Mapping[str, int]) -> None:
+        flat = self._flat()
+        if flat:
+            made.grid = (f"ceil({flat} / {_bracket(made.block[0])})",)
+            made.why["grid"] = Evidence(0.7, "the threads are numbered through all elements of C")
+            return
+        counts: dict[str, str] = {}
+        axes: dict[str, str] = {}
+        for size, side in (("M", rows), ("N", columns)):
+            blocks = [t for t in side if kind_of(t.atom) == "block"]
+            if not blocks:
+                threads = [t for t in side if kind_of(t.atom) == "thread"]
+                if threads and not any(kind_of(t.atom) == "block" for t in (*rows, *columns)):
+                    extent = dict(zip("xyz", made.block, strict=False)).get(threads[0].atom[-1], "1")
+                    made.requires.append(f"{size} == {extent}")
+                continue
+            smallest = min(blocks, key=lambda t: self._number(t.factor, values) or 1e9)
+            tile = self._text(smallest.factor)
+            warps = _OF_WARP.fullmatch(smallest.atom)
+            if warps:
+                tile = f"{tile} * {_bracket(self.free['xyz'.index(warps[1])])} / {warps[2]}"
+            made.tiles[size] = tile
+            guarded = self._guarded(size)
+            if not guarded and tile != "1":
+                made.requires.append(f"{size} % {_bracket(tile)} == 0")
+            counts[size] = (
+                size if tile == "1" else f"ceil({size} / {_bracket(tile)})" if guarded else f"{size} / {_bracket(tile)}"
+            )
+            axes[size] = "".join(dict.fromkeys(re.findall(r"blockIdx\.([xyz])", blocks[0].atom)))
+        self._step(made, values)
+        self._fragments(made)
+        used = [axis for axis in "xyz" if f"blockIdx . {axis}" in self.body]
+        if not used or not counts:
+            made.grid = ("1",)
+            made.why["grid"] = Evidence(0.5, "no block index is used")
+            return
+        by_axis = {axis: [counts[s] for s in ("M", "N") if s in counts and axes[s] == axis] for axis in "xyz"}
+        made.grid = tuple(
+            " * ".join(c if c.startswith("ceil") or len(by_axis[axis]) == 1 else _bracket(c) for c in by_axis[axis])
+            or "1"
+            for axis in ("xyz"[: "xyz".index(used[-1]) + 1])
+        )
+        said = ", ".join(f"blockIdx.{axes[s]} chooses {'rows' if s == 'M' else 'columns'} of C" for s in counts)
+        made.why["grid"] = Evidence(0.8, said)
+
+    def _fragments(self, made: Shape) -> None:
+        """Ask for whole fragments: tensor cores load nothing less, and only from aligned rows."""
+        found = re.search(r"matrix_a , (\w+) , (\w+) , (\w+) ,", self.body)
+        for size, extent in zip(("M", "N", "K"), found.groups() if found else (), strict=False):
+            text = _fold(str(self.constants.get(extent, extent)))
+            if (text.isdecimal() or text in self.params) and not any(r.startswith(f"{size} % ") for r in made.requires):
+                made.requires.append(f"{size} % {text} == 0")
+
+    def _flat(self) -> str:
+        """Return M * N where one index runs through all of C up to that product; else an empty text."""
+        if any(t.size for t in self.found["C"]) or "blockIdx . y" in self.body:
+            return ""
+        for left, right in self.indexing.compared:
+            for index, bound in ((left, right), (right, left)):
+                roles = [[self.roles.of.get(n, "") for n in product] for product in bound.terms]
+                of_blocks = any("blockIdx" in name for product in index.terms for name in product)
+                if of_blocks and len(roles) == 1 and len(roles[0]) == 2 and set(roles[0]) <= {"M", "N", "K"}:
+                    return " * ".join(roles[0])
+        return ""
+
+    def _guarded(self, size: str) -> bool:
+        name = self.roles.parameter(size) or next(
+            (self.roles.parameter(other) for role, other in self.roles.equal if role == size), ""
+        )
+        atoms = set(self.roles.rows if size == "M" else self.roles.columns)
+        for left, right in self.indexing.compared:
+            for index, bound in ((left, right), (right, left)):
+                in_bound = {n for product in bound.terms for n in product}
+                in_index = {n for product in index.terms for n in product}
+                if name and name in in_bound and in_index & atoms:
+                    return True
+        return False
+
+    def _step(self, made: Shape, values: Mapping[str, int]) -> None:
+        """Find the k-step, and whether K must be a multiple of it."""
+        in_c = {t.atom for t in self.found["C"]}
+        # Along k, A is walked with its stride where it is stored by columns, B where it is stored by rows.
+        strided = {"A": "A" in self.roles.column_major, "B": "B" not in self.roles.column_major}
+        along = [t for m in "AB" for t in self.found[m] if bool(t.size) == strided[m]]
+        steps = [t for t in along if kind_of(t.atom) == "loop" and t.atom not in in_c]
+        numbers = [(n, t.factor) for t in steps if (n := self._number(t.factor, values))]
+        if not numbers:
+            return
+        largest = max(numbers, key=lambda pair: pair[0])
+        tile = self._text(largest[1])
+        made.tiles["K"] = tile
+        k = self.roles.parameter("K") or next((self.roles.parameter(o) for r, o in self.roles.equal if r == "K"), "")
+        guarded = any(
+            k and k in {n for p in bound.terms for n in p} and any(kind_of(n) == "loop" for p in index.terms for n in p)
+            for left, right in self.indexing.compared
+            for index, bound in ((left, right), (right, left))
+        )
+        if not guarded and largest[0] > 1:
+            made.requires.append(f"K % {_bracket(tile)} == 0")
+
+    def _shared(self, made: Shape, values: Mapping[str, int]) -> None:
+        dynamic = [name for name, extents in self.indexing.shared.items() if not extents]
+        if not dynamic:
+            return
+        name = dynamic[0]
+        kind = self.indexing.shared_types.get(name, "float")
+        size = (
+            _BYTES[self.dtype] if kind in ("char", "uint8_t") else 8 if kind == "double" else 2 if "half" in kind else 4
+        )
+        offsets = re.findall(rf"\b{name} \+ ([^;]*?) \)? ?;|& {name} \[ ([^;]*?) \] ;", self.body)
+        if offsets:
+            last = parse((offsets[-1][0] or offsets[-1][1]).split())
+            made.shared = f"2 * {_bracket(self._text(last))} * {size}"
+        else:
+            m, n, k = (_bracket(made.tiles.get(s, "1")) for s in ("M", "N", "K"))
+            made.shared = _fold(f"({m} * {k} + {k} * {n}) * {size}")
+        made.why["shared"] = Evidence(0.6 if offsets else 0.4, f"{name} seems to hold a tile of A and one of B")
+
+
+def _combinations(params: dict[str, tuple[int, ...]]) -> Iterator[dict[str, int]]:
+    """Return values for all parameters, those nearest to the usual ones first."""
+    names = list(params)
+    places = itertools.islice(itertools.product(*(range(len(params[n])) for n in names)), _MOST_COMBINATIONS)
+    for place in sorted(places, key=lambda p: (sum(p), p)):
+        yield {name: params[name][i] for name, i in zip(names, place, strict=True)}
+
+
+def _bracket(text: str) -> str:
+    text = _fold(text)
+    return text if re.fullmatch(r"\w+|\w+\([^()]*\)", text) else f"({text})"
+
+
+def _fold(text: str) -> str:
+    """Work out an expression that has no name in it, and drop brackets around a single word or the whole."""
+    text = re.sub(r"(?<!\w)\((\w+)\)", r"\1", text.strip())
+    while text.startswith("(") and closing(list(text), 0) == len(text) - 1:
+        text = text[1:-1]
+    text = re.sub(r"(?<![/%] )\b\d+(?: \* \d+)+\b(?! *[/%])", lambda found: str(_product(found[0])), text)
+    if not re.search(r"[A-Za-z_]", text):
+        value = evaluate(text, {})
+        if value is not None and value == int(value):
+            return str(int(value))
+    return text
+
+
+def _product(text: str) -> int:
+    total = 1
+    for part in text.split(" * "):
+        total *= int(part)
+    return total

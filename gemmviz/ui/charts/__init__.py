@@ -1,0 +1,1 @@
+"""Charts of what was measured, modelled and measured elsewhere."""

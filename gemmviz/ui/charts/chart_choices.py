@@ -1,0 +1,108 @@
+"""What can be chosen above a chart, and the line below it that says where its figures come from."""
+
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy
+
+from gemmviz.session import Session
+from gemmviz.ui.charts.chart import CHOICE
+from gemmviz.ui.figure_text import short_size
+
+_BOX_WIDTH = 104
+
+
+class SizeBox(QComboBox):
+    """The sizes at which there are figures; the one chosen is the session's.
+
+    Parameters
+    ----------
+    session
+        Whose figures.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.setObjectName(CHOICE)
+        self.setAccessibleName("Size that is shown")
+        self.setToolTip(
+            "M × N × K whose figures are shown. Auto: the size measured here last; with nothing measured here, the one "
+            "at which most rungs have a reference"
+        )
+        self.setFixedWidth(_BOX_WIDTH)
+        self.view().setMinimumWidth(190)
+        self.activated.connect(lambda *_: session.want_size(self.currentData()))
+
+    def refresh(self) -> None:
+        """List the sizes there are now, and the one that is chosen."""
+        sizes = self._session.sizes()
+        entries = [("auto size", None), *((short_size(size), size) for size in sizes)]
+        if [self.itemData(i) for i in range(self.count())] != [size for _, size in entries]:
+            self.clear()
+            for text, size in entries:
+                self.addItem(text, size)
+        # findData compares tuples by identity.
+        wanted = self._session.size_wanted
+        self.setCurrentIndex(sizes.index(wanted) + 1 if wanted in sizes else 0)
+
+
+class PlaceBox(QComboBox):
+    """Rungs of the CPU, of the GPU, or both."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for text, value in (("CPU + GPU", None), ("CPU", "CPU"), ("GPU", "GPU")):
+            self.addItem(text, value)
+        self.setObjectName(CHOICE)
+        self.setAccessibleName("Where the rungs run")
+        self.setToolTip("Show the rungs of the CPU, of the GPU, or both")
+        self.setFixedWidth(_BOX_WIDTH)
+
+
+class ReferenceBox(QCheckBox):
+    """Shows or hides what was measured elsewhere; invisible where there are no such results.
+
+    Parameters
+    ----------
+    session
+        Whose references.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__("references")
+        self._session = session
+        self.setAccessibleName("Show references measured elsewhere")
+        self.clicked.connect(session.want_references)
+        for signal in (session.referenced, session.device_changed):
+            signal.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        references = self._session.references
+        self.setVisible(bool(references))
+        self.setChecked(self._session.references_shown)
+        names = "\n".join(f"{r.gpu or r.cpu}, {r.date}" for r in references)
+        self.setToolTip(
+            f"Results that were measured elsewhere, hollow or dashed, where this machine has none:\n{names}"
+        )
+
+
+class SourceLegend(QLabel):
+    """Says which of the figures in a chart were measured here and which are references."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.setObjectName("muted")
+        self.setWordWrap(True)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def say(self, origins: list[str], solid: str, hollow: str, brief: bool = False, more: tuple[str, ...] = ()) -> None:
+        """Name the origins of what is drawn (empty: here), each once, with the marks that the chart draws them with.
+
+        `more` is said behind them: marks with their texts.
+        """
+        here = "measured here" if brief else f"measured here: {self._session.device or 'this machine'}"
+        texts = [(hollow, origin) if origin else (solid, here) for origin in dict.fromkeys(origins)]
+        # A line never ends between a mark and its text.
+        parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in texts] + list(more)
+        self.setText("    ".join(parts))
+        self.setVisible(bool(parts))

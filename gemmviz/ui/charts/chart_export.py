@@ -1,0 +1,125 @@
+"""A chart as a file: a picture (PNG), a drawing (SVG), or its figures (CSV)."""
+
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyqtgraph as pg
+from PySide6.QtCore import QCoreApplication, QPoint, QRect
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QGraphicsItem, QGraphicsView, QScrollBar, QWidget
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.ui.charts.chart import CHOICE, Chart, Table
+
+FILTERS = "Picture (*.png);;Drawing (*.svg);;Figures (*.csv)"
+_PICTURE_SCALE = 2
+
+
+def export(widget: QWidget, path: Path) -> None:
+    """Write a chart to a file; the suffix says as what.
+
+    Parameters
+    ----------
+    widget
+        The chart, drawn as it is on the screen.
+    path
+        Where to: .png (at twice the resolution of the screen), .svg or .csv.
+
+    Raises
+    ------
+    GemmvizError
+        For another suffix, a chart without figures, or a file that cannot be written.
+    """
+    try:
+        match path.suffix.lower():
+            case ".png":
+                _png(widget, path)
+            case ".svg":
+                _svg(widget, path)
+            case ".csv":
+                _csv(widget, path)
+            case _:
+                raise GemmvizError(f"cannot write {path.name}: a chart is saved as .png, .svg or .csv")
+    except OSError as error:
+        raise GemmvizError(f"cannot write {path}: {error.strerror}") from None
+
+
+@contextmanager
+def _posed(widget: QWidget) -> Iterator[None]:
+    """Give the chart the size of a picture, and hide what can only be clicked."""
+    found = [w for kind in (QAbstractButton, QComboBox, QScrollBar) for w in widget.findChildren(kind)]
+    # A box that names what is shown, such as a device, belongs to the picture; a choice of what to draw does not.
+    hidden = [w for w in found if w.isVisible() and (not isinstance(w, QComboBox) or w.objectName() == CHOICE)]
+    size = widget.size()
+    symbols: list[pg.ScatterPlotItem] = []
+    parent = widget.parentWidget()
+    holder = parent.layout() if parent is not None else None
+    if holder is not None:
+        holder.setEnabled(False)  # or it takes the new size back
+    for w in hidden:
+        w.hide()
+    wanted = widget.picture_size() if isinstance(widget, Chart) else size
+    widget.resize(size.expandedTo(wanted))
+    try:
+        # What follows a resize reaches the plot's own layout by events.
+        for _ in range(2):
+            QCoreApplication.sendPostedEvents()
+        # On the screen, symbols are stamps of pixels; in a file they are shapes.
+        symbols = [item for item in _items(widget) if isinstance(item, pg.ScatterPlotItem)]
+        for item in symbols:
+            item.setExportMode(True)
+        yield
+    finally:
+        for item in symbols:
+            item.setExportMode(False)
+        for w in hidden:
+            w.show()
+        widget.resize(size)
+        if holder is not None:
+            holder.setEnabled(True)
+
+
+def _items(widget: QWidget) -> Iterator[QGraphicsItem]:
+    for view in widget.findChildren(QGraphicsView):
+        yield from view.scene().items()
+
+
+def _png(widget: QWidget, path: Path) -> None:
+    with _posed(widget):
+        image = QImage(widget.size() * _PICTURE_SCALE, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(_PICTURE_SCALE)
+        image.fill(widget.palette().window().color())
+        widget.render(image)
+    if not image.save(str(path)):
+        raise GemmvizError(f"cannot write {path}: check the folder")
+
+
+def _svg(widget: QWidget, path: Path) -> None:
+    with path.open("wb"):  # says what is wrong with the place, which Qt does not
+        pass
+    drawing = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
+    drawing.setFileName(str(path))
+    drawing.setResolution(widget.logicalDpiX())
+    drawing.setTitle(widget.accessibleName())
+    with _posed(widget):
+        area = QRect(QPoint(0, 0), widget.size())
+        drawing.setSize(area.size())
+        drawing.setViewBox(area)
+        painter = QPainter(drawing)
+        painter.fillRect(area, widget.palette().window().color())
+        widget.render(painter, QPoint(0, 0))
+        painter.end()
+
+
+def _csv(widget: QWidget, path: Path) -> None:
+    table = getattr(widget, "table", None)
+    if table is None:
+        raise GemmvizError(f"{widget.accessibleName() or 'this chart'} has no figures to save: choose .png or .svg")
+    content: Table = table()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(content.headings)
+        writer.writerows(["" if value is None else value for value in row] for row in content.rows)

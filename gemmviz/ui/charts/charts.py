@@ -1,0 +1,100 @@
+"""The charts, each on its tab: only the one in sight is redrawn, at most ten times a second."""
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QTabWidget, QToolButton, QWidget
+
+from gemmviz.session import Session
+from gemmviz.ui.charts.chart import Chart
+from gemmviz.ui.charts.ladder_chart import LadderChart
+from gemmviz.ui.charts.occupancy import OccupancyPanel
+from gemmviz.ui.charts.roofline import RooflinePanel
+from gemmviz.ui.charts.sample_chart import SampleChart
+from gemmviz.ui.charts.size_chart import SizeChart
+
+_REFRESH_MS = 100
+_SAVE_FROM = 470
+
+
+class Charts(QTabWidget):
+    """All charts of a session.
+
+    Parameters
+    ----------
+    session
+        Whose results and samples to draw.
+    """
+
+    export_wanted = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.setDocumentMode(True)
+        save = self._save = QToolButton()
+        save.setText("Save…")
+        save.setObjectName("slim")
+        save.setToolTip("Save this chart as a picture (PNG), a drawing (SVG) or its figures (CSV) (Ctrl+E)")
+        save.clicked.connect(lambda *_: self.export_wanted.emit())
+        self.setCornerWidget(save)
+        self.ladder = LadderChart(session)
+        self.sizes = SizeChart(session)
+        self.samples = SampleChart(session)
+        self._stale: set[Chart] = set()
+        for chart, title, tip in (
+            (self.ladder, "Ladder", "GFLOPS of every rung at one size"),
+            (self.sizes, "Over N", "GFLOPS of every rung over the size"),
+            (self.samples, "Samples", "Each launch as it is timed"),
+        ):
+            self.add(chart, title, tip)
+        self.roofline, self.occupancy = RooflinePanel(session), OccupancyPanel(session)
+        self.add(self.roofline, "Roofline", "What bounds each rung: memory or arithmetic")
+        self.add(self.occupancy, "Occupancy", "How many warps of a kernel fit on a multiprocessor")
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+        self.currentChanged.connect(lambda *_: self.refresh())
+        for signal in (session.measured, session.referenced, session.chosen, session.bench_chosen):
+            signal.connect(self._on_figures)
+        session.device_changed.connect(self._on_figures)
+        session.kernels_changed.connect(self._on_figures)
+        session.sampled.connect(self._on_samples)
+        session.themed.connect(self.restyle)
+        self.restyle()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let every tab be in sight: where there is little room, the menu alone saves."""
+        super().resizeEvent(event)
+        self._save.setVisible(event.size().width() >= _SAVE_FROM)
+
+    def stop(self) -> None:
+        """End what goes on in the background; the window calls it when it closes."""
+        self.roofline.stop()
+
+    def add(self, panel: QWidget, title: str, tip: str) -> None:
+        """Put a chart or panel on a tab of its own."""
+        self.setTabToolTip(self.addTab(panel, title), tip)
+
+    def _on_figures(self, *_: object) -> None:
+        self._soon(self.ladder, self.sizes, self.samples)
+
+    def _on_samples(self) -> None:
+        self._soon(self.samples)
+
+    def _soon(self, *charts: Chart) -> None:
+        self._stale.update(charts)
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def refresh(self) -> None:
+        """Draw the chart in sight now, when something about it changed."""
+        chart = self.currentWidget()
+        if chart in self._stale:
+            self._stale.discard(chart)
+            chart.refresh()
+
+    def restyle(self) -> None:
+        """Take the theme's colours."""
+        for chart in (self.ladder, self.sizes, self.samples):
+            chart.restyle()

@@ -1,0 +1,214 @@
+"""The occupancy panel: how many warps of the chosen kernel one SM can hold, and what would change that."""
+
+from math import prod
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from gemmviz.bench.devices import Limits, limits
+from gemmviz.bench.occupancy import Use, advice, occupancy
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.session import Session
+from gemmviz.ui.charts.device_box import DeviceBox
+from gemmviz.ui.charts.whatif import WhatIf
+from gemmviz.ui.figure_text import shown_name
+from gemmviz.ui.theme import THEMES
+
+_REFRESH_MS = 100
+# A register count that most kernels come near; said to be assumed wherever it is used.
+_ASSUMED_REGISTERS = 32
+_EXAMPLE = Use(256, _ASSUMED_REGISTERS, 0)
+_SMALLEST_PT, _LARGEST_PT = 8.5, 17.0
+_SMALLEST = (300, 150)
+_FULL_SIZE = (1300, 700)
+_SHARED_STEP = 256
+
+
+class OccupancyPanel(QWidget):
+    """Three what-if curves over block size, registers and shared memory, for a device to choose.
+
+    Parameters
+    ----------
+    session
+        Whose kernel and results to start from.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.setAccessibleName("Theoretical occupancy")
+        # Without it, the large text of a large panel would keep the panel large.
+        self.setMinimumSize(*_SMALLEST)
+        self.device = DeviceBox(session)
+        self.headline = QLabel()
+        self.headline.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.reset = QPushButton("Reset")
+        self.reset.setToolTip("Back to the values of the chosen kernel")
+        self.threads = WhatIf("threads per block", "threads", "threads", 1024, 32, 1)
+        self.registers = WhatIf("registers per thread", "registers", "registers", 255, 1, 1)
+        self.shared = WhatIf("shared KiB per block", "shared KiB", "bytes", 48 * 1024, _SHARED_STEP, 0)
+        self.text = QLabel()
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self.headline, 1)
+        top.addWidget(self.device)
+        top.addWidget(self.reset)
+        curves = QHBoxLayout()
+        curves.setSpacing(6)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 2, 4, 2)
+        column.setSpacing(2)
+        column.addLayout(top)
+        column.addLayout(curves, 1)
+        column.addWidget(self.text)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+        for whatif in self._whatifs:
+            curves.addWidget(whatif, 1)
+            whatif.changed.connect(self._on_changed)
+        self.reset.clicked.connect(self.follow)
+        self.device.chosen.connect(self._soon)
+        for signal in (session.chosen, session.recorded, session.measured, session.referenced):
+            signal.connect(self._on_session)
+        session.themed.connect(self._fit)
+        self._touched = False
+        self._kernel = ""
+        self._source = ""
+        self.follow()
+
+    @property
+    def _whatifs(self) -> tuple[WhatIf, WhatIf, WhatIf]:
+        return self.threads, self.registers, self.shared
+
+    @property
+    def use(self) -> Use:
+        """What a block takes, as the sliders say."""
+        return Use(self.threads.value, self.registers.value, self.shared.value)
+
+    # What the sliders start from
+
+    def of_kernel(self) -> tuple[Use, str]:
+        """Return what a block of the chosen kernel takes, and where that is known from."""
+        session, kernel = self.session, self.session.kernel
+        name = shown_name(kernel, session)
+        if kernel.backend != "cuda":
+            why = "chooses its blocks itself" if kernel.backend == "cublas" else "runs on the CPU"
+            return _EXAMPLE, f"{name} {why}: these values are an example"
+        shown = session.shown(kernel.name)
+        row = shown.row if shown else {}
+        if row.get("block") and row.get("regs") and row.get("smem") is not None:
+            where = f"as compiled ({shown.origin or 'here'})"
+            return Use(prod(row["block"]), row["regs"], row["smem"]), f"{row['label']} {where}"
+        recording = session.playable.recording if session.playable else None
+        if recording is not None and recording.sha256 == kernel.sha256:
+            shared = sum(a.size * a.itemsize for a in recording.arrays if a.space == "shared")
+            return Use(recording.threads, _ASSUMED_REGISTERS, shared), (
+                f"{recording.label}: block and shared memory as recorded, {_ASSUMED_REGISTERS} registers assumed "
+                "(measuring tells them)"
+            )
+        try:
+            launch = session.launch()
+        except GemmvizError:
+            return _EXAMPLE, f"{name} does not fit its size: these values are an example"
+        return Use(launch.threads, _ASSUMED_REGISTERS, launch.shared_bytes), (
+            f"{launch.label}: block as launched, {_ASSUMED_REGISTERS} registers assumed; record or measure it for more"
+        )
+
+    def follow(self) -> None:
+        """Put the sliders where the chosen kernel is."""
+        self._touched = False
+        self._kernel = self.session.kernel.name
+        use, self._source = self.of_kernel()
+        self.threads.choose(use.threads)
+        self.registers.choose(use.registers)
+        self.shared.set_most(max(self._limits.shared_per_block, use.shared_bytes))
+        self.shared.choose(use.shared_bytes)
+        self._soon()
+
+    def _on_session(self, *_: object) -> None:
+        # Figures that come in while somebody plays with the sliders must not move them.
+        if not self._touched or self.session.kernel.name != self._kernel:
+            self.follow()
+
+    def _on_changed(self) -> None:
+        self._touched = True
+        self._soon()
+
+    def _soon(self) -> None:
+        # A panel that is not seen costs nothing: it is drawn when it is shown.
+        if self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what changed while the panel was not seen."""
+        super().showEvent(event)
+        self.restyle()
+
+    # What is drawn
+
+    @property
+    def _limits(self) -> Limits:
+        found = limits(self.device.facts)
+        assert found is not None  # the box offers only devices that can be modelled
+        return found
+
+    def refresh(self) -> None:
+        """Draw the curves and say what they mean."""
+        found, use = self._limits, self.use
+        self.shared.set_most(max(found.shared_per_block, use.shared_bytes))
+
+        def percent(**changed: int) -> float:
+            taken = {"threads": use.threads, "registers": use.registers, "shared_bytes": use.shared_bytes} | changed
+            return 100 * occupancy(Use(**taken), found).fraction
+
+        self.threads.draw(lambda v: percent(threads=v))
+        self.registers.draw(lambda v: percent(registers=v))
+        self.shared.draw(lambda v: percent(shared_bytes=v))
+        now = occupancy(use, found)
+        self.headline.setText(f"Occupancy <b>{100 * now.fraction:.3g} %</b>, modelled")
+        what = "What if: the values of the sliders" if self._touched else self._source
+        blocks, warps = _count(now.blocks, "block"), _count(use.warps, "warp")
+        self.text.setText(
+            f"{now.warps} of {found.warps_per_sm} warps: {blocks} of {warps} per SM. {advice(use, found)}"
+        )
+        explained = f"{what}\n{self.device.toolTip()}\nArithmetic: cuda_occupancy.h of the CUDA toolkit"
+        self.text.setToolTip(explained)
+        self.headline.setToolTip(explained)
+        self.reset.setEnabled(self._touched)
+        self.setAccessibleDescription(f"{100 * now.fraction:.3g} per cent. {self.text.text()}")
+        self._say_source(what)
+
+    def _say_source(self, what: str) -> None:
+        """Say where the values come from, where there is room for it."""
+        if self.height() >= _FULL_SIZE[1] / 3:
+            self.text.setText(f"{self.text.text()}\n{what}")
+
+    def restyle(self) -> None:
+        """Take the theme's colours, and a size of text that fits the panel's."""
+        theme = THEMES[self.session.theme]
+        share = min(self.width() / _FULL_SIZE[0], self.height() / _FULL_SIZE[1], 1.0)
+        points = _SMALLEST_PT + (_LARGEST_PT - _SMALLEST_PT) * max(0.0, share - 0.3) / 0.7
+        self.device.give_room(self.width())
+        for whatif in self._whatifs:
+            whatif.restyle(theme, points)
+        self.setStyleSheet(f"QLabel, QSpinBox, QComboBox, QPushButton {{ font-size: {points + 0.5:.1f}pt; }}")
+        self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the text to the new size."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self.isVisible():
+            self.restyle()
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

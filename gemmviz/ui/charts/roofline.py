@@ -1,0 +1,344 @@
+"""The roofline panel: the roofs of a device, the measured rungs under them, and what a tile size would allow."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import hypot
+
+import numpy as np
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSlider
+
+from gemmviz.bench.devices import memory_gbs
+from gemmviz.bench.figures import Row, Shown, fullest_size, usable
+from gemmviz.bench.peaks import peak_gflops
+from gemmviz.bench.results import new_row
+from gemmviz.bench.roofline import (
+    Roof,
+    attainable_gflops,
+    cached_share,
+    point,
+    roofs,
+    tile_intensity,
+)
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.engine.supervisor import Engine
+from gemmviz.session import Session
+from gemmviz.ui.charts.chart import Chart, Table, small_font
+from gemmviz.ui.charts.device_box import DeviceBox
+from gemmviz.ui.charts.roofline_drawing import Drawing, Placed
+from gemmviz.ui.charts.traffic_survey import TrafficSurvey
+from gemmviz.ui.figure_text import gflops_text, origin_text, percent, shown_name, size_text
+from gemmviz.ui.worker import EngineLike
+
+_REFRESH_MS = 100
+_SMALLEST = (300, 150)
+_FULL_SIZE = (1300, 700)
+_SMALLEST_PT, _LARGEST_PT = 8.0, 16.0
+_REACH_PX = 18
+_ROOM_FOR_ALL = 350
+_WIDE = 600
+_TILES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+_UNMEASURED = "not measured on this device"
+_LEGEND = (
+    "Roofs: modelled, from published figures. Height of a rung: measured here (filled); a reference, or the modelled "
+    "bound of what is not measured (hollow).\n"
+    "Circle: FLOP per byte of the 32-byte sectors that its warps ask for, recorded and scaled. Diamond: each matrix "
+    "moved once, modelled.\nTriangle (chosen rung): FLOP per byte of its shared-memory wavefronts, bank conflicts "
+    "included, recorded from the source; a compiler that merges loads needs fewer."
+)
+
+
+class RooflinePanel(Chart):
+    """Roofs (modelled), rungs (measured, or a reference), and the bound of a block tile (modelled).
+
+    A circle stands where warps' recorded requests put a rung, a diamond where perfect caches would; a line joins both.
+
+    Parameters
+    ----------
+    session
+        Whose results to place.
+    make_engine
+        Makes the engine that records what the measured rungs move.
+    """
+
+    def __init__(self, session: Session, make_engine: Callable[[], EngineLike] = Engine) -> None:
+        super().__init__(session, "Roofline")
+        self.setAccessibleName("Roofline")
+        self.setMinimumSize(*_SMALLEST)
+        self.survey = TrafficSurvey(session, make_engine)
+        self.device = DeviceBox(session)
+        self.record = QPushButton("Count bytes")
+        self.record.setToolTip("Record each kernel shown, at a small size, to count the bytes that its warps ask for")
+        self.controls.addWidget(self.record)
+        self.controls.addWidget(self.device)
+        self.tile = QSlider(Qt.Orientation.Horizontal)
+        self.tile.setRange(0, len(_TILES) - 1)
+        self.tile.setValue(_TILES.index(16))
+        self.tile.setPageStep(1)
+        self.tile.setAccessibleName("Block tile of C")
+        self.tile.setToolTip("What if a block computed a tile of C of this size, from shared memory or registers?")
+        self.bound = QLabel()
+        self.bound.setTextFormat(Qt.TextFormat.PlainText)
+        self.bound.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        below = QHBoxLayout()
+        below.setSpacing(6)
+        below.addWidget(self.tile, 1)
+        below.addWidget(self.bound, 4)
+        self.column.addLayout(below)
+        self.placed: list[Placed] = []
+        self._at: int | None = None
+        self._drawing = Drawing(self.plot)
+        self._points = _SMALLEST_PT
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+        for signal in (session.chosen, session.measured, session.referenced, session.bench_chosen):
+            signal.connect(self._soon)
+        session.themed.connect(self._fit)
+        self.survey.changed.connect(self._soon)
+        self.device.chosen.connect(self._soon)
+        self.tile.valueChanged.connect(self._soon)
+        self.record.clicked.connect(self._on_record)
+        self.plot.pointed.connect(self._on_pointed)
+        # The axes take their widths only after they are laid out, and names stand beside their markers in pixels.
+        self.plot.plotItem.vb.sigResized.connect(self._on_laid_out)
+        self.plot.left.connect(lambda: self._point(None))
+        self.plot.clicked.connect(self._on_clicked)
+        self.plot.moved.connect(lambda right, down: self._point((-1 if self._at is None else self._at) + right + down))
+        session.progressed.connect(self._on_progress)
+
+    def stop(self) -> None:
+        """End what is being recorded; the window calls it when it closes."""
+        self._timer.stop()
+        self.survey.stop()
+
+    def _soon(self, *_: object) -> None:
+        # A panel that is not seen costs nothing: it is drawn when it is shown.
+        if self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    def _on_laid_out(self, *_: object) -> None:
+        if self.isVisible():
+            self.refresh()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw what changed while the panel was not seen."""
+        super().showEvent(event)
+        self.restyle()
+
+    # What there is to place
+
+    def _rows(self) -> list[tuple[str, str, Shown]]:
+        """Return (name, kernel, figure) of each rung measured on the chosen device, and always of the chosen rung."""
+        session, found = self.session, []
+        for kernel in session.kernels:
+            if kernel.backend not in ("cuda", "cublas"):
+                continue
+            row = session.results.get(kernel.name) if self.device.is_here else None
+            shown = Shown(row) if row is not None and usable(row) else self._reference(kernel)
+            if shown is not None:
+                found.append((shown_name(kernel, session), kernel.name, shown))
+        kernel = session.kernel
+        if kernel.backend == "cuda" and kernel.name not in [name for _, name, _ in found]:
+            row = new_row(kernel, session.bench_problem, session.bench_params)
+            found.append((f"{shown_name(kernel, session)}, bound", kernel.name, Shown(row, _UNMEASURED)))
+        return found
+
+    def _reference(self, kernel: Kernel) -> Shown | None:
+        """Return the figure of a rung at the size most rungs have one, of the references from the chosen device."""
+        if self.device.is_here or not self.session.references_shown:
+            return None
+        for reference in self.session.references:
+            if reference.gpu == self.device.facts["name"]:
+                size = fullest_size(reference.figures)
+                row = reference.figures.near(kernel.name, size, kernel.defaults) if size else None
+                return Shown(row, reference.origin(row)) if row else None
+        return None
+
+    def table(self) -> Table:
+        """Return the figures that are drawn."""
+        rows = []
+        for placed in self.placed:
+            row, place = placed.shown.row, placed.place
+            where = origin_text(placed.shown, self.session)
+            size = size_text((row["M"], row["N"], row["K"]))
+            rows.append(
+                (placed.name, size, place.gflops, place.from_global, place.from_shared, place.compulsory, where)
+            )
+        return Table(
+            (
+                "kernel",
+                "M × N × K",
+                "GFLOPS",
+                "FLOP/byte of global sectors (recorded)",
+                "FLOP/byte of shared wavefronts (recorded)",
+                "FLOP/byte, compulsory (modelled)",
+                "GFLOPS from",
+            ),
+            rows,
+        )
+
+    # Drawing
+
+    def refresh(self) -> None:
+        """Draw roofs, rungs and the bound as they are now."""
+        rows = self._rows()
+        self.placed = [self._place(*one) for one in rows]
+        found = self._roofs()
+        self._drawing.begin(self.theme, self._points, found, self.placed)
+        self._drawing.roofs(found)
+        self._drawing.rungs(self.placed, self.session.kernel.name)
+        self._draw_bound()
+        missing = self.survey.missing([shown.row for _, _, shown in rows])
+        self.record.setText("Stop" if self.survey.running else "Count bytes")
+        self.record.setVisible(bool(missing) or self.survey.running)
+        self._on_progress()
+        self._say(missing)
+
+    def _place(self, name: str, kernel: str, shown: Shown) -> Placed:
+        row = shown.row
+        placed = Placed(name, kernel, shown, point(row, self.survey.moved_by(row)))
+        most = self._bound(row, placed.place.compulsory)
+        return replace(placed, bound=self._bound(row, placed.intensity), most=most)
+
+    def _bound(self, row: Row, intensity: float) -> float | None:
+        return attainable_gflops(self.device.facts, intensity, row["dtype_in"], row["dtype_acc"])
+
+    def _roofs(self) -> list[Roof]:
+        """Return the roofs to draw: in a low panel the tensor cores' only where a rung can come near it."""
+        found = roofs(self.device.facts)
+        halves = self.session.kernel.dtype == "float16" or any(
+            placed.shown.row["dtype_in"] == "float16" for placed in self.placed
+        )
+        peak = peak_gflops(self.device.facts, "float32", "float32")
+        if halves or peak is None or self.height() >= _ROOM_FOR_ALL:
+            return found
+        return [roof for roof in found if roof.kind == "memory" or roof.value <= peak[0]]
+
+    def _say(self, missing: list[Row]) -> None:
+        if self.survey.running:
+            self.hint.setText(f"Recording what the kernels move: {len(missing)} to go")
+        elif not any(placed.place.gflops for placed in self.placed):
+            self.hint.setText("Modelled; none measured")
+        else:
+            self.hint.setText(
+                f"Roofs modelled, rungs {'measured' if self.device.is_here else 'reference'}"
+                + (f"; not recorded: {self.survey.fault}" if self.survey.fault else "")
+            )
+        self.hint.setToolTip(_LEGEND)
+
+    def _draw_bound(self) -> None:
+        """Draw and say what a block tile of the chosen size allows."""
+        kernel, facts = self.session.kernel, self.device.facts
+        side, itemsize = _TILES[self.tile.value()], np.dtype(kernel.dtype).itemsize
+        intensity = tile_intensity(side, side, itemsize)
+        most = attainable_gflops(facts, intensity, kernel.dtype, kernel.accumulate)
+        text = f"tile {side}×{side}: {intensity:.3g} FLOP/byte"
+        if most is None:
+            text += ", no peak is published for these types"
+        else:
+            self._drawing.tile(intensity, most)
+            text += f", ≤ {gflops_text(most)} GFLOPS"
+            if self.width() >= _WIDE:
+                by_memory = most == intensity * (memory_gbs(facts) or 0.0)
+                text += f" by {'memory' if by_memory else 'arithmetic'}, modelled"
+        self.bound.setText(text)
+        self.bound.setToolTip(
+            f"2·{side}·{side} / ({itemsize}·({side}+{side})) = {intensity:.4g} FLOP/byte: a step along K reads {side} "
+            f"elements of A and {side} of B, and makes {side}·{side} multiply-adds.\n"
+            "At most min(peak, FLOP/byte × bandwidth): modelled, for tiles that only memory feeds."
+        )
+        self.tile.setAccessibleDescription(text)
+
+    # Pointing
+
+    def describe(self, placed: Placed) -> str:
+        """Return all that is known of a rung's place, a line for each kind of thing."""
+        row, place, device = placed.shown.row, placed.place, self.device.facts
+        size = size_text((row["M"], row["N"], row["K"]))
+        if place.gflops:
+            what = f"{gflops_text(place.gflops)} GFLOPS, {origin_text(placed.shown, self.session)}"
+        else:
+            uncached = f", {gflops_text(placed.bound)} if none did" if placed.bound and place.from_global else ""
+            most = placed.most
+            allowed = f"at most {gflops_text(most)} GFLOPS if caches served all{uncached} (modelled)" if most else ""
+            what = f"{placed.shown.origin}; {allowed}".rstrip("; ")
+        lines = [f"{row['label']} at {size}: {what}"]
+        if place.from_global is not None:
+            lines.append(f"{place.from_global:.3g} FLOP per byte of the sectors its warps ask for (recorded, scaled)")
+        if place.from_shared is not None:
+            lines.append(f"{place.from_shared:.3g} FLOP per byte of its shared-memory wavefronts (recorded, scaled)")
+        lines.append(f"{place.compulsory:.3g} FLOP/byte if each matrix moved once (modelled)")
+        share = cached_share(place, device)
+        if share:
+            lines.append(f"Caches served at least {percent(share)} of those sectors (modelled from the three)")
+        if placed.most and place.gflops:
+            lines.append(f"{percent(place.gflops / placed.most)} of what the roofs allow with perfect caches")
+        return "\n".join(lines)
+
+    def _on_pointed(self, place: QPointF) -> None:
+        self._point(self._nearest(place))
+
+    def _nearest(self, place: QPointF) -> int | None:
+        cursor = self.plot.pixel(place.x(), place.y())
+        far = [(_distance(self.plot.pixel(*placed.at), cursor), i) for i, placed in enumerate(self.placed)]
+        distance, index = min(far, default=(_REACH_PX + 1, 0))
+        return index if distance <= _REACH_PX else None
+
+    def _on_clicked(self, place: QPointF) -> None:
+        index = self._nearest(place)
+        if index is not None:
+            name = self.placed[index].kernel
+            self.session.choose_kernel(next(k for k in self.session.kernels if k.name == name))
+
+    def _point(self, index: int | None) -> None:
+        """Tell about a rung; None: about none. An index beyond the ends means the nearest one."""
+        if index is None or not self.placed:
+            self._at = None
+            self.plot.tell("", QPoint())
+            return
+        self._at = min(max(index, 0), len(self.placed) - 1)
+        placed = self.placed[self._at]
+        self.plot.tell(self.describe(placed), self.plot.pixel(*placed.at))
+
+    def _on_progress(self, *_: object) -> None:
+        # Recording would share the processor with what is being measured.
+        self.record.setEnabled(self.survey.running or self.session.progress["bench"] is None)
+
+    def _on_record(self) -> None:
+        if self.survey.running:
+            self.survey.stop()
+        else:
+            self.survey.start([placed.shown.row for placed in self.placed])
+
+    # Looks
+
+    def restyle(self) -> None:
+        """Take the theme's colours, and a size of text that fits the panel's."""
+        share = min(self.width() / _FULL_SIZE[0], self.height() / _FULL_SIZE[1], 1.0)
+        self._points = _SMALLEST_PT + (_LARGEST_PT - _SMALLEST_PT) * max(0.0, share - 0.3) / 0.7
+        self.device.give_room(self.width())
+        size = f"{self._points + 1:.1f}pt"
+        self.setStyleSheet(f"QLabel, QComboBox, QPushButton {{ font-size: {size}; }}")
+        for side, text in (("bottom", "arithmetic intensity, FLOP/byte"), ("left", "GFLOPS")):
+            axis = self.plot.getAxis(side)
+            axis.setLabel(text, **{"font-size": f"{self._points}pt", "color": self.theme.text})
+        self.plot.getAxis("bottom").setHeight(round(self._points * 4.2))
+        super().restyle()
+        for side in ("left", "bottom"):
+            self.plot.getAxis(side).setStyle(tickFont=small_font(self._points))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the text to the new size."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self.isVisible():
+            self.restyle()
+
+
+def _distance(a: QPoint, b: QPoint) -> float:
+    return hypot(a.x() - b.x(), a.y() - b.y())

@@ -1,0 +1,262 @@
+"""GFLOPS over N: one curve per rung, with a point at each size that was measured."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QCheckBox
+
+from gemmviz.bench.figures import Row, has_params, key_of
+from gemmviz.bench.ranking import LIBRARIES, place
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.session import Session
+from gemmviz.ui.charts.chart import Chart, Table
+from gemmviz.ui.charts.chart_choices import PlaceBox, ReferenceBox, SourceLegend
+from gemmviz.ui.charts.curve_list import SYMBOLS, CurveList, Entry
+from gemmviz.ui.figure_text import details, rung_text, shown_name
+
+_LIST_FROM = 640
+_NEAR_PX = 24.0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The rows of one rung with the same parameters, measured in one place, from small to large N.
+
+    ``usual``: drawn unless the user switches it off; the others are drawn when the user asks for them.
+    """
+
+    kernel: Kernel
+    name: str
+    origin: str
+    rows: tuple[Row, ...]
+    usual: bool
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells this curve from all others."""
+        return self.name, self.origin
+
+
+def curves(session: Session, where: str | None = None) -> list[Curve]:
+    """Return the curves there are, in the ladder's order; a reference stands where this machine has no figure.
+
+    Usual are those measured here, and of the references those with the parameters measured here last, else with the
+    default ones. The first curve of a rung is a usual one.
+
+    Parameters
+    ----------
+    session
+        Whose figures.
+    where
+        ``"CPU"``, ``"GPU"`` or None for both.
+    """
+    found = []
+    for kernel in session.kernels:
+        if kernel.exhibit or where not in (None, place(kernel)):
+            continue
+        found += sorted(_of_rung(session, kernel), key=lambda curve: not curve.usual)
+    return found
+
+
+def _of_rung(session: Session, kernel: Kernel) -> list[Curve]:
+    """Return the curves of one rung: those measured here first, the last one before the others."""
+    measured = list(session.figures.over_n(kernel.name).values())
+    order = [key_of(row) for row in reversed(session.figures.of(kernel.name))]
+    measured.sort(key=lambda rows: min(order.index(key_of(row)) for row in rows))
+    here = {row["N"] for rows in measured for row in rows}
+    params = (measured[0][0].get("params") or {}) if measured else kernel.defaults
+    rest: list[tuple[list[Row], str]] = []
+    for reference in session.references if session.references_shown else ():
+        for rows in reference.figures.over_n(kernel.name).values():
+            left = [row for row in rows if row["N"] not in here]
+            if left:
+                rest.append((left, reference.origin(left[0])))
+    found = [_curve(session, kernel, rows, "", True) for rows in measured]
+    found += [_curve(session, kernel, rows, origin, has_params(rows[0], params)) for rows, origin in rest]
+    if found and not any(curve.usual for curve in found):
+        found[0] = replace(found[0], usual=True)
+    return found
+
+
+def _curve(session: Session, kernel: Kernel, rows: list[Row], origin: str, usual: bool) -> Curve:
+    return Curve(kernel, rung_text(kernel, rows[0], session), origin, tuple(rows), usual)
+
+
+class SizeChart(Chart):
+    """GFLOPS over N of every rung measured at M = N = K; libraries and references are dashed.
+
+    Parameters
+    ----------
+    session
+        Whose results to draw.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, "GFLOPS over N")
+        self.setAccessibleName(self.name)
+        self.log = QCheckBox("log GFLOPS")
+        self.log.setAccessibleName("Logarithmic GFLOPS")
+        self.log.setChecked(True)
+        self.log.setToolTip("Logarithmic or linear GFLOPS; N is always logarithmic")
+        self.places = PlaceBox()
+        self.reference = ReferenceBox(session)
+        self.log.clicked.connect(lambda *_: self.refresh())
+        self.places.activated.connect(lambda *_: self.refresh())
+        for widget in (self.reference, self.places, self.log):
+            self.controls.addWidget(widget)
+        self.list = CurveList()
+        self.list.toggled.connect(self._draw)
+        self.body.addWidget(self.list)
+        self.legend = SourceLegend(session)
+        self.column.addWidget(self.legend)
+        self.curves: list[Curve] = []
+        self._at: tuple[int, int] | None = None
+        self.plot.showGrid(x=True, y=True, alpha=0.25)
+        self.plot.pointed.connect(self._on_pointed)
+        self.plot.left.connect(lambda: self._point(None))
+        self.plot.clicked.connect(self._on_clicked)
+        self.plot.moved.connect(self._on_moved)
+
+    def drawn(self) -> list[Curve]:
+        """Return the curves that are not switched off."""
+        return [curve for curve in self.curves if self.list.is_on(curve.key)]
+
+    def table(self) -> Table:
+        """Return the figures that are drawn."""
+        headings = ("kernel", "parameters", "N (= M = K)", "GFLOPS (cold median)", "origin")
+        rows: list[tuple[object, ...]] = []
+        for curve in self.drawn():
+            origin = curve.origin or f"measured: {self.session.device or 'this machine'}"
+            for row in curve.rows:
+                params = " ".join(f"{name}={value}" for name, value in (row.get("params") or {}).items())
+                rows.append((curve.kernel.name, params, row["N"], row["gflops"], origin))
+        return Table(headings, rows)
+
+    def refresh(self) -> None:
+        """Draw the results as they are now."""
+        self.curves = curves(self.session, self.places.currentData())
+        entries = [Entry(c.key, self._short_name(c), c.kernel.name, self._look(c), c.usual) for c in self.curves]
+        self.list.show_curves(entries, self.theme)
+        self._draw()
+
+    def _short_name(self, curve: Curve) -> str:
+        """Return a rung's name, with parameters where they are not its defaults; these alone, below its first line."""
+        params = curve.rows[0].get("params") or {}
+        if not curve.usual and params:
+            return " ".join(f"{name}={value}" for name, value in params.items())
+        plain = has_params(curve.rows[0], curve.kernel.defaults)
+        return shown_name(curve.kernel, self.session) if plain else curve.name
+
+    def _look(self, curve: Curve) -> tuple[str, str, bool, bool]:
+        """Return colour, symbol, whether the line is dashed and whether the points are hollow: a rung keeps its own."""
+        if curve.kernel.backend in LIBRARIES:
+            symbol = SYMBOLS[LIBRARIES.index(curve.kernel.backend) + (curve.kernel.dtype != "float32")]
+            return self.theme.text, symbol, True, bool(curve.origin)
+        number = [k.name for k in self.session.kernels].index(curve.kernel.name)
+        colours = self.theme.curves
+        dashed = bool(curve.origin) or curve.kernel.backend in LIBRARIES
+        return (
+            colours[number % len(colours)],
+            SYMBOLS[number // len(colours) % len(SYMBOLS)],
+            dashed,
+            bool(curve.origin),
+        )
+
+    def _draw(self) -> None:
+        drawn, log = self.drawn(), self.log.isChecked()
+        self.plot.clear()
+        self.list.setVisible(bool(self.curves) and self.width() >= _LIST_FROM)
+        self.legend.say([c.origin for c in self.curves], "●", "○")
+        self.hint.setText("" if self.curves else "Nothing is measured at M = N = K yet: press “Over N”")
+        for widget in (self.places, self.log):
+            widget.setVisible(bool(self.session.sizes()))
+        for side, mode in (("left", log), ("bottom", True)):
+            self.plot.getAxis(side).setLogMode(mode)
+            self.plot.showAxis(side, bool(drawn))
+        if not drawn:
+            return
+        self.plot.setLabel("bottom", "N, with M = N = K")
+        self.plot.setLabel("left", "GFLOPS")
+        for curve in drawn:
+            colour, symbol, dashed, hollow = self._look(curve)
+            chosen = curve.kernel.name == self.session.kernel.name
+            pen = pg.mkPen(colour, width=2 if chosen else 1, style=_DASH if dashed else Qt.PenStyle.SolidLine)
+            x, y = self._places(curve)
+            self.plot.plot(
+                x,
+                y,
+                pen=pen,
+                symbol=symbol,
+                symbolSize=10 if chosen else 7,
+                symbolPen=pg.mkPen(colour, width=1),
+                symbolBrush=None if hollow else colour,
+            )
+        self._fit(drawn, log)
+
+    def _places(self, curve: Curve) -> tuple[np.ndarray, np.ndarray]:
+        figures = np.array([row["gflops"] for row in curve.rows])
+        sizes = np.log10([row["N"] for row in curve.rows])
+        return sizes, np.log10(figures) if self.log.isChecked() else figures
+
+    def _fit(self, drawn: list[Curve], log: bool) -> None:
+        sizes = sorted({row["N"] for curve in drawn for row in curve.rows})
+        figures = np.concatenate([self._places(curve)[1] for curve in drawn])
+        low, high = float(figures.min()), float(figures.max())
+        margin = max(high - low, 0.3) * 0.06
+        self.plot.setYRange(low - margin if log else 0.0, high + margin if log else high * 1.06, padding=0)
+        ends = float(np.log10(sizes[0])), float(np.log10(sizes[-1]))
+        self.plot.setXRange(ends[0] - 0.08, ends[1] + 0.08, padding=0)
+        self.plot.getAxis("bottom").setTicks([[(float(np.log10(n)), str(n)) for n in sizes]])
+
+    # Pointing
+
+    def _on_pointed(self, place: QPointF) -> None:
+        mouse = self.plot.pixel(place.x(), place.y())
+        best: tuple[float, tuple[int, int]] | None = None
+        for number, curve in enumerate(self.drawn()):
+            for at, (x, y) in enumerate(zip(*self._places(curve), strict=True)):
+                point = self.plot.pixel(x, y) - mouse
+                distance = float(np.hypot(point.x(), point.y()))
+                if distance < _NEAR_PX and (best is None or distance < best[0]):
+                    best = distance, (number, at)
+        self._point(best[1] if best else None)
+
+    def _on_clicked(self, place: QPointF) -> None:
+        self._on_pointed(place)
+        if self._at is not None and (kernel := self.drawn()[self._at[0]].kernel) is not self.session.kernel:
+            self.session.choose_kernel(kernel)
+
+    def _on_moved(self, right: int, down: int) -> None:
+        number, at = self._at or (0, -right if right > 0 else 0)
+        drawn = self.drawn()
+        if drawn:
+            number = (number + (down if self._at else 0)) % len(drawn)
+            self._point((number, max(0, min(at + right, len(drawn[number].rows) - 1))))
+
+    def _point(self, which: tuple[int, int] | None) -> None:
+        """Tell all figures of a point."""
+        self._at = which
+        if which is None:
+            self.plot.tell("", QPoint())
+            return
+        curve = self.drawn()[which[0]]
+        row = curve.rows[which[1]]
+        x, y = self._places(curve)
+        origin = curve.origin or f"measured here, {self.session.device or 'this machine'}"
+        text = "\n".join([f"{curve.name}: {curve.kernel.title}", origin, f"N = {row['N']}", *details(row)])
+        self.plot.tell(text, self.plot.pixel(x[which[1]], y[which[1]]))
+
+    def picture_size(self) -> QSize:
+        """Return a size in which the list of curves is whole."""
+        return super().picture_size().expandedTo(QSize(0, self.list.whole_height() + self.legend.sizeHint().height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show the list of curves where there is room for it."""
+        super().resizeEvent(event)
+        self.list.setVisible(bool(self.curves) and self.width() >= _LIST_FROM)
+
+
+_DASH = Qt.PenStyle.DashLine

@@ -1,0 +1,162 @@
+"""One quantity to play with: a curve over its values, the value that is chosen on it, a slider and a box for it."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt, Signal
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QSpinBox, QVBoxLayout, QWidget
+
+from gemmviz.ui.charts.chart import Plot, small_font
+from gemmviz.ui.theme import Theme
+
+_KIB = 1024
+_WIDE_PX = 190
+_ROOM_PX = 4
+# The last round number stands this share of a step before the axis' end, or is left out.
+_LEAST_APART = 0.75
+_LOW_LABELS = 4
+# Room above 100 %.
+_TOP = 112
+
+
+class WhatIf(QWidget):
+    """A slider, a box and a curve for one quantity.
+
+    Parameters
+    ----------
+    title, short, unit
+        What it is, for screen readers and the axis; for the axis of a narrow plot; what it is counted in.
+    most
+        The largest value; the smallest is `least`.
+    step
+        The slider and the curve go in multiples of this; the box takes any value.
+    """
+
+    changed = Signal()
+
+    def __init__(self, title: str, short: str, unit: str, most: int, step: int, least: int) -> None:
+        super().__init__()
+        self.title = title
+        self._short = short
+        self._font = small_font()
+        # The bigger the unit on the axis, the fewer digits: bytes are shown as KiB there.
+        self._axis_unit = _KIB if unit == "bytes" else 1
+        self.step = step
+        self.least = least
+        self.plot = Plot(f"Occupancy over {title}")
+        self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.plot.setToolTip(f"Occupancy over {title}; click to choose a value")
+        self.curve = self.plot.plot([], [])
+        self.dot = self.plot.plot([], [], symbol="o", symbolSize=11, pen=None)
+        self.line = pg.InfiniteLine(0, angle=90)
+        self.plot.addItem(self.line, ignoreBounds=True)
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setAccessibleName(f"{title} (slider)")
+        self.slider.setToolTip(title)
+        self.box = QSpinBox()
+        self.box.setAccessibleName(title)
+        self.box.setToolTip(f"{title}, {unit}")
+        self.box.setGroupSeparatorShown(True)
+        self.box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self.box.setKeyboardTracking(False)
+        self.box.setSuffix(" B" if unit == "bytes" else "")
+        self.set_most(most)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        row.addWidget(self.slider, 1)
+        row.addWidget(self.box)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(1)
+        column.addWidget(self.plot, 1)
+        column.addLayout(row)
+        self.box.valueChanged.connect(self._on_box)
+        self.slider.valueChanged.connect(self._on_slider)
+        self.plot.clicked.connect(self._on_clicked)
+        self.plot.plotItem.vb.sigResized.connect(self._fit)
+
+    @property
+    def value(self) -> int:
+        """The value that is chosen."""
+        return self.box.value()
+
+    def set_most(self, most: int) -> None:
+        """Change the largest value, without announcing anything."""
+        for widget in (self.box, self.slider):
+            widget.blockSignals(True)
+        self.box.setRange(self.least, most)
+        self.box.setSingleStep(self.step)
+        self.slider.setRange(0, most // self.step)
+        for widget in (self.box, self.slider):
+            widget.blockSignals(False)
+
+    def choose(self, value: int) -> None:
+        """Choose a value, without announcing it."""
+        for widget, shown in ((self.box, value), (self.slider, round(value / self.step))):
+            widget.blockSignals(True)
+            widget.setValue(shown)
+            widget.blockSignals(False)
+
+    def _on_box(self, value: int) -> None:
+        self.choose(value)
+        self.changed.emit()
+
+    def _on_slider(self, steps: int) -> None:
+        self.choose(max(steps * self.step, self.least))
+        self.changed.emit()
+
+    def _on_clicked(self, place: QPointF) -> None:
+        self._on_slider(round(place.x() / self.step))
+
+    def draw(self, percent: Callable[[int], float]) -> None:
+        """Draw the curve of a function (occupancy in per cent of a value) and the value on it."""
+        values = [*range(self.step, self.box.maximum() + 1, self.step)]
+        if self.least == 0:
+            values = [0, *values]
+        self.curve.setData(np.array(values, float), np.array([percent(v) for v in values]))
+        self.dot.setData([self.value], [percent(self.value)])
+        self.line.setPos(self.value)
+        self._fit()
+
+    def _fit(self, *_: object) -> None:
+        """Show the whole curve, with room for half a label beyond its ends: the axes leave out labels that are cut."""
+        metrics, box, most = QFontMetrics(self._font), self.plot.plotItem.vb, self.box.maximum()
+        label = metrics.horizontalAdvance(str(most // self._axis_unit)) + 2 * _ROOM_PX
+        room = max(box.width() - label, label)
+        self.plot.setXRange(-most * label / 2 / room, most + most * label / 2 / room, padding=0)
+        # In a very low plot the curve needs the room more than the label at 0 %.
+        low = metrics.height() / 2 + _ROOM_PX if box.height() >= _LOW_LABELS * metrics.height() else 1
+        self.plot.setYRange(-_TOP * low / max(box.height() - low, low), _TOP, padding=0)
+        self._set_ticks(most, max(int(room / label), 1))
+
+    def _set_ticks(self, most: int, room: int) -> None:
+        """Put ticks at 0, at the axis' end and at round numbers of its unit: as many steps as there is room for."""
+        unit = self._axis_unit
+        apart = next(a for a in (16, 32, 64, 128, 256, 512, 1024) if most / unit / a <= room)
+        end = most // unit
+        values = [*(v for v in range(0, end, apart) if end - v >= _LEAST_APART * apart), end]
+        ticks = [(v * unit, str(v)) for v in values]
+        self.plot.getAxis("bottom").setTicks([ticks])
+
+    def restyle(self, theme: Theme, points: float) -> None:
+        """Take the theme's colours and a size of text in points."""
+        self._font = small_font(points)
+        self.plot.setBackground(theme.background)
+        self.curve.setPen(pg.mkPen(theme.text, width=2))
+        self.dot.setSymbolSize(points * 1.4)
+        self.dot.setSymbolBrush(theme.accent)
+        self.dot.setSymbolPen(theme.background)
+        self.line.setPen(pg.mkPen(theme.accent, style=Qt.PenStyle.DashLine))
+        left, bottom = self.plot.getAxis("left"), self.plot.getAxis("bottom")
+        for axis in (left, bottom):
+            axis.setPen(theme.border)
+            axis.setTextPen(theme.text)
+            axis.setStyle(tickFont=self._font, hideOverlappingLabels=True)
+            axis.enableAutoSIPrefix(False)
+        left.setTicks([[(v, f"{v} %") for v in (0, 50, 100)]])
+        title = self.title if self.width() >= _WIDE_PX else self._short
+        bottom.setLabel(title, **{"font-size": f"{points}pt", "color": theme.text})
+        bottom.setHeight(round(points * 4.2))
+        self.box.setFixedWidth(round(points * 8))

@@ -1,0 +1,1 @@
+"""The page of claims: what documents state, re-measured."""

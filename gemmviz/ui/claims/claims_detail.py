@@ -1,0 +1,133 @@
+"""One claim in full: what the document says, what was found, check by check, and the chart."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from gemmviz.bench.claims import Claim, Finding, Verdict
+from gemmviz.bench.claims.judging import figure
+from gemmviz.ui.claims.claims_charts import ClaimChart
+from gemmviz.ui.claims.claims_runner import ClaimsRunner
+from gemmviz.ui.claims.claims_words import RUNNING, Badge, badge, has_figures, is_decided, of_state, reference_badge
+from gemmviz.ui.theme import THEMES
+
+_LONG = 24
+_HEADINGS = ("looked at", "stated", "found", "verdict")
+
+
+class ClaimDetail(QScrollArea):
+    """Shows the chosen claim.
+
+    Parameters
+    ----------
+    runner
+        Whose verdicts to show.
+    """
+
+    asked = Signal(str)
+    """The id of the claim to run."""
+
+    def __init__(self, runner: ClaimsRunner) -> None:
+        super().__init__()
+        self.runner = runner
+        self.claim: Claim | None = None
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("The chosen claim")
+        self.title, self.statement, self.verdict = _label("title"), _label("statement"), _label("verdict")
+        self.elsewhere, self.note = _label("elsewhere"), _label("muted")
+        self.run_button = QPushButton("Run this claim")
+        self.run_button.clicked.connect(lambda *_: self.claim and self.asked.emit(self.claim.id))
+        self.checks = QWidget()
+        self._grid = QGridLayout(self.checks)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(14)
+        for column, stretch in enumerate((2, 1, 1, 0)):
+            self._grid.setColumnStretch(column, stretch)
+        self.chart = ClaimChart(runner.session)
+        body = QWidget()
+        column = QVBoxLayout(body)
+        column.setContentsMargins(12, 8, 12, 8)
+        for widget in (self.title, self.statement, self.verdict, self.elsewhere):
+            column.addWidget(widget)
+        column.addWidget(self.chart, 100)
+        column.addWidget(self.checks)
+        column.addWidget(self.note)
+        column.addWidget(self.run_button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        self.setWidget(body)
+        self._shown: object = None
+
+    def show_claim(self, claim: Claim) -> None:
+        """Show another claim."""
+        self.claim = claim
+        self.verticalScrollBar().setValue(0)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is known of the claim now."""
+        claim = self.claim
+        if claim is None:
+            return
+        verdict, elsewhere = self.runner.judge.verdict(claim), self.runner.judge.reference(claim)
+        running = self.runner.running(claim)
+        self.run_button.setEnabled(not self.runner.busy)
+        self.run_button.setVisible(bool(claim.quantities))
+        shown = (claim, verdict, elsewhere, running, self.runner.session.theme)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self.title.setText(claim.title)
+        self.statement.setText(f"{claim.source} says: {claim.statement}" + _stated(claim))
+        self._colour(self.verdict, RUNNING if running else badge(verdict), verdict.sentence)
+        told = elsewhere is not None and is_decided(elsewhere)
+        self.elsewhere.setVisible(told)
+        if told:
+            self._colour(self.elsewhere, reference_badge(elsewhere), elsewhere.sentence)
+        drawn = verdict if elsewhere is None or has_figures(verdict) else elsewhere
+        self._fill_checks(drawn)
+        self.chart.setVisible(self.chart.show_verdict(claim, drawn))
+        self.note.setText(claim.note)
+        self.note.setVisible(bool(claim.note))
+
+    def _colour(self, label: QLabel, found: Badge, sentence: str) -> None:
+        theme = THEMES[self.runner.session.theme]
+        label.setText(f"{found.text}" + (f": {sentence}" if sentence else ""))
+        label.setStyleSheet(f"color: {getattr(theme, found.colour)}; font-weight: bold;")
+
+    def _fill_checks(self, verdict: Verdict) -> None:
+        while (item := self._grid.takeAt(0)) is not None:
+            item.widget().hide()
+            item.widget().deleteLater()
+        self.checks.setVisible(bool(verdict.findings))
+        for column, heading in enumerate(_HEADINGS):
+            self._grid.addWidget(_label("muted", heading), 0, column)
+        for row, finding in enumerate(verdict.findings, 1):
+            for column, text in enumerate(_cells(finding)):
+                # A short figure is never broken; a sentence is, so that the page stays as wide as its window.
+                label = _label("", text, wrap=column == 0 or len(text) > _LONG)
+                label.setToolTip(f"{finding.origin}; {finding.because}")
+                self._grid.addWidget(label, row, column)
+
+
+def _cells(finding: Finding) -> tuple[str, ...]:
+    """Return a check's texts in the order of the headings."""
+    theirs, ours = (figure(value, finding.unit) for value in (finding.theirs, finding.ours))
+    if finding.ours is not None:
+        ours += f" ({finding.origin.partition(':')[0]})"
+    return finding.label, theirs, ours, of_state(finding.state).text
+
+
+def _stated(claim: Claim) -> str:
+    figures = f" It states {claim.figures}" if claim.figures else ""
+    where = f" on {claim.where}" if claim.figures and claim.where else ""
+    return f"{figures}{where}." if figures else ""
+
+
+def _label(name: str, text: str = "", wrap: bool = True) -> QLabel:
+    label = QLabel(text)
+    label.setObjectName(name)
+    label.setWordWrap(wrap)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

@@ -1,0 +1,109 @@
+"""Judges claims by what was found on this machine, and by what was measured elsewhere."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from gemmviz.bench import claims as judging
+from gemmviz.bench.claims import Claim, Evidence, Verdict
+from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.reference_results import ReferenceResults
+from gemmviz.bench.results import Row
+from gemmviz.session import Session
+from gemmviz.ui.claims.claims_words import has_figures, is_decided
+
+_ON_GPU = ("cuda", "cublas")
+_ON_CPU = ("c", "numpy", "openblas")
+_NO_GPU = "no CUDA device on this machine"
+_GIVEN_UP = "cannot be judged here"
+
+
+class ClaimsJudge:
+    """What was found for claims, here and elsewhere.
+
+    Parameters
+    ----------
+    session
+        Its kernels, its machine, and its reference results.
+
+    Attributes
+    ----------
+    here
+        What was found on this machine.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.here = Evidence()
+        self._texts = {kernel.name: kernel.sha256 for kernel in session.kernels}
+        self._elsewhere: list[tuple[ReferenceResults, Evidence]] = []
+        self.take_references()
+
+    def take_kernels(self) -> bool:
+        """Forget what was found when the text of a kernel is another one now; True when that is so."""
+        before, self._texts = self._texts, {kernel.name: kernel.sha256 for kernel in self.session.kernels}
+        if all(self._texts.get(name) == text for name, text in before.items()):
+            return False
+        self.here = Evidence(date=self.here.date)
+        self.take_references()
+        return True
+
+    def take_references(self) -> None:
+        """Take the session's reference results."""
+        self._elsewhere = []
+        for results in self.session.references:
+            evidence = Evidence(date=results.date, reference=True)
+            evidence.add_rows(results.figures)
+            self._elsewhere.append((results, evidence))
+            # What was recorded here counts before what came with the reference: it is of the kernels as they are now.
+            for counts in (*results.recordings, *self.here.counts):
+                evidence.add_counts(counts)
+
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Take rows measured here; a cancelled one says nothing."""
+        self.here.add_rows(row for row in rows if row["status"] != "cancelled")
+
+    def add_counts(self, counts: dict) -> None:
+        """Take a counted recording, which is the same on every machine."""
+        for evidence in (self.here, *(evidence for _, evidence in self._elsewhere)):
+            evidence.add_counts(counts)
+
+    def verdict(self, claim: Claim) -> Verdict:
+        """Judge a claim by what was found on this machine."""
+        facts = self.session.device_facts
+        gpu = str(facts["name"]) if facts else ""
+        self.here.device = self._device(claim, gpu, self.session.device.removeprefix(f"{gpu} / "))
+        verdict = judging.judge(claim, self.here)
+        if verdict.state == "not run" and self.session.device and not gpu and self._wants(claim, _ON_GPU):
+            return _without_gpu(verdict)
+        return verdict
+
+    def reference(self, claim: Claim) -> Verdict | None:
+        """Judge a claim by the reference results; None where they add nothing to what was found here."""
+        if not self.session.references_shown or is_decided(self.verdict(claim)):
+            return None
+        for results, evidence in self._elsewhere:
+            evidence.device = self._device(claim, results.gpu, results.cpu)
+            verdict = judging.judge(claim, evidence)
+            if is_decided(verdict) or has_figures(verdict):
+                return verdict
+        return None
+
+    def _wants(self, claim: Claim, backends: tuple[str, ...]) -> bool:
+        names = {kernel.name for kernel in self.session.kernels if kernel.backend in backends}
+        if "cuda" in backends:
+            names.add(TRANSFER)
+        return any(q.origin == "measured" and q.case.kernel in names for q in claim.quantities)
+
+    def _device(self, claim: Claim, gpu: str, cpu: str) -> str:
+        """Name what the claim's kernels run on."""
+        names = [gpu if self._wants(claim, _ON_GPU) else "", cpu if self._wants(claim, _ON_CPU) else ""]
+        return " / ".join(name for name in names if name)
+
+
+def _without_gpu(verdict: Verdict) -> Verdict:
+    """Return the verdict with every figure that waits for a measurement given up; recordings need no GPU."""
+    findings = tuple(
+        replace(f, state=_GIVEN_UP, because=_NO_GPU) if f.state == "not run" and f.origin != "recorded" else f
+        for f in verdict.findings
+    )
+    return replace(verdict, state=_GIVEN_UP, sentence=_NO_GPU, findings=findings)

@@ -1,0 +1,258 @@
+"""Runs what claims need, one job after the other, on the controller's two engines, and keeps what was found."""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from PySide6.QtCore import QObject, Signal
+
+from gemmviz.bench import claims as judging
+from gemmviz.bench import store
+from gemmviz.bench.claims import BenchJob, Claim, RecordJob, Source
+from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.results import Document
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.engine.messages import BenchRequest, Done, Failed, Progress, RecordRequest, Reply, Result
+from gemmviz.session import Message, Session
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.claims.claims_judge import ClaimsJudge
+from gemmviz.ui.controller import Controller
+
+Job = BenchJob | RecordJob
+
+
+class ClaimsRunner(QObject):
+    """Measures and records on this machine what claims need, for `judge` to judge them.
+
+    One job runs at a time, and none while something else is measured. A recording that the user asks for goes first.
+
+    Parameters
+    ----------
+    session
+        Progress and messages go there; references come from there.
+    controller
+        Owns the engines and numbers the runs.
+    claims, sources
+        By default those that gemmviz ships.
+    """
+
+    changed = Signal()
+    """Verdicts, or what is running."""
+    finished = Signal()
+    """A run is over, whatever its end."""
+
+    def __init__(
+        self,
+        session: Session,
+        controller: Controller,
+        claims: Sequence[Claim] | None = None,
+        sources: Sequence[Source] | None = None,
+    ) -> None:
+        super().__init__()
+        self.session = session
+        self._controller = controller
+        self.fault = ""
+        self.claims: list[Claim] = []
+        self.sources: list[Source] = []
+        try:
+            self.claims = judging.load() if claims is None else list(claims)
+            self.sources = judging.sources() if sources is None else list(sources)
+        except (GemmvizError, FileNotFoundError) as error:
+            self.fault = str(error)
+        self.judge = ClaimsJudge(session)
+        self._jobs: deque[Job] = deque()
+        self._documents: list[Document] = []
+        self._asked = 0
+        self._wanted: list[Claim] = []
+        self._run = 0
+        self._busy = self._stopped = False
+        self._said: tuple[str, float | None] | None = None
+        controller.bench.replied.connect(self._on_bench)
+        controller.recorder.replied.connect(self._on_record)
+        controller.recorder.recorded.connect(self._on_recorded)
+        controller.cancelled.connect(self._on_cancelled)
+        session.progressed.connect(self._on_progress)
+        session.referenced.connect(self._on_references)
+        session.device_changed.connect(self._on_device)
+        session.kernels_changed.connect(self._on_kernels)
+
+    # What goes on
+
+    def running(self, claim: Claim) -> bool:
+        """Say whether a run goes on that this claim still waits for."""
+        if claim not in self._wanted:
+            return False
+        cases = {q.case for q in claim.quantities}
+        return any(not cases.isdisjoint(_cases(job)) for job in self._jobs)
+
+    @property
+    def active(self) -> bool:
+        """Whether a run of claims goes on."""
+        return bool(self._jobs)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is measured, for claims or otherwise, so that no run can be started."""
+        return bool(self._jobs) or self.session.progress["bench"] is not None
+
+    def _on_references(self) -> None:
+        self.judge.take_references()
+        self.changed.emit()
+
+    def _on_kernels(self) -> None:
+        if self.judge.take_kernels():
+            self.cancel()  # it runs the old text
+            self._documents = []
+            self.changed.emit()
+
+    def _on_device(self) -> None:
+        self.changed.emit()
+
+    # Running
+
+    def run(self, ids: Iterable[str]) -> None:
+        """Measure and record what some claims need; says so where something is measured already."""
+        chosen = set(ids)
+        self._start([claim for claim in self.claims if claim.id in chosen and claim.quantities])
+
+    def _start(self, claims: list[Claim]) -> None:
+        if self.busy:
+            self.session.tell(Message("Something is being measured: wait for it, or cancel it first.", "info"))
+            return
+        if not claims:
+            self.session.tell(Message("Nothing to run: this claim cannot be judged by running anything.", "info"))
+            return
+        try:
+            protocol = Protocol.from_plain(self.session.protocol)
+            plan = judging.plan(claims, self.session.kernels, protocol)
+        except GemmvizError as error:
+            self.session.tell(Message(str(error)))
+            return
+        self._wanted, self._documents = claims, []
+        # Recordings take moments; what they find is there while the rest is measured.
+        self._jobs = deque([*plan.record, *plan.bench])
+        self._asked, self._stopped = len(self._jobs), False
+        self.judge.here.date = date.today().isoformat()
+        self._next()
+
+    def cancel(self) -> None:
+        """Stop the run; what is finished stays."""
+        if self._jobs:
+            self._controller.cancel()
+
+    def _on_cancelled(self) -> None:
+        if not self._jobs:
+            return
+        self._stopped = True
+        if not self._busy:  # it waits for a recording of the user's
+            self._end()
+
+    def _next(self) -> None:
+        """Start the next job, or end the run."""
+        self._busy = False
+        if not self._jobs or self._stopped:
+            self._end()
+            return
+        job = self._jobs[0]
+        if isinstance(job, RecordJob):
+            self._say(f"Recording {job.case.kernel}", None)
+            if self.session.progress["record"] is None:  # else `_on_progress` comes back here
+                self._record(job)
+        else:
+            self._say("Starting", None)
+            self._measure(job)
+        self.changed.emit()
+
+    def _record(self, job: RecordJob) -> None:
+        self._busy, self._run = True, self._controller.next_run()
+        self._controller.recorder.submit(
+            RecordRequest(self._run, job.path, job.text, *job.case.size, dict(job.case.params))
+        )
+
+    def _measure(self, job: BenchJob) -> None:
+        worker = self._controller.bench
+        if job.fresh and worker.isRunning():
+            worker.stop()  # the next request gets a new process, in which nothing was launched yet
+        self._busy, self._run = True, self._controller.next_run()
+        worker.submit(BenchRequest(self._run, job.entries, [job.size], dict(job.protocol)))
+
+    def _say(self, text: str, share: float | None) -> None:
+        done = self._asked - len(self._jobs)
+        number = f" ({done + 1} of {self._asked})" if self._asked > 1 else ""
+        self._said = (f"Claims{number}: {text}", (done + (share or 0.0)) / self._asked)
+        self.session.set_progress("bench", self._said)
+
+    def _done_with_job(self) -> None:
+        self._jobs.popleft()
+        self._next()
+
+    def _end(self) -> None:
+        self._jobs.clear()
+        self._run, self._busy = 0, False
+        # Another benchmark may have taken this one's place.
+        if self.session.progress["bench"] is self._said:
+            self.session.set_progress("bench", None)
+        self._keep()
+        self.changed.emit()
+        self.finished.emit()
+
+    def _keep(self) -> None:
+        """Keep what was found as one of this machine's runs, for `gemmviz claims --from`."""
+        documents, self._documents = self._documents, []
+        rows = [row for document in documents for row in document["results"]]
+        if not any(row["status"] == "ok" for row in rows):
+            return
+        try:
+            store.save(documents[0] | {"results": rows, "recordings": self.judge.here.counts})
+        except GemmvizError as error:
+            self.session.tell(Message(str(error), "warning"))
+
+    # What the engines say
+
+    def _on_bench(self, reply: Reply) -> None:
+        if reply.run != self._run:
+            return
+        match reply:
+            case Progress():
+                self._say(reply.text, reply.share)
+            case Result():
+                self.judge.add_rows([reply.row])
+                self.changed.emit()
+            case Done():
+                rows = reply.document["results"]
+                self.judge.add_rows(rows)
+                self._documents.append(reply.document)
+                self._stopped |= any(row["status"] == "cancelled" for row in rows)
+                self._done_with_job()
+            case Failed():
+                if reply.kind != "cancelled":
+                    self.session.tell(Message(f"The claims' run stopped: {reply.message}", lasting=True))
+                self._stopped = True
+                self._next()
+
+    def _on_recorded(self, run: int, playable: Playable) -> None:
+        if run != self._run:
+            return
+        self.judge.add_counts(judging.counted(playable.recording, playable.traffic))
+        self._done_with_job()
+
+    def _on_record(self, reply: Reply) -> None:
+        if reply.run != self._run or not isinstance(reply, Failed):
+            return
+        if reply.kind == "cancelled":
+            self._next()  # unless everything was cancelled, the user's own recording took its place: again, after it
+            return
+        job = self._jobs[0]
+        assert isinstance(job, RecordJob)
+        self.judge.here.add_fault(job.case, reply.message, reply.kind)
+        self._done_with_job()
+
+    def _on_progress(self, engine: str) -> None:
+        if engine == "record" and self._jobs and not self._busy and self.session.progress["record"] is None:
+            self._next()
+        elif engine == "bench":
+            self.changed.emit()
+
+
+def _cases(job: Job) -> tuple[judging.Case, ...]:
+    return (job.case,) if isinstance(job, RecordJob) else job.cases

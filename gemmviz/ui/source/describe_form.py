@@ -1,0 +1,371 @@
+"""A form for a kernel without front matter: it shows what gemmviz guesses, lets people mend it, and tries it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QKeySequence, QShortcut, QShowEvent, QTextCursor, QTextFormat
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.catalogue.dtypes import ELEMENT_TYPES
+from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
+from gemmviz.catalogue.guessing.cxx import split_text
+from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
+from gemmviz.catalogue.guessing.roles import Evidence
+from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.problem import Problem
+from gemmviz.ui.source.describe_trial import Trial
+from gemmviz.ui.theme import DARK, LIGHT, Theme, style_sheet
+
+_UNKNOWN = "?"
+_EXAMPLE = Problem(48, 32, 64)
+_MONOSPACE = "font-family: 'DejaVu Sans Mono', 'Liberation Mono', monospace;"
+
+
+class DescribeForm(QDialog):
+    """Asks how a kernel is to be run, with everything filled in that can be guessed.
+
+    Parameters
+    ----------
+    path, text
+        The file, without front matter.
+    parent
+        The window, whose colours it takes.
+    try_at_once
+        Whether to record small problems as soon as the form is shown.
+    """
+
+    def __init__(self, path: Path, text: str, parent: QWidget | None = None, *, try_at_once: bool = True) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Describe {}").format(path.name))
+        self.resize(1120, 660)
+        self._path, self._text = path, text
+        self._guess = guess(text, path)
+        self._trial: Trial | None = None
+        self._try_at_once = try_at_once
+        self._touched = False
+        self._filling = False
+        self._rows: list[QComboBox] = []
+        self._params: dict[str, QLineEdit] = {}
+        self._build()
+        self._fill(self._guess)
+
+    def accepted_text(self) -> str:
+        """Return the file's text with the front matter on top, as the form stands."""
+        return self._described().described()
+
+    # -- building
+
+    def _build(self) -> None:
+        self.entry = QComboBox()
+        self.entry.addItems(list(self._guess.entries))
+        self.entry.setAccessibleName(self.tr("Entry"))
+        self.entry.currentTextChanged.connect(self._on_entry)
+        self.block, self.grid, self.shared, self.requires = (QLineEdit() for _ in range(4))
+        self.dtype, self.accumulate = QComboBox(), QComboBox()
+        self.columns = {matrix: QCheckBox(matrix) for matrix in MATRICES}
+        for box in (self.dtype, self.accumulate):
+            box.addItems(list(ELEMENT_TYPES))
+            box.currentTextChanged.connect(self._on_changed)
+        for line in (self.block, self.grid, self.shared, self.requires):
+            line.textEdited.connect(self._on_changed)
+        for box in self.columns.values():
+            box.toggled.connect(self._on_changed)
+
+        self._fields = QWidget()
+        self._form = QFormLayout(self._fields)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setWidget(self._fields)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+        self.preview = QPlainTextEdit()
+        self.preview.setReadOnly(True)
+        self.preview.setTabChangesFocus(True)
+        self.preview.setAccessibleName(self.tr("The file with its front matter"))
+        self.preview.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.verdict, self.outcome, self.doubts = QLabel(), QLabel(), QLabel()
+        for label in (self.verdict, self.outcome, self.doubts):
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.attempt = QPushButton(self.tr("Try it (F5)"))
+        self.attempt.setAutoDefault(False)
+        self.attempt.setToolTip(self.tr("Records small problems on the CPU and compares C with the right result"))
+        self.attempt.clicked.connect(self.try_it)
+        QShortcut(QKeySequence("F5"), self, self.try_it)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.ok = buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.ok.setObjectName("primary")
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+
+        right = QVBoxLayout()
+        right.addWidget(QLabel(self.tr("The tinted lines come on top of the file; the code stays as it is.")))
+        right.addWidget(self.preview, 1)
+        for label in (self.verdict, self.outcome, self.doubts):
+            right.addWidget(label)
+        low = QHBoxLayout()
+        low.addWidget(self.attempt)
+        low.addStretch(1)
+        low.addWidget(buttons)
+        right.addLayout(low)
+        both = QHBoxLayout(self)
+        both.addWidget(scroll, 4)
+        both.addLayout(right, 5)
+        self._restyle()
+
+    def _theme(self) -> Theme:
+        return LIGHT if self.palette().window().color().lightness() > 128 else DARK
+
+    def _restyle(self) -> None:
+        t = self._theme()
+        own = f"""
+        QDialog, QScrollArea, QScrollArea > QWidget > QWidget {{ background: {t.panel}; }}
+        QScrollArea {{ border: none; }}
+        QLabel, QCheckBox {{ color: {t.text}; }}
+        QDialog QWidget {{ font-size: 10.5pt; }}
+        QLineEdit {{ background: {t.background}; color: {t.text}; border: 1px solid {t.border}; border-radius: 4px;
+            padding: 2px 4px; min-height: 18px; {_MONOSPACE} }}
+        QLineEdit:focus {{ border: 2px solid {t.text}; padding: 1px 3px; }}
+        QComboBox[sure="no"] {{ border: 1px solid {t.warn}; }}
+        QLabel[sure="no"] {{ color: {t.warn}; }}
+        QPlainTextEdit {{ {_MONOSPACE} }}
+        """
+        self.setStyleSheet(own if self.parent() else style_sheet(t) + own)
+
+    def _label(self, text: str, known: Evidence | None) -> QLabel:
+        """Return the label of a row: a mark and a colour where the guess is unsure, and the reason as a tooltip."""
+        unsure = known is not None and known.confidence < SURE
+        label = QLabel(f"{text} (?)" if unsure else text)
+        label.setProperty("sure", "no" if unsure else "yes")
+        label.setToolTip(known.why if known else "")
+        return label
+
+    def _fill(self, made: Guess) -> None:
+        """Show a guess in the fields."""
+        self._filling = True
+        for field in (self.entry, *self.columns.values(), self.block, self.grid, self.shared, self.requires):
+            field.setParent(None)
+        for field in (self.dtype, self.accumulate):
+            field.setParent(None)
+        while self._form.rowCount():
+            self._form.removeRow(0)
+        self._form.addRow(self.tr("Entry"), self.entry)
+        self._rows = []
+        for (name, kind), role in zip(made.parameters, made.roles, strict=True):
+            box = QComboBox()
+            box.addItems([*ROLES, _UNKNOWN])
+            box.setCurrentText(role or _UNKNOWN)
+            known = made.why.get(name)
+            box.setProperty("sure", "no" if known and known.confidence < SURE else "yes")
+            box.setToolTip(known.why if known else "")
+            box.setAccessibleName(f"{kind} {name}")
+            box.currentTextChanged.connect(self._on_changed)
+            self._rows.append(box)
+            self._form.addRow(self._label(f"{kind} {name}".replace("* ", "*"), known), box)
+        self._params = {}
+        for name, values in made.params.items():
+            line = QLineEdit(", ".join(map(str, values)))
+            line.setToolTip(self.tr("Values to offer; the first is the default"))
+            line.setAccessibleName(name)
+            line.textEdited.connect(self._on_changed)
+            self._params[name] = line
+            self._form.addRow(name, line)
+        cuda = made.path.suffix == ".cu"
+        lines = (
+            [(self.block, "block", ", ".join(made.block)), (self.grid, "grid", ", ".join(made.grid))] if cuda else []
+        )
+        lines += [(self.shared, "shared", made.shared), (self.requires, "requires", ", ".join(made.requires))]
+        words = {"shared": self.tr("shared, bytes")}
+        for line, key, value in lines:
+            line.setText(value)
+            line.setCursorPosition(0)
+            line.setAccessibleName(key)
+            line.setToolTip(made.why[key].why if key in made.why else "")
+            self._form.addRow(self._label(words.get(key, key), made.why.get(key)), line)
+        self.dtype.setCurrentText(made.dtype)
+        self.accumulate.setCurrentText(made.accumulate)
+        self.dtype.setToolTip(self.tr("Element type of A and B"))
+        self.accumulate.setToolTip(self.tr("Element type of C"))
+        self._form.addRow(self.tr("A and B hold"), self.dtype)
+        self._form.addRow(self.tr("C holds"), self.accumulate)
+        line = QWidget()
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        for matrix, box in self.columns.items():
+            box.setChecked(matrix in made.column_major)
+            box.setToolTip(self.tr("{} is stored by columns, as in Fortran and cuBLAS").format(matrix))
+            row.addWidget(box)
+        row.addStretch(1)
+        self._form.addRow(self.tr("Stored by columns"), line)
+        self._keep_tab_order()
+        self._filling = False
+        self._check()
+
+    def _keep_tab_order(self) -> None:
+        fields = [self.entry, *self._rows, *self._params.values()]
+        if self._path.suffix == ".cu":
+            fields += [self.block, self.grid]
+        fields += [self.shared, self.requires, self.dtype, self.accumulate, *self.columns.values()]
+        for before, after in zip(fields, [*fields[1:], self.preview], strict=True):
+            QWidget.setTabOrder(before, after)
+
+    # -- what people do
+
+    def _on_entry(self, name: str) -> None:
+        if not self._filling and name:
+            self._stop()
+            self._guess = guess(self._text, self._path, name)
+            self._touched = False
+            self._fill(self._guess)
+
+    def _on_changed(self) -> None:
+        if self._filling:
+            return
+        self._stop()
+        self._touched = True
+        self._guess = replace(self._guess, settled="", right=False)
+        self._check()
+
+    def _described(self) -> Guess:
+        """Return what the fields say."""
+        params = {}
+        for name, line in self._params.items():
+            numbers = [part.strip() for part in line.text().split(",")]
+            params[name] = tuple(int(n) for n in numbers if n.removeprefix("-").isdecimal() and len(n) < 10)
+        return replace(
+            self._guess,
+            roles=tuple("" if box.currentText() == _UNKNOWN else box.currentText() for box in self._rows),
+            params=params,
+            block=split_text(self.block.text()),
+            grid=split_text(self.grid.text()),
+            shared=self.shared.text().strip() or "0",
+            requires=split_text(self.requires.text()),
+            dtype=self.dtype.currentText(),
+            accumulate=self.accumulate.currentText(),
+            column_major=frozenset(matrix for matrix, box in self.columns.items() if box.isChecked()),
+        )
+
+    def _check(self) -> None:
+        """Say whether what the fields hold is valid, and what it launches."""
+        made, theme = self._described(), self._theme()
+        self._preview(made)
+        wrong_line = None
+        try:
+            kernel = made.kernel() if made.entry else None
+            if kernel is None:
+                raise FrontMatterError(made.doubts[0])
+            size = nearest_size(kernel, _EXAMPLE, kernel.defaults)
+            if size is None:
+                raise ConstraintError(self.tr("No size near {} fits what is required.").format(_EXAMPLE))
+            job = launch(kernel, size)
+            blocks, threads = (" × ".join(map(str, shape[:2])) for shape in (job.grid, job.block))
+            text = self.tr("Valid. At {}: {} blocks of {} threads ({:,} threads a block).")
+            said = text.format(str(size).replace("x", "×"), blocks, threads, job.threads)
+            if made.path.suffix == ".c":
+                said = self.tr("Valid.")
+            good = True
+        except (FrontMatterError, ConstraintError) as error:
+            said, good = str(error), False
+            wrong_line = getattr(error, "line", None)
+        self._mark(made.front_matter().count("\n") if made.entry else 0, wrong_line)
+        self.verdict.setText(("✓ " if good else "✗ ") + said)
+        self.verdict.setStyleSheet(f"color: {theme.good if good else theme.bad}; font-weight: bold;")
+        self.ok.setEnabled(good)
+        self.attempt.setEnabled(good)
+        asked = [] if self._touched else made.doubts
+        self.doubts.setText("\n".join(f"? {doubt}" for doubt in asked if doubt != said))
+        self.doubts.setVisible(bool(self.doubts.text()))
+        self._show_outcome()
+
+    def _preview(self, made: Guess) -> None:
+        """Show the file as it would be, and leave it where people have scrolled to."""
+        text = made.described() if made.entry else self._text
+        if text != self.preview.toPlainText():
+            bar = self.preview.verticalScrollBar()
+            place = bar.value()
+            self.preview.setPlainText(text)
+            bar.setValue(place)
+
+    def _mark(self, lines: int, wrong: int | None) -> None:
+        """Tint what is new in the file, and the line that is wrong."""
+        theme, marks = self._theme(), []
+        for line in range(lines):
+            mark = QTextEdit.ExtraSelection()
+            colour = QColor(theme.bad if line + 1 == wrong else theme.raised)
+            if line + 1 == wrong:
+                colour.setAlpha(90)
+            mark.format.setBackground(colour)
+            mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+            mark.cursor = QTextCursor(self.preview.document().findBlockByLineNumber(line))
+            marks.append(mark)
+        self.preview.setExtraSelections(marks)
+
+    def _show_outcome(self) -> None:
+        theme, made = self._theme(), self._guess
+        if self._trial is not None:
+            text, colour = self.tr("Recording small problems …"), theme.muted
+        elif made.settled:
+            text, colour = ("✓ " if made.right else "✗ ") + made.settled, theme.good if made.right else theme.bad
+        else:
+            text, colour = self.tr("Not tried yet as it stands."), theme.muted
+        self.outcome.setText(text)
+        self.outcome.setStyleSheet(f"color: {colour};")
+
+    # -- trying
+
+    def try_it(self) -> None:
+        """Record small problems; where nobody has changed a field, go on with what is nearly as likely."""
+        if not self.attempt.isEnabled():
+            return
+        self._stop()
+        self._trial = Trial(self._described(), alternatives=not self._touched, parent=self)
+        self._trial.done.connect(self._on_tried)
+        self._trial.start()
+        self._show_outcome()
+
+    def _on_tried(self, settled: Guess) -> None:
+        self._stop()
+        self._guess = replace(settled, others=())
+        self._fill(self._guess)
+
+    def _stop(self) -> None:
+        if self._trial is not None:
+            self._trial.done.disconnect(self._on_tried)
+            self._trial.stop()
+            self._trial.deleteLater()
+            self._trial = None
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Try the guess when the form comes up."""
+        super().showEvent(event)
+        self._restyle()
+        self._check()
+        self.entry.setFocus()
+        if self._try_at_once:
+            self._try_at_once = False
+            self.try_it()
+
+    def done(self, result: int) -> None:
+        """Close: whatever is still being tried is given up."""
+        self._stop()
+        super().done(result)

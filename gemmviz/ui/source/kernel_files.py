@@ -1,0 +1,251 @@
+"""Kernel files: opened, read again when they change, saved; nothing that the user wrote is lost unasked."""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
+
+from gemmviz.catalogue import kernel as kernels
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.session import Answer, Message, Session
+from gemmviz.ui.source.file_watch import FileWatch
+
+_LARGEST_FILE = 1_000_000
+_PATTERN = "Kernels (*.cu *.c)"
+_MINE = "_mine"
+
+
+class KernelFiles(QObject):
+    """Opens, watches and saves kernel files for a session.
+
+    Parameters
+    ----------
+    window
+        Where dialogs belong.
+    session
+        Whose kernels they are.
+    """
+
+    def __init__(self, window: QWidget, session: Session) -> None:
+        super().__init__(window)
+        self._window = window
+        self.session = session
+        self._said: Message | None = None
+        self.watch = FileWatch(self)
+        self.watch.changed.connect(self._on_file_changed)
+        self.watch.gone.connect(self._on_file_gone)
+        session.kernels_changed.connect(self._watch_all)
+
+    def close(self) -> None:
+        """Watch nothing any more, and close the dialogs that are open."""
+        self.watch.stop()
+        for dialog in self._window.findChildren(QDialog):
+            dialog.reject()
+
+    # Open
+
+    def ask_file(self) -> None:
+        """Let the user choose a kernel file."""
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open a kernel", "", _PATTERN)
+        if path:
+            self.open(Path(path))
+
+    def open(self, path: Path) -> None:
+        """Put a kernel file on the ladder and choose it; a file that is no kernel is said so."""
+        try:
+            if path.exists() and (not path.is_file() or path.stat().st_size > _LARGEST_FILE):
+                raise GemmvizError("not a source file, or one of more than a megabyte")
+            path = path.resolve()
+            self.session.add_kernel(kernels.load(path))
+        except FrontMatterError as error:
+            if not self._describe(path):
+                self._tell_fault(path, error)
+        except GemmvizError as error:
+            self.session.tell(Message(f"Cannot open {path.name}: {error}", lasting=True))
+        except OSError as error:
+            self.session.tell(Message(f"Cannot open {path}: {error.strerror or error}", lasting=True))
+
+    def _describe(self, path: Path) -> bool:
+        """Ask how a file without front matter is to be run; False where there is nothing in it to run."""
+        # Late imports: the window's first paint does not wait for what few files need.
+        from gemmviz.catalogue.guessing.guess import guess, is_described
+        from gemmviz.ui.source.describe_form import DescribeForm
+
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            return False
+        if is_described(text) or not guess(text, path).entry:
+            return False
+        form = DescribeForm(path, text, self._window)
+        form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        form.accepted.connect(lambda: self._take_described(path, text, form.accepted_text()))
+        form.open()
+        return True
+
+    def _take_described(self, path: Path, text: str, described: str) -> None:
+        """Put a file on the ladder with the front matter that it was given here: saving writes that, too."""
+        try:
+            self.session.add_kernel(kernels.parse(described, path), on_file=text)
+        except GemmvizError as error:
+            self.session.tell(Message(f"Cannot open {path.name}: {error}", lasting=True))
+
+    def _tell_fault(self, path: Path, error: FrontMatterError) -> None:
+        said = str(error) if error.line else f"Cannot open {error}"
+        source = (path.name, path.read_text(encoding="utf-8")) if error.line else None
+        self._say(Message(said, line=error.line, lasting=True, source=source))
+
+    def _say(self, message: Message) -> None:
+        """Say something about a file, which is outdated as soon as the file is well again."""
+        self._said = message
+        self.session.tell(message)
+
+    def reload(self) -> None:
+        """Read the chosen kernel's file again and record it; edits are asked about first."""
+        base = self.session.base
+        if self.session.unsaved(base):
+            self._ask_which(base, f"{base.path.name} has edits that are not saved.")
+        else:
+            self.open(base.path)
+
+    # Changes on disk
+
+    def _watch_all(self) -> None:
+        self.watch.set_paths(k.path for k in self.session.kernels if not self.session.is_shipped_file(k))
+
+    def _base(self, path: Path) -> Kernel | None:
+        return next((k for k in self.session.kernels if k.path == path), None)
+
+    def _on_file_changed(self, path: Path) -> None:
+        base = self._base(path)
+        if base is None:
+            return
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            self._on_file_gone(path)
+            return
+        if text == self.session.on_file(base):
+            if self._said is not None and self._said is self.session.message:
+                self.session.tell(None)  # the file is again as it was before it was broken or taken away
+            return
+        if self.session.unsaved(base):
+            self._ask_which(base, f"{path.name} has changed on disk, and has edits here that are not saved.")
+            return
+        self._take(base)
+
+    def _take(self, base: Kernel) -> None:
+        """Take what a kernel's file says now, in the place of what was edited here."""
+        try:
+            self.session.renew(kernels.load(base.path))
+        except FrontMatterError as error:
+            self._tell_fault(base.path, error)
+        except (GemmvizError, OSError) as error:
+            self.session.tell(Message(f"Cannot read {base.path.name}: {error}", lasting=True))
+
+    def _ask_which(self, base: Kernel, what: str) -> None:
+        keep = Answer("Keep mine", lambda: self._keep(base))
+        self.session.tell(
+            Message(what, "warning", answers=(Answer("Reload", lambda: self._take(base)), keep), lasting=True)
+        )
+
+    def _keep(self, base: Kernel) -> None:
+        """Keep the edits: the file's text is then the one that they are compared with."""
+        with suppress(OSError, UnicodeDecodeError):
+            self.session.set_on_file(base, base.path.read_text(encoding="utf-8-sig"))
+
+    def _on_file_gone(self, path: Path) -> None:
+        if self._base(path) is not None:
+            text = f"{path.name} is gone from disk, or cannot be read. Its last text is kept: save it to have it back."
+            self._say(Message(text, "warning", lasting=True))
+
+    # Save
+
+    def save(self) -> bool:
+        """Write the shown text to its file; a rung that gemmviz brings is never written: it gets a name instead."""
+        session = self.session
+        if session.is_shipped_file(session.base) or session.breaks:
+            return self.save_as()
+        return self._write(session.base.path, session.text)
+
+    def save_as(self) -> bool:
+        """Write the shown text to a file that the user chooses, and put that on the ladder."""
+        session = self.session
+        path = session.base.path
+        if not session.kernel.recordable:
+            session.tell(Message("A library call has no source to save.", "info"))
+            return False
+        proposed = path.with_stem(path.stem + _MINE).name if session.is_shipped_file(session.base) else str(path)
+        chosen, _ = QFileDialog.getSaveFileName(self._window, "Save the kernel as", proposed, _PATTERN)
+        if not chosen:
+            return False
+        target = Path(chosen)
+        return self._write((target if target.suffix else target.with_suffix(path.suffix)).resolve(), session.text)
+
+    def _write(self, path: Path, text: str) -> bool:
+        session, before = self.session, self.session.base
+        try:
+            if any(k.path == path and session.is_shipped_file(k) for k in session.kernels):
+                raise GemmvizError("that is a rung that gemmviz brings: choose another name")
+            kernel = None
+            with suppress(FrontMatterError):
+                kernel = kernels.parse(text, path)
+            if kernel is not None:
+                session.refuse_name(path, kernel.name)
+            _write_whole(path, text)
+        except OSError as error:
+            session.tell(Message(f"Cannot save {path}: {error.strerror or error}", lasting=True))
+            return False
+        except GemmvizError as error:
+            session.tell(Message(f"Cannot save {path.name}: {error}", lasting=True))
+            return False
+        if kernel is None:
+            # Work that is not done is kept as it is; the message about what is wrong with it stays.
+            if path == before.path:
+                session.set_on_file(before, text)
+            return True
+        if path != before.path and not session.breaks:
+            session.drop_edits(before)
+        session.add_kernel(kernel)
+        session.tell(Message(f"Saved {path}.", "info", lasting=False))
+        return True
+
+    def may_close(self) -> bool:
+        """Ask what to do with edits that are not saved; False when the window is to stay."""
+        unsaved = self.session.all_unsaved()
+        if not unsaved:
+            return True
+        names = ", ".join(kernel.path.name for kernel in unsaved)
+        buttons = QMessageBox.StandardButton
+        answer = QMessageBox.warning(
+            self._window,
+            "Edits that are not saved",
+            f"Not saved: {names}.",
+            buttons.Save | buttons.Discard | buttons.Cancel,
+            buttons.Save,
+        )
+        if answer == buttons.Save:
+            return all(self._save_one(kernel) for kernel in unsaved)
+        return answer == buttons.Discard
+
+    def _save_one(self, kernel: Kernel) -> bool:
+        self.session.choose_kernel(kernel)
+        return self.save()
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is never seen half written, and keep its permissions."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        part.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,169 @@
+"""The kernel's source: what executes, what is wrong, and what the user changes."""
+
+from PySide6.QtCore import Qt, QTimer
+
+from gemmviz.catalogue.breaks import changed_lines
+from gemmviz.checking import words
+from gemmviz.session import Answer, Message, Session
+from gemmviz.ui.source.editor import Editor
+from gemmviz.ui.source.gutter import Mark
+from gemmviz.ui.theme import THEMES
+
+# With what the controller waits before it records, some 600 ms after the last key.
+_SETTLED_MS = 350
+
+
+class Source(Editor):
+    """The chosen kernel's file.
+
+    Parameters
+    ----------
+    session
+        Whose kernel, executing line and findings to show, and whose text to edit.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(THEMES[session.theme])
+        self.session = session
+        self.setAccessibleName("Source of the kernel")
+        self._file: object = None
+        self._error: tuple[int, str] | None = None
+        self._changed: list[int] = []
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(_SETTLED_MS)
+        self._settled.timeout.connect(self._on_settled)
+        self.typed.connect(self._on_typed)
+        self.refused.connect(self._on_refused)
+        session.chosen.connect(self.load)
+        session.recorded.connect(self._on_recorded)
+        session.stepped.connect(self._mark)
+        session.messaged.connect(self._on_message)
+        session.themed.connect(lambda: self.set_theme(THEMES[session.theme]))
+        session.found.changed.connect(self._on_found)
+
+    # The text
+
+    def load(self) -> None:
+        """Show the chosen kernel's text, or the file that a message is about."""
+        session, message = self.session, self.session.message
+        # A text that is being edited is not taken away because of a message about another file.
+        foreign = message.source if message and message.source and self.locked else None
+        text = foreign[1] if foreign else session.text
+        file = foreign or session.base.path
+        anew = file != self._file
+        if not anew and text == self.text():
+            return
+        self._settled.stop()
+        if text == self.text() and not foreign:  # saved under another name: go on where the cursor is
+            self._file = file
+            return
+        self._file = file
+        self.fill(text, anew=anew)
+        self._error = None
+        if anew:
+            self.lock(True)
+            self._scroll_to_entry()
+        self._on_recorded()
+
+    @property
+    def foreign(self) -> tuple[str, str] | None:
+        """The (file name, text) of a message that is shown in the place of the chosen kernel, or None."""
+        return self._file if isinstance(self._file, tuple) else None
+
+    @property
+    def editable(self) -> bool:
+        """Whether the text in sight is that of the chosen kernel, and not a message's or a library's."""
+        return self.session.kernel.recordable and self._file == self.session.base.path
+
+    def toggle_edit(self) -> None:
+        """Let the text be edited, with the cursor in it, or lock it again."""
+        if self.locked and not self.editable:
+            self.session.tell(Message("This text cannot be edited: choose a rung with a source first.", "info"))
+            return
+        self.lock(not self.locked)
+        if not self.locked:
+            self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _on_typed(self, text: str) -> None:
+        self.session.draft(text)
+        self._settled.start()
+
+    def _on_settled(self) -> None:
+        self.session.edit(self.text())
+
+    def _on_refused(self) -> None:
+        if self.session.message is None or not self.session.message.lasting:
+            text = "The source is locked, so that nothing is changed by accident. Ctrl+Shift+E unlocks it."
+            self.session.tell(Message(text, "info", answers=(Answer("Edit", self.toggle_edit),)))
+
+    def _scroll_to_entry(self) -> None:
+        """Put the code in view rather than the front matter."""
+        lines = self.text().splitlines()
+        end = next((i for i, line in enumerate(lines) if line.replace(" ", "") == "//---"), 0)
+        self.verticalScrollBar().setValue(min(end + 1, self.verticalScrollBar().maximum()))
+
+    # What is marked
+
+    def executing(self) -> int:
+        """Return the line that is marked as executing (from 1; 0: none)."""
+        return max(self.line, 0)
+
+    def error(self) -> int | None:
+        """Return the line that a message marks as wrong (from 1), or None."""
+        return self._error[0] if self._error else None
+
+    def _fits(self) -> bool:
+        playable = self.session.playable
+        return playable is not None and playable.recording.text == self.text()
+
+    def _on_recorded(self) -> None:
+        self.executed = {s.line for s in self.session.playable.recording.sites} if self._fits() else set()
+        self._error = None
+        self._on_found()
+
+    def _on_message(self) -> None:
+        self.load()
+        message = self.session.message
+        about_this = message is not None and message.source in (None, self.foreign)
+        error = (message.line, message.text) if about_this and message.line else None
+        if error != self._error:
+            self._error = error
+            self._on_found()
+            if error:
+                self.reveal(error[0])
+
+    def _on_found(self) -> None:
+        """Mark the line of the message, and the lines of what the checker found in this text."""
+        found = self.session.found
+        self.marks = {}
+        if self._error:
+            self.marks[self._error[0]] = [Mark("error", self._error[1])]
+        if found.text == self.text():
+            for entry in found.entries():
+                mark = Mark("cost" if entry.is_cost else "error", f"{words.kind(entry.thing)}: {entry.sentence}")
+                for line in entry.lines:
+                    self.marks.setdefault(line, []).append(mark)
+        self._mark_changed()
+        self._mark(again=True)
+
+    def _mark_changed(self) -> None:
+        """Mark the lines that were changed to break the kernel, and show the first one when it was done just now."""
+        session = self.session
+        is_broken = bool(session.breaks) and self.text() == session.kernel.text
+        changed = changed_lines(session.base.text, session.kernel.text) if is_broken else []
+        for line in changed:
+            was = session.base.text.split("\n")[line - 1].strip()
+            self.marks.setdefault(line, []).append(Mark("changed", f"Changed on purpose; before: {was}"))
+        if changed and changed != self._changed:
+            self.reveal(changed[0])
+        self._changed = changed
+
+    def _mark(self, *, again: bool = False) -> None:
+        line = self.session.line if self._fits() else 0
+        if line == self.line and not again:
+            return
+        self.line = line
+        self.show_marked()
+        if line > 0 and self.locked:
+            self.reveal(line)

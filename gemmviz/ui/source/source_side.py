@@ -1,0 +1,119 @@
+"""The right side of the window: what the source is called, the source, the line to find in it, and the findings."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from gemmviz.session import Session
+from gemmviz.ui.source.breaks import BreakBox
+from gemmviz.ui.source.find_bar import FindBar
+from gemmviz.ui.source.findings import Findings
+from gemmviz.ui.source.source import Source
+
+
+class Heading(QLabel):
+    """The name of the text, cut in the middle where it is too long; the tooltip has all of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("heading")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.whole = ""
+
+    def say(self, text: str, tip: str) -> None:
+        """Show a name."""
+        self.whole = text
+        self.setToolTip(f"{text}\n{tip}")
+        self.setAccessibleName(text)
+        self._cut()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cut the name anew."""
+        super().resizeEvent(event)
+        self._cut()
+
+    def minimumSizeHint(self) -> QSize:
+        """Let the name be cut rather than the column be widened."""
+        return QSize(0, super().minimumSizeHint().height())
+
+    def _cut(self) -> None:
+        room = self.contentsRect().width() - 16
+        self.setText(self.fontMetrics().elidedText(self.whole, Qt.TextElideMode.ElideMiddle, max(room, 40)))
+
+
+class SourceSide(QWidget):
+    """Puts the source and all that belongs to it into one column.
+
+    Parameters
+    ----------
+    session
+        Whose source to show.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.source = Source(session)
+        self.heading = Heading()
+        self.broken = QLabel()
+        self.broken.setObjectName("muted")
+        self.broken.setWordWrap(True)
+        self.broken.setContentsMargins(8, 0, 8, 4)
+        self.find_bar = FindBar(self.source)
+        self.findings = Findings(session)
+        self.break_box = BreakBox(session)
+        self.edit_button = QToolButton()
+        self.edit_button.setObjectName("slim")
+        self.edit_button.setText("Edit")
+        self.edit_button.setCheckable(True)
+        self.edit_button.setToolTip("Let the source be edited, or lock it (Ctrl+Shift+E)")
+        self.edit_button.setAccessibleName("Edit the source")
+        self.revert_button = QToolButton()
+        self.revert_button.setObjectName("slim")
+        self.revert_button.setText("↶")
+        self.revert_button.setFixedWidth(30)
+        self.revert_button.setAccessibleName("Back to the text on file")
+        self.revert_button.setToolTip("Back to the text on file (F6); Ctrl+Z brings yours back")
+        head = QHBoxLayout()
+        head.setContentsMargins(0, 2, 6, 2)
+        head.setSpacing(6)
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.break_box)
+        head.addWidget(self.revert_button)
+        head.addWidget(self.edit_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.broken)
+        column.addWidget(self.source, 1)
+        column.addWidget(self.find_bar)
+        column.addWidget(self.findings)
+        self.edit_button.clicked.connect(self._on_edit)
+        self.revert_button.clicked.connect(lambda *_: session.revert())
+        self.source.locked_changed.connect(lambda locked: self.edit_button.setChecked(not locked))
+        self.findings.chosen.connect(self._on_line)
+        for signal in (session.chosen, session.messaged, session.drafted):
+            signal.connect(self._name)
+        self.source.load()
+        self._name()
+
+    def _name(self) -> None:
+        session = self.session
+        foreign = self.source.foreign[0] if self.source.foreign else ""
+        name = session.base.path.name + (", broken" if session.breaks else ", edited" * session.unsaved(session.base))
+        self.heading.say(foreign or name, f"{session.base.title}\n{session.base.idea}")
+        self.broken.setText("; ".join(session.kernel.changes) if session.breaks else "")
+        self.broken.setVisible(bool(session.breaks) and not foreign)
+        self.revert_button.setVisible(not foreign and not session.breaks and session.unsaved(session.base))
+        self.break_box.setVisible(not foreign and bool(session.base.breaks))
+        self.edit_button.setEnabled(not foreign and session.kernel.recordable)
+
+    def _on_edit(self, *_: object) -> None:
+        self.source.toggle_edit()
+        self.edit_button.setChecked(not self.source.locked)
+
+    def _on_line(self, line: int) -> None:
+        """Show a line of a finding, and on the stage its next step where the recording has one."""
+        self.source.go_to(line)
+        self.session.seek_line(line)
