@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace) -> int:
     problem = job.problem
     request = RecordRequest(
         *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params),
-        order="none",
+        order="none" if args.accesses else "totals",
         deadline_s=args.deadline,
         blocks=args.blocks,
     )
@@ -141,7 +141,7 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> dict[str
         "recorded_blocks": recording.scope or (0, recording.blocks),
         "threads_per_block": recording.threads,
         "tile_steps_per_block": traffic.tile_steps,
-        "accesses": len(recording.accesses),
+        "accesses": traffic.accesses,
         "arrays": {entry.name: {k: v for k, v in asdict(entry).items() if k != "name"} for entry in traffic.arrays},
         "shared": {
             "reads": sum(a.reads for a in traffic.arrays if a.space == "shared"),

@@ -41,7 +41,7 @@ def show(recording: Recording, traffic: Traffic, *, lines: bool) -> None:
         )
     written = " that these blocks write" if recording.scope else ""
     verdict = f"WRONG in {recording.wrong} elements" if recording.wrong else f"right in every element{written}"
-    console.print(f"C as recorded is {verdict}; {len(recording.accesses):,} accesses in {recording.run_seconds:.2g} s")
+    console.print(f"C as recorded is {verdict}; {traffic.accesses:,} accesses in {recording.run_seconds:.2g} s")
     for note in recording.notes:
         console.print(f"! {note}", markup=False)
 

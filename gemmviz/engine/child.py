@@ -137,21 +137,30 @@ def _record(request: RecordRequest, send: Send) -> None:
     from gemmviz.catalogue.launch import launch
     from gemmviz.catalogue.problem import Problem
     from gemmviz.trace import hazards, timeline, traffic
-    from gemmviz.trace.record import record
+    from gemmviz.trace.record import TOTALS_BYTES, record, room
 
     concrete = launch(parse(request.text, Path(request.path)), Problem(request.m, request.n, request.k), request.params)
 
     def progress(text: str, within_s: float | None) -> None:
         send(Progress(request.run, text, deadline_s=within_s))
 
-    recording = record(concrete, deadline_s=request.deadline_s, progress=progress, blocks=request.blocks)
+    totals = request.order == "totals"
+    recording = record(
+        concrete,
+        deadline_s=request.deadline_s,
+        progress=progress,
+        blocks=request.blocks,
+        capacity=room(TOTALS_BYTES) if totals else None,
+    )
     progress(f"Ordering {len(recording.accesses):,} accesses", None)
     order = None
-    if request.order != "none":
+    if request.order in ("grid", "block"):
         order = timeline.build(recording, "block" if request.order == "block" else "grid")
     counted = traffic.measure(recording, order)
     found = None
-    if len(recording.accesses) <= _MOST_CHECKED_ALONG:
+    if totals:
+        recording = recording.without_accesses()
+    elif len(recording.accesses) <= _MOST_CHECKED_ALONG:
         found = [asdict(f) for f in hazards.find(recording, c_is_input="beta" in concrete.kernel.args)]
     send(Recorded(request.run, recording.to_plain(), order.to_plain() if order else {}, counted.to_plain(), found))
 

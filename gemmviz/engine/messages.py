@@ -15,8 +15,9 @@ class RecordRequest:
     """Record a kernel: answered by `Progress`, then `Recorded`, or by `Failed`.
 
     ``path`` names the file (its suffix says the language), ``text`` is the source to record, which may differ from what
-    is on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline, totals only, in less
-    memory. ``blocks`` are the first block to record and the one after the last; None: all.
+    is on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``: not even
+    the accesses, only what they come to, in a fraction of the memory. ``blocks`` are the first block to record and the
+    one after the last; None: all.
     """
 
     run: int

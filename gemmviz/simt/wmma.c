@@ -29,17 +29,39 @@ static void put(const gv_fragment *f, void *p, uint32_t i, float value)
     else ((float *)p)[i] = value;
 }
 
-// Says at which row and column of the tile element i of a lane stands.
-static void place(const gv_fragment *f, uint32_t lane, uint32_t i, uint32_t *row, uint32_t *column)
+// Where each element of each lane stands in its tile. Worked out once per fragment: a product asks thousands of times.
+enum { MOST_ELEMENTS = 16, MOST_FRAGMENTS = 32 };
+typedef struct {
+    const gv_fragment *of;
+    uint8_t row[WARP][MOST_ELEMENTS], column[WARP][MOST_ELEMENTS];
+} places;
+
+static void work_out(places *p, const gv_fragment *f)
 {
-    uint32_t group = lane / 4, within = f->spread * (lane % 4);
-    *row = f->across ? within : group;
-    *column = f->across ? group : within;
-    for (int bit = 0; bit < 4; bit++) {
-        if (!(i >> bit & 1)) continue;
-        *row += (uint32_t)f->step[bit][0];
-        *column += (uint32_t)f->step[bit][1];
-    }
+    p->of = f;
+    for (uint32_t lane = 0; lane < WARP; lane++)
+        for (uint32_t i = 0; i < f->count; i++) {
+            uint32_t group = lane / 4, within = f->spread * (lane % 4);
+            uint32_t row = f->across ? within : group, column = f->across ? group : within;
+            for (int bit = 0; bit < 4; bit++) {
+                if (!(i >> bit & 1)) continue;
+                row += (uint32_t)f->step[bit][0];
+                column += (uint32_t)f->step[bit][1];
+            }
+            p->row[lane][i] = (uint8_t)row;
+            p->column[lane][i] = (uint8_t)column;
+        }
+}
+
+// A fragment is known by its address: each is a constant of the kernel's program. With more of them than there is room
+// for, the last place is worked out again and again.
+static const places *places_of(const gv_fragment *f)
+{
+    static places known[MOST_FRAGMENTS];
+    uint32_t at = 0;
+    while (at < MOST_FRAGMENTS - 1 && known[at].of && known[at].of != f) at++;
+    if (known[at].of != f) work_out(&known[at], f);
+    return &known[at];
 }
 
 // An operand comes in 8 x 8 halves at a time, whatever its layout: each lane reads two neighbours of a row of memory.
@@ -57,10 +79,10 @@ static void read_operand(const char *from, uint32_t leading, int by_columns, con
 // tf32 operand stand alone. (To be seen in the machine code: that each of these is a load of its own.)
 static void touch_elements(char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
-    uint32_t size = itemsize(f), width = f->spread == 2 && by_columns == f->across ? 2 : 1;
+    uint32_t size = itemsize(f), width = f->spread == 2 && by_columns == f->across ? 2 : 1, lane = gv_lane();
+    const places *at_lanes = places_of(f);
     for (uint32_t i = 0; i < f->count; i += width) {
-        uint32_t row, column;
-        place(f, gv_lane(), i, &row, &column);
+        uint32_t row = at_lanes->row[lane][i], column = at_lanes->column[lane][i];
         char *p = at + (by_columns ? column * leading + row : row * leading + column) * size;
         gv_access(p, width * size, x != NULL, pc);
         if (x) memcpy(p, (const char *)x + i * size, width * size);
@@ -72,9 +94,10 @@ void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, c
     uint32_t size = itemsize(f);
     if (f->accumulates || f->type == GV_TF32) touch_elements((char *)from, NULL, leading, by_columns, f, GV_PC);
     else read_operand(from, leading, by_columns, f, GV_PC);
+    const places *at = places_of(f);
+    uint32_t lane = gv_lane();
     for (uint32_t i = 0; i < f->count; i++) {
-        uint32_t row, column;
-        place(f, gv_lane(), i, &row, &column);
+        uint32_t row = at->row[lane][i], column = at->column[lane][i];
         memcpy((char *)x + i * size, (const char *)from + (by_columns ? column * leading + row : row * leading + column) * size, size);
     }
 }
@@ -90,35 +113,36 @@ typedef struct {
     const gv_fragment *fd, *fa, *fb, *fc;
 } product;
 
-static void gather(float tile[LARGEST][LARGEST], const gv_fragment *f, uint32_t lane, const void *x)
+static void gather(float tile[LARGEST][LARGEST], const gv_fragment *f, const places *at, uint32_t lane, const void *x)
 {
-    for (uint32_t i = 0; i < f->count; i++) {
-        uint32_t row, column;
-        place(f, lane, i, &row, &column);
-        tile[row][column] = get(f, x, i);
-    }
+    for (uint32_t i = 0; i < f->count; i++) tile[at->row[lane][i]][at->column[lane][i]] = get(f, x, i);
 }
 
 // Sums in double and rounds once: the hardware's own order and rounding of a sum are not documented.
 static void multiply(void *posted[32], uint32_t mask)
 {
     float a[LARGEST][LARGEST], b[LARGEST][LARGEST], c[LARGEST][LARGEST];
+    double sum[LARGEST][LARGEST];
     (void)mask;
+    const product *first = posted[0];
+    const places *at_a = places_of(first->fa), *at_b = places_of(first->fb), *at_c = places_of(first->fc);
     for (uint32_t lane = 0; lane < WARP; lane++) {
         const product *p = posted[lane];
-        gather(a, p->fa, lane, p->a);
-        gather(b, p->fb, lane, p->b);
-        gather(c, p->fc, lane, p->c);
+        gather(a, p->fa, at_a, lane, p->a);
+        gather(b, p->fb, at_b, lane, p->b);
+        gather(c, p->fc, at_c, lane, p->c);
     }
+    uint32_t rows = first->fd->rows, columns = first->fd->columns, depth = first->fa->columns;
+    for (uint32_t row = 0; row < rows; row++) {
+        for (uint32_t column = 0; column < columns; column++) sum[row][column] = c[row][column];
+        for (uint32_t k = 0; k < depth; k++)
+            for (uint32_t column = 0; column < columns; column++) sum[row][column] += (double)a[row][k] * b[k][column];
+    }
+    const places *at_d = places_of(first->fd);
     for (uint32_t lane = 0; lane < WARP; lane++) {
         const product *p = posted[lane];
-        for (uint32_t i = 0; i < p->fd->count; i++) {
-            uint32_t row, column;
-            place(p->fd, lane, i, &row, &column);
-            double sum = c[row][column];
-            for (uint32_t k = 0; k < p->fa->columns; k++) sum += (double)a[row][k] * b[k][column];
-            put(p->fd, p->d, i, (float)sum);
-        }
+        for (uint32_t i = 0; i < p->fd->count; i++)
+            put(p->fd, p->d, i, (float)sum[at_d->row[lane][i]][at_d->column[lane][i]]);
     }
 }
 

@@ -22,6 +22,8 @@ from gemmviz.trace.recording import Array, Recording, Site
 # Peak memory per access in all processes, of which the recording itself takes 23: timeline and traffic are worked out,
 # and everything goes to another process (measured: 95 bytes), which prepares it for the stage.
 _ANALYSIS_BYTES = 120
+# The same where only totals are asked for: the rows, those with several values, and what counting takes.
+TOTALS_BYTES = 36
 # From here on it is worth saying beforehand what a recording costs (a number of multiplications).
 _WORTH_SAYING = 1_000_000
 # What making the inputs and checking C may take beside the kernel. A kernel that was stopped inside malloc can leave
@@ -60,7 +62,7 @@ def record(
     kernel, problem = launch.kernel, launch.problem
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
-    capacity = capacity or _room()
+    capacity = capacity or room()
     least = sum(math.prod(problem.shape(matrix)) for matrix in MATRICES)
     if least > capacity and blocks is None:
         raise ConstraintError(
@@ -144,7 +146,7 @@ def _expected(launch: Launch, blocks: tuple[int, int] | None) -> cost.Cost | Non
         return None
 
 
-def _room() -> int:
-    """Return how many accesses fit in the memory that is free now."""
+def room(each: int = _ANALYSIS_BYTES) -> int:
+    """Return how many accesses fit in the memory that is free now, at so many bytes each."""
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(10_000, min(recorder.MAX_ACCESSES, free // _ANALYSIS_BYTES))
+    return max(10_000, min(recorder.MAX_ACCESSES, free // each))

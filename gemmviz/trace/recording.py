@@ -1,7 +1,7 @@
 """A recording: every memory access that a kernel's source really made, one row per access."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -188,6 +188,11 @@ class Recording:
     build_seconds: float = 0.0
     run_seconds: float = 0.0
     scope: tuple[int, int] | None = None
+
+    def without_accesses(self) -> "Recording":
+        """Return the recording with everything but its accesses: what totals are shown with."""
+        none = {f.name: getattr(self.accesses, f.name)[:0].copy() for f in fields(Accesses)}
+        return replace(self, accesses=Accesses(**none))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -63,6 +63,11 @@ class Traffic:
     running: npt.NDArray[np.int64]
     tile_steps: int
 
+    @property
+    def accesses(self) -> int:
+        """Accesses of all threads."""
+        return sum(a.reads + a.writes for a in self.arrays)
+
     def sectors(self, write: bool) -> int:
         """Return the global sectors read, or written, by the whole launch."""
         return sum(a.write_units if write else a.read_units for a in self.arrays if a.space == "global")

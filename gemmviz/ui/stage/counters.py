@@ -250,7 +250,7 @@ class Counters(QWidget):
         playable, metrics = self.session.playable, self.view.fontMetrics()
         rows = [HEADINGS, *(table(playable, playable.timeline.steps - 1) if playable else ())]
         widths = [
-            max(metrics.horizontalAdvance(line) for row in rows for line in row[column].split("\n")) + 12
+            max(metrics.horizontalAdvance(line) for row in rows for line in row[column].split("\n")) + 7
             for column in range(len(HEADINGS))
         ]
         spare = max(self.view.viewport().width() - sum(widths) - 2, 0) // len(HEADINGS)
