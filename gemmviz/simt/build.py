@@ -34,8 +34,13 @@ _PLAIN = {
         *("-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"),
         *("-mllvm", "-tsan-instrument-read-before-write=1"),
     ],
-    # The last one: dynamic shared memory, declared in one place and defined in another, needs no initialiser.
-    "gcc": ["-fno-tree-vectorize", "-fno-unroll-loops", "-fno-extern-tls-init"],
+    "gcc": [
+        *("-fno-tree-vectorize", "-fno-unroll-loops"),
+        # Dynamic shared memory, declared in one place and defined in another, needs no initialiser.
+        "-fno-extern-tls-init",
+        # Else a template's shared arrays are one for all libraries of the process: a variant's would be its base's.
+        "-fno-gnu-unique",
+    ],
 }
 # Arithmetic on halves is rounded after each operation, as on a GPU.
 _HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexcess-precision=16"]}

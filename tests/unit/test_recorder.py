@@ -1,5 +1,6 @@
 """The recorder on the ladder's own kernels, on kernels in other styles, and on broken ones."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -223,3 +224,15 @@ def test_a_recording_survives_the_way_through_plain_data() -> None:
     assert again.arrays == recording.arrays
     assert (again.accesses.element == recording.accesses.element).all()
     assert Traffic.from_plain(traffic.to_plain()).arrays == traffic.arrays
+
+
+@pytest.mark.parametrize("compiler", ["", "gcc"])
+def test_a_variant_has_its_own_shared_memory_beside_its_base_in_one_process(
+    compiler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if compiler and shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler} here")
+    monkeypatch.setenv("GEMMVIZ_CC", compiler)
+    for name in ("gputiled", "gputiled~pad-a"):
+        _, traffic = recorded(name, 8, TS=4)
+        assert {a.name: a.reads for a in traffic.arrays if a.space == "shared"} == {"As": 512, "Bs": 512}, name
