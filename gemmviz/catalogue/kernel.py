@@ -176,10 +176,6 @@ def parse(text: str, path: Path) -> Kernel:
 
 def _line_at_fault(message: str, text: str) -> int | None:
     """Return the line of the file that a message about its front matter is about, or None."""
-    found = _FENCE.search(text)
-    toml = re.search(r"at line (\d+)", message)
-    if toml:
-        return int(toml[1]) + (text[: found.start("body")].count("\n") if found else 0)
     # A message begins with the key that it is about, or with what it quotes from the file.
     quoted = re.search(r"'([^']+)'", message)
     return _line_of_key(re.split(r"[ .]", message)[0], text) or _line_with(quoted[1] if quoted else "", text)
@@ -198,7 +194,7 @@ def _line_with(part: str, text: str) -> int | None:
 
 
 def _front_matter(text: str, path: Path) -> dict[str, Any]:
-    body = text
+    body, found = text, None
     if path.suffix != ".toml":
         found = _FENCE.search(text)
         if found is None:
@@ -210,7 +206,11 @@ def _front_matter(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(body)
     except tomllib.TOMLDecodeError as error:
-        raise FrontMatterError(f"the front matter is not TOML: {error}") from None
+        # Its own line counts from the front matter's first: the message has the file's.
+        said = re.sub(r" \(at line \d+, column \d+\)", "", str(error))
+        at = re.search(r"at line (\d+)", str(error))
+        first = text[: found.start("body")].count("\n") if found else 0
+        raise FrontMatterError(f"the front matter is not TOML: {said}", int(at[1]) + first if at else None) from None
 
 
 def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:

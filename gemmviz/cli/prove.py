@@ -63,12 +63,15 @@ def _run(args: argparse.Namespace) -> int:
     for kernel in kernels:
         if kernel.backend != "cuda":
             raise ConstraintError(f"{kernel.name} does not run on a GPU, or has no source: there is nothing to prove")
-    if args.kept:
-        return _show_kept(kernels, args.json)
-    if args.counted:
-        return _again(proofs.read(args.counted), kernels, args.json)
-    command = ncu.tool()
+    if args.kept or args.counted:
+        if args.size or args.settings or [args.m, args.n, args.k] != [None] * 3 or (args.kept and args.counted):
+            raise ConstraintError("--kept and --counted go without each other, sizes and --set: a file holds its own")
+        return _show_kept(kernels, args.json) if args.kept else _again(proofs.read(args.counted), kernels, args.json)
     gpu = driver().device
+    try:
+        command = ncu.tool()
+    except Unavailable as error:
+        raise Unavailable(f"{error}; `gemmviz prove --kept` shows what was proved elsewhere") from None
     if gpu is None:
         raise Unavailable("no GPU, no counters: `gemmviz prove --kept` shows what was proved elsewhere")
     chosen = [job for kernel in kernels for job in _launches(kernel, _sizes(args), options.params(args))]
@@ -107,15 +110,15 @@ def _again(file: proofs.Proofs, kernels: list[Kernel], json_file: str | None) ->
 
 
 def _show_kept(kernels: list[Kernel], json_file: str | None) -> int:
-    shown = False
+    shown: list[Proof] = []
     for file in proofs.kept():
         found = [proof for kernel in kernels for proof in file.of(kernel)]
         if found:
             _out(json_file, file.machine, found)
-            shown = True
+            shown += found
     if not shown:
         raise GemmvizError("no proof is kept of this source: run `gemmviz prove` on a machine with Nsight Compute")
-    return 0
+    return 0 if all(proof.holds for proof in shown) else 1
 
 
 def _out(json_file: str | None, machine: Machine, found: list[Proof]) -> None:
@@ -154,6 +157,6 @@ def _print(machine: Machine, found: list[Proof]) -> None:
     counts = {name: sum(row.verdict == name for row in rows) for name in _COLOUR}
     same = sum(proof.recorded_wrong == 0 and proof.gpu_wrong == 0 for proof in found)
     out.print(
-        f"{same} of {len(found)} launches: C of the recording equals C of the GPU. "
+        f"{same} of {len(found)} launches: C is exact on small whole numbers, as recorded and on the GPU. "
         f"{counts['equal']} counters equal, {counts['explained']} explained, {counts['differs']} differ."
     )

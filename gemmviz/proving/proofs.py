@@ -130,7 +130,9 @@ def read(path: Path) -> Proofs:
                 f"{path.name} has version {plain['schema_version']}; this gemmviz reads {SCHEMA_VERSION}"
             )
         return Proofs(Machine(**plain["machine"]), tuple(Proof.from_plain(p) for p in plain["proofs"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except OSError as error:
+        raise GemmvizError(f"{path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise GemmvizError(f"{path.name} holds no proofs: {error}") from None
 
 

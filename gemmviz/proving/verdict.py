@@ -63,10 +63,14 @@ def compare(prediction: Prediction, counted: Counted) -> list[Compared]:
         as_compiled = None
         for figure in figures:
             what = f"{space} {way} {figure}"
-            measured = counted.counters.get(what)
-            if measured is None or not (coarse or measured):
-                continue
             predicted = _figure(figure, (s.cost for s in coarse))
+            measured = counted.counters.get(what)
+            if measured is None:
+                if coarse:
+                    found.append(Compared(what, predicted, 0, "differs", "the GPU's counter is missing"))
+                continue
+            if not (coarse or measured):
+                continue
             if predicted == measured:
                 found.append(Compared(what, predicted, measured, "equal"))
                 continue
@@ -84,8 +88,9 @@ def _explained(what: str, figure: str, predicted: int, measured: int, costs: lis
     if costs is None:
         return Compared(what, predicted, measured, "differs", note)
     adjusted = _figure(figure, costs)
-    near = abs(adjusted - measured) <= _CLOSE * max(measured, 1)
-    if adjusted != measured:
+    near = adjusted == measured
+    if not near:
+        near = what.startswith("shared") and abs(adjusted - measured) <= _CLOSE * measured
         note += f"{'; ' if note else ''}with the accesses of the machine code the recording gives {adjusted:,}"
     return Compared(what, predicted, measured, "explained" if near else "differs", note, adjusted)
 

@@ -170,6 +170,7 @@ class Choice(Measured):
         self.params = {name: self.params[name] for name in kernel.params}
         self.bench_params = {name: self.bench_params.get(name, value) for name, value in kernel.defaults.items()}
         self.kernel = kernel
+        self.drop_stale(kernel)
         self.chosen.emit()
 
     # The launch

@@ -71,6 +71,14 @@ class Measured:
             self.figures.forget(kernel.name)
         self._variants[kernel.name] = kernel.base_name, kernel
 
+    def drop_stale(self, kernel: Kernel) -> None:
+        """Forget the figures of a variant whose text is another one by now."""
+        before = self._variants.get(kernel.name)
+        if before is not None and before[1].sha256 != kernel.sha256:
+            del self._variants[kernel.name]
+            self.figures.forget(kernel.name)
+            self.measured.emit(kernel.base_name)
+
     def forget(self, name: str) -> None:
         """Drop the figures of a kernel and of its variants: its text has changed."""
         for variant in [variant for variant, (base, _) in self._variants.items() if base == name]:

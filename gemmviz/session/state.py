@@ -7,6 +7,7 @@ import numpy as np
 from psygnal import Signal
 
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
 from gemmviz.session.choice import Choice
 from gemmviz.session.found import Found
 from gemmviz.trace.playable import Playable
@@ -94,9 +95,12 @@ class Session(Choice):
 
     @property
     def outdated(self) -> bool:
-        """Whether the picture is of another text than the one that is shown."""
+        """Whether the picture is of another text, size or parameters than those that are chosen."""
         recording = self.playable.recording if self.playable else None
-        return recording is not None and recording.text != self.text
+        if recording is None:
+            return False
+        shown = recording.text, Problem(recording.m, recording.n, recording.k), recording.params
+        return shown != (self.text, self.problem, self.params)
 
     @property
     def line(self) -> int:

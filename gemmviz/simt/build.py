@@ -27,6 +27,8 @@ _HERE = Path(__file__).parent
 _COMMON = [
     *("-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fstack-clash-protection", "-w"),
     "-ftrivial-auto-var-init=pattern",
+    # C++ lets a compiler take it that every loop ends: one that does not has to be met, and named.
+    "-fno-finite-loops",
 ]
 _PLAIN = {
     # The last pair: else a read that is followed by a write to the same address is not called out.

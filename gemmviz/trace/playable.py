@@ -60,6 +60,26 @@ class Playable:
         return first
 
     @cached_property
+    def wrong_from(self) -> npt.NDArray[np.int64]:
+        """Per element of C (m x n), the step from which it holds a wrong value for good; the number of steps if right.
+
+        An element that is never written counts as wrong from the last step on, unless other blocks were to write it.
+        """
+        recording, steps = self.recording, self.timeline.steps
+        info, log = recording.arrays[2], recording.accesses
+        rows = np.flatnonzero((log.array == 2) & log.write)
+        position, element, _ = recording.covered(rows)
+        last = np.full(info.size, -1, np.int64)
+        np.maximum.at(last, element, self.timeline.step_of_row[rows[position]])
+        at = np.full(info.shape, -1, np.int64)
+        at[info.cells(np.arange(info.size))] = last
+        wrong = ~(recording.c == recording.a @ recording.b)
+        if recording.scope is not None:
+            wrong &= at >= 0
+        from_step: npt.NDArray[np.int64] = np.where(wrong, np.where(at >= 0, at, steps - 1), steps)
+        return from_step
+
+    @cached_property
     def moved_bytes(self) -> npt.NDArray[np.int64]:
         """Per step, bytes moved between the kernel and global memory so far, sectors counted whole."""
         is_global = [a.space == "global" for a in self.recording.arrays]
@@ -107,4 +127,6 @@ class Playable:
         """Compute the parts that are computed on demand, and return self."""
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
         _ = self.timeline.step_of_row, self._block_steps, self.provenance
+        if self.recording.wrong:
+            _ = self.wrong_from
         return self

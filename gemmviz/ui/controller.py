@@ -8,6 +8,8 @@ from itertools import count
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gemmviz.bench import store
+from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.results import FAILURES
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
@@ -273,6 +275,7 @@ class Controller(QObject):
             case Done():
                 session.set_progress("bench", None)
                 self._keep(reply.document)
+                self._say_failed(reply.document)
                 if not session.device:
                     self._probe_run = 0  # the run had taken the place of the probe
                     self._probe_once()
@@ -287,6 +290,15 @@ class Controller(QObject):
         kernel, base = self.session.kernel, self.session.base
         message = reply.message.replace(kernel.path.name, base.path.name)
         return _failure(replace(reply, message=message))
+
+    def _say_failed(self, document: dict) -> None:
+        """Say why the only kernel of a run has no figure: nothing else in the window would."""
+        rows = [row for row in document.get("results", []) if row["backend"] != TRANSFER]
+        failed = [row for row in rows if row["status"] in FAILURES]
+        if self.session.message is None and len(rows) == len(failed) == 1:
+            row = failed[0]
+            said = f"{row['label']} was run and has no GFLOPS. {row['status']}: {row['message']}"
+            self.session.tell(Message(said, "warning", lasting=True))
 
     def _keep(self, document: dict) -> None:
         """Take the result file of a run, and keep it among the past runs of this machine."""

@@ -8,6 +8,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.trace import timeline, traffic
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.record import record
+from gemmviz.ui.stage.caption import about_cell
 from gemmviz.ui.stage.cell_text import lanes_at
 
 
@@ -54,3 +55,15 @@ def test_only_the_first_warp_of_the_block_is_named(block: int) -> None:
     step = int((shown.timeline.array == 0).argmax())
     lanes = lanes_at(shown, 0, step, block)
     assert len(lanes) == 32 and set(lanes.values()) == {f"L{lane}" for lane in range(32)}
+
+
+def test_what_is_wrong_in_c_shows_from_its_last_write_on() -> None:
+    broken = playable("gputiled~no-second-barrier", 8, TS=4)
+    recording = broken.recording
+    wrong = recording.c != recording.a @ recording.b
+    assert wrong.any() and not wrong.all()
+    last = broken.timeline.steps - 1
+    assert ((broken.wrong_from <= last) == wrong).all()
+    assert (broken.wrong_from > last - 1).all()  # C is stored in the last step
+    assert "WRONG: " in about_cell(broken, 2, int(wrong.ravel().argmax()), last, 0)
+    assert "WRONG: " not in about_cell(broken, 2, int((~wrong).ravel().argmax()), last, 0)

@@ -179,6 +179,8 @@ def test_a_defect_keeps_it_from_being_measured_until_somebody_wants_that(loop, q
     qtbot.mouseClick(anyway, Qt.MouseButton.LeftButton)
     wait_measured(loop, qtbot)
     assert session.results["hostmult1~edited"]["status"] == "wrong"
+    qtbot.waitUntil(lambda: session.message is not None, timeout=5000)
+    assert "has no GFLOPS. wrong: " in session.message.text
     session.revert()
 
 

@@ -94,9 +94,27 @@ def test_what_a_compiler_may_make_of_reads_is_counted_too(prediction: Prediction
 def test_reads_of_the_same_element_may_become_one() -> None:
     spot = Spot(9, 1, "As", "shared", False, 4, Cost(80, 80, 80), {4: Cost(20, 20, 20)})
     code = Instruction(9, "LDS R1, [R2]", "shared", False, 32, 20, 0, 0, 20)
-    counted = Counted({"shared load wavefronts": 20}, [code])
-    (row,) = compare(Prediction(1, 0, (spot,)), counted)
+    counted = Counted({"shared load wavefronts": 20, "shared load conflicts": 0}, [code])
+    row = next(r for r in compare(Prediction(1, 0, (spot,)), counted) if r.what == "shared load wavefronts")
     assert row.verdict == "explained" and "4 times" in row.note
+
+
+def test_a_counter_that_is_missing_proves_nothing(counted: Counted, prediction: Prediction) -> None:
+    rows = compare(prediction, Counted({}, counted.instructions))
+    assert rows and {row.verdict for row in rows} == {"differs"}
+
+
+def test_global_counters_must_come_out_to_the_last_one() -> None:
+    spot = Spot(9, 1, "A", "global", False, 4, Cost(1000, 4000, 4000), {})
+    code = Instruction(9, "LDG.E R1, [R2]", "global", False, 32, 1000, 1000, 4001, 0)
+    counted = Counted({"global load sectors": 4001, "global load requests": 1000}, [code])
+    verdicts = {row.what: row.verdict for row in compare(Prediction(1, 0, (spot,)), counted)}
+    assert verdicts == {"global load sectors": "differs", "global load requests": "equal"}
+
+
+def test_kept_proofs_have_their_own_sizes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["prove", "--kept", "gputiled", "--size", "64"]) == 2
+    assert "a file holds its own" in capsys.readouterr().err
 
 
 def test_other_text_is_no_report() -> None:

@@ -146,12 +146,12 @@ class Checks(QObject):
 
     def _fault(self, run: _Run) -> str:
         """Say why a kernel must not be measured unasked; empty when nothing speaks against it."""
-        defects = {words.key(f): f for report in run.reports for f in report.findings}
+        defects = {words.key(f): (f, report) for report in reversed(run.reports) for f in reversed(report.findings)}
         if defects:
-            first = next(iter(defects.values()))
+            first, report = next(reversed(defects.values()))
             more = f", and {len(defects) - 1} more" if len(defects) > 1 else ""
             where = f"line {first.line}: " if first.line else ""
-            return f"{where}{words.kind(first)}: {words.sentence(first)}{more}"
+            return f"at {report.problem}, {where}{words.kind(first)}: {words.sentence(first)}{more}"
         looked = [report for report in run.reports if not report.refused]
         if not looked:
             return f"it cannot be checked: {run.reports[0].refused if run.reports else 'nothing was recorded'}"

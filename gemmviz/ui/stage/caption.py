@@ -52,6 +52,10 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
             parts[0] += f" of {thread_text(recording, owner, thread)}"
         elif recording.threads > 1:
             parts[0] += f" of thread {thread}"
+        if recording.wrong and playable.wrong_from[row, column] <= step:
+            wanted = float(recording.a[row] @ recording.b[:, column])
+            got = float(recording.c[row, column])
+            parts.insert(0, f"WRONG: {number(got) or 'nothing'} instead of {number(wanted)}")
         if owner >= 0:
             parts.append(fed_text(playable, row, column))
     elif info.space == "shared":
@@ -73,6 +77,8 @@ def fed_text(playable: Playable, row: int, column: int) -> str:
     fed = playable.provenance.fed(row, column)
     counts = [("A", fed.reads(A)), ("B", fed.reads(B)), ("shared", fed.shared_reads)]
     said = ", ".join(f"{name} {thousands(len(rows))}×" for name, rows in counts if len(rows))
+    if fed.unknown:
+        return f"fed by {said + ' and ' if said else ''}values in shared memory whose origin cannot be told"
     if not said:
         return "no read of its row of A or its column of B fed it"
     return f"fed by {said}{', read by its warp' if fed.by_warp else ''}"

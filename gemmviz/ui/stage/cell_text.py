@@ -18,6 +18,7 @@ _LEGIBLE = 15.0
 BANK_LABEL = 36.0
 # In smaller cells there is room for one text: the lane that accesses the cell now says more than its value.
 _BESIDE_VALUE, _LANE_LEGIBLE = 26.0, 20.0
+_SMALLEST = 9
 _MOST_VALUES = 6000
 
 
@@ -68,7 +69,7 @@ class CellText:
         matrix = scene.values(self._playable, panel.array, step, block)[part].tolist()
         colours = image[part][..., :3].tolist()
         size = int(min(panel.cell * 0.54, 28))
-        small = max(9, int(panel.cell * 0.18))
+        small = max(_SMALLEST, int(panel.cell * 0.18))
         info = self._playable.recording.arrays[panel.array]
         banks = info.space == "shared" and panel.cell >= BANK_LABEL
         lanes = lanes_at(self._playable, panel.array, step, block) if panel.cell >= _LANE_LEGIBLE else {}
@@ -78,6 +79,8 @@ class CellText:
                 x, y = panel.x + j * panel.cell, panel.y + i * panel.cell
                 shade = ink(self._theme, tuple(hue))
                 lane = lanes.get(i * panel.columns + j, "")
+                if (len(lane) + 0.5) * 0.6 * (small if beside else _SMALLEST) > panel.cell:
+                    lane = ""  # nobody could read it
                 text = number(value) if beside or not lane else lane
                 if text:
                     fit = min(size, int(panel.cell * (1.45 if beside or not lane else 1.25) / len(text)))

@@ -112,10 +112,10 @@ def proved(session: Session) -> tuple[str, str]:
     for file in session.proofs:
         found = [proof for proof in file.of(session.kernel) if proof.holds]
         if found:
-            where = f"proved on {file.machine.gpu}"
+            where = f"source proved on {file.machine.gpu}"
             rows = [f"{proved_on(session.kernel, [file])}:"]
             for proof in found:
-                rows.append(f"{proof.label} at {proof.size}: C of the recording equals C of the GPU")
+                rows.append(f"{proof.label} at {proof.size}: C is exact in the recording and on the GPU")
                 rows += [f"    {c.what}: {_beside(c)}" for c in proof.compared]
             return where, "\n".join(rows)
     return "", ""
@@ -253,7 +253,9 @@ class Counters(QWidget):
             max(metrics.horizontalAdvance(line) for row in rows for line in row[column].split("\n")) + 7
             for column in range(len(HEADINGS))
         ]
-        spare = max(self.view.viewport().width() - sum(widths) - 2, 0) // len(HEADINGS)
+        # Of the panel's own width: the table has its new one only after this. Room is left for its scroll bar.
+        room = self.width() - 2 * self.view.frameWidth() - self.view.verticalScrollBar().sizeHint().width()
+        spare = max(room - sum(widths) - 2, 0) // len(HEADINGS)
         for column, width in enumerate(widths[:-1]):  # the last one takes what is left
             self.view.setColumnWidth(column, width + spare)
 

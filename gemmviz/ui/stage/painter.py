@@ -19,6 +19,7 @@ from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.theme import Theme
 
 _MOST_OUTLINES = 600
+_MOST_CROSSES = 4096
 _SMALLEST_FRAMED = 2.0
 
 
@@ -95,6 +96,7 @@ class StagePainter:
             self._draw_held(painter, panel, moment)
             self._draw_sectors(painter, panel, moment)
             self._draw_accesses(painter, panel, moment)
+            self._draw_wrong(painter, panel, moment)
             self._draw_selection(painter, panel, placed, moment)
         for panel, image in zip(placed, images, strict=True):
             self._text.draw(painter, panel, middle, moment.step, moment.block, image, ratio)
@@ -182,6 +184,20 @@ class StagePainter:
             ]
         )
 
+    def _draw_wrong(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
+        """Cross out the elements of C that are wrong and stay so."""
+        if panel.array != scene.C or not self.playable.recording.wrong or panel.cell < _SMALLEST_FRAMED:
+            return
+        rows, columns = np.nonzero(self.playable.wrong_from <= moment.step)
+        if len(rows) > _MOST_CROSSES:
+            return
+        width, side = max(1.2, panel.cell / 16), panel.cell
+        # With a rim, to be seen on cells of any colour.
+        for pen in (QPen(QColor(self.theme.background), width + 2), QPen(QColor(self.theme.bad), width)):
+            painter.setPen(pen)
+            for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+                _cross(painter, QRectF(panel.x + column * side, panel.y + row * side, side, side))
+
     def _draw_selection(self, painter: QPainter, panel: Panel, placed: list[Panel], moment: Moment) -> None:
         if moment.cell is None or moment.cell[0] != panel.array:
             return
@@ -255,11 +271,13 @@ class StagePainter:
             (QColor(theme.read), 1.2, "read"),
             (QColor(theme.write), 3.0, "written"),
         ]
+        if recording.wrong:
+            entries.append((QColor(0, 0, 0, 0), -3.0, "wrong"))
         if recording.backend == "cuda":
             hue = QColor(*theme.owner(0, 0))
             entries.append((hue, 0.0, "owner; faint: not written"))
             entries.append((QColor(0, 0, 0, 0), -1.0, "chosen block, its tiles"))
-            entries.append((QColor(0, 0, 0, 0), -2.0, "its warp 0: sectors, lanes (L)"))
+            entries.append((QColor(0, 0, 0, 0), -2.0, "its warp 0: sectors, lanes (L; zoom in)"))
         elif recording.threads > 1:
             entries.append((QColor(*theme.owner(1, 0)), 0.0, "C already written, by thread"))
         else:
@@ -277,12 +295,22 @@ class StagePainter:
                 if frame == -1:
                     pen.setStyle(Qt.PenStyle.DashLine)
                 painter.setPen(pen)
-                painter.drawRect(box.adjusted(1, 1, -1, -1))
+                if frame == -3:
+                    painter.setPen(QPen(QColor(theme.bad), 2))
+                    _cross(painter, box)
+                else:
+                    painter.drawRect(box.adjusted(1, 1, -1, -1))
             x += size + 6
             painter.setPen(QColor(theme.muted))
             room = QRectF(x, line.top(), line.right() - x, line.height())
             painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
             x += self.metrics.horizontalAdvance(text) + height * 0.75
+
+
+def _cross(painter: QPainter, box: QRectF) -> None:
+    inner = box.adjusted(box.width() / 8, box.height() / 8, -box.width() / 8, -box.height() / 8)
+    painter.drawLine(inner.topLeft(), inner.bottomRight())
+    painter.drawLine(inner.topRight(), inner.bottomLeft())
 
 
 def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFocusEvent, QFont, QMouseEvent, QPainter, QPa
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.session import Session
+from gemmviz.trace.recording import Recording
 from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank
 from gemmviz.ui.stage.scene import C, Panel
 from gemmviz.ui.theme import THEMES
@@ -115,14 +116,18 @@ class Stage(QWidget):
         theme, session = THEMES[self.session.theme], self.session
         busy = session.progress["record"]
         shown = session.playable.recording
-        before = " of the text before" if shown.kernel.partition("~")[0] == session.base.name else ""
-        text = f"still showing {shown.label}{before}" + (f"  ·  {busy[0]}…" if busy else "")
+        before = " of the text before" if shown.text != session.text and self._is_of_base(shown) else ""
+        size = f" at {shown.m} × {shown.n} × {shown.k}"
+        text = f"still showing {shown.label}{size}{before}" + (f"  ·  {busy[0]}…" if busy else "")
         height = self.fontMetrics().height() * 1.6
         box = QRectF(4, self.height() - height - 2, self.width() - 8, height)
         painter.fillRect(box, QColor(theme.raised))
         painter.setPen(QColor(theme.text))
         painter.drawRect(box)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _is_of_base(self, shown: Recording) -> bool:
+        return shown.kernel.partition("~")[0] == self.session.base.name
 
     def _empty_text(self) -> tuple[str, str]:
         kernel = self.session.kernel
