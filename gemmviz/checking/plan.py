@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gemmviz.catalogue.errors import ConstraintError, GemmvizError
+from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
@@ -53,14 +53,16 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Pl
     Raises
     ------
     ConstraintError
-        When the kernel takes no size near the usual ones.
+        When the kernel takes no size near the usual ones: what it requires.
+    FrontMatterError
+        When that cannot be evaluated.
     """
     chosen = Plan()
     asked = list(sizes)
     base = kernel.defaults | params
     own = asked or [size for size in (nearest_size(kernel, _EVEN, base), uneven(kernel, base)) if size]
     if not own:
-        raise ConstraintError(f"{kernel.name} takes no size near {_EVEN}: name one with --size")
+        launch(kernel, _EVEN, base)  # refuses and says why: a parameter may be at fault, and not the size
     chosen.launches = [(size, base) for size in dict.fromkeys(own)]
     if params:
         return chosen

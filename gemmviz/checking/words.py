@@ -39,7 +39,10 @@ def sentence(thing: Finding | SiteTraffic) -> str:
         )
     counted = _COUNTED.get(thing.kind)
     times = f"; {thing.count:,} {counted}" if counted and thing.count > 1 else ""
-    return f"{thing.text}{times}"
+    # Operands that are right one by one are mispaired where they are used, and C is wrong where it is stored.
+    used = thing.kind == "wrong result" and thing.array == "C" and thing.other_line
+    last_use = f"; the last use of an operand is in line {thing.other_line}" if used else ""
+    return f"{thing.text}{times}{last_use}"
 
 
 def names(reports: Iterable[Report]) -> str:

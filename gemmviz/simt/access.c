@@ -177,6 +177,8 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     const watched *a = &known[i];
     if (!(how & GV_ANY_ALIGNMENT) && at & (bytes - 1)) { // what is accessed at once is a power of two
         r->fault_address = at;
+        r->fault_bytes = bytes;
+        r->fault_write = write != 0;
         gv_stop(GV_MISALIGNED);
     }
     uint64_t first = element_at(a, at - a->start);

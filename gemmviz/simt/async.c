@@ -107,6 +107,8 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
     if (source_bytes && (uintptr_t)global & (bytes - 1)) {
         gv_now.run->last_pc = pc;
         gv_now.run->fault_address = (uintptr_t)global;
+        gv_now.run->fault_bytes = bytes;
+        gv_now.run->fault_write = 0;
         gv_stop(GV_MISALIGNED);
     }
     // What is read at once is a power of two in size.

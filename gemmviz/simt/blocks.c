@@ -189,6 +189,8 @@ static void pass_on_fault(uint32_t workers)
     r->last_pc = worst->last_pc;
     r->fault_address = worst->fault_address;
     r->fault_other = worst->fault_other;
+    r->fault_bytes = worst->fault_bytes;
+    r->fault_write = worst->fault_write;
     gv_now.block = worst->fault_block;
     gv_now.thread = worst->fault_thread;
     gv_stop(worst->status);

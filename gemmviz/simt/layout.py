@@ -101,4 +101,6 @@ class Run(ct.Structure):
         ("fault_block", ct.c_uint32),
         ("fault_thread", ct.c_uint32),
         ("fault_other", ct.c_uint32),
+        ("fault_bytes", ct.c_uint32),
+        ("fault_write", ct.c_uint32),
     )

@@ -21,6 +21,7 @@ from gemmviz.catalogue.problem import poison_byte
 from gemmviz.simt import carved, copies, debuginfo, noticed
 from gemmviz.simt.copies import Copies
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Run, Status
+from gemmviz.simt.misaligned import misaligned
 from gemmviz.simt.noticed import who
 from gemmviz.simt.overrun import meant
 
@@ -385,8 +386,7 @@ def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int)
             )
         case Status.MISALIGNED:
             raise KernelFault(
-                f"{where}: {culprit} accesses several elements at once at an address that is no multiple of their "
-                f'size ({job.fault_address:#x}): a GPU stops with "misaligned address"',
+                f"{where}: {culprit} {misaligned(job, info.shared)}",
                 line or None,
             )
         case Status.ASSERTION:

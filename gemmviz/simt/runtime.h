@@ -73,6 +73,7 @@ typedef struct {
     int32_t status, signal;
     uintptr_t fault_pc, last_pc, fault_address;
     uint32_t fault_block, fault_thread, fault_other;
+    uint32_t fault_bytes, fault_write; // what was accessed at fault_address, where this is misaligned
 } gv_run;
 
 int gv_record(gv_run *run);

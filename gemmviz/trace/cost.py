@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.catalogue.errors import GemmvizError, KernelTimeout
+from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.simt import recorder
@@ -24,6 +25,8 @@ _SMALL_VOLUMES = (48**3, 96**3)
 # Writing accesses down takes about so much longer than counting them (measured, benchmarks/recording.py).
 _RECORDING_FACTOR = 3.0
 _MOST_TRIES = 8
+# Matrices with more elements may not even fit as zeros that take no memory: then a search begins at a smaller size.
+_MOST_ELEMENTS, _START = 1 << 30, 512
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,11 @@ def largest_size(job: Launch, capacity: int) -> Problem | None:
     capacity
         Most accesses.
     """
+    if sum(math.prod(job.problem.shape(matrix)) for matrix in MATRICES) > _MOST_ELEMENTS:
+        size = _cube(job, _START)
+        if size is None:
+            return None
+        job = launch(job.kernel, Problem.cube(size), job.params)
     known = expect(job).accesses
     wanted = (job.problem.m * job.problem.n * job.problem.k * capacity / max(known, 1)) ** (1 / 3)
     fits, too_large = 0, math.inf
@@ -260,9 +268,13 @@ def _by_sizes(counter: _Counter, job: Launch) -> Count:
 def fitting(job: Launch, capacity: int) -> str:
     """Say for people which scope of a launch that is too large would fit."""
     try:
-        size, blocks = largest_size(job, capacity), most_blocks(job, capacity)
+        size = largest_size(job, capacity)
     except GemmvizError:
         return "does it end? If so, record a smaller size"
+    try:
+        blocks = most_blocks(job, capacity)
+    except GemmvizError:  # the matrices do not even fit
+        blocks = 0
     some = f"the first {blocks:,} of its {job.blocks:,} blocks" if blocks > 1 else "its first block" if blocks else ""
     if size is None:
         return f"{some} should fit" if some else "does it end? If so, record a smaller size"

@@ -90,6 +90,9 @@ class Fed:
         that by the owner. Of a value that the owner uses as it reads it, `use` is `read`, and `write` is -1.
     by_warp
         Whether this is what the owner's whole warp read.
+    unknown
+        Whether the owner also used values from shared memory of which nobody knows where they were read: paths may be
+        missing.
     """
 
     matrix: Ints
@@ -98,12 +101,12 @@ class Fed:
     write: Ints
     use: Ints
     by_warp: bool
+    unknown: bool = False
 
     def taken(self, which: Ints) -> "Fed":
         """Return some of the paths, in the order given."""
-        return Fed(
-            self.matrix[which], self.k[which], self.read[which], self.write[which], self.use[which], self.by_warp
-        )
+        columns = {name: getattr(self, name)[which] for name in ("matrix", "k", "read", "write", "use")}
+        return replace(self, **columns)
 
     def reads(self, matrix: int) -> Ints:
         """Return the different rows that read A (0) or B (1) from global memory."""
@@ -145,8 +148,9 @@ class Provenance:
         self._bits = max(len(log) - 1, 1).bit_length()
         self._index = self._sorted_index()
         self._answered: tuple[tuple[int, int], Fed] | None = None
-        self._stages = np.zeros(len(log), bool)  # reads whose value went on to shared memory
+        self._stages = np.zeros(len(log), bool)  # reads whose value went on to shared memory, or may have
         self._stages[staged.read[staged.read >= 0]] = True
+        self._stages[staged.doubtful] = True
         block, thread = recording.owners
         owners = (block * recording.threads + thread)[block >= 0]
         self._owned = np.bincount(owners, minlength=recording.blocks * recording.threads)
@@ -233,7 +237,7 @@ class Provenance:
         if self._owned[owner.block * self.recording.threads + owner.thread] > 1:
             alone = _closest(alone)
         known = min(alone.covered(_A), alone.covered(_B))
-        if self.recording.backend != "cuda" or known == self.recording.k:
+        if self.recording.backend != "cuda" or known == self.recording.k or alone.unknown:
             return alone
         first = owner.warp * WARP
         together = self._paths(owner.block, first, first + WARP, row, column)
@@ -248,12 +252,14 @@ class Provenance:
     def _paths(self, block: int, first: int, last: int, row: int, column: int) -> Fed:
         """Return what the threads of a block from `first` up to `last` read of a row of A and a column of B."""
         found = [self._direct(matrix, block, first, last, row, column) for matrix in (_A, _B)]
+        unknown = False
         if self._shared.any():
-            found.append(self._through_shared(block, first, last, row, column))
+            through, unknown = self._through_shared(block, first, last, row, column)
+            found.append(through)
         paths = np.concatenate(found, axis=1)
         order = np.argsort(self.timeline.step_of_row[paths[-1]], kind="stable")
         matrix, k, read, write, use = paths[:, order]
-        return Fed(matrix, k, read, write, use, by_warp=last - first > 1)
+        return Fed(matrix, k, read, write, use, last - first > 1, unknown)
 
     def _direct(self, matrix: int, block: int, first: int, last: int, row: int, column: int) -> Ints:
         """Return paths (matrix, k, read, write, use) of the reads whose values stayed with their threads."""
@@ -270,8 +276,8 @@ class Provenance:
         reads, k = reads[mine], k[mine]
         return np.stack([np.full(len(k), matrix), k, reads, np.full(len(k), -1), reads])
 
-    def _through_shared(self, block: int, first: int, last: int, row: int, column: int) -> Ints:
-        """Return paths (matrix, k, read, write, use) by shared memory."""
+    def _through_shared(self, block: int, first: int, last: int, row: int, column: int) -> tuple[Ints, bool]:
+        """Return paths (matrix, k, read, write, use) by shared memory, and whether some could not be found."""
         log, history, staged = self.recording.accesses, self.history, self.staged
         begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
         thread = log.thread[begin:end]
@@ -293,7 +299,7 @@ class Provenance:
             fits, k = (i == row, j) if matrix == _A else (j == column, i)
             from_it, k = from_it[fits], k[fits]
             found.append(np.stack([np.full(len(k), matrix), k, read[from_it], write[from_it], uses[from_it]]))
-        return np.concatenate(found, axis=1)
+        return np.concatenate(found, axis=1), bool(staged.unknown[item].any())
 
 
 def _closest(paths: Fed) -> Fed:

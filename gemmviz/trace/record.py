@@ -65,9 +65,10 @@ def record(
     capacity = capacity or room()
     least = sum(math.prod(problem.shape(matrix)) for matrix in MATRICES)
     if least > capacity and blocks is None:
+        progress(f"Looking for how much of {launch.label} would fit", BUILD_TIMEOUT_S + _AROUND_S)
         raise ConstraintError(
             f"{kernel.name} at {problem} makes more than {capacity:,} accesses, as A, B and C have {least:,} elements: "
-            "record a smaller size"
+            f"{cost.fitting(launch, capacity)}"
         )
     started = time.perf_counter()
     progress(f"Compiling {launch.label} for recording", BUILD_TIMEOUT_S + _AROUND_S)

@@ -4,7 +4,10 @@ An asynchronous copy says so itself. Of a copy through registers the recording s
 *attributed*: in a kernel's text, each store to a tile takes its value from one certain load (of a vector: from one
 certain part of it). So every load is tried for every store: as the latest before it, as one a few times earlier (a
 vector's worth of loads, then the stores; double buffering), or as the load of the same ordinal (a loop that loads, then
-a loop that stores). The one whose values fit best is taken, and a single store keeps it only where its own value fits.
+a loop that stores), however much the thread does in between. A kernel that loads ahead fills the same registers in two
+places, before its loop and in it: where no single load fits, several loads of the same matrix are tried together, and
+then each load by its number (`gemmviz.trace.ordinals`). What fits is taken, and a single store keeps it only where its
+own value fits. Where nothing fits, the source is not known.
 Zeros have no source: the matrices of a recording hold none, it is the kernel that fills the edges of tiles with them.
 """
 
@@ -13,12 +16,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.ordinals import matched
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.requests import Ints, earlier
 
 _LAGS = 8  # loads by which a load may lie back
 _SAMPLE = 2048  # stores of an instruction that decide which load feeds it
 _PARTS = 16  # elements that one access covers at most
+# By chance a sixth of the values fit, as the matrices hold six. A right rule fits them all, but for what a defect of
+# the kernel disturbs.
+_SURE = 0.9
+# Several loads are tried together on the first stores of a few threads, starting from the most promising ones.
+_THREADS, _FIRST, _SEEDS = 32, 64, 6
 
 
 @dataclass(frozen=True)
@@ -31,13 +40,19 @@ class Staged:
         int64, the writing access and the element that it writes.
     read, read_element
         int64, the access that read the value from global memory, and the element that it read; -1 where there is none
-        (results, zeros, values that were computed).
+        (results, zeros, values that were computed), and where it is not known.
+    unknown
+        bool, whether it was read from A or B by the look of its instruction's values, and nobody knows by which access.
+    doubtful
+        int64, in order, the accesses to global memory that may have read one of those.
     """
 
     row: Ints
     element: Ints
     read: Ints
     read_element: Ints
+    unknown: npt.NDArray[np.bool_]
+    doubtful: Ints
 
 
 @dataclass(frozen=True)
@@ -64,13 +79,18 @@ def staged(recording: Recording) -> Staged:
     position, element, value = recording.covered(writes)
     row = writes[position]
     read, read_element = np.full((2, len(row)), -1, np.int64)
-    at = np.flatnonzero(shared[log.array[row]] & (value != 0))
+    unknown, doubtful = np.zeros(len(row), bool), np.zeros(0, np.int64)
+    arrives = np.zeros(len(log), bool)
+    arrives[log.copies[:, 0]] = True
+    at = np.flatnonzero(shared[log.array[row]] & (value != 0) & ~arrives[row])
     if len(at):
         loads = np.flatnonzero(~log.write & ~shared[log.array])
         position, load_element, load_value = recording.covered(loads)
         source = _items(recording, loads[position], load_element, load_value)
         target = _items(recording, row[at], element[at], value[at])
-        found = _link(recording, target, source)
+        found, lost = _link(recording, target, source)
+        unknown[at[target.place[lost]]] = True
+        doubtful = _doubtful(recording, target, lost, source)
         linked = np.flatnonzero(found >= 0)
         place = at[target.place[linked]]
         read[place], read_element[place] = source.row[found[linked]], source.element[found[linked]]
@@ -78,7 +98,7 @@ def staged(recording: Recording) -> Staged:
         first, last = np.searchsorted(row, (write, write + 1))
         read[first:last] = origin
         read_element[first:last] = log.element[origin] + np.arange(last - first) if origin >= 0 else -1
-    return Staged(row, element, read, read_element)
+    return Staged(row, element, read, read_element, unknown, doubtful)
 
 
 def _items(recording: Recording, row: Ints, element: Ints, value: npt.NDArray[np.float32]) -> _Items:
@@ -92,32 +112,117 @@ def _items(recording: Recording, row: Ints, element: Ints, value: npt.NDArray[np
     return _Items(key[order], order, row[order], element[order], value[order], channel[order])
 
 
-def _link(recording: Recording, stores: _Items, loads: _Items) -> Ints:
-    """Return, per store, the load that fed it, or -1."""
-    found = np.full(len(stores.row), -1, np.int64)
+def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Return, per store, the load that fed it, or -1; and whether there must be one that is not found."""
+    found, lost = np.full(len(stores.row), -1, np.int64), np.zeros(len(stores.row), bool)
     lines = np.array([s.line for s in recording.sites], np.int64)
     bits = max(len(recording.accesses) - 1, 1).bit_length()
+    inputs = np.unique(np.concatenate([recording.a.ravel(), recording.b.ravel()]))
     of_channel = {int(c): np.flatnonzero(loads.channel == c) for c in np.unique(loads.channel)}
     for channel in np.unique(stores.channel):
         mine = np.flatnonzero(stores.channel == channel)
-        ordinal = earlier(stores.key[mine] >> bits, np.zeros(len(mine), np.int64))
+        key, value = stores.key[mine], stores.value[mine]
+        ordinal = earlier(key >> bits, np.zeros(len(mine), np.int64))
         sample = np.unique(np.linspace(0, len(mine) - 1, _SAMPLE).astype(np.int64))
         best, chosen = 0, None
         # Of loads that fit equally well, the one in the same line: `tile[i] = A[j];`.
         line = lines[channel // _PARTS]
         for load in sorted(of_channel, key=lambda c: (lines[c // _PARTS] != line, c)):
             among = of_channel[load]
-            tried = _candidates(loads.key[among], stores.key[mine[sample]], ordinal[sample], bits)
-            fits = (tried >= 0) & (loads.value[among][tried] == stores.value[mine[sample]])
-            score = fits.sum(axis=1)
+            score = _fits(loads, among, key[sample], value[sample], ordinal[sample], bits).sum(axis=1)
             if score.max() > best:
                 best, chosen = int(score.max()), (among, int(score.argmax()))
-        if chosen is not None:
-            among, rule = chosen
-            taken = _candidates(loads.key[among], stores.key[mine], ordinal, bits)[rule]
-            taken[(taken >= 0) & (loads.value[among][taken] != stores.value[mine])] = -1
-            found[mine] = np.where(taken >= 0, among[taken], -1)
-    return found
+        # A sum is no copy, as it has values that the matrices do not hold; nor is a constant.
+        copies = np.isin(value, inputs).mean() >= _SURE and np.ptp(value) > 0
+        rules = [chosen]
+        if best < len(sample) and copies:
+            rules.append(_several(recording, loads, of_channel, key, value, ordinal, bits))
+        taken, enough = np.full(len(mine), -1), _SURE * len(mine)
+        for among, rule in (r for r in rules if r is not None):
+            tried = _candidates(loads.key[among], key, ordinal, bits)[rule]
+            fits = (tried >= 0) & (loads.value[among][tried] == value)
+            if fits.sum() >= enough:
+                taken, enough = np.where(fits, among[tried], -1), fits.sum() + 1
+        if copies and (taken < 0).any():
+            # Of a rule that does not hold throughout, some of what fits does so by chance.
+            cell = (recording.accesses.array[loads.row].astype(np.int64) << 40) + loads.element
+            by_number = matched((key, value), (loads.key, loads.value, cell), bits)
+            taken = np.where(by_number >= 0, by_number, taken)
+        found[mine], lost[mine] = taken, copies & (taken < 0)
+    return found, lost
+
+
+def _several(
+    recording: Recording,
+    loads: _Items,
+    of_channel: dict[int, Ints],
+    key: Ints,
+    value: npt.NDArray[np.float32],
+    ordinal: Ints,
+    bits: int,
+) -> tuple[Ints, int] | None:
+    """Return the loads of several channels that feed the stores of one together, and by which rule; None for none."""
+    threads = np.unique(key >> bits)
+    threads = threads[np.unique(np.linspace(0, len(threads) - 1, _THREADS).astype(np.int64))]
+    tried = np.flatnonzero(np.isin(key >> bits, threads) & (ordinal < _FIRST))
+    key, value, ordinal = key[tried], value[tried], ordinal[tried]
+    begin, end = (np.searchsorted(loads.key, t << bits) for t in (threads, threads + 1))
+    here = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
+    near = {c: here[loads.channel[here] == c] for c in of_channel}
+    array = {c: int(recording.accesses.array[loads.row[rows[0]]]) for c, rows in of_channel.items()}
+
+    def fits(channels: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        among = np.sort(np.concatenate([near[c] for c in channels]))
+        return _fits(loads, among, key, value, ordinal, bits)
+
+    def promise(channel: int) -> float:
+        # What is loaded before a loop feeds few of the stores, but always the first.
+        fit = fits((channel,))
+        return float(max(fit.mean(axis=1).max(), fit[:, ordinal == 0].mean(axis=1).max()))
+
+    best, chosen = 0.0, None
+    for seed in sorted((c for c in near if len(near[c])), key=promise, reverse=True)[:_SEEDS]:
+        channels: tuple[int, ...] = (seed,)
+        score = 0.0
+        while score < 1:
+            more = [(*channels, c) for c in near if c not in channels and array[c] == array[seed] and len(near[c])]
+            ahead = max(more, key=lambda some: fits(some).mean(axis=1).max(), default=None)
+            gained = float(fits(ahead).mean(axis=1).max()) if ahead else 0.0
+            if ahead is None or gained <= score:
+                break
+            channels, score = ahead, gained
+        if score > best:
+            best, chosen = score, (channels, int(fits(channels).mean(axis=1).argmax()))
+        if best == 1:
+            break
+    if chosen is None:
+        return None
+    return np.sort(np.concatenate([of_channel[c] for c in chosen[0]])), chosen[1]
+
+
+def _doubtful(recording: Recording, stores: _Items, lost: npt.NDArray[np.bool_], loads: _Items) -> Ints:
+    """Return the accesses that read a value which their thread later stores, where nobody knows what it stores."""
+    bits = max(len(recording.accesses) - 1, 1).bit_length()
+    values = np.unique(stores.value[lost])
+    if not len(values):
+        return np.zeros(0, np.int64)
+    last = np.full((recording.blocks * recording.threads, len(values)), -1)
+    held = np.searchsorted(values, stores.value[lost])
+    np.maximum.at(last, (stores.key[lost] >> bits, held), stores.row[lost])
+    held = np.minimum(np.searchsorted(values, loads.value), len(values) - 1)
+    later = (values[held] == loads.value) & (last[loads.key >> bits, held] > loads.row)
+    return np.unique(loads.row[later])
+
+
+def _fits(
+    loads: _Items, among: Ints, key: Ints, value: npt.NDArray[np.float32], ordinal: Ints, bits: int
+) -> npt.NDArray[np.bool_]:
+    """Return, by rule and store, whether the load that it names has the value."""
+    if not len(among):
+        return np.zeros((_LAGS + 1, len(key)), bool)
+    tried = _candidates(loads.key[among], key, ordinal, bits)
+    fits: npt.NDArray[np.bool_] = (tried >= 0) & (loads.value[among][tried] == value)
+    return fits
 
 
 def _candidates(load: Ints, store: Ints, ordinal: Ints, bits: int) -> Ints:

@@ -47,6 +47,24 @@ def test_a_size_that_the_kernel_does_not_take_is_a_usage_error(capsys: pytest.Ca
     assert "nearest size that works is 16 x 16 x 16" in capsys.readouterr().err
 
 
+def test_a_parameter_that_no_size_suits_is_named_with_what_it_has_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "gputiled", "--set", "TS=33"]) == 2
+    said = capsys.readouterr().err
+    assert "gputiled requires TS <= 32" in said
+    assert "--size" not in said
+
+
+def test_operands_that_are_paired_wrongly_are_named_with_the_store_and_their_last_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = find("gputiled", ladder()).text.replace("As[ty][k]", "As[ty][k ^ 1]")
+    use = next(n for n, line in enumerate(text.splitlines(), 1) if "k ^ 1" in line)
+    mutant = tmp_path / "mutant.cu"
+    mutant.write_text(text)
+    assert run(["check", str(mutant), "--size", "32", "--set", "TS=16"]) == 1
+    assert f"; the last use of an operand is in line {use}\n" in capsys.readouterr().out
+
+
 def test_by_default_each_offered_value_is_checked_and_a_defect_is_said_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -83,6 +83,13 @@ def test_of_a_launch_that_is_too_large_the_largest_scope_is_named() -> None:
         record(job, blocks=(0, blocks + 1), capacity=limit)
 
 
+@pytest.mark.parametrize(("size", "some"), [(512, ", and so should its first block"), (65_536, "")])
+def test_the_largest_scope_is_named_even_where_the_matrices_alone_are_too_large(size: int, some: str) -> None:
+    job = launch(find("gputiled", RUNGS), Problem.cube(size), {"TS": 16})
+    with pytest.raises(ConstraintError, match=rf"A, B and C have .* elements: M = N = K = 48 should fit{some}"):
+        record(job, capacity=300_000)
+
+
 def test_what_does_not_end_has_no_cost() -> None:
     front = '// ---gemmviz\n// entry = "k"\n// args = ["A", "B", "C", "N"]\n// block = ["8"]\n// grid = ["4"]\n// ---\n'
     text = "__global__ void k(float *A, float *B, volatile float *C, int N) { for (;;) C[0] = 1; }\n"

@@ -1,5 +1,6 @@
 """Kernels that nobody described: what their source says about entry, arguments and launch."""
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -145,6 +146,194 @@ def test_a_size_that_goes_wrong_makes_tiles_a_condition() -> None:
     assert settled.right and "M % 16 == 0" in settled.requires
 
 
+def test_a_size_is_tried_at_a_multiple_of_what_is_asked_and_of_no_more() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    made = guess(text, Path("mine.cu"))
+    asked = dataclasses.replace(made, requires=("K % 4 == 0",))
+    settled = settle(asked, lambda kernel, size: "out of bounds" if size.k % 32 else "")
+    assert settled.right and settled.requires == ("K % 32 == 0",)
+    assert "so it asks for K % 32 == 0" in settled.settled
+    open_ = settle(made, lambda kernel, size: "misaligned" if size.n % 8 and size.k > 1 else "")
+    assert open_.right and "M % 16 == 0" not in open_.requires
+    hopeless = settle(asked, lambda kernel, size: "" if size.k == 64 else "out of bounds")
+    assert not hopeless.right and hopeless.requires == asked.requires
+    assert "out of bounds" in hopeless.settled
+
+
+STEPS = """
+#define STEP 8
+__global__ void gemm(int M, int N, int K, const float *A, const float *B, float *C)
+{
+    __shared__ float a[16][STEP], b[STEP][16];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, col = blockIdx.x * 16 + x;
+    float s = 0;
+    LOOP {
+        if (x < STEP) a[y][x] = LEFT;
+        if (y < STEP) b[y][x] = RIGHT;
+        __syncthreads();
+        for (int i = 0; i < STEP; i++) s += a[y][i] * b[i][x];
+        __syncthreads();
+    }
+    C[row * N + col] = s;
+}
+"""
+
+
+def stepping(loop: str, left: str, right: str) -> Guess:
+    return guess(STEPS.replace("LOOP", loop).replace("LEFT", left).replace("RIGHT", right), Path("mine.cu"))
+
+
+@pytest.mark.parametrize(
+    ("loop", "left", "right", "asks"),
+    [
+        # It asks whether there is a step, which says nothing of a step that is not whole.
+        (
+            "for (int k = 0; k < K; k += STEP) if (k < K)",
+            "A[row * K + k + x]",
+            "B[(k + y) * N + col]",
+            True,
+        ),
+        (
+            "for (int k = 0; k < K; k += STEP)",
+            "k + x < K ? A[row * K + k + x] : 0",
+            "k + y < K ? B[(k + y) * N + col] : 0",
+            False,
+        ),
+        (
+            "int last = min(K, 4096); for (int k = 0; k < last; k += STEP)",
+            "k + x < last ? A[row * K + k + x] : 0",
+            "k + y < last ? B[(k + y) * N + col] : 0",
+            False,
+        ),
+        (
+            "auto at = [&](int t) { return t * STEP; }; int steps = K / STEP; for (int t = 0; t < steps; t++)",
+            "A[row * K + at(t) + x]",
+            "B[(at(t) + y) * N + col]",
+            True,
+        ),
+        (
+            "auto at = [&](int t) { return t * STEP; }; int steps = (K) >> 3; for (int t = 0; t < steps; t++)",
+            "A[row * K + at(t) + x]",
+            "B[(at(t) + y) * N + col]",
+            True,
+        ),
+        (
+            "auto at = [&](int t) { return t * STEP; }; for (int t = 0; t < (K + STEP - 1) / STEP; t++)",
+            "at(t) + x < K ? A[row * K + at(t) + x] : 0",
+            "at(t) + y < K ? B[(at(t) + y) * N + col] : 0",
+            False,
+        ),
+    ],
+)
+def test_k_must_be_whole_steps_where_nothing_takes_care_of_the_rest(
+    loop: str, left: str, right: str, asks: bool
+) -> None:
+    made = stepping(loop, left, right)
+    assert [r for r in made.requires if r.startswith("K ")] == ["K % 8 == 0"] * asks
+    size = nearest_size(made.kernel(), Problem(48, 32, 44), {})
+    assert size and wrong(made.kernel(), size) == ""
+
+
+def test_constants_of_the_host_code_are_the_values_offered() -> None:
+    kernel = """
+    template <const int BM, const int BN, const int TM>
+    __global__ void gemm(int M, int N, int K, const float *A, const float *B, float *C) {
+        int row = blockIdx.y * BM + threadIdx.x / BN * TM, col = blockIdx.x * BN + threadIdx.x % BN;
+        for (int t = 0; t < TM; t++) {
+            float s = 0;
+            for (int k = 0; k < K; k++) s += A[(row + t) * K + k] * B[k * N + col];
+            C[(row + t) * N + col] = s;
+        }
+    }
+    """
+    launches = """{
+        const int BM = SIDE, BN = SIDE;
+        dim3 grid(N / BN, M / BM), block(BM * BN / TM);
+        gemm<BM, BN, TM><<<grid, block>>>(M, N, K, a, b, c);
+    }"""
+    host = "void run(int M, int N, int K, float *a, float *b, float *c) { const unsigned TM = 8; if (M > 64) "
+    host += launches.replace("SIDE", "64") + " else " + launches.replace("SIDE", "32") + "}"
+    made = guess(kernel + host, Path("mine.cu"))
+    assert made.params == {"BM": (64, 32), "BN": (64, 32), "TM": (8,)}
+    assert "BM == BN" in made.requires
+    for side in (64, 32):
+        ours = launch(made.kernel(), Problem(128, 192, 40), {"BM": side, "BN": side})
+        assert (ours.block, ours.grid) == ((side * side // 8, 1, 1), (192 // side, 128 // side, 1))
+    tried = settle(made, lambda kernel, size: "half of C is wrong" if kernel.defaults["BM"] == 32 else "")
+    assert tried.right and "with BM = 32, BN = 32, as the file launches it too, it is wrong" in tried.settled
+    assert "as the file launches it too" not in settle(made, wrong).settled
+    # Values that nothing holds together are not offered side by side.
+    mixed = guess(kernel + host.replace("BM = 32", "BM = 16"), Path("mine.cu"))
+    assert mixed.params == {"BM": (64,), "BN": (64,), "TM": (8,)}
+
+
+def test_a_size_that_the_host_code_fixes_stays_a_size() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    host = """void run(float *a, float *b, float *c) {
+        const int rows = 512, cols = 256, inner = 64, across = (cols + 15) / 16;
+        gemm<<<dim3(across, (rows + 15) / 16), dim3(16, 16)>>>(a, b, c, rows, cols, inner);
+    }"""
+    assert guess(text + host, Path("mine.cu")).grid == ("ceil(N / 16)", "ceil(M / 16)")
+
+
+def test_a_grid_stride_loop_needs_threads_for_all_elements_not_blocks() -> None:
+    text = """
+    __global__ void gemm(float *C, int ldc, const float *B, int ldb, const float *A, int lda, int K, int N, int M) {
+        for (int t = blockIdx.x * blockDim.x + threadIdx.x; t < M * N; t += gridDim.x * blockDim.x) {
+            int row = t / N, col = t % N;
+            float s = 0;
+            for (int k = 0; k < K; k++) s += A[row * lda + k] * B[k * ldb + col];
+            C[row * ldc + col] = s;
+        }
+    }
+    """
+    made = guess(text, Path("mine.cu"))
+    (extent,) = made.block
+    assert made.grid == (f"ceil(M * N / {extent})",)
+    assert "blockIdx.x chooses" not in made.why["grid"].why
+    assert wrong(made.kernel(), Problem(37, 45, 41)) == ""
+
+
+def test_one_block_index_for_rows_and_columns_is_said_once() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    text = text.replace("blockIdx.y * 16", "blockIdx.x / (N / 16) * 16")
+    text = text.replace("= blockIdx.x * 16", "= blockIdx.x % (N / 16) * 16")
+    assert guess(text, Path("mine.cu")).why["grid"].why == "blockIdx.x chooses rows and columns of C"
+
+
+def test_a_kernel_without_parameters_has_no_reason_for_them() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    made = guess(text, Path("mine.cu"))
+    assert not made.params and "params" not in made.why
+
+
+def test_shares_of_the_sum_are_counted_and_adding_to_c_is_said() -> None:
+    text = """
+    #define SHARES 3
+    __global__ void gemm(int M, int N, int K, const float *A, const float *B, float *C) {
+        int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+        int share = (K + SHARES - 1) / SHARES, first = blockIdx.z * share, last = min(K, first + share);
+        __shared__ float a[16][16], b[16][16];
+        float s = 0;
+        for (int k = first; k < last; k += 16) {
+            a[threadIdx.y][threadIdx.x] = row < M && k + threadIdx.x < last ? A[row * K + k + threadIdx.x] : 0;
+            b[threadIdx.y][threadIdx.x] = col < N && k + threadIdx.y < last ? B[(k + threadIdx.y) * N + col] : 0;
+            __syncthreads();
+            for (int i = 0; i < 16; i++) s += a[threadIdx.y][i] * b[i][threadIdx.x];
+            __syncthreads();
+        }
+        if (row < M && col < N) atomicAdd(&C[row * N + col], s);
+    }
+    """
+    made = guess(text, Path("mine.cu"))
+    assert made.grid == ("ceil(N / 16)", "ceil(M / 16)", "3")
+    assert made.requires == ()
+    assert "blockIdx.z chooses a share of the sum" in made.why["grid"].why
+    said = "It adds to C, which gemmviz does not set to zero before: it cannot be right here."
+    assert said in made.doubts
+    assert said not in guess(text.replace("atomicAdd(&C[row * N + col], s)", "C[row * N + col] = s"), made.path).doubts
+
+
 def test_a_source_that_does_not_compile_is_tried_once() -> None:
     count = []
 
@@ -198,6 +387,13 @@ def test_a_damaged_kernel_is_looked_at_all_the_same(data: st.DataObject) -> None
     start = data.draw(st.integers(0, len(text)))
     stop = data.draw(st.integers(start, min(start + 200, len(text))))
     guess(text[:start] + data.draw(st.sampled_from(["", "(", "}", "<", "0", "#"])) + text[stop:], Path("mine.cu"))
+
+
+@pytest.mark.parametrize("end", ["C[i] = A[i", "C[i]", "{ C[i]", ""])
+def test_a_kernel_that_ends_within_a_loop_is_looked_at(end: str) -> None:
+    text = "__global__ void k(float *A, float *B, float *C, int n) { int i = 0; for (int i = 0; i < n; i++) "
+    for last in ("}", ""):
+        assert guess(text + end + last, Path("mine.cu")).path == Path("mine.cu")
 
 
 def test_a_text_made_to_blow_up_is_cut_short() -> None:

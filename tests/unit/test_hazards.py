@@ -9,6 +9,7 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.crash import crashed
 from gemmviz.checking.examine import examine
 from gemmviz.trace import hazards
 from gemmviz.trace.hazards import Finding
@@ -125,6 +126,38 @@ def test_a_vector_at_an_odd_address_stops_as_on_a_gpu() -> None:
     with pytest.raises(KernelFault, match=r"k.cu:10: thread \(0, 0, 0\).*misaligned") as error:
         found("    float4 v = ((const float4 *)(A + 1))[t % 4]; C[i] = v.x + v.y + v.z + v.w;")
     assert error.value.line == 10
+    # Where the array lies in memory changes from run to run: no word about it.
+    assert "reads A[1], 16 bytes at once: the index must be a multiple of 4 (A has 32 elements)" in str(error.value)
+    assert "0x" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "does"),
+    [
+        (
+            "*(float2 *)(C + 2 * i + 1) = make_float2(0, 0);",
+            "writes C[1], 8 bytes at once: the index must be a multiple of 2",
+        ),
+        (
+            "__shared__ float s[8][7]; s[t % 8][0] = 0; float4 v = *(float4 *)&s[1][0]; C[i] = v.x;",
+            "reads s[1][0], 16 bytes at once: this is element 7 in memory, and that number must be a multiple of 4 "
+            "(s has 56 elements)",
+        ),
+        (
+            "C[i] = *(const float *)((const char *)A + 6);",
+            "reads A[1], 4 bytes at once: it begins 2 bytes into that element",
+        ),
+    ],
+    ids=["write", "shared", "within an element"],
+)
+def test_a_misaligned_access_is_a_finding_that_names_its_element(body: str, does: str) -> None:
+    kernel = parse(f"{HEAD}    {body}\n}}\n", Path("k.cu"))
+    with pytest.raises(KernelFault) as error:
+        record(launch(kernel, Problem(8, 16, 4)), deadline_s=5)
+    (finding,) = crashed(kernel, Problem(8, 16, 4), {}, str(error.value), error.value.line).findings
+    assert (finding.kind, finding.line) == ("misaligned vector access", 10)
+    assert finding.text.startswith(f"thread (0, 0, 0) of block (0, 0, 0) {does}")
+    assert finding.array == does.split()[1].split("[")[0]
 
 
 COPY = """    __shared__ float s[64];
@@ -152,6 +185,29 @@ def test_what_an_asynchronous_copy_writes_is_in_flight_from_its_issue_to_its_wai
     (others,) = of_copy("__syncthreads(); C[i] = s[63 - t]; __syncthreads();")
     assert (others.kind, others.line, others.other_line, others.count) == ("race", 14, 16, 128)
     assert "and thread (63, 0, 0) of block (0, 0, 0) reads s[0]" in others.text
+
+
+@pytest.mark.parametrize(
+    ("after_the_copy", "missing"),
+    [
+        (
+            "__syncthreads(); float seen = s[63 - t]; __pipeline_wait_prior(0);",
+            "the copy was not waited for before the barrier",
+        ),
+        (
+            "__syncthreads(); __pipeline_wait_prior(0);\n float seen = s[63 - t];",
+            "no barrier between line 14 and line 17",
+        ),
+    ],
+)
+def test_a_copy_that_is_not_waited_for_is_told_from_a_barrier_that_is_not_there(
+    after_the_copy: str, missing: str
+) -> None:
+    head = HEAD.replace("// ---\n__global__", "// ---\n#include <cuda_pipeline.h>\n__global__")
+    text = head + COPY.partition("    BEFORE")[0] + after_the_copy + " C[i] = seen;\n}\n"
+    races = hazards.find(record(launch(parse(text, Path("k.cu")), Problem(8, 16, 4))))
+    assert [race.kind for race in races] == ["race"]
+    assert races[0].text.endswith(missing)
 
 
 GEMM = """// ---gemmviz
@@ -208,6 +264,60 @@ def test_a_wrong_c_is_explained_by_the_operand_that_does_not_belong_or_by_its_st
     finding = explained(old, new)
     assert (finding.kind, finding.line, finding.other_line) == ("wrong result", *lines)
     assert says in finding.text
+
+
+PREFETCH = """// ---gemmviz
+// entry = "k"
+// args = ["A", "B", "C", "N", "K"]
+// block = [8, 8]
+// grid = ["N / 8", "M / 8"]
+// requires = ["M % 8 == 0", "N % 8 == 0", "K % 8 == 0"]
+// ---
+__global__ void k(const float *A, const float *B, float *C, int N, int K)
+{
+    __shared__ float As[8][8], Bs[8][8];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 8 + y, col = blockIdx.x * 8 + x;
+    float sum = 0;
+    float a = A[row * K + x];
+    float b = B[y * N + col];
+    for (int t = 0; t < K; t += 8) {
+        As[y][x] = a;
+        Bs[y][x] = b;
+        __syncthreads();
+        if (t + 8 < K) {
+            a = A[row * K + t + 8 + x];
+            b = B[(t + 8 + y) * N + col];
+        }
+        for (int k = 0; k < 8; k++)
+            sum += As[y][k] * Bs[k][x];
+        __syncthreads();
+    }
+    C[row * N + col] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines", "says"),
+    [
+        ("k < 8", "k < 7", (24, 16), "never uses A[0, 7] for C[0, 0], unlike the rest of its row (it reads As[0][6]"),
+        ("(t + 8 + y)", "(t + 7 + y)", (24, 17), "which line 17 filled with what line 21 read)"),
+        ("B[y * N", "B[x * N", (24, 17), "which line 17 filled with what line 14 read)"),
+        ("Bs[y][x] = b", "Bs[x][y] = b", (24, 17), "uses B[0, 1] for C[0, 0] (it reads Bs[1][0]"),
+        # Every operand is there and paired with another: only the store can be named.
+        ("As[y][k]", "As[y][k ^ 1]", (27, 24), "as line 27 stores it"),
+        ("As[y][x] =", "As[y][x ^ 1] =", (27, 24), "as line 27 stores it"),
+        # What is stored was never in A: nobody knows what the operands are.
+        ("As[y][x] = a", "As[y][x] = 1.5f * a + y", (27, 24), "as line 27 stores it"),
+    ],
+)
+def test_what_waits_in_a_register_while_the_tile_before_is_used_is_no_use(
+    old: str, new: str, lines: tuple[int, int], says: str
+) -> None:
+    assert old in PREFETCH
+    findings = examine(parse(PREFETCH.replace(old, new), Path("k.cu")), Problem(16, 24, 32), {}).findings
+    assert {(f.kind, f.line, f.other_line) for f in findings} == {("wrong result", *lines)}
+    assert says in findings[0].text
 
 
 def test_elements_that_are_left_out_are_named_with_the_line_that_writes_the_others() -> None:

@@ -170,6 +170,62 @@ LOOPED = """
     }
     for (int j = 0; j < 8; j++) C[t / 2 * N + t % 2 * 8 + j] = sum[j];
 """
+# Loads the next tiles into registers, and the stores take what was loaded before the loop or in it.
+AHEAD = """
+    __shared__ float As[16][8], Bs[8][16];
+    int t = threadIdx.x;
+    float a[4], b[4], sum[8] = {};
+    for (int i = 0; i < 4; i++) a[i] = A[(t + 32 * i) / 8 * K + t % 8];
+    for (int i = 0; i < 4; i++) b[i] = B[(t + 32 * i) / 16 * N + t % 16];
+    for (int t0 = 0; t0 < K; t0 += 8) {
+        for (int i = 0; i < 4; i++) As[(t + 32 * i) / 8][t % 8] = a[i];
+        for (int i = 0; i < 4; i++) Bs[(t + 32 * i) / 16][t % 16] = b[i];
+        __syncthreads();
+        if (t0 + 8 < K) {
+            for (int i = 0; i < 4; i++) a[i] = A[(t + 32 * i) / 8 * K + t0 + 8 + t % 8];
+            for (int i = 0; i < 4; i++) b[i] = B[(t0 + 8 + (t + 32 * i) / 16) * N + t % 16];
+        }
+        for (int i = 0; i < 8; i++)
+            for (int j = 0; j < 8; j++) sum[j] += As[t / 2][i] * Bs[i][t % 2 * 8 + j];
+        __syncthreads();
+    }
+    for (int j = 0; j < 8; j++) C[t / 2 * N + t % 2 * 8 + j] = sum[j];
+"""
+# The same two tiles ahead, and a thread loads one element of each matrix.
+TWO_AHEAD = """
+    __shared__ float As[4][8], Bs[8][4];
+    int t = threadIdx.x, i = t / 8, k = t % 8, p = t / 4, j = t % 4;
+    float a = A[i * K + k], b = B[p * N + j], sum = 0;
+    float a1 = A[i * K + 8 + k], b1 = B[(8 + p) * N + j];
+    for (int t0 = 0; t0 < K; t0 += 8) {
+        As[i][k] = a;
+        Bs[p][j] = b;
+        __syncthreads();
+        a = a1;
+        b = b1;
+        if (t0 + 16 < K) {
+            a1 = A[i * K + t0 + 16 + k];
+            b1 = B[(t0 + 16 + p) * N + j];
+        }
+        if (t < 16)
+            for (int q = 0; q < 8; q++) sum += As[t / 4][q] * Bs[q][t % 4];
+        __syncthreads();
+    }
+    if (t < 16) C[t / 4 * N + t % 4] = sum;
+"""
+# What is loaded leaves the registers in another order.
+TANGLED = """
+    __shared__ float As[32];
+    int t = threadIdx.x;
+    float a[32], sum = 0;
+    for (int k = 0; k < K; k++) a[k] = A[t % 16 * K + k];
+    for (int k = 0; k < K; k++) {
+        As[t] = a[ORDER % K];
+        __syncthreads();
+        sum += As[t];
+    }
+    if (t < 16) for (int j = 0; j < N; j++) C[t * N + j] = sum;
+"""
 COPIED = """
     __shared__ float As[16][8], Bs[8][16];
     int t = threadIdx.x;
@@ -190,8 +246,8 @@ COPIED = """
 
 @pytest.mark.parametrize(
     ("body", "before"),
-    [(STAGED, ""), (LOOPED, ""), (COPIED, "#include <gemmviz/ptx.h>")],
-    ids=["double buffer", "register arrays", "cp.async"],
+    [(STAGED, ""), (LOOPED, ""), (AHEAD, ""), (COPIED, "#include <gemmviz/ptx.h>")],
+    ids=["double buffer", "register arrays", "loaded ahead", "cp.async"],
 )
 def test_values_are_followed_through_registers_and_copies(body: str, before: str) -> None:
     # The matrices hold six different values only: a link by value alone would mostly be wrong.
@@ -203,6 +259,44 @@ def test_values_are_followed_through_registers_and_copies(body: str, before: str
         assert_whole(asked, fed, row, column)
         assert (fed.write >= 0).all() and not fed.by_warp
         assert len(fed.shared_reads) == 64
+
+
+@pytest.mark.parametrize("tiles", [2, 3, 12, 40])
+def test_values_that_were_loaded_two_tiles_ahead_are_followed(tiles: int) -> None:
+    recording = own(TWO_AHEAD, Problem(4, 4, 8 * tiles))
+    assert recording.wrong == 0
+    asked = provenance(recording)
+    for row, column in product(range(4), range(4)):
+        fed = asked.fed(row, column)
+        assert_whole(asked, fed, row, column)
+        assert (fed.write >= 0).all() and not fed.by_warp and not fed.unknown
+        assert len(fed.use) == 2 * recording.k
+
+
+def test_the_first_tile_of_many_that_were_loaded_ahead_is_followed_too() -> None:
+    recording = own(AHEAD, Problem(16, 16, 256))
+    asked = provenance(recording)
+    for row, column in ((0, 0), (3, 5), (15, 15)):
+        fed = asked.fed(row, column)
+        assert_whole(asked, fed, row, column)
+        assert len(fed.use) == 2 * recording.k and (fed.write >= 0).all() and not fed.unknown
+
+
+def test_values_that_are_stored_in_another_order_are_followed() -> None:
+    recording = own(TANGLED.replace("ORDER", "(k * 7 + 3)"), Problem(16, 2, 32))
+    fed = provenance(recording).fed(3, 1)
+    log = recording.accesses
+    assert fed.k.tolist() == [(k * 7 + 3) % 32 for k in range(32)]
+    assert (log.value[fed.read] == log.value[fed.use]).all() and (fed.write >= 0).all() and not fed.unknown
+
+
+def test_what_cannot_be_followed_is_said_to_be_unknown() -> None:
+    # Each thread has an order of its own.
+    recording = own(TANGLED.replace("ORDER", "(k * 7 + t * t)"), Problem(16, 2, 32))
+    asked = provenance(recording)
+    fed = asked.fed(3, 1)
+    assert fed.unknown and not fed.by_warp
+    assert not len(fed.use), "every load of A was stored, and none of these stores was found"
 
 
 def test_zeros_at_the_edge_of_a_tile_come_from_nowhere() -> None:

@@ -1,28 +1,28 @@
 """Reads just enough C and CUDA to describe a kernel: functions, parameters, constants and launches. It runs nothing."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-_COMMENT_OR_STRING = re.compile(
-    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|(?<![\w])\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
+from gemmviz.catalogue.guessing.launches import HostLaunch, launches
+from gemmviz.catalogue.guessing.tokens import (
+    CLOSE,
+    LONGEST,
+    MOST_TOKENS,
+    OPEN,
+    closing,
+    is_whole,
+    numbered,
+    split,
+    tokens_of,
+    without_comments,
 )
-_TOKEN = re.compile(
-    r"[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uUlL]*|\d+\.?\d*(?:[eE][+-]?\d+)?[fFuUlL]*"
-    r"|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|&=|\|=|->|::|[^\s\w]"
-)
+
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)((?:\\\n|[^\n])*)$", re.MULTILINE)
 _DEFINE = re.compile(r"\s*(\w+)(\([^)]*\))?(.*)", re.DOTALL)
-_OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 _QUALIFIERS = {
     *("const", "volatile", "restrict", "__restrict__", "__restrict", "struct", "register", "__grid_constant__"),
     *("typename", "unsigned", "signed"),
 }
-# Files are cut here: a kernel is short, and guessing must not keep anybody waiting.
-_LONGEST = 200_000
-_MOST_TOKENS = 20_000
-_LONGEST_BRACKET = 15_000
-_LONGEST_LAUNCH = 300
 _DEEPEST = 8
 
 
@@ -75,18 +75,6 @@ class Function:
 
 
 @dataclass(frozen=True)
-class HostLaunch:
-    """A launch ``name<...><<<grid, block, shared>>>(...)`` in the file; each part in tokens."""
-
-    name: str
-    template: tuple[tuple[str, ...], ...]
-    grid: tuple[tuple[str, ...], ...]
-    block: tuple[tuple[str, ...], ...]
-    shared: tuple[str, ...]
-    arguments: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
 class Source:
     """What a file holds.
 
@@ -120,82 +108,20 @@ class Source:
 
 def read(text: str) -> Source:
     """Read a file; what cannot be understood is left out, and nothing is ever raised for it."""
-    plain = _without_comments(text[:_LONGEST].replace("\r\n", "\n"))
+    plain = without_comments(text[:LONGEST].replace("\r\n", "\n"))
     objects, functions, tunable, known = _macros(plain)
     blank = _DIRECTIVE.sub(lambda found: "\n" * found[0].count("\n"), plain)
-    tokens, lines = _tokens(blank)
+    tokens, lines = numbered(blank)
     kernels, others = _functions(tokens, lines, objects, functions)
-    constants = {name: value for name, value in objects.items() if _is_whole(value)} | _declared(tokens)
+    constants = {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
     return Source(
         tuple(kernels),
         tuple(others),
         constants,
         tunable,
-        tuple(_launches(_expand(tokens, objects, functions))),
+        tuple(launches(_expand(tokens, objects, functions))),
         frozenset(re.findall(r"[A-Za-z_]\w*", plain)) | known,
     )
-
-
-def split(tokens: Iterable[str], separator: str = ",") -> list[tuple[str, ...]]:
-    """Split tokens at a separator outside of all brackets; no tokens give no parts."""
-    parts: list[tuple[str, ...]] = []
-    part: list[str] = []
-    depth = 0
-    for token in tokens:
-        depth += (token in _OPEN) - (token in _CLOSE)
-        if token == separator and depth <= 0:
-            parts.append(tuple(part))
-            part = []
-        else:
-            part.append(token)
-    return [*parts, tuple(part)] if part or parts else []
-
-
-def split_text(text: str) -> tuple[str, ...]:
-    """Split a list as people type it at the commas outside of all brackets, and drop empty parts."""
-    parts, depth, part = [], 0, ""
-    for letter in text:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth <= 0:
-            parts.append(part)
-            part = ""
-        else:
-            part += letter
-    return tuple(p.strip() for p in (*parts, part) if p.strip())
-
-
-def closing(tokens: tuple[str, ...] | list[str], start: int) -> int:
-    """Return where the bracket that opens at `start` closes; the number of tokens when it never does."""
-    depth = 0
-    for at in range(start, min(start + _LONGEST_BRACKET, len(tokens))):
-        depth += (tokens[at] in _OPEN) - (tokens[at] in _CLOSE)
-        if depth == 0:
-            return at
-    return len(tokens)
-
-
-def tokens_of(text: str) -> tuple[str, ...]:
-    """Return the tokens of a piece of code."""
-    return tuple(_TOKEN.findall(text)[:_MOST_TOKENS])
-
-
-def _without_comments(text: str) -> str:
-    return _COMMENT_OR_STRING.sub(
-        lambda found: '""' if found[0][0] == '"' else "0" if found[0][0] == "'" else " " + "\n" * found[0].count("\n"),
-        text,
-    )
-
-
-def _tokens(text: str) -> tuple[list[str], list[int]]:
-    tokens, lines, line, before = [], [], 1, 0
-    for found in _TOKEN.finditer(text):
-        line += text.count("\n", before, found.start())
-        before = found.start()
-        tokens.append(found[0])
-        lines.append(line)
-        if len(tokens) >= _MOST_TOKENS:
-            break
-    return tokens, lines
 
 
 _Macro = tuple[list[str], tuple[str, ...]]
@@ -215,19 +141,12 @@ def _macros(plain: str) -> tuple[dict[str, tuple[str, ...]], dict[str, _Macro], 
             names.add(name)
             if parameters:
                 functions[name] = ([p.strip() for p in parameters[1:-1].split(",")], value)
-            elif name == asked and _is_whole(value):
+            elif name == asked and is_whole(value):
                 tunable.add(name)
                 objects[name] = value
             elif value:
                 objects[name] = value
     return objects, functions, frozenset(tunable), frozenset(names)
-
-
-def _is_whole(value: tuple[str, ...]) -> bool:
-    """Return whether tokens may be a whole-number constant: numbers, names, arithmetic."""
-    return bool(value) and all(
-        re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]", t) for t in value
-    )
 
 
 def _declared(tokens: list[str]) -> dict[str, tuple[str, ...]]:
@@ -241,14 +160,14 @@ def _declared(tokens: list[str]) -> dict[str, tuple[str, ...]]:
             for part in split(tokens[at:end]):
                 if "=" in part and part.index("=") > 0:
                     cut = part.index("=")
-                    if _is_whole(part[cut + 1 :]) and "*" not in part[:cut]:
+                    if is_whole(part[cut + 1 :]) and "*" not in part[:cut]:
                         found.setdefault(part[cut - 1], part[cut + 1 :])
             at = end if tokens[end] == ";" else at
         elif tokens[at] == "enum" and "{" in tokens[at : at + 4]:
             start = tokens.index("{", at)
             at = closing(tokens, start)
             for part in split(tokens[start + 1 : at]):
-                if len(part) > 2 and part[1] == "=" and _is_whole(part[2:]):
+                if len(part) > 2 and part[1] == "=" and is_whole(part[2:]):
                     found.setdefault(part[0], part[2:])
         at += 1
     return found
@@ -263,7 +182,7 @@ def _expand(
     """Fill in macros, but for those that are whole numbers: their names say more than their values."""
     out: list[str] = []
     at = 0
-    while at < len(tokens) and len(out) < _MOST_TOKENS:
+    while at < len(tokens) and len(out) < MOST_TOKENS:
         token = tokens[at]
         if token in functions and token not in busy and tokens[at + 1 : at + 2] == ["("] and len(busy) < _DEEPEST:
             names, value = functions[token]
@@ -271,9 +190,9 @@ def _expand(
             inner = [_expand(list(part), objects, functions, busy) for part in split(tokens[at + 2 : end])]
             given = dict(zip(names, inner, strict=False))
             filled = [word for name in value for word in given.get(name, [name])]
-            out += _expand(filled[:_MOST_TOKENS], objects, functions, busy | {token})
+            out += _expand(filled[:MOST_TOKENS], objects, functions, busy | {token})
             at = end + 1
-        elif token in objects and token not in busy and not _is_whole(objects[token]) and len(busy) < _DEEPEST:
+        elif token in objects and token not in busy and not is_whole(objects[token]) and len(busy) < _DEEPEST:
             out += _expand(list(objects[token]), objects, functions, busy | {token})
             at += 1
         else:
@@ -316,9 +235,9 @@ def _partners(tokens: list[str]) -> list[int]:
     """Return, for each opening bracket, where it closes; the number of tokens for all else."""
     found, waiting = [len(tokens)] * len(tokens), []
     for at, token in enumerate(tokens):
-        if token in _OPEN:
+        if token in OPEN:
             waiting.append(at)
-        elif token in _CLOSE and waiting:
+        elif token in CLOSE and waiting:
             found[waiting.pop()] = at
     return found
 
@@ -368,74 +287,3 @@ def _parameter(part: tuple[str, ...]) -> Parameter:
     if len(kind) == 1 and not {"unsigned", "signed"} & set(words):
         return Parameter("", kind[0], pointer, "const" in front)
     return Parameter(kind[-1] if kind else "", kind[-2] if len(kind) > 1 else "int", pointer, "const" in front)
-
-
-def _launches(tokens: list[str]) -> list[HostLaunch]:
-    shapes = _shapes(tokens)
-    found = []
-    for at in (i for i, token in enumerate(tokens) if token == "<<<"):
-        end = next((i for i in range(at, min(at + 300, len(tokens))) if tokens[i] == ">>>"), at)
-        name, template = _called(tokens, at)
-        parts = split(tokens[at + 1 : end])
-        if name and len(parts) >= 2 and tokens[end + 1 : end + 2] == ["("]:
-            grid, block = (tuple(_parts_filled(p, shapes) for p in _shape(part, shapes)) for part in parts[:2])
-            arguments = split(tokens[end + 2 : closing(tokens, end + 1)])
-            shared = parts[2] if len(parts) > 2 else ()
-            found.append(HostLaunch(name, template, grid, block, shared, tuple(arguments)))
-    return found
-
-
-def _called(tokens: list[str], at: int) -> tuple[str, tuple[tuple[str, ...], ...]]:
-    """Return name and template arguments of what stands before position `at`."""
-    last = at - 1
-    if last >= 0 and tokens[last] == ">":
-        start, depth = last, 0
-        while start >= 0:
-            depth += (tokens[start] == ">") - (tokens[start] == "<")
-            if depth == 0:
-                break
-            start -= 1
-        return (tokens[start - 1] if start > 0 else ""), tuple(split(tokens[start + 1 : last]))
-    return (tokens[last] if last >= 0 else ""), ()
-
-
-def _shapes(tokens: list[str]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the parts of every ``dim3 name(x, y)``, ``dim3 name{x, y}`` and ``dim3 name = dim3(x, y)``."""
-    found: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for at in (i for i, token in enumerate(tokens) if token == "dim3"):
-        place = at + 1
-        while place + 1 < len(tokens) and re.match(r"[A-Za-z_]", tokens[place]):
-            name = tokens[place]
-            start = place + 1 + 2 * (tokens[place + 1 : place + 3] == ["=", "dim3"])
-            if start >= len(tokens) or tokens[start] not in ("(", "{"):
-                break
-            end = start + closing(tokens[start : start + _LONGEST_LAUNCH], 0)
-            found[name] = tuple(split(tokens[start + 1 : end]))
-            place = end + 2 if tokens[end + 1 : end + 2] == [","] else len(tokens)
-    return found
-
-
-def _parts_filled(part: tuple[str, ...], shapes: dict[str, tuple[tuple[str, ...], ...]]) -> tuple[str, ...]:
-    """Fill in ``block.x`` and the like."""
-    out: list[str] = []
-    at = 0
-    while at < len(part):
-        axis = "xyz".find(part[at + 2]) if part[at + 1 : at + 2] == (".",) and at + 2 < len(part) else -1
-        if part[at] in shapes and axis >= 0:
-            shape = shapes[part[at]]
-            out += ["(", *(shape[axis] if axis < len(shape) else ("1",)), ")"]
-            at += 3
-        else:
-            out.append(part[at])
-            at += 1
-    return tuple(out)
-
-
-def _shape(part: tuple[str, ...], shapes: dict[str, tuple[tuple[str, ...], ...]]) -> tuple[tuple[str, ...], ...]:
-    if len(part) == 1 and part[0] in shapes:
-        return shapes[part[0]]
-    if part[:1] == ("dim3",):
-        return tuple(split(part[2:-1]))
-    if part[:1] == ("{",):
-        return tuple(split(part[1:-1]))
-    return (part,)

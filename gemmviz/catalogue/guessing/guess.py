@@ -10,7 +10,8 @@ from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
 from gemmviz.catalogue.guessing.cxx import Function, Source
 from gemmviz.catalogue.guessing.roles import DTYPES, Evidence, Roles, assign
-from gemmviz.catalogue.guessing.shape import Shape, Shaper, whole_params
+from gemmviz.catalogue.guessing.shape import Shape, Shaper
+from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.kernel import MATRICES, SCALARS, Kernel, parse
 
 ROLES = (*MATRICES, *SCALARS)
@@ -44,6 +45,8 @@ class Guess:
         Launches that are less likely, from the most likely on.
     settled
         What a recording said; empty before one was made.
+    adds
+        Whether the kernel adds to what C holds before, with atomicAdd.
     """
 
     path: Path
@@ -66,6 +69,7 @@ class Guess:
     others: tuple["Guess", ...] = field(default=(), repr=False)
     settled: str = ""
     right: bool = False
+    adds: bool = False
 
     def front_matter(self) -> str:
         """Return the comment block that describes the kernel, with a line end behind it."""
@@ -123,6 +127,8 @@ class Guess:
             elif known.confidence < SURE and not self.right:
                 found.append(f"Is parameter {name} really {role}? All that is known: {known.why}.")
         found += [f"No parameter is {matrix}." for matrix in MATRICES if matrix not in self.roles]
+        if self.adds and not self.right:
+            found.append("It adds to C, which gemmviz does not set to zero before: it cannot be right here.")
         if not self.right:
             for key in ("params", "block", "grid", "shared"):
                 known = self.why.get(key, Evidence(1, ""))
@@ -177,7 +183,7 @@ def _describe(function: Function, source: Source, path: Path, text: str, names: 
     roles = assign(function, index)
     dtype, accumulate = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
     shaper = Shaper(function, source, index, roles, dtype)
-    params = whole_params(function, source, roles)
+    params = whole_params(function, source)
     if path.suffix == ".cu":
         shape = shaper.shape(params)
     else:
@@ -210,6 +216,7 @@ def _describe(function: Function, source: Source, path: Path, text: str, names: 
             roles.column_major,
             {**roles.why, **made.why},
             made.tiles,
+            adds=roles.parameter("C") in index.pointers and index.pointers[roles.parameter("C")].added,
         )
         for made in shapes
     ]

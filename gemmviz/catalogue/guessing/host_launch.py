@@ -1,10 +1,12 @@
 """Reads the launch in a file's own host code: the best evidence of how its kernel is to be launched."""
 
 import re
+from collections.abc import Mapping
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.guessing.cxx import Function, HostLaunch, Source
+from gemmviz.catalogue.guessing.cxx import Function, Source
+from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.roles import Evidence, Roles
 from gemmviz.catalogue.guessing.shape import Shape
@@ -33,7 +35,21 @@ def shape(launch: HostLaunch, function: Function, source: Source, roles: Roles, 
     names = _names(launch, function, roles)
     params = dict(made.params)
     template = [name for kind, name, _ in function.template]
+    offered = _offered(launch, function, source, [name for name in template if name in params])
+    if offered:
+        params |= offered
+        given = zip(template, launch.template, strict=False)
+        pairs = [(a[0], name) for name, a in given if len(a) == 1 and a[0].isidentifier()]
+        unique = len(dict(pairs)) == len(pairs)
+        named = dict(pairs) if unique else {}
+        names |= named
+        if any(len(values) > 1 and name not in named.values() for name, values in offered.items()):
+            # Block and grid are numbers then, which hold for the first launch only.
+            offered = {name: values[:1] for name, values in offered.items()}
+            params |= offered
     for name, argument in zip(template, launch.template, strict=False):
+        if name in offered:
+            continue
         value = parse(argument, lambda word: _constant(source, word)).value
         if name in params and value is not None:
             params[name] = (value, *(v for v in params[name] if v != value)) if len(params[name]) > 1 else (value,)
@@ -47,8 +63,7 @@ def shape(launch: HostLaunch, function: Function, source: Source, roles: Roles, 
 
     def expression(tokens: tuple[str, ...]) -> str:
         def look(word: str) -> Polynomial | None:
-            known = names.get(word)
-            return Polynomial.name(known) if known and known != word else _constant(source, word) if not known else None
+            return _local(launch, source, word, names)
 
         return _ceilings(str(parse(_plain(tokens), look)))
 
@@ -63,10 +78,13 @@ def shape(launch: HostLaunch, function: Function, source: Source, roles: Roles, 
             return None
     block, grid = (_short(part) for part in (block, grid))
     requires = list(made.requires)
-    named = {name for text in grid for name in Expression(text).names()}
-    if "M" not in roles.of.values() and "M" not in named and "N" in named:
+    requires += _together(offered)
+    in_grid = {name for text in grid for name in Expression(text).names()}
+    if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host knows square matrices only
     why = dict(made.why)
+    if offered:
+        why["params"] = Evidence(0.95, "the file's own host code gives these values")
     why["block"] = why["grid"] = Evidence(0.95, "the file launches the kernel like this itself")
     if launch.shared:
         why["shared"] = why["block"]
@@ -100,6 +118,47 @@ def _constant(source: Source, word: str, depth: int = 0) -> Polynomial | None:
     if tokens is None or word in source.tunable or depth > 8:
         return None
     return parse(tokens, lambda inner: _constant(source, inner, depth + 1))
+
+
+def _local(
+    launch: HostLaunch, source: Source, word: str, names: Mapping[str, str], depth: int = 0
+) -> Polynomial | None:
+    """Return what a name means at a launch: a size or parameter first, then a constant around it, then the file's."""
+    if word in names:
+        return Polynomial.name(names[word]) if names[word] != word else None
+    if word in launch.constants and depth <= 8:
+        return parse(launch.constants[word], lambda inner: _local(launch, source, inner, names, depth + 1))
+    return _constant(source, word)
+
+
+def _offered(first: HostLaunch, function: Function, source: Source, wanted: list[str]) -> dict[str, tuple[int, ...]]:
+    """Return the template arguments that the host code's own constants give, of all launches; nothing where unclear."""
+    if not wanted or not first.constants.keys() & {word for argument in first.template for word in argument}:
+        return {}
+    names = [name for _, name, _ in function.template]
+    rows: list[list[int]] = []
+    for launch in (one for one in source.launches if one.name == first.name):
+
+        def look(word: str, launch: HostLaunch = launch) -> Polynomial | None:
+            return _local(launch, source, word, {})
+
+        given = dict(zip(names, launch.template, strict=False))
+        row = [value for name in wanted if name in given and (value := parse(given[name], look).value) is not None]
+        if len(row) == len(wanted):
+            rows.append(row)
+        elif launch is first:
+            return {}
+    columns = [tuple(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
+    several = [i for i, values in enumerate(columns) if len(values) > 1]
+    # Values of different launches may not be mixed: several are offered only where one condition keeps them together.
+    if any([row[i] for row in rows] != [row[several[0]] for row in rows] for i in several):
+        columns = [values[:1] for values in columns]
+    return dict(zip(wanted, columns, strict=True))
+
+
+def _together(offered: dict[str, tuple[int, ...]]) -> list[str]:
+    several = [name for name, values in offered.items() if len(values) > 1]
+    return [f"{several[0]} == {name}" for name in several[1:]]
 
 
 def _ceilings(text: str) -> str:

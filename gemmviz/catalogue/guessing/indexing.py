@@ -3,9 +3,10 @@
 import re
 from dataclasses import dataclass, field
 
-from gemmviz.catalogue.guessing.cxx import Function, closing, split
+from gemmviz.catalogue.guessing.cxx import Function
 from gemmviz.catalogue.guessing.polynomial import Polynomial, Product, parse
 from gemmviz.catalogue.guessing.scopes import rename
+from gemmviz.catalogue.guessing.tokens import closing, split
 
 _ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "<<=", ">>="}
 _VECTOR = re.compile(r"^(?:float|double|half|int|uint|__nv_bfloat16|__half|bfloat16)_?(2|4)$")
@@ -31,6 +32,8 @@ class Pointer:
         the variable in front of it has been moved on.
     reads, writes
         How often the source mentions it as either.
+    added
+        Whether atomicAdd writes it.
     vector
         Elements of the widest access.
     """
@@ -38,6 +41,7 @@ class Pointer:
     terms: dict[Product, set[int]] = field(default_factory=dict)
     reads: int = 0
     writes: int = 0
+    added: bool = False
     vector: int = 1
 
     def add(self, offset: Polynomial, scale: int = 1) -> None:
@@ -48,9 +52,10 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Loop:
-    """A ``for`` loop: its variable, the step, and the names that its condition compares with."""
+    """A ``for`` loop: its variable, where it starts, the step, and what its condition compares with."""
 
     variable: str
+    start: Polynomial
     step: Polynomial
     bound: Polynomial
 
@@ -71,6 +76,9 @@ class Indexing:
         (left, right) of every comparison outside of the head of a loop.
     loops
         Every ``for`` loop with a plain head.
+    quotients
+        (parameter, divisor) of every whole parameter that is divided just as it is: ``K / BK``, but not
+        ``(K + BK - 1) / BK``.
     """
 
     pointers: dict[str, Pointer] = field(default_factory=dict)
@@ -79,6 +87,7 @@ class Indexing:
     shared_terms: dict[str, list[tuple[Polynomial, ...]]] = field(default_factory=dict)
     compared: list[tuple[Polynomial, Polynomial]] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
+    quotients: list[tuple[str, Polynomial]] = field(default_factory=list)
 
 
 def read(function: Function, constants: dict[str, tuple[str, ...]]) -> Indexing:
@@ -98,6 +107,7 @@ class _Reader:
     def __init__(self, function: Function, constants: dict[str, tuple[str, ...]]) -> None:
         self.tokens = rename(function.body)
         self.constants = constants
+        self.whole = {p.name for p in function.parameters if not p.pointer and p.name}
         self.result = Indexing({p.name: Pointer() for p in function.parameters if p.pointer and p.name})
         self.known: dict[str, Polynomial] = {}
         self.busy: set[str] = set()
@@ -115,6 +125,7 @@ class _Reader:
         self._aliases()
         self._touches()
         self._comparisons()
+        self._quotients()
         return self.result
 
     def value(self, tokens: tuple[str, ...] | list[str]) -> Polynomial:
@@ -291,6 +302,7 @@ class _Reader:
         behind = self.tokens[end] if end < len(self.tokens) else ""
         if behind in _ASSIGN or behind in ("++", "--") or _WRITERS.match(call):
             pointer.writes += 1
+            pointer.added |= call.startswith("atomicAdd")
             pointer.reads += behind not in ("=", "") and not _WRITERS.match(call)
         else:
             pointer.reads += 1
@@ -317,7 +329,28 @@ class _Reader:
         for term in split([("," if t == "&&" else t) for t in parts[1]]):
             cut = next((i for i, t in enumerate(term) if t in _COMPARES), None)
             if cut is not None and self.moves.get(name):
-                self.result.loops.append(Loop(name, self.value(self.moves[name][0]), self.value(term[cut + 1 :])))
+                start = self.value(parts[0][parts[0].index("=") + 1 :])
+                bound = self.value(term[cut + 1 :])
+                self.result.loops.append(Loop(name, start, self.value(self.moves[name][0]), bound))
+
+    def _quotients(self) -> None:
+        for at in range(1, len(self.tokens) - 1):
+            if self.tokens[at] not in ("/", ">>"):
+                continue
+            # A macro puts brackets around what it is given: (K) / (BK).
+            bare = self.tokens[at - 1] != ")"
+            name, before = (self.tokens[at - 1], at - 2) if bare else (self.tokens[max(at - 2, 0)], at - 4)
+            if name not in self.whole or (not bare and self.tokens[max(at - 3, 0)] != "("):
+                continue
+            if before >= 0 and self.tokens[before] in ("*", "/", "%", ".", "->"):
+                continue
+            end = self._close(at + 1) + 1 if self.tokens[at + 1] == "(" else at + 2
+            divisor = self.value(self.tokens[at + 1 : end])
+            shift = divisor.value if self.tokens[at] == ">>" else None
+            if shift is not None and 0 <= shift < 31:
+                divisor = Polynomial.number(1 << shift)
+            if self.tokens[at] == "/" or shift is not None:
+                self.result.quotients.append((name, divisor))
 
     def _until(self, at: int, way: int) -> int:
         """Return where the side of a comparison that lies from `at` in one direction ends."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gemmviz.catalogue.guessing.cxx import closing, split
+from gemmviz.catalogue.guessing.tokens import closing, split
 
 # A product of names, sorted; the empty one is the number 1. What cannot be multiplied out (a quotient, a call) is one
 # name by itself: its text.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from gemmviz.catalogue.guessing.cxx import closing
+from gemmviz.catalogue.guessing.tokens import closing
 
 _TYPES = {
     *(
@@ -36,7 +36,7 @@ def rename(tokens: Sequence[str]) -> list[str]:
         name = tokens[at]
         seen[name] = seen.get(name, 0) + 1
         if seen[name] > 1:
-            for place in range(at, _scope_end(words, at)):
+            for place in range(at, min(_scope_end(words, at), len(words))):
                 if tokens[place] == name and words[place - 1] not in (".", "->"):
                     words[place] = f"{name}__{seen[name]}"
     return words

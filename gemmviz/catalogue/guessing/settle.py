@@ -1,9 +1,12 @@
 """Makes a guess sure: tries it, and what is nearly as likely, until one of them computes the right C."""
 
+import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.guess import Guess
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import nearest_size
@@ -13,6 +16,9 @@ from gemmviz.catalogue.problem import Problem
 _EVEN, _UNEVEN = Problem(48, 32, 64), Problem(37, 45, 41)
 _MOST_TRIES = 12
 _MOST_ELEMENTS = 512 * 512
+# Sizes that only try the conditions are kept smaller: one that took too long would count as wrong.
+_MOST_PRODUCTS = 2**22
+_MOST_DIVISOR = 256
 TryOne = Callable[[Kernel, Problem], str]
 
 
@@ -49,7 +55,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         except GemmvizError as error:
             wrong = str(error)
         if not wrong:
-            return _any_size(candidate, size, try_one)
+            return _other_values(_any_size(candidate, size, try_one), try_one)
         first = first or f"at {size}: {wrong}"
         if tried >= _MOST_TRIES:
             break
@@ -58,30 +64,108 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
 
 
 def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
-    """Try a size that no tile divides, where the guess allows one; where it is wrong, ask for whole tiles."""
+    """Try sizes that are multiples of what the guess asks for and of no more; where one is wrong, ask for more."""
     said = f"recorded: C is right at {size}"
-    uneven = nearest_size(right.kernel(), _UNEVEN, right.kernel().defaults)
-    if uneven is None or uneven == size or uneven.m * uneven.n > _MOST_ELEMENTS:
+    odd = _odd(right, "MNK", size)
+    if odd is None or odd == size:
         return replace(right, settled=said, right=True)
-    try:
-        wrong = try_one(right.kernel(), uneven)
-    except GemmvizError as error:
-        wrong = str(error)
+    wrong = _wrong(right, odd, try_one)
     if not wrong:
-        return replace(right, settled=f"{said} and at {uneven}", right=True)
-    asked = [
-        f"{name} % {tile if tile.isalnum() else f'({tile})'} == 0"
-        for name, tile in right.tiles.items()
-        if tile != "1" and not any(r.startswith(f"{name} % ") for r in right.requires)
-    ]
-    if not asked:
-        return replace(right, settled=f"{said}, but at {uneven}: {wrong}")
-    return replace(
-        right,
-        requires=(*right.requires, *asked),
-        settled=f"{said}; at {uneven} it is wrong, so tiles must divide",
-        right=True,
-    )
+        return replace(right, settled=f"{said} and at {odd}", right=True)
+    made, tried = right, 0
+    for name in "MNK":
+        alone = _odd(made, name, size)
+        while alone is not None and tried < _MOST_TRIES and _wrong(made, alone, try_one):
+            tried += 1
+            more = _more(made, name)
+            if more is None:
+                break
+            made, alone = more, _odd(more, name, size)
+    last = _odd(made, "MNK", size)
+    if made is right or last is None or _wrong(made, last, try_one):
+        return replace(right, settled=f"{said}, but at {odd}: {wrong}")
+    asked = " and ".join(condition for condition in made.requires if condition not in right.requires)
+    return replace(made, settled=f"{said} and at {last}; at {odd} it is wrong, so it asks for {asked}", right=True)
+
+
+def _other_values(right: Guess, try_one: TryOne) -> Guess:
+    """Try the other values that the file's own launches give, and say which of them are wrong."""
+    pairs = [condition.split(" == ") for condition in right.requires if " == " in condition]
+    tied = {name for pair in pairs if set(pair) <= right.params.keys() for name in pair}
+    if not right.right or not tied:
+        return right
+    said = right.settled
+    for at in range(1, min(len(right.params[name]) for name in tied)):
+        moved = {name: (right.params[name][at], *right.params[name]) for name in sorted(tied)}
+        other = replace(right, params=right.params | moved)
+        kernel = other.kernel()
+        size = nearest_size(kernel, _EVEN, kernel.defaults)
+        wrong = _wrong(other, size, try_one) if size else ""
+        if wrong:
+            given = ", ".join(f"{name} = {values[0]}" for name, values in moved.items())
+            said += f"; with {given}, as the file launches it too, it is wrong at {size}: {wrong}"
+    return replace(right, settled=said)
+
+
+def _wrong(made: Guess, size: Problem, try_one: TryOne) -> str:
+    try:
+        return try_one(made.kernel(), size)
+    except GemmvizError as error:
+        return str(error)
+
+
+def _divisors(made: Guess, name: str) -> list[tuple[str, int]]:
+    """Return what a size must be a multiple of: the condition of the guess, and the number that it comes to."""
+    kernel = made.kernel()
+    values: dict[str, int] = {"M": 1, "N": 1, "K": 1, **kernel.defaults}
+    found = []
+    for condition in made.requires:
+        asked = re.fullmatch(rf"{name} % (\w+|\(.*\)) == 0", condition)
+        value = Expression(asked[1]).evaluate(values) if asked else 0
+        if value >= 1 and value == int(value):
+            found.append((condition, int(value)))
+    return found
+
+
+def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
+    """Return a size of which some extents are an odd multiple of what the guess asks for; None where there is none.
+
+    Three times and more, so that there is more than one step; once, where that would take long to record.
+    """
+    kernel = made.kernel()
+    small, large = {}, {}
+    for name, even, uneven in zip("MNK", (size.m, size.n, size.k), (_UNEVEN.m, _UNEVEN.n, _UNEVEN.k), strict=True):
+        divisor = math.lcm(*(number for _, number in _divisors(made, name)))
+        times = max(3, uneven // divisor)
+        large[name] = divisor * (times + 1 - times % 2) if name in names else even
+        small[name] = divisor if name in names else even
+    for m, n in ((large["M"], large["N"]), (large["M"], small["N"]), (small["M"], small["N"])):
+        found = nearest_size(kernel, Problem(m, n, large["K"]), kernel.defaults)
+        if found is not None and found.m * found.n * found.k <= _MOST_PRODUCTS:
+            return found
+    return None
+
+
+def _more(made: Guess, name: str) -> Guess | None:
+    """Ask for the next multiple of a size: the tile where it is one, else twice what is asked for now."""
+    divisors = _divisors(made, name)
+    number = math.lcm(*(value for _, value in divisors))
+    tile = made.tiles.get(name, "1")
+    try:
+        extent = Expression(tile).evaluate(made.kernel().defaults)
+    except FrontMatterError:
+        extent = 1
+    basis = next((condition for condition, value in divisors if value == number), "")
+    if extent > number and extent % number == 0:
+        asked = tile if tile.isalnum() else f"({tile})"
+    else:
+        text = basis.removeprefix(f"{name} % ").removesuffix(" == 0")
+        asked = str(2 * number) if text.isdecimal() or not text else f"(2 * {text})"
+        extent = 2 * number
+    if extent > _MOST_DIVISOR:
+        return None
+    kept = (condition for condition in made.requires if condition != basis)
+    return replace(made, requires=(*kept, f"{name} % {asked} == 0"))
 
 
 def _candidates(guess: Guess) -> Iterator[Guess]:

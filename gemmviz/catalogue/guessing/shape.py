@@ -5,30 +5,16 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.guessing.cxx import Function, Source, closing
+from gemmviz.catalogue.guessing.cxx import Function, Source
+from gemmviz.catalogue.guessing.folding import bracket, evaluate, fold
+from gemmviz.catalogue.guessing.guards import flat, guarded, k_of, tail_guarded
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import ONE, Polynomial, parse
 from gemmviz.catalogue.guessing.roles import Evidence, Roles, Term, kind_of, terms
+from gemmviz.catalogue.guessing.tunable import THREADS
 
 _SHARED_BYTES = 48 * 1024
 _BYTES = {"float32": 4, "float64": 8, "float16": 2, "int32": 4}
-_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+")
-_NOT_PARAMS = re.compile(r"NULL|INFINITY|NAN|(INT|FLT|DBL|CUDART|CHAR)_\w+|EXIT_\w+|CUDA\w*|CUBLAS\w*")
-# What people call a tile, and the sizes that they give it, the usual one first.
-_VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (
-    (r"(NUM_?)?THREADS|NT|THREAD_?COUNT", (256, 128, 64, 512, 32)),
-    (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B|T?B)_?[MN]", (64, 128, 32, 16)),
-    (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B)_?K|BK|KTILE|K_?STEP", (8, 16, 32, 4)),
-    (r"(THREAD(_?SIZE)?_?|REG_?|T|W)_?[MNXY]|W?P?T|WPT|TT|(THREAD_?)?WORK|COARSE\w*|CF", (8, 4, 2, 16, 1)),
-    (r"W[MN]|WARP_?[MN]", (32, 64, 16)),
-    (r"PAD\w*|SKEW\w*|EXTRA\w*", (1, 4, 8, 0)),
-    (r"ROUND\w*|MODE|VARIANT|VERSION|FLAG\w*", (0, 1)),
-    (r"STAGES?|BUFFERS?", (2, 3, 4)),
-    (r"VEC\w*|VW|UNROLL\w*|WIDTH", (4, 2, 8, 1)),
-)
-_TILES = (16, 8, 32)
 _MOST_COMBINATIONS = 3000
 _WARP = 32
 # What people write for the number of a warp in its row of the grid.
@@ -46,60 +32,6 @@ class Shape:
     requires: list[str] = field(default_factory=list)
     why: dict[str, Evidence] = field(default_factory=dict)
     tiles: dict[str, str] = field(default_factory=dict)
-
-
-def whole_params(function: Function, source: Source, roles: Roles) -> dict[str, tuple[int, ...]]:
-    """Return the tunable parameters: template arguments, macros that the file leaves open, and usual values of each."""
-    names = [name for kind, name, _ in function.template if kind != "typename"]
-    names += [word for word in dict.fromkeys(function.body) if word in source.tunable]
-    others = (
-        {f.name for f in source.functions}
-        | {p.name for p in function.parameters}
-        | {n for _, n, _ in function.template}
-    )
-    for before, word, after in zip(("", *function.body), function.body, (*function.body[1:], ""), strict=False):
-        is_open = _CAPITALS.fullmatch(word) and word not in source.constants and word not in others
-        if (
-            is_open
-            and not _NOT_PARAMS.fullmatch(word)
-            and after not in ("(", "::", "=")
-            and before not in ("::", ".", "->")
-            and not _declared(word, function.body)
-        ):
-            names.append(word)
-    defaults = {name: default for _, name, default in function.template if default}
-    found = {}
-    for name in dict.fromkeys(names):
-        given = defaults.get(name) or " ".join(source.constants.get(name, ()))
-        value = parse(given.split()).value if given else None
-        found[name] = (value,) if value is not None else _usual(name)
-    return found
-
-
-def _declared(word: str, body: tuple[str, ...]) -> bool:
-    """Return whether a function declares a name itself: a type stands in front of it, and a value or an end behind."""
-    return any(
-        body[i] == word
-        and body[i + 1] in ("=", "[", ";")
-        and re.match(r"[A-Za-z_]", body[i - 1])
-        and body[i - 1] != "return"
-        for i in range(1, len(body) - 1)
-    )
-
-
-def _usual(name: str) -> tuple[int, ...]:
-    for pattern, values in _VALUES:
-        if re.fullmatch(pattern, name, re.IGNORECASE):
-            return values
-    return _TILES
-
-
-def evaluate(text: str, values: Mapping[str, int]) -> float | None:
-    """Return the value of an expression; None when it has none."""
-    try:
-        return float(Expression(text).evaluate(values))
-    except (FrontMatterError, OverflowError, TypeError):
-        return None
 
 
 class Shaper:
@@ -149,13 +81,13 @@ class Shaper:
         """Return an expression of parameters and numbers: the block's own extents are filled in."""
         text = str(value)
         for axis, extent in zip("xyz", self.free, strict=False):
-            text = re.sub(rf"\bblockDim\.{axis}\b", _bracket(extent) if extent else "1", text)
+            text = re.sub(rf"\bblockDim\.{axis}\b", bracket(extent) if extent else "1", text)
         text = re.sub(
             r"[A-Za-z_]\w*",
             lambda word: str(self.constants.get(word[0], word[0])) if word[0] not in self.params else word[0],
             text,
         )
-        return _fold(text)
+        return fold(text)
 
     def _number(self, value: Polynomial, values: Mapping[str, int]) -> float | None:
         return evaluate(self._text(value), values)
@@ -192,7 +124,7 @@ class Shaper:
             for use in uses:
                 for extent, index in zip(extents, use, strict=False):
                     if index == Polynomial.name(atom):
-                        text = _fold(str(extent))
+                        text = fold(str(extent))
                         constant = self.constants.get(text)
                         return text if constant is None else str(constant)
         return ""
@@ -271,12 +203,16 @@ class Shaper:
                         else []
                     )
                     made.params[name] = (value, *rest)
-                made.why["params"] = Evidence(
-                    0.7, "usual sizes for which a block is legal and its loads cover its tiles"
-                )
+                if made.params:
+                    made.why["params"] = Evidence(
+                        0.7, "usual sizes for which a block is legal and its loads cover its tiles"
+                    )
                 return
         made.params = {name: values[:1] for name, values in made.params.items()}
-        made.why["params"] = Evidence(0.2, "no usual sizes fit the source's arithmetic: these are only the usual ones")
+        if made.params:
+            made.why["params"] = Evidence(
+                0.2, "no usual sizes fit the source's arithmetic: these are only the usual ones"
+            )
 
     def _fits(self, values: Mapping[str, int], rows: list[Term], columns: list[Term]) -> bool:
         threads = 1.0
@@ -295,7 +231,7 @@ class Shaper:
         if threads > 1024 or (given and threads not in (1, given)):
             return False
         for name in values:
-            if re.fullmatch(_VALUES[0][0], name, re.IGNORECASE) and threads not in (1, values[name]):
+            if re.fullmatch(THREADS, name, re.IGNORECASE) and threads not in (1, values[name]):
                 return False
         if self._static_bytes(values) > _SHARED_BYTES or not self._asserted(values):
             return False
@@ -313,7 +249,7 @@ class Shaper:
 
     def _asserted(self, values: Mapping[str, int]) -> bool:
         for found in re.finditer(r"static_assert \( (.*?)(?:, \" \" )?\) ;", self.body):
-            text = _fold(found[1].replace("&&", "and").replace("||", "or"))
+            text = fold(found[1].replace("&&", "and").replace("||", "or"))
             held = evaluate(re.sub(r"[A-Za-z_]\w*", lambda w: str(self.constants.get(w[0], w[0])), text), values)
             if held == 0:
                 return False
@@ -340,9 +276,10 @@ class Shaper:
     # -- the grid
 
     def _grid(self, made: Shape, rows: list[Term], columns: list[Term], values: Mapping[str, int]) -> None:
-        flat = self._flat()
-        if flat:
-            made.grid = (f"ceil({flat} / {_bracket(made.block[0])})",)
+        elements = flat(self.indexing, self.roles, self.body, strided=any(t.size for t in self.found["C"]))
+        if elements:
+            self._step(made, values)
+            made.grid = (f"ceil({elements} / {bracket(made.block[0])})",)
             made.why["grid"] = Evidence(0.7, "the threads are numbered through all elements of C")
             return
         counts: dict[str, str] = {}
@@ -359,14 +296,13 @@ class Shaper:
             tile = self._text(smallest.factor)
             warps = _OF_WARP.fullmatch(smallest.atom)
             if warps:
-                tile = f"{tile} * {_bracket(self.free['xyz'.index(warps[1])])} / {warps[2]}"
+                tile = f"{tile} * {bracket(self.free['xyz'.index(warps[1])])} / {warps[2]}"
             made.tiles[size] = tile
-            guarded = self._guarded(size)
-            if not guarded and tile != "1":
-                made.requires.append(f"{size} % {_bracket(tile)} == 0")
-            counts[size] = (
-                size if tile == "1" else f"ceil({size} / {_bracket(tile)})" if guarded else f"{size} / {_bracket(tile)}"
-            )
+            is_guarded = guarded(size, self.indexing, self.roles)
+            if not is_guarded and tile != "1":
+                made.requires.append(f"{size} % {bracket(tile)} == 0")
+            blocks_of = f"{size} / {bracket(tile)}"
+            counts[size] = size if tile == "1" else f"ceil({blocks_of})" if is_guarded else blocks_of
             axes[size] = "".join(dict.fromkeys(re.findall(r"blockIdx\.([xyz])", blocks[0].atom)))
         self._step(made, values)
         self._fragments(made)
@@ -377,48 +313,55 @@ class Shaper:
             return
         by_axis = {axis: [counts[s] for s in ("M", "N") if s in counts and axes[s] == axis] for axis in "xyz"}
         made.grid = tuple(
-            " * ".join(c if c.startswith("ceil") or len(by_axis[axis]) == 1 else _bracket(c) for c in by_axis[axis])
-            or "1"
+            " * ".join(c if c.startswith("ceil") or len(by_axis[axis]) == 1 else bracket(c) for c in by_axis[axis])
+            or self._shares(axis, values)
             for axis in ("xyz"[: "xyz".index(used[-1]) + 1])
         )
-        said = ", ".join(f"blockIdx.{axes[s]} chooses {'rows' if s == 'M' else 'columns'} of C" for s in counts)
+        chosen = {axis: [size for size in counts if axes[size] == axis] for axis in dict.fromkeys(axes.values())}
+        said = ", ".join(
+            f"blockIdx.{axis} chooses {' and '.join('rows' if s == 'M' else 'columns' for s in sizes)} of C"
+            for axis, sizes in chosen.items()
+        )
+        shares = [axis for axis, count in zip("xyz", made.grid, strict=False) if count != "1" and not by_axis[axis]]
+        said += "".join(f", blockIdx.{axis} chooses a share of the sum" for axis in shares)
         made.why["grid"] = Evidence(0.8, said)
+
+    def _shares(self, axis: str, values: Mapping[str, int]) -> str:
+        """Return into how many shares a block index splits the sum; ``"1"`` where it does not."""
+        k = k_of(self.roles)
+        for matrix in "AB":
+            for term in self.found[matrix]:
+                if term.atom != f"blockIdx.{axis}":
+                    continue
+                for text in (name for product in term.factor.terms for name in product):
+                    share = re.fullmatch(r"\((.*) / (\w+|\([^()]*\))\)", text)
+                    if share and k in re.findall(r"\w+", share[1]):
+                        return self._text(parse(re.findall(r"\w+|[^\s\w]", share[2])))
+                if self._number(term.factor, values):
+                    return f"ceil(K / {bracket(self._text(term.factor))})"
+        return "1"
 
     def _fragments(self, made: Shape) -> None:
         """Ask for whole fragments: tensor cores load nothing less, and only from aligned rows."""
         found = re.search(r"matrix_a , (\w+) , (\w+) , (\w+) ,", self.body)
         for size, extent in zip(("M", "N", "K"), found.groups() if found else (), strict=False):
-            text = _fold(str(self.constants.get(extent, extent)))
+            text = fold(str(self.constants.get(extent, extent)))
             if (text.isdecimal() or text in self.params) and not any(r.startswith(f"{size} % ") for r in made.requires):
                 made.requires.append(f"{size} % {text} == 0")
 
-    def _flat(self) -> str:
-        """Return M * N where one index runs through all of C up to that product; else an empty text."""
-        if any(t.size for t in self.found["C"]) or "blockIdx . y" in self.body:
-            return ""
-        for left, right in self.indexing.compared:
-            for index, bound in ((left, right), (right, left)):
-                roles = [[self.roles.of.get(n, "") for n in product] for product in bound.terms]
-                of_blocks = any("blockIdx" in name for product in index.terms for name in product)
-                if of_blocks and len(roles) == 1 and len(roles[0]) == 2 and set(roles[0]) <= {"M", "N", "K"}:
-                    return " * ".join(roles[0])
-        return ""
-
-    def _guarded(self, size: str) -> bool:
-        name = self.roles.parameter(size) or next(
-            (self.roles.parameter(other) for role, other in self.roles.equal if role == size), ""
-        )
-        atoms = set(self.roles.rows if size == "M" else self.roles.columns)
-        for left, right in self.indexing.compared:
-            for index, bound in ((left, right), (right, left)):
-                in_bound = {n for product in bound.terms for n in product}
-                in_index = {n for product in index.terms for n in product}
-                if name and name in in_bound and in_index & atoms:
-                    return True
-        return False
-
     def _step(self, made: Shape, values: Mapping[str, int]) -> None:
-        """Find the k-step, and whether K must be a multiple of it."""
+        """Find the k-step, and what K must be a multiple of."""
+        whole = tail_guarded(self.indexing, self.roles, self.body)
+        self._loop_step(made, values, whole)
+        k = k_of(self.roles)
+        for name, divisor in self.indexing.quotients:
+            number = self._number(divisor, values)
+            condition = f"K % {bracket(self._text(divisor))} == 0"
+            # The quotient drops the rest of K, and nothing takes care of it.
+            if name == k and not whole and number and number > 1 and condition not in made.requires:
+                made.requires.append(condition)
+
+    def _loop_step(self, made: Shape, values: Mapping[str, int], whole: bool) -> None:
         in_c = {t.atom for t in self.found["C"]}
         # Along k, A is walked with its stride where it is stored by columns, B where it is stored by rows.
         strided = {"A": "A" in self.roles.column_major, "B": "B" not in self.roles.column_major}
@@ -430,14 +373,8 @@ class Shaper:
         largest = max(numbers, key=lambda pair: pair[0])
         tile = self._text(largest[1])
         made.tiles["K"] = tile
-        k = self.roles.parameter("K") or next((self.roles.parameter(o) for r, o in self.roles.equal if r == "K"), "")
-        guarded = any(
-            k and k in {n for p in bound.terms for n in p} and any(kind_of(n) == "loop" for p in index.terms for n in p)
-            for left, right in self.indexing.compared
-            for index, bound in ((left, right), (right, left))
-        )
-        if not guarded and largest[0] > 1:
-            made.requires.append(f"K % {_bracket(tile)} == 0")
+        if not whole and largest[0] > 1:
+            made.requires.append(f"K % {bracket(tile)} == 0")
 
     def _shared(self, made: Shape, values: Mapping[str, int]) -> None:
         dynamic = [name for name, extents in self.indexing.shared.items() if not extents]
@@ -451,10 +388,10 @@ class Shaper:
         offsets = re.findall(rf"\b{name} \+ ([^;]*?) \)? ?;|& {name} \[ ([^;]*?) \] ;", self.body)
         if offsets:
             last = parse((offsets[-1][0] or offsets[-1][1]).split())
-            made.shared = f"2 * {_bracket(self._text(last))} * {size}"
+            made.shared = f"2 * {bracket(self._text(last))} * {size}"
         else:
-            m, n, k = (_bracket(made.tiles.get(s, "1")) for s in ("M", "N", "K"))
-            made.shared = _fold(f"({m} * {k} + {k} * {n}) * {size}")
+            m, n, k = (bracket(made.tiles.get(s, "1")) for s in ("M", "N", "K"))
+            made.shared = fold(f"({m} * {k} + {k} * {n}) * {size}")
         made.why["shared"] = Evidence(0.6 if offsets else 0.4, f"{name} seems to hold a tile of A and one of B")
 
 
@@ -464,28 +401,3 @@ def _combinations(params: dict[str, tuple[int, ...]]) -> Iterator[dict[str, int]
     places = itertools.islice(itertools.product(*(range(len(params[n])) for n in names)), _MOST_COMBINATIONS)
     for place in sorted(places, key=lambda p: (sum(p), p)):
         yield {name: params[name][i] for name, i in zip(names, place, strict=True)}
-
-
-def _bracket(text: str) -> str:
-    text = _fold(text)
-    return text if re.fullmatch(r"\w+|\w+\([^()]*\)", text) else f"({text})"
-
-
-def _fold(text: str) -> str:
-    """Work out an expression that has no name in it, and drop brackets around a single word or the whole."""
-    text = re.sub(r"(?<!\w)\((\w+)\)", r"\1", text.strip())
-    while text.startswith("(") and closing(list(text), 0) == len(text) - 1:
-        text = text[1:-1]
-    text = re.sub(r"(?<![/%] )\b\d+(?: \* \d+)+\b(?! *[/%])", lambda found: str(_product(found[0])), text)
-    if not re.search(r"[A-Za-z_]", text):
-        value = evaluate(text, {})
-        if value is not None and value == int(value):
-            return str(int(value))
-    return text
-
-
-def _product(text: str) -> int:
-    total = 1
-    for part in text.split(" * "):
-        total *= int(part)
-    return total

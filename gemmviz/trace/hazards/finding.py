@@ -5,6 +5,7 @@ from typing import Literal
 
 Kind = Literal[
     "out of bounds",
+    "misaligned vector access",
     "race",
     "read of memory nobody wrote",
     "barrier divergence",

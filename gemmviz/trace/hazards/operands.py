@@ -25,7 +25,7 @@ class Uses:
     """Who uses what: one entry per element of A or B that reaches an owner of wrong elements of C.
 
     ``unit`` numbers the owners. ``outer`` is the row of A or the column of B, ``k`` the other index. ``row`` is the
-    access, ``fill`` the access that wrote the shared copy or -1.
+    access, ``fill`` the access that wrote the shared copy or -1, ``load`` the access that had read what it wrote.
     """
 
     unit: Ints
@@ -34,6 +34,7 @@ class Uses:
     k: Ints
     row: Ints
     fill: Ints
+    load: Ints
 
 
 def wrong_operands(recording: Recording) -> list[Finding]:
@@ -45,7 +46,10 @@ def wrong_operands(recording: Recording) -> list[Finding]:
     if not len(cells):
         return []
     uses = _uses(recording, items, unit, np.unique(owners))
-    found = [next(_reasons(recording, uses, matrix, cells, owners), None) for matrix in (0, 1)]
+    found = []
+    for matrix in (0, 1):
+        sure = ~np.isin(owners, _unsure(items, unit, matrix))
+        found.append(next(_reasons(recording, uses, matrix, cells[sure], owners[sure]), None))
     reasons = [finding for finding in found if finding is not None]
     # What a loop leaves out it leaves out of A and of B: one mistake.
     same = len(reasons) == 2 and reasons[0].line == reasons[1].line and all(_IRREGULAR in f.text for f in reasons)
@@ -63,7 +67,7 @@ def last_uses(recording: Recording) -> Ints:
     items = origins(recording, _telling_rows(recording), by_warp=False)
     unit = _units(items, False)
     _, owners = _owned(recording, items, unit)
-    brings = (items.matrix >= 0) & ~items.write & ~items.copied & np.isin(unit, owners)
+    brings = ((items.matrix >= 0) | items.unknown) & ~items.write & ~items.copied & np.isin(unit, owners)
     rows: Ints = items.row[brings]
     return rows
 
@@ -90,7 +94,7 @@ def _units(items: Items, by_warp: bool) -> Ints:
         return items.owner
     store = items.write & (items.array == C)
     new_owner = np.append(True, items.owner[1:] != items.owner[:-1])
-    use = ~items.write & (items.matrix >= 0) & ~items.copied
+    use = ~items.write & ((items.matrix >= 0) | items.unknown) & ~items.copied
     # A stretch begins with an owner, or with the first use behind a store.
     stored = np.cumsum(store)
     last_use = np.maximum.accumulate(np.where(use, np.arange(len(use)), -1))
@@ -123,16 +127,33 @@ def _uses(recording: Recording, items: Items, unit: Ints, units: Ints) -> Uses:
         mine = matrix == which
         row, column = recording.arrays[which].cells(origin[mine])
         outer[mine], k[mine] = (row, column) if which == 0 else (column, row)
-    return Uses(unit[picked], matrix, outer, k, items.row[picked], items.fill[picked])
+    return Uses(unit[picked], matrix, outer, k, items.row[picked], items.fill[picked], items.load[picked])
+
+
+def _unsure(items: Items, unit: Ints, matrix: int) -> Ints:
+    """Return the units that read something from shared memory which may be of A (0) or B (1), nobody knows what.
+
+    An array that is known to hold a matrix holds it where the source is unknown, too. One of which nothing is known may
+    hold partial sums, or be the tile of a matrix of which no tile is known.
+    """
+    staged = np.flatnonzero((items.fill >= 0) & (items.matrix >= 0))
+    of_matrix = np.unique(items.array[staged[items.matrix[staged] == matrix]])
+    blind = items.unknown & np.isin(items.array, of_matrix)
+    if not len(of_matrix):
+        blind = items.unknown & ~np.isin(items.array, np.unique(items.array[staged]))
+    units: Ints = np.unique(unit[blind])
+    return units
 
 
 def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners: Ints) -> Iterator[Finding]:
     """Yield what is wrong with the uses of A (0) or B (1): foreign ones, then left out, then too frequent ones."""
+    if not len(cells):
+        return
     row, column = recording.arrays[C].cells(cells)
     outer = row if matrix == 0 else column
     length = max(recording.m, recording.n)
     pairs, example = np.unique(owners * length + outer, return_index=True)
-    mine = np.flatnonzero(uses.matrix == matrix)
+    mine = np.flatnonzero((uses.matrix == matrix) & np.isin(uses.unit, owners))
     key = uses.unit[mine] * length + uses.outer[mine]
     place = np.searchsorted(pairs, key)
     owned = (place < len(pairs)) & (pairs[np.minimum(place, len(pairs) - 1)] == key)
@@ -207,7 +228,9 @@ def _lines(recording: Recording, uses: Uses, use: int) -> tuple[int, int, str]:
     if fill < 0:
         return here, 0, ""
     there = line[int(site[fill])]
-    return here, there, f" (it reads {element_name(recording, int(uses.row[use]))}, which line {there} filled)"
+    load = line[int(site[uses.load[use]])]
+    of = "" if load == there else f" with what line {load} read"
+    return here, there, f" (it reads {element_name(recording, int(uses.row[use]))}, which line {there} filled{of})"
 
 
 def _operand(uses: Uses, use: int) -> str:

@@ -1,18 +1,17 @@
 """Which element of A or B each read brings to its thread, through shared memory where it goes that way.
 
-An asynchronous copy says what it copied. Of a copy through a register the recording shows a read and a later write by
-one thread: for each instruction that writes, the distance at which most of its values agree is taken for the distance
-of its read. That is an attribution and may be wrong; it is used only to explain a C that is wrong anyway.
+An asynchronous copy says what it copied. A copy through a register is attributed, see `sources`; where that fails the
+operand is unknown, and nothing is concluded from it. It is used only to explain a C that is wrong anyway.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.trace.hazards.sources import Column, sources
 from gemmviz.trace.hazards.touches import Flags, Ints
 from gemmviz.trace.recording import WARP, Recording
 
-_LAGS = 16  # accesses by which a read may lie before the write of what it read
 _INPUTS = 2  # A and B come first
 
 
@@ -22,7 +21,8 @@ class Items:
 
     ``owner`` numbers the threads, or the warps where lanes work together. ``matrix`` is 0 for A, 1 for B and -1 where
     the access has nothing of either; ``origin`` is the element of it. ``fill`` is the row that wrote the shared copy
-    which is read, -1 elsewhere. ``copied`` marks the reads that only feed a shared copy.
+    which is read, -1 elsewhere, and ``load`` the row that had read its value from A or B. ``copied`` marks the reads
+    that only feed a shared copy, ``unknown`` those of a shared copy that may be of A or B, nobody knows what.
     """
 
     row: Ints
@@ -33,7 +33,9 @@ class Items:
     matrix: Ints
     origin: Ints
     fill: Ints
+    load: Ints
     copied: Flags
+    unknown: Flags
 
 
 def origins(recording: Recording, rows: Ints, *, by_warp: bool) -> Items:
@@ -62,13 +64,11 @@ def origins(recording: Recording, rows: Ints, *, by_warp: bool) -> Items:
     source = np.full(len(row), -1, np.int64)  # of a write to shared memory: the item that read its value
     stores = np.flatnonzero(write & shared)
     _take_copies(recording, row, element, stores, source)
-    site = log.site[row]
-    for one in np.unique(site[stores]):
-        mine = stores[site[stores] == one]
-        fits = np.array([_fits(mine, lag, thread, value, is_input) for lag in range(1, _LAGS + 1)])
-        for lag in np.argsort(-fits.sum(axis=1), kind="stable"):
-            found = mine[fits[lag] & (source[mine] < 0)]
-            source[found] = found - (lag + 1)
+    line = np.array([s.line for s in recording.sites] or [0], np.int64)
+    column = Column(thread, log.site[row].astype(np.int64), element - log.element[row], value, line)
+    is_copy = np.isin(row, recording.accesses.copies[:, 0])
+    by_register = stores[~is_copy[stores]]
+    source[by_register] = sources(column, by_register, np.flatnonzero(is_input))
 
     slot = _slots(recording, array, element, log.block[row])
     fill_item = _last_write(slot, row, write & shared)
@@ -77,8 +77,7 @@ def origins(recording: Recording, rows: Ints, *, by_warp: bool) -> Items:
     origin_item[through] = source[fill_item[through]]
     origin_item[write] = source[write]
     known = origin_item >= 0
-    copied = np.zeros(len(row), bool)
-    copied[source[source >= 0]] = True
+    unknown = through & ~known & (value != 0) & ~is_copy[fill_item]
     return Items(
         row,
         thread // WARP if by_warp else thread,
@@ -88,8 +87,18 @@ def origins(recording: Recording, rows: Ints, *, by_warp: bool) -> Items:
         np.where(known, array[origin_item], -1),
         np.where(known, element[origin_item], -1),
         np.where(through, row[fill_item], -1),
-        copied,
+        np.where(through & known, row[origin_item], -1),
+        _copied(column.site, is_input, source),
+        unknown,
     )
+
+
+def _copied(site: Ints, is_input: Flags, source: Ints) -> Flags:
+    """Mark the reads that feed a shared copy, and all of an instruction that mostly does: the last may go nowhere."""
+    copied = np.zeros(len(site), bool)
+    copied[source[source >= 0]] = True
+    feeds, reads = (np.bincount(site[which], minlength=int(site.max(initial=0)) + 1) for which in (copied, is_input))
+    return copied | (is_input & (2 * feeds >= reads)[site])
 
 
 def _take_copies(recording: Recording, row: Ints, element: Ints, stores: Ints, source: Ints) -> None:
@@ -104,13 +113,6 @@ def _take_copies(recording: Recording, row: Ints, element: Ints, stores: Ints, s
     read_of[copies[:, 0]] = copies[:, 1]
     mine = stores[read_of[row[stores]] >= 0]
     source[mine] = first_item[read_of[row[mine]]] + mine - first_item[row[mine]]
-
-
-def _fits(stores: Ints, lag: int, thread: Ints, value: np.ndarray, is_input: Flags) -> Flags:
-    at = stores - lag
-    before = np.maximum(at, 0)
-    fits: Flags = (at >= 0) & is_input[before] & (thread[before] == thread[stores]) & (value[before] == value[stores])
-    return fits
 
 
 def _slots(recording: Recording, array: Ints, element: Ints, block: Ints) -> Ints:

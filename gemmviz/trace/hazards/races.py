@@ -80,6 +80,8 @@ def _disorder(recording: Recording, writer: int, other: int, line: Ints) -> tupl
         return "", "", "nothing puts the two in order"
     if log.block[writer] != log.block[other]:
         return "", "", "nothing puts two blocks in order"
+    if _arrives_late(recording, writer, other, line):
+        return "", "", "the copy was not waited for before the barrier"
     in_warp = log.thread[writer] // WARP == log.thread[other] // WARP
     missing = "no barrier and no __syncwarp()" if in_warp else "no barrier"
     here, there = int(line[log.site[writer]]), int(line[log.site[other]])
@@ -107,6 +109,20 @@ def _disorder(recording: Recording, writer: int, other: int, line: Ints) -> tupl
         looped = len(np.unique(log.phase[writes])) > 1
         return "", f" in the same {step}" if looped else "", f"{missing} between line {first} and line {second}"
     return "", "", f"{missing} between line {min(here, there)} and line {max(here, there)}"
+
+
+def _arrives_late(recording: Recording, writer: int, other: int, line: Ints) -> bool:
+    """Tell whether a write is of an asynchronous copy that its thread waits for only after the other's line.
+
+    There is a barrier behind its issue, then; without the wait it puts nothing in order.
+    """
+    log = recording.accesses
+    copy = log.copies[log.copies[:, 0] == writer]
+    if not len(copy) or copy[0, 2] >= log.phase[writer]:
+        return False
+    own = (log.block == log.block[writer]) & (log.thread == log.thread[writer]) & (log.phase == log.phase[writer])
+    own &= (line[log.site] == line[log.site[other]]) & (log.write == log.write[other])
+    return bool(own[:writer].any())
 
 
 def _in_same_stretch(recording: Recording, rows: Ints, row: int, in_warp: bool) -> Ints:

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
 
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
-from gemmviz.catalogue.guessing.cxx import split_text
 from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
 from gemmviz.catalogue.guessing.roles import Evidence
+from gemmviz.catalogue.guessing.tokens import split_text
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem

@@ -5,15 +5,17 @@ import re
 from gemmviz.trace.hazards import Finding
 from mutating.operators import Mutant, Source
 
+_STOPS = {"crash", "misaligned vector access"}
 _INDEX = {
     *("out of bounds", "race", "read of memory nobody wrote", "element of C never written"),
-    *("element of C written by two threads", "wrong result", "crash"),
+    *("element of C written by two threads", "wrong result"),
+    *_STOPS,
 }
 CLASSES: dict[str, set[str]] = {
     "drop-barrier": {"race"},
     "shift-index": _INDEX,
     "swap-stride": _INDEX,
-    "shrink-bound": _INDEX - {"crash"},
+    "shrink-bound": _INDEX - _STOPS,
     "grow-bound": _INDEX,
     "skip-init": {"read of memory nobody wrote", "wrong result"},
     "skip-zero-fill": {"read of memory nobody wrote", "wrong result"},
@@ -23,7 +25,7 @@ CLASSES: dict[str, set[str]] = {
     "drop-accumulate": {"wrong result"},
     "drop-factor": _INDEX,
     "shrink-shared": _INDEX,
-    "transpose": _INDEX - {"crash"},
+    "transpose": _INDEX - _STOPS,
 }
 _DEFINED = re.compile(
     r"\b(\w+)(?:\[[^\]]*\])*\s*(?:[-+*]?=)(?!=)|fill_fragment\((\w+)|^\s*(?:const )?\w+ (\w+)(?:\[\w+\])*;"

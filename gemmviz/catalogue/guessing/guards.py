@@ -1,0 +1,60 @@
+"""Which comparisons of a kernel keep it within its matrices."""
+
+import re
+
+from gemmviz.catalogue.guessing.indexing import Indexing
+from gemmviz.catalogue.guessing.roles import Roles, kind_of
+
+
+def flat(indexing: Indexing, roles: Roles, body: str, *, strided: bool) -> str:
+    """Return M * N where one index runs through all of C up to that product; else an empty text."""
+    if "blockIdx . y" in body:
+        return ""
+    # A grid-stride loop asks in its head.
+    compared = [*indexing.compared, *((loop.start, loop.bound) for loop in indexing.loops)]
+    for left, right in compared:
+        for index, bound in ((left, right), (right, left)):
+            sizes = [[roles.of.get(n, "") for n in product] for product in bound.terms]
+            of_blocks = any("blockIdx" in name for product in index.terms for name in product)
+            # Where C's index is made of a row and a column, they must be made of the number of the thread.
+            if strided and index.terms.get(("threadIdx.x",)) != 1:
+                continue
+            if of_blocks and len(sizes) == 1 and len(sizes[0]) == 2 and set(sizes[0]) <= {"M", "N", "K"}:
+                return " * ".join(sizes[0])
+    return ""
+
+
+def guarded(size: str, indexing: Indexing, roles: Roles) -> bool:
+    """Return whether a comparison keeps the rows (M) or columns (N) of C within its bounds."""
+    name = roles.parameter(size) or next((roles.parameter(other) for role, other in roles.equal if role == size), "")
+    atoms = set(roles.rows if size == "M" else roles.columns)
+    for left, right in indexing.compared:
+        for index, bound in ((left, right), (right, left)):
+            in_bound = {n for product in bound.terms for n in product}
+            in_index = {n for product in index.terms for n in product}
+            if name and name in in_bound and in_index & atoms:
+                return True
+    return False
+
+
+def k_of(roles: Roles) -> str:
+    """Return the parameter that is K."""
+    return roles.parameter("K") or next((roles.parameter(other) for role, other in roles.equal if role == "K"), "")
+
+
+def tail_guarded(indexing: Indexing, roles: Roles, body: str) -> bool:
+    """Return whether something takes care of a last step along k that is not whole.
+
+    ``k0 < K`` alone does not: it only asks whether there is a step, where ``k0 + threadIdx.x < K`` asks for each
+    element of it.
+    """
+    k = k_of(roles)
+    if not k or re.search(rf"\b{k} (\) )?% ", body):
+        return bool(k)
+    for left, right in indexing.compared:
+        for index, bound in ((left, right), (right, left)):
+            in_bound = {w for product in bound.terms for name in product for w in re.findall(r"\w+", name)}
+            kinds = [kind_of(name) for name in sorted({n for product in index.terms for n in product})]
+            if k in in_bound and "loop" in kinds and ("thread" in kinds or kinds.count("loop") > 1):
+                return True
+    return False

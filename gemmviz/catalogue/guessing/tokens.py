@@ -1,0 +1,88 @@
+"""Cuts C and CUDA into tokens, and takes lists of them apart."""
+
+import re
+from collections.abc import Iterable
+
+_COMMENT_OR_STRING = re.compile(
+    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|(?<![\w])\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
+)
+_TOKEN = re.compile(
+    r"[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uUlL]*|\d+\.?\d*(?:[eE][+-]?\d+)?[fFuUlL]*"
+    r"|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|&=|\|=|->|::|[^\s\w]"
+)
+OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
+# Files are cut here: a kernel is short, and guessing must not keep anybody waiting.
+LONGEST = 200_000
+MOST_TOKENS = 20_000
+LONGEST_BRACKET = 15_000
+
+
+def split(tokens: Iterable[str], separator: str = ",") -> list[tuple[str, ...]]:
+    """Split tokens at a separator outside of all brackets; no tokens give no parts."""
+    parts: list[tuple[str, ...]] = []
+    part: list[str] = []
+    depth = 0
+    for token in tokens:
+        depth += (token in OPEN) - (token in CLOSE)
+        if token == separator and depth <= 0:
+            parts.append(tuple(part))
+            part = []
+        else:
+            part.append(token)
+    return [*parts, tuple(part)] if part or parts else []
+
+
+def split_text(text: str) -> tuple[str, ...]:
+    """Split a list as people type it at the commas outside of all brackets, and drop empty parts."""
+    parts, depth, part = [], 0, ""
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth <= 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += letter
+    return tuple(p.strip() for p in (*parts, part) if p.strip())
+
+
+def closing(tokens: tuple[str, ...] | list[str], start: int) -> int:
+    """Return where the bracket that opens at `start` closes; the number of tokens when it never does."""
+    depth = 0
+    for at in range(start, min(start + LONGEST_BRACKET, len(tokens))):
+        depth += (tokens[at] in OPEN) - (tokens[at] in CLOSE)
+        if depth == 0:
+            return at
+    return len(tokens)
+
+
+def tokens_of(text: str) -> tuple[str, ...]:
+    """Return the tokens of a piece of code."""
+    return tuple(_TOKEN.findall(text)[:MOST_TOKENS])
+
+
+def without_comments(text: str) -> str:
+    """Return a text of as many lines without comments, and with empty strings."""
+    return _COMMENT_OR_STRING.sub(
+        lambda found: '""' if found[0][0] == '"' else "0" if found[0][0] == "'" else " " + "\n" * found[0].count("\n"),
+        text,
+    )
+
+
+def numbered(text: str) -> tuple[list[str], list[int]]:
+    """Return the tokens of a text and the line of each."""
+    tokens, lines, line, before = [], [], 1, 0
+    for found in _TOKEN.finditer(text):
+        line += text.count("\n", before, found.start())
+        before = found.start()
+        tokens.append(found[0])
+        lines.append(line)
+        if len(tokens) >= MOST_TOKENS:
+            break
+    return tokens, lines
+
+
+def is_whole(value: tuple[str, ...]) -> bool:
+    """Return whether tokens may be a whole-number constant: numbers, names, arithmetic."""
+    return bool(value) and all(
+        re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]", t) for t in value
+    )

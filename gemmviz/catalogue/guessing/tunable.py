@@ -1,0 +1,69 @@
+"""The tunable parameters of a kernel, and the values that people usually give them."""
+
+import re
+
+from gemmviz.catalogue.guessing.cxx import Function, Source
+from gemmviz.catalogue.guessing.polynomial import parse
+
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+")
+_NOT_PARAMS = re.compile(r"NULL|INFINITY|NAN|(INT|FLT|DBL|CUDART|CHAR)_\w+|EXIT_\w+|CUDA\w*|CUBLAS\w*")
+THREADS = r"(NUM_?)?THREADS|NT|THREAD_?COUNT"
+# What people call a tile, and the sizes that they give it, the usual one first.
+_VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (THREADS, (256, 128, 64, 512, 32)),
+    (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B|T?B)_?[MN]", (64, 128, 32, 16)),
+    (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B)_?K|BK|KTILE|K_?STEP", (8, 16, 32, 4)),
+    (r"(THREAD(_?SIZE)?_?|REG_?|T|W)_?[MNXY]|W?P?T|WPT|TT|(THREAD_?)?WORK|COARSE\w*|CF", (8, 4, 2, 16, 1)),
+    (r"W[MN]|WARP_?[MN]", (32, 64, 16)),
+    (r"PAD\w*|SKEW\w*|EXTRA\w*", (1, 4, 8, 0)),
+    (r"ROUND\w*|MODE|VARIANT|VERSION|FLAG\w*", (0, 1)),
+    (r"STAGES?|BUFFERS?", (2, 3, 4)),
+    (r"VEC\w*|VW|UNROLL\w*|WIDTH", (4, 2, 8, 1)),
+)
+_TILES = (16, 8, 32)
+
+
+def whole_params(function: Function, source: Source) -> dict[str, tuple[int, ...]]:
+    """Return the tunable parameters: template arguments, macros that the file leaves open, and usual values of each."""
+    names = [name for kind, name, _ in function.template if kind != "typename"]
+    names += [word for word in dict.fromkeys(function.body) if word in source.tunable]
+    others = (
+        {f.name for f in source.functions}
+        | {p.name for p in function.parameters}
+        | {n for _, n, _ in function.template}
+    )
+    for before, word, after in zip(("", *function.body), function.body, (*function.body[1:], ""), strict=False):
+        is_open = _CAPITALS.fullmatch(word) and word not in source.constants and word not in others
+        if (
+            is_open
+            and not _NOT_PARAMS.fullmatch(word)
+            and after not in ("(", "::", "=")
+            and before not in ("::", ".", "->")
+            and not _declared(word, function.body)
+        ):
+            names.append(word)
+    defaults = {name: default for _, name, default in function.template if default}
+    found = {}
+    for name in dict.fromkeys(names):
+        given = defaults.get(name) or " ".join(source.constants.get(name, ()))
+        value = parse(given.split()).value if given else None
+        found[name] = (value,) if value is not None else _usual(name)
+    return found
+
+
+def _declared(word: str, body: tuple[str, ...]) -> bool:
+    """Return whether a function declares a name itself: a type stands in front of it, and a value or an end behind."""
+    return any(
+        body[i] == word
+        and body[i + 1] in ("=", "[", ";")
+        and re.match(r"[A-Za-z_]", body[i - 1])
+        and body[i - 1] != "return"
+        for i in range(1, len(body) - 1)
+    )
+
+
+def _usual(name: str) -> tuple[int, ...]:
+    for pattern, values in _VALUES:
+        if re.fullmatch(pattern, name, re.IGNORECASE):
+            return values
+    return _TILES

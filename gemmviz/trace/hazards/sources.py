@@ -1,0 +1,93 @@
+"""Which read of A or B brought the value that a thread stores to shared memory by way of a register.
+
+The recording shows the two ends only, so that the link is attributed: what one instruction stores comes from one place
+in the thread's own reads of A and B. It may be some reads back in all of them (double buffering: whatever shared memory
+is used in between), some reads back in those of one instruction (other reads happen or not, at the edges), or be the
+read of one instruction with the same ordinal (a loop that loads, then a loop that stores). The place whose values agree
+most often is taken, and then again for the stores that disagree, as for a first tile that has a load of its own. What
+no place explains well stays without a source.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.hazards.touches import Flags, Ints
+from gemmviz.trace.requests import earlier
+
+_BACK = 64  # reads of a thread by which a read may lie back: two matrices with eight vectors each in flight
+_BACK_IN_CHANNEL = 8
+_SAMPLE = 2048  # stores of an instruction that decide
+_CERTAIN = 8  # agreements that are no chance, where so many are left
+_PARTS = 16  # elements that one access covers at most
+
+
+@dataclass(frozen=True)
+class Column:
+    """The elements accessed by some threads, thread after thread, each in the order of its accesses.
+
+    ``part`` is the place of an element within its access, ``line`` is per site.
+    """
+
+    thread: Ints
+    site: Ints
+    part: Ints
+    value: npt.NDArray[np.float32]
+    line: Ints
+
+
+def sources(column: Column, stores: Ints, reads: Ints) -> Ints:
+    """Return, for each store, the item that read its value, or -1.
+
+    Parameters
+    ----------
+    column
+        The accesses.
+    stores, reads
+        Items that write to shared memory, and items that read A or B, both ascending.
+    """
+    found = np.full(len(stores), -1, np.int64)
+    if not len(stores) or not len(reads):
+        return found
+    channel = column.site.astype(np.int64) * _PARTS + column.part
+    pools = {int(one): reads[channel[reads] == one] for one in np.unique(channel[reads])}
+    for one in np.unique(channel[stores]):
+        mine = np.flatnonzero(channel[stores] == one)
+        ordinal = earlier(column.thread[stores[mine]], np.zeros(len(mine), np.int64))
+        line = column.line[one // _PARTS]
+        # Of places that agree equally often, the one in the same line comes first: `tile[i] = A[j];`.
+        near = sorted(pools, key=lambda load: (column.line[load // _PARTS] != line, load))
+        ranked = [(pools[load], _BACK_IN_CHANNEL, True) for load in near]
+        left = np.arange(len(mine))[column.value[stores[mine]] != 0]  # A and B hold no zeros: these fill an edge
+        least = 1
+        while len(left):
+            sample = left[np.unique(np.linspace(0, len(left) - 1, _SAMPLE).astype(np.int64))]
+            best, chosen = 0, None
+            for pool, back, by_ordinal in [*ranked[:1], (reads, _BACK, False), *ranked[1:]]:
+                fits = _agree(column, stores[mine], ordinal, sample, pool, back, by_ordinal)[1].sum(axis=1)
+                if fits.max() > best:
+                    best, chosen = int(fits.max()), (pool, back, by_ordinal, int(fits.argmax()))
+            if chosen is None or best < least or 2 * best < len(sample):
+                break
+            pool, back, by_ordinal, place = chosen
+            tried, agrees = _agree(column, stores[mine], ordinal, left, pool, back, by_ordinal)
+            taken = agrees[place]
+            found[mine[left[taken]]] = tried[place][taken]
+            left, least = left[~taken], _CERTAIN
+    return found
+
+
+def _agree(
+    column: Column, stores: Ints, ordinal: Ints, which: Ints, pool: Ints, back: int, by_ordinal: bool
+) -> tuple[Ints, Flags]:
+    """Return, by place and store, the read there (an item), and whether it is before the store and has its value."""
+    store = stores[which]
+    after = np.searchsorted(pool, store)
+    first = np.searchsorted(column.thread[pool], column.thread[store])
+    at = after - 1 - np.arange(back)[:, None]
+    if by_ordinal:
+        at = np.concatenate([at, (first + ordinal[which])[None]])
+    tried = pool[np.clip(at, 0, len(pool) - 1)]
+    agrees: Flags = (at >= first) & (at < after) & (column.value[tried] == column.value[store])
+    return tried, agrees
