@@ -57,6 +57,7 @@ class Controller(QObject):
         self.recorder = Worker("records", make_engine)
         self.bench = Worker("measures", make_engine)
         self._runs = count(1)
+        self._base = session.base
         self._record_run = self._bench_run = self._probe_run = 0
         self.checks = Checks(session, self.recorder, self.next_run)
         self._debounce = QTimer(self)
@@ -92,9 +93,17 @@ class Controller(QObject):
             self._tell_fault()
             return
         exhibit = session.kernel.exhibit
-        session.tell(Message(f"Wrong on purpose: {exhibit}", "info", lasting=True) if exhibit else None)
+        if session.base is not self._base or not self._about_another_file():
+            session.tell(Message(f"Wrong on purpose: {exhibit}", "info", lasting=True) if exhibit else None)
+        self._base = session.base
         if self.auto:
             self._debounce.start()
+
+    def _about_another_file(self) -> bool:
+        """Say whether the message is about another file than the one being edited: typing is no answer to it."""
+        message = self.session.message
+        about = message.source if message is not None and message.lasting else None
+        return about is not None and about[0] != self.session.base.path.name
 
     def _tell_fault(self) -> bool:
         """Say why the text is no kernel; False where it is one."""

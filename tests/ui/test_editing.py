@@ -309,6 +309,15 @@ def test_a_message_about_another_file_leaves_the_text_that_is_edited_alone(windo
     assert "float sum = 8; // 8" in window.source.toPlainText()
 
 
+def test_typing_does_not_wipe_a_message_about_another_file(window, qtbot, mine):
+    session = window.session
+    session.choose_kernel(next(k for k in session.kernels if k.name == "gputiled"))
+    change(mine, '"C", "A", "B"', '"C", "A", "Q"')
+    wait_said(window, qtbot, "args names 'Q'")
+    session.edit(session.text.replace("float sum = 0;", "float sum = 0.f;"))
+    assert "args names 'Q'" in session.message.text
+
+
 def test_a_heavy_recording_is_given_up_when_the_text_changes_again(window, qtbot):
     from gemmviz.catalogue.problem import Problem
 

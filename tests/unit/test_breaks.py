@@ -49,6 +49,7 @@ def base_costs(name, size, params):
     return worst_costs(examine(find(name, LADDER), size, dict(params)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kernel", "change"), EVERY, ids=[f"{k.name}~{c.id}" for k, c in EVERY])
 def test_the_checker_names_what_a_change_leads_to(kernel, change):
     size, params = where(kernel, change)

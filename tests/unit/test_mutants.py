@@ -39,6 +39,7 @@ def reported(mutant: Mutant) -> list[Finding]:
     return []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mutant", SAMPLE, ids=lambda mutant: mutant.name)
 def test_a_mistake_is_reported_in_its_class_and_on_its_line(mutant: Mutant) -> None:
     findings = reported(mutant)
