@@ -8,15 +8,18 @@ from psygnal import Signal
 
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import language, set_language
 from gemmviz.session.choice import Choice
 from gemmviz.session.found import Found
 from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording import WARP
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 # At speed 1 a recording should last about this long, but never crawl and never be too fast to follow.
 _PLAY_SECONDS = 30.0
 _SLOWEST, _FASTEST = 3.0, 120.0
 _TRAIL = 4
+_TYPE_SCALES = (0.5, 3.0)
 # One trip of a CPU's inner loop reads A and B and touches C: a trail of K trips shows the row and the column it walks.
 _ACCESSES_PER_TRIP = 3
 
@@ -65,8 +68,11 @@ class Session(Choice):
     playback = Signal()
     """Playing, speed or loop."""
     picked = Signal()
-    """The chosen block or cell."""
+    """The chosen block, warp or cell."""
     themed = Signal()
+    """Colours, size of type, or how much may move."""
+    spoken = Signal()
+    """The language: whoever shows texts shows them anew."""
     messaged = Signal()
     progressed = Signal(str)
 
@@ -80,8 +86,11 @@ class Session(Choice):
         self.speed = 1.0
         self.loop = True
         self.block = 0
+        self.warp = 0
         self.cell: tuple[int, int] | None = None
         self.theme = theme
+        self.type_scale = 1.0
+        self.calm = False
         self.message: Message | None = None
         self.progress: dict[str, tuple[str, float | None] | None] = {"record": None, "bench": None}
         self._position = 0.0
@@ -118,7 +127,7 @@ class Session(Choice):
     def show(self, playable: Playable | None) -> None:
         """Put a recording on the stage, at its first step."""
         self.playable = playable
-        self.block = 0
+        self.block = self.warp = 0
         self.cell = None
         self.step = 0
         self._position = 0.0
@@ -139,6 +148,8 @@ class Session(Choice):
     @property
     def trail(self) -> int:
         """For how many steps an access glows: some, and always those that passed since the last picture."""
+        if self.calm:
+            return 1
         trip = _ACCESSES_PER_TRIP * self.playable.recording.k if self.playable and self._is_loop else 0
         return max(_TRAIL, trip, int(np.ceil(self.rate / 30)))
 
@@ -234,10 +245,44 @@ class Session(Choice):
             self.block = block
         self.picked.emit()
 
+    @property
+    def warps(self) -> int:
+        """Warps of a block; 0 without a recording, and on a CPU, which has none."""
+        recording = self.playable.recording if self.playable else None
+        return -(-recording.threads // WARP) if recording is not None and recording.backend == "cuda" else 0
+
+    def choose_warp(self, warp: int) -> None:
+        """Choose a warp of the chosen block; one that does not exist means the nearest."""
+        self.warp = int(np.clip(warp, 0, max(self.warps - 1, 0)))
+        self.picked.emit()
+
+    # How it is shown
+
     def set_theme(self, theme: str) -> None:
         """Choose ``"dark"`` or ``"light"``."""
         self.theme = theme
         self.themed.emit()
+
+    def set_type_scale(self, scale: float) -> None:
+        """Choose how large type is, relative to what the system asks for; within a half and three."""
+        self.type_scale = float(np.clip(scale, *_TYPE_SCALES))
+        self.themed.emit()
+
+    def set_calm(self, calm: bool) -> None:
+        """Let nothing glow longer than its step, and nothing move by itself but the playing recording."""
+        self.calm = calm
+        self.themed.emit()
+
+    @property
+    def language(self) -> str:
+        """The code of the language that is spoken."""
+        return language()
+
+    def speak(self, code: str) -> None:
+        """Choose one of `gemmviz.language.LANGUAGES`."""
+        if code != language():
+            set_language(code)
+            self.spoken.emit()
 
     # What is said
 

@@ -17,7 +17,7 @@ from gemmviz import data
 from gemmviz.bench import reference_results
 from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
-from gemmviz.ui.actions import Action, help_text, session_actions
+from gemmviz.ui.actions import Action, help_text
 from gemmviz.ui.controller import Controller
 from gemmviz.ui.controls import MeasureControls, RecordControls
 from gemmviz.ui.help_box import HelpBox
@@ -32,13 +32,9 @@ from gemmviz.ui.stage.counters import Counters
 from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.stage.transport import Transport
 from gemmviz.ui.theme import THEMES, palette, style_sheet
+from gemmviz.ui.window_actions import PAGES, window_actions
 
 _LEAST_SIDE, _MEASURE_WIDTH, _SOURCE_WIDTH = 180, 300, 390
-_PAGES = (
-    ("stage", "Stage", "F2", "What the kernel does, step by step"),
-    ("charts", "Charts", "F3", "How fast it is: the charts fill the middle"),
-    ("claims", "Claims", "F4", "What the five documents say, judged on this machine"),
-)
 
 
 class Window(QMainWindow):
@@ -76,7 +72,7 @@ class Window(QMainWindow):
         self.saver = Saver(self, session)
         self._page_before, self._source_width = "stage", _SOURCE_WIDTH
         self._arrange()
-        self.actions_table = [*self._file_actions(), *session_actions(session), *self._view_actions()]
+        self.actions_table = window_actions(self)
         self._make_menus(self.actions_table)
         self.source.line_clicked.connect(self._on_line)
         self.source.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.ShortcutFocusReason))
@@ -101,7 +97,7 @@ class Window(QMainWindow):
     def _arrange(self) -> None:
         stage = _column(self.recording, self.stage, self.transport)
         stage.layout().setStretchFactor(self.stage, 1)
-        for name, title, key, tip in _PAGES:
+        for name, title, key, tip in PAGES:
             self.pages.announce(name, title, key, tip)
         self.pages.fill("stage", stage)
         self.pages.fill("charts", self._chart_page)
@@ -188,79 +184,6 @@ class Window(QMainWindow):
         if page != self._page_before and wanted != side:
             self._upper.setSizes([ladder, middle + side - wanted, wanted])
         self._page_before = page
-
-    # Actions
-
-    def _file_actions(self) -> list[Action]:
-        controller, over_n = self.controller, self.measuring.start_over_n
-        return [
-            Action("open", "File", "Open a kernel file…", ("Ctrl+O",), self.files.ask_file),
-            Action("reload", "File", "Reload the kernel's file", ("F5",), self.files.reload),
-            Action("save", "File", "Save the results of the last run…", ("Ctrl+S",), self.saver.results),
-            Action(
-                "save_picture",
-                "File",
-                "Save the stage as a picture…",
-                ("Ctrl+P",),
-                lambda: self.saver.stage(self.stage),
-            ),
-            Action("save_chart", "File", "Save the chart (PNG, SVG, CSV)…", ("Ctrl+E",), self.save_chart),
-            Action("save_kernel", "File", "Save the kernel", ("Ctrl+Alt+S",), self.files.save),
-            Action("save_kernel_as", "File", "Save the kernel as…", ("Ctrl+Shift+S",), self.files.save_as),
-            Action("quit", "File", "Quit", ("Ctrl+Q",), self.close),
-            Action("record", "Run", "Record", ("Ctrl+R",), controller.record),
-            Action("check", "Run", "Check at other sizes", ("Ctrl+Shift+R",), controller.checks.check_sizes),
-            Action("measure", "Run", "Measure this rung", ("Ctrl+M",), controller.measure_this),
-            Action("measure_all", "Run", "Measure all rungs", ("Ctrl+Shift+M",), controller.measure_all),
-            Action("over_n", "Run", "Measure this rung over N", ("Ctrl+Alt+M",), lambda: over_n(False)),
-            Action("all_over_n", "Run", "Measure all rungs over N", ("Ctrl+Alt+Shift+M",), lambda: over_n(True)),
-            Action("cancel", "Run", "Cancel", ("Esc",), controller.cancel),
-        ]
-
-    def _view_actions(self) -> list[Action]:
-        stage, session, by_key = self.stage, self.session, Qt.FocusReason.ShortcutFocusReason
-        pages = [
-            Action(f"page_{name}", "View", f"Page {title}", (key,), lambda name=name: self.pages.turn_to(name))
-            for name, title, key, _ in _PAGES
-        ]
-        side = self.source_side
-        return [
-            *pages,
-            Action("edit", "Source", "Edit the source / lock it", ("Ctrl+Shift+E",), self.source.toggle_edit),
-            Action("revert", "Source", "Back to the text on file", ("F6",), session.revert),
-            Action("break", "Source", "Break it: take a part away…", ("Ctrl+B",), side.break_box.open),
-            Action("find", "Source", "Find in the source", ("Ctrl+F",), side.find_bar.open),
-            Action("findings", "Source", "To the findings", ("Ctrl+4",), side.findings.take_focus),
-            Action("next_chart", "View", "Next chart", ("G",), self.next_chart),
-            Action(
-                "references",
-                "View",
-                "Show / hide references",
-                ("Ctrl+H",),
-                lambda: session.want_references(not session.references_shown),
-            ),
-            Action("reset", "View", "Show the whole stage", ("0",), stage.reset_view),
-            Action("zoom_in", "View", "Zoom in", ("Ctrl++", "Ctrl+="), lambda: stage.zoom(1)),
-            Action("zoom_out", "View", "Zoom out", ("Ctrl+-",), lambda: stage.zoom(-1)),
-            Action("shift_left", "View", "Shift the stage left", ("Ctrl+Left",), lambda: stage.shift(-1, 0)),
-            Action("shift_right", "View", "Shift the stage right", ("Ctrl+Right",), lambda: stage.shift(1, 0)),
-            Action("shift_up", "View", "Shift the stage up", ("Ctrl+Up",), lambda: stage.shift(0, -1)),
-            Action("shift_down", "View", "Shift the stage down", ("Ctrl+Down",), lambda: stage.shift(0, 1)),
-            Action(
-                "cell_left", "Cell", "Choose the cell to the left", ("Shift+Left",), lambda: stage.pick_beside(0, -1)
-            ),
-            Action(
-                "cell_right", "Cell", "Choose the cell to the right", ("Shift+Right",), lambda: stage.pick_beside(0, 1)
-            ),
-            Action("cell_up", "Cell", "Choose the cell above", ("Shift+Up",), lambda: stage.pick_beside(-1, 0)),
-            Action("cell_down", "Cell", "Choose the cell below", ("Shift+Down",), lambda: stage.pick_beside(1, 0)),
-            Action("cell_array", "Cell", "Choose in the next array", ("X",), stage.pick_next_array),
-            Action("cell_none", "Cell", "Choose no cell", ("Backspace",), stage.let_go),
-            Action("focus_ladder", "View", "To the ladder", ("Ctrl+1",), lambda: self.ladder.setFocus(by_key)),
-            Action("focus_stage", "View", "To the stage", ("Ctrl+2",), lambda: stage.setFocus(by_key)),
-            Action("focus_source", "View", "To the source", ("Ctrl+3",), lambda: self.source.setFocus(by_key)),
-            Action("help", "Help", "Keys and mouse", ("F1",), self.show_help),
-        ]
 
     def _make_menus(self, table: list[Action]) -> None:
         menus = {}

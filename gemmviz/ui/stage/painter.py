@@ -41,6 +41,7 @@ class Moment:
     cell: tuple[int, int] | None = None
     trail: int = 4
     view: View = field(default_factory=View)
+    warp: int = 0
 
 
 class StagePainter:

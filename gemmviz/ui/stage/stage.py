@@ -102,7 +102,7 @@ class Stage(QWidget):
         if stage is None or not session.kernel.recordable:
             blank(painter, self.rect(), THEMES[session.theme], *self._empty_text())
         else:
-            moment = Moment(session.step, session.shown_block, session.cell, session.trail, self.view)
+            moment = Moment(session.step, session.shown_block, session.cell, session.trail, self.view, session.warp)
             stage.paint(painter, QRectF(self.rect()), moment, self.devicePixelRatioF())
             if session.outdated:
                 self._draw_outdated(painter)

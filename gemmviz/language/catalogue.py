@@ -1,0 +1,42 @@
+"""One language's gettext catalogue: ``resources/languages/CODE.po``, as translators' tools write it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polib
+
+from gemmviz import data
+
+# Which of a catalogue's plural forms a number takes (as the Plural-Forms line of each file says).
+_FORMS: dict[str, Callable[[int], int]] = {"ko": lambda n: 0, "es": lambda n: int(n != 1)}
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The finished translations of one language."""
+
+    texts: dict[str, str]
+    plurals: dict[str, dict[int, str]]
+    form: Callable[[int], int]
+
+    def one(self, text: str) -> str:
+        """Return a text's translation, or the text itself."""
+        return self.texts.get(text, text)
+
+    def several(self, one: str, many: str, count: int) -> str:
+        """Return the form of a text that a number asks for."""
+        return self.plurals.get(one, {}).get(self.form(count)) or (one if count == 1 else many)
+
+
+def read(code: str) -> Catalogue:
+    """Read a language's catalogue; unfinished and obsolete entries are left out."""
+    entries = [
+        entry
+        for entry in polib.pofile(str(data.root("resources") / "languages" / f"{code}.po"), encoding="utf-8")
+        if not entry.obsolete and not entry.fuzzy
+    ]
+    return Catalogue(
+        {entry.msgid: entry.msgstr for entry in entries if entry.msgstr},
+        {entry.msgid: entry.msgstr_plural for entry in entries if entry.msgid_plural},
+        _FORMS[code],
+    )

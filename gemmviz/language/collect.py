@@ -1,0 +1,89 @@
+"""Collects the texts that people read from the source, and brings the catalogues up to date with them.
+
+``python -m gemmviz.language.collect`` adds new texts to ``resources/languages/*.po``, empty, and takes out those that
+are gone.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polib
+
+from gemmviz import data
+from gemmviz.language import LANGUAGES
+
+_SINGLE, _PLURAL = ("tr", "mark"), "trn"
+
+
+@dataclass(frozen=True)
+class Text:
+    """One text in the source: English, its plural ("" without one), and where it stands (file, line)."""
+
+    one: str
+    many: str
+    file: str
+    line: int
+
+
+def texts(package: Path) -> list[Text]:
+    """Return the texts of a package's Python files, in their order.
+
+    Raises
+    ------
+    ValueError
+        When a text is put together at run time: nobody could translate it.
+    """
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found += list(_texts_of(tree, path.relative_to(package.parent).as_posix()))
+    return found
+
+
+def _texts_of(tree: ast.AST, file: str) -> Iterator[Text]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        if node.func.id in _SINGLE and len(node.args) == 1:
+            literal = _literal(node.args[0])
+            if literal is not None:
+                yield Text(literal, "", file, node.lineno)
+            elif isinstance(node.args[0], (ast.JoinedStr, ast.BinOp)):
+                raise ValueError(f"{file}:{node.lineno}: a text for translators is one literal, with {{names}} in it")
+        elif node.func.id == _PLURAL and len(node.args) == 3:
+            one, many = _literal(node.args[0]), _literal(node.args[1])
+            if one is None or many is None:
+                raise ValueError(f"{file}:{node.lineno}: both forms of a text for translators are literals")
+            yield Text(one, many, file, node.lineno)
+
+
+def _literal(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def update() -> None:
+    """Bring every catalogue up to date."""
+    wanted = {text.one: text for text in reversed(texts(Path(__file__).parent.parent)) if text.one}
+    for code in LANGUAGES:
+        if code == "en":
+            continue
+        path = data.root("resources") / "languages" / f"{code}.po"
+        catalogue = polib.pofile(str(path), encoding="utf-8")
+        known = {entry.msgid: entry for entry in catalogue}
+        result = polib.POFile(wrapwidth=118)
+        result.metadata = catalogue.metadata
+        for one, text in sorted(wanted.items(), key=lambda item: (item[1].file, item[1].line)):
+            entry = known.get(one)
+            if entry is None or bool(entry.msgid_plural) != bool(text.many):
+                plural = {"0": "", "1": ""} if code == "es" else {"0": ""}
+                entry = polib.POEntry(msgid=one, msgid_plural=text.many, msgstr_plural=plural if text.many else {})
+            # Without line numbers: they would change with every edit.
+            entry.occurrences = [(text.file, "")]
+            result.append(entry)
+        result.save(str(path))
+
+
+if __name__ == "__main__":
+    update()
