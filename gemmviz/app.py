@@ -2,13 +2,15 @@
 
 import argparse
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.supervisor import Engine
-from gemmviz.session import Session
+from gemmviz.session import Session, preferences, snapshot
 
 _FIRST = "gputiled"
 _FIRST_SIZE = 8
@@ -23,13 +25,15 @@ def new_session(theme: str | None = None) -> Session:
     return session
 
 
-def run_window(args: argparse.Namespace) -> int:
+def run_window(args: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
     """Open the window and stay until it is closed.
 
     Parameters
     ----------
     args
-        ``file``: a kernel file to open, or None; ``theme``: ``"dark"``, ``"light"`` or None.
+        ``file``: a kernel, lesson or state file to open, or None; ``theme``: ``"dark"``, ``"light"`` or None.
+    chosen
+        What is to be on screen: see `gemmviz.session.snapshot`; empty: as the window opens first.
 
     Returns
     -------
@@ -38,6 +42,8 @@ def run_window(args: argparse.Namespace) -> int:
 
     Raises
     ------
+    GemmvizError
+        When what is chosen does not exist, or does not fit together.
     Unavailable
         When there is no display or Qt lacks a system library; the message says what to do.
     """
@@ -48,4 +54,7 @@ def run_window(args: argparse.Namespace) -> int:
         raise Unavailable(problem)
     from gemmviz.ui import application  # late: Qt is known to load now
 
-    return application.show(new_session(args.theme), Engine, Path(args.file) if args.file else None)
+    session = new_session()
+    preferences.restore(session, args.theme, args.language)
+    snapshot.apply(session, chosen)
+    return application.show(session, Engine, Path(args.file) if args.file else None)

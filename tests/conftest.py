@@ -28,11 +28,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory):
-    """Compiled kernels and stored runs go to folders of the session; the compiler's own, slow to fill, is reused."""
+    """What is compiled and kept goes to folders of the session; the compiler's own cache, slow to fill, is reused."""
     ours = Path(platformdirs.user_cache_dir("gemmviz", appauthor=False))
     with pytest.MonkeyPatch.context() as patch:
         if "ZIG_GLOBAL_CACHE_DIR" not in os.environ:
             patch.setenv("ZIG_GLOBAL_CACHE_DIR", str(ours / "zig"))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         yield

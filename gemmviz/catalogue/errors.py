@@ -1,5 +1,10 @@
 """Errors that a user can mend; their text is shown as it is."""
 
+from typing import Literal
+
+Defect = Literal["crash", "out of bounds", "misaligned vector access"]
+"""What a kernel's end counts as: see `gemmviz.trace.hazards.Kind`."""
+
 
 class GemmvizError(Exception):
     """Something a user asked for cannot be done; the message says what, where and what to do."""
@@ -30,11 +35,17 @@ class BuildError(GemmvizError):
 
 
 class KernelFault(GemmvizError):
-    """A kernel that crashed or did not end. ``line`` is where, in its file, from 1, or None when unknown."""
+    """A kernel that crashed or did not end.
 
-    def __init__(self, message: str, line: int | None = None) -> None:
+    ``line`` is where, in its file, from 1, or None when unknown; ``defect`` is what it counts as, and ``array`` what was
+    missed, where that is known.
+    """
+
+    def __init__(self, message: str, line: int | None = None, defect: Defect = "crash", array: str = "") -> None:
         super().__init__(message)
         self.line = line
+        self.defect = defect
+        self.array = array
 
 
 class KernelTimeout(KernelFault):

@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.language import mark
 
 DEFECTS = (
-    "out of bounds",
-    "race",
-    "read of memory nobody wrote",
-    "barrier divergence",
-    "element of C never written",
-    "element of C written by two threads",
-    "wrong result",
+    mark("out of bounds"),
+    mark("race"),
+    mark("read of memory nobody wrote"),
+    mark("barrier divergence"),
+    mark("element of C never written"),
+    mark("element of C written by two threads"),
+    mark("wrong result"),
 )
 COSTS = ("uncoalesced", "bank conflicts")
 GAINS = ("fewer sectors", "fewer bank conflicts")

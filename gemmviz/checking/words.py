@@ -4,14 +4,23 @@ from collections.abc import Iterable
 
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.report import Report
+from gemmviz.language import mark, tr
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.sites import SiteTraffic
 
+_ACCESSES, _ELEMENTS = mark("{what}; {count} accesses"), mark("{what}; {count} elements")
 _COUNTED = {
-    "out of bounds": "accesses",
-    "race": "elements",
-    "read of memory nobody wrote": "elements",
-    "element of C written by two threads": "elements",
+    "out of bounds": _ACCESSES,
+    "race": _ELEMENTS,
+    "read of memory nobody wrote": _ELEMENTS,
+    "element of C written by two threads": _ELEMENTS,
+}
+# By (whether in shared memory, whether written).
+_COSTS = {
+    (False, False): mark("{array} is read in {cost} sectors per request, {times} times as many as needed"),
+    (False, True): mark("{array} is written in {cost} sectors per request, {times} times as many as needed"),
+    (True, False): mark("{array} is read in {cost} wavefronts per request, {times} times as many as needed"),
+    (True, True): mark("{array} is written in {cost} wavefronts per request, {times} times as many as needed"),
 }
 
 
@@ -25,24 +34,24 @@ def key(thing: Finding | SiteTraffic) -> object:
 def kind(thing: Finding | SiteTraffic) -> str:
     """Return the class of a defect, or of wasted traffic."""
     if isinstance(thing, SiteTraffic):
-        return "bank conflicts" if thing.space == "shared" else "uncoalesced"
-    return thing.kind
+        return tr("bank conflicts") if thing.space == "shared" else tr("uncoalesced")
+    return tr(thing.kind)
 
 
 def sentence(thing: Finding | SiteTraffic) -> str:
     """Say what happens, without its class and its line."""
     if isinstance(thing, SiteTraffic):
-        unit = "wavefronts" if thing.space == "shared" else "sectors"
-        return (
-            f"{thing.array} is {'written' if thing.write else 'read'} in {thing.units / thing.requests:.3g} {unit} per "
-            f"request, {thing.degree:.3g} times as many as needed"
-        )
+        moved = {"array": thing.array, "cost": f"{thing.units / thing.requests:.3g}", "times": f"{thing.degree:.3g}"}
+        return tr(_COSTS[thing.space == "shared", bool(thing.write)], **moved)
     counted = _COUNTED.get(thing.kind)
-    times = f"; {thing.count:,} {counted}" if counted and thing.count > 1 else ""
+    said = thing.text
+    if counted and thing.count > 1:
+        said = tr(counted, what=said, count=f"{thing.count:,}")
     # Operands that are right one by one are mispaired where they are used, and C is wrong where it is stored.
     used = thing.kind == "wrong result" and thing.array == "C" and thing.other_line
-    last_use = f"; the last use of an operand is in line {thing.other_line}" if used else ""
-    return f"{thing.text}{times}{last_use}"
+    return (
+        tr("{what}; the last use of an operand is in line {line}", what=said, line=thing.other_line) if used else said
+    )
 
 
 def names(reports: Iterable[Report]) -> str:
@@ -50,4 +59,5 @@ def names(reports: Iterable[Report]) -> str:
     at: dict[Problem, list[str]] = {}
     for report in reports:
         at.setdefault(report.problem, []).append(report.label)
-    return ", ".join(f"{', '.join(labels)} at {problem}" for problem, labels in at.items())
+    named = (tr("{launches} at {size}", launches=", ".join(labels), size=problem) for problem, labels in at.items())
+    return ", ".join(named)

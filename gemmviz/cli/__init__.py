@@ -27,7 +27,7 @@ _COMMANDS = {
     "runs": "list, show, export and delete the runs stored on this machine",
     "occupancy": "say how many warps of a kernel one multiprocessor can hold",
     "claims": "re-measure what the five documents claim, and judge it",
-    "render": "draw a step of a recording into a PNG file",
+    "render": "draw a step of a recording as PNG or SVG, or many as a GIF or MP4",
     "doctor": "say what works on this machine, and what to do about what does not",
 }
 
@@ -83,7 +83,7 @@ def _with_window(arguments: Sequence[str]) -> list[str]:
     first = arguments[0] if arguments else ""
     if first in ("-h", "--help", "--version"):
         return [*arguments]  # not list(): the command of that name is an attribute here, once imported
-    if not first or first.startswith("-") or first.endswith((".cu", ".c")):
+    if not first or first.startswith("-") or first.endswith((".cu", ".c", ".toml", ".gemmviz")):
         return ["window", *arguments]
     return [*arguments]
 

@@ -1,11 +1,13 @@
-"""Options that several commands share: the size and the parameters of a launch."""
+"""Options that several commands share: the size and the parameters of a launch, what is chosen, how it looks."""
 
 import argparse
 import os
+import re
 from pathlib import Path
 
 from gemmviz.bench import store
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import LANGUAGES
 
 KERNEL_HELP = (
     "a name from `gemmviz list`, or the path of a .cu or .c file; with ~CHANGE behind it, without what that takes away "
@@ -38,6 +40,36 @@ def add_set(parser: argparse.ArgumentParser) -> None:
         dest="settings",
         help="value of a kernel parameter, for example TS=4; any value that the kernel's constraints allow",
     )
+
+
+def add_order(parser: argparse.ArgumentParser, default: str | None = "grid") -> None:
+    """Add --order."""
+    parser.add_argument(
+        "--order",
+        choices=("grid", "block"),
+        default=default,
+        help="blocks move together (grid, the default) or one after another (block)",
+    )
+
+
+def add_chosen(parser: argparse.ArgumentParser) -> None:
+    """Add --step, --block, --cell and --warp: what is looked at."""
+    parser.add_argument("--step", type=whole, metavar="S", help="which step, from 1")
+    parser.add_argument(
+        "--block", type=_block, metavar="X,Y", help="the chosen block, by blockIdx (default: the cell's owner)"
+    )
+    parser.add_argument(
+        "--cell", type=_cell, metavar="ARRAY,ROW,COLUMN", help="the chosen cell, from 0, for example C,3,4"
+    )
+    parser.add_argument("--warp", type=whole, metavar="W", help="the chosen warp of that block, from 0")
+
+
+def add_look(parser: argparse.ArgumentParser, default_theme: str | None) -> None:
+    """Add --theme, --language and --type-scale."""
+    said = f" (default {default_theme})" if default_theme else ""
+    parser.add_argument("--theme", choices=("dark", "light"), default=default_theme, help=f"colours{said}")
+    parser.add_argument("--language", choices=tuple(LANGUAGES), help="what texts are written in (default en)")
+    parser.add_argument("--type-scale", type=_type_scale, metavar="X", help="how large type is: 0.5 to 3 (default 1)")
 
 
 def problem(args: argparse.Namespace) -> Problem:
@@ -85,6 +117,25 @@ def block_range(text: str) -> tuple[int, int]:
     return int(first), int(end)
 
 
+def step_range(text: str) -> tuple[int, int | None, int | None]:
+    """Parse ``FIRST:END`` or ``FIRST:END:EVERY``, as Python's slices; what is left out is the start, the end, None."""
+    found = re.fullmatch(r"(\d*):(\d*)(?::(\d+))?", text)
+    first, end, every = (int(part) if part else None for part in found.groups()) if found else (0, 0, 0)
+    if found is None or every == 0 or (end is not None and not (first or 0) < end):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no range of steps: write FIRST:END, as 0:200 for the first 200, or FIRST:END:EVERY"
+        )
+    return first or 0, end, every
+
+
+def resolution(text: str) -> tuple[int, int]:
+    """Parse ``WIDTHxHEIGHT`` in pixels."""
+    found = re.fullmatch(r"(\d+)x(\d+)", text)
+    if found is None or not all(64 <= int(side) <= 16384 for side in found.groups()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not WIDTHxHEIGHT in pixels, for example 1920x1080")
+    return int(found[1]), int(found[2])
+
+
 def output_file(text: str) -> str:
     """Check, for argparse and before any work, that the file can be written; ``-`` is the standard output."""
     path = Path(text)
@@ -115,3 +166,26 @@ def _setting(text: str) -> tuple[str, int]:
     if not separator or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, for example TS=4")
     return name, whole(value)
+
+
+def _block(text: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d+(,\d+){0,2}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no block: write X,Y as blockIdx has it, for example 1,0")
+    return tuple(map(int, text.split(",")))
+
+
+def _cell(text: str) -> tuple[str, int, int]:
+    found = re.fullmatch(r"([A-Za-z_]\w*),(\d+),(\d+)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no cell: write ARRAY,ROW,COLUMN, for example C,3,4")
+    return found[1], int(found[2]), int(found[3])
+
+
+def _type_scale(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.5 <= value <= 3:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size of type from 0.5 to 3")
+    return value

@@ -1,71 +1,137 @@
-"""``gemmviz render``: records a kernel and draws one step of it to a PNG, without a display."""
+"""``gemmviz render``: records a kernel and draws a step, or a film of many, without a display."""
 
 import argparse
 import os
-import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gemmviz.catalogue.errors import GemmvizError, Unavailable
+from rich.console import Console
+from rich.progress import Progress
+
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.cli import options
 from gemmviz.cli.record import engine_reply
 from gemmviz.engine.messages import RecordRequest
+from gemmviz.language import set_language
 from gemmviz.session import picture_params
+from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS
+from gemmviz.session.picture import picture_problem
+
+_FIRST = "gputiled"
+_FILMS = (".gif", ".mp4")
 
 
 def add(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
-        "render", help=summary, description="Records a kernel on the CPU and draws one step of the recording."
+        "render",
+        help=summary,
+        description="Records a kernel on the CPU and draws the recording: a step (.png, or .svg with cells and text "
+        "that can be edited), or a film with a frame for each step (.gif, .mp4).",
+        epilog="Steps are counted from 1, by --step as in the window. --steps takes a part of them as Python does: "
+        "0:200 are the first 200, which are the steps 1 to 200; :200 and 200: leave an end open; 0:200:4 shows every "
+        "fourth. Without --steps a film shows all steps, in twelve seconds at most.",
     )
-    parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
-    options.add_launch(parser, default_size=8)
-    parser.add_argument("--step", type=int, metavar="S", help="which step, from 1 (default: 40%% of the way)")
     parser.add_argument(
-        "--order",
-        choices=("grid", "block"),
-        default="grid",
-        help="blocks move together (grid, the default) or one after another (block)",
+        "kernel", metavar="KERNEL", nargs="?", default=_FIRST, help=f"{options.KERNEL_HELP} (default {_FIRST})"
     )
+    options.add_launch(parser, default_size=8)
+    options.add_chosen(parser)
+    parser.add_argument(
+        "--steps", type=options.step_range, metavar="FIRST:END[:EVERY]", help="the steps that a film shows"
+    )
+    parser.add_argument("--fps", type=_fps, metavar="F", help=f"a film's frames per second (default {FPS:g})")
+    options.add_order(parser)
     parser.add_argument(
         "--resolution",
-        type=_resolution,
-        default=(1920, 1080),
+        type=options.resolution,
         metavar="WxH",
-        help="size of the picture in pixels (default 1920x1080)",
+        help="size in pixels (default 1920x1080; a film: 960x720)",
     )
-    parser.add_argument("--theme", choices=("dark", "light"), default="dark", help="colours (default dark)")
+    options.add_look(parser, default_theme="dark")
     parser.add_argument("--window", action="store_true", help="draw the whole window instead of the stage")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the PNG to write")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=options.output_file,
+        required=True,
+        metavar="FILE",
+        help="the .png, .svg, .gif or .mp4 to write",
+    )
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernels = ladder()
-    kernel = find(args.kernel, kernels)
-    if not kernel.recordable:
-        raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
-    problem = options.problem(args)
-    job = launch(kernel, problem, picture_params(kernel, problem) | options.params(args))
-    request = RecordRequest(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, args.order)
-    reply = engine_reply(request)
+    path = Path(args.output)
+    is_film = path.suffix.lower() in _FILMS
+    _refuse_what_says_nothing(args, is_film)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from gemmviz.ui.display import missing
 
     problem_with_qt = missing(os.environ)
     if problem_with_qt is not None:
         raise Unavailable(problem_with_qt)
-    from gemmviz.ui.stage.picture import Picture, draw
+    from gemmviz.ui.export.films import kind_of
+    from gemmviz.ui.export.frames import Look
+    from gemmviz.ui.export.picture import Picture, Steps, draw
 
-    picture = Picture(kernel, reply, args.step, args.resolution, args.theme, args.window)
-    draw(picture, args.output)
+    kind_of(path)  # before the work of recording
+    kernel = find(args.kernel, ladder())
+    if not kernel.recordable:
+        raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
+    problem = options.problem(args)
+    if all(side is None for side in (args.size, args.m, args.n, args.k)):
+        problem = picture_problem(kernel, problem)  # as the window chooses it
+    job = launch(kernel, problem, picture_params(kernel, problem) | options.params(args))
+    request = RecordRequest(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, args.order)
+    reply = engine_reply(request)
+    set_language(args.language or "en")
+    first, end, every = args.steps or (0, None, None)
+    picture = Picture(
+        kernel,
+        reply,
+        Look(args.resolution or ((960, 720) if is_film else (1920, 1080)), args.theme, args.type_scale or 1.0),
+        args.window,
+        args.step,
+        Steps(first, end, every or (1 if args.steps else None), args.fps or FPS),
+        args.block,
+        args.cell,
+        args.warp or 0,
+    )
+    with _progress() as on_frame:
+        draw(picture, path, on_frame)
     return 0
 
 
-def _resolution(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d+)x(\d+)", text)
-    if found is None or not all(64 <= int(side) <= 16384 for side in found.groups()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not WIDTHxHEIGHT in pixels, for example 1920x1080")
-    return int(found[1]), int(found[2])
+def _refuse_what_says_nothing(args: argparse.Namespace, is_film: bool) -> None:
+    if is_film and args.step is not None:
+        raise ConstraintError("--step draws a .png or .svg; a film takes --steps FIRST:END")
+    if not is_film and (args.steps is not None or args.fps is not None):
+        raise ConstraintError("--steps and --fps are for a film: write to a .gif or .mp4, or choose one --step")
+    if args.output == "-":
+        raise ConstraintError("a picture goes to a file, not to the standard output: name one")
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """Provide what shows, on a terminal, how many frames are done."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("Drawing", total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+def _fps(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not LEAST_FPS <= value <= MOST_FPS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no number of frames per second from {LEAST_FPS:g} to {MOST_FPS:g}"
+        )
+    return value

@@ -1,18 +1,120 @@
-"""``gemmviz``: opens the window."""
+"""``gemmviz``: opens the window, as it opens first or on what the options say."""
 
 import argparse
+from pathlib import Path
 from typing import Any
+
+from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.ladder import SUFFIXES
+from gemmviz.cli import options
+from gemmviz.session import SPEEDS
+from gemmviz.session.duel import PACES
+from gemmviz.trace.jumps import UNITS
+
+_PAGES, _PANELS = ("stage", "charts", "claims"), ("counters", "warp", "thread", "origin")
+_DEFAULT_SIZE = 8
 
 
 def add(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("window", help=summary, description="Opens the window.")
-    parser.add_argument("file", nargs="?", help="a .cu or .c file with front matter to open")
-    parser.add_argument("--theme", choices=("dark", "light"), help="colours")
+    parser = commands.add_parser(
+        "window",
+        help=summary,
+        description="Opens the window. The options say what is on screen; in the window, Ctrl+Shift+C copies the "
+        "command line that reopens what is there.",
+    )
+    parser.add_argument(
+        "file", nargs="?", help="a .cu or .c file with front matter, a lesson (.toml) or a state (.gemmviz) to open"
+    )
+    parser.add_argument("--kernel", metavar="KERNEL", help=options.KERNEL_HELP)
+    options.add_launch(parser, default_size=_DEFAULT_SIZE)
+    options.add_order(parser, default=None)
+    options.add_chosen(parser)
+    parser.add_argument("--lane", type=options.whole, metavar="L", help="the chosen lane of that warp, from 0")
+    parser.add_argument("--frozen", action="store_true", default=None, help="freeze that warp")
+    parser.add_argument("--beside", metavar="KERNEL", help="a second rung of the ladder, in step with the first")
+    parser.add_argument("--in-step", choices=PACES, help="by the work that is done (the default), or the bytes moved")
+    parser.add_argument(
+        "--loop",
+        type=options.step_range,
+        metavar="FIRST:END",
+        help="the steps that are played again and again: 0:200 are the first 200",
+    )
+    parser.add_argument("--no-loop", action="store_true", help="stop at the end")
+    parser.add_argument("--unit", choices=UNITS, help="how far an arrow key goes")
+    parser.add_argument("--speed", type=_speed, metavar="X", help=f"one of {', '.join(f'{s:g}' for s in SPEEDS)}")
+    options.add_look(parser, default_theme=None)
+    parser.add_argument("--calm", action="store_true", default=None, help="reduced motion")
+    parser.add_argument("--page", choices=_PAGES, help="what fills the middle")
+    parser.add_argument("--panel", choices=_PANELS, help="what stands at the bottom right")
+    parser.add_argument(
+        "--view", type=_view, metavar="ZOOM,X,Y", help="the stage's zoom, and its shift in widths of it"
+    )
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
     from gemmviz import app  # late: everything else works without Qt
 
-    return app.run_window(args)
+    chosen = snapshot(args)
+    if args.file and chosen.keys() - {"theme", "language", "type_scale", "calm"}:
+        raise ConstraintError(f"{args.file} says itself what is on screen: leave out the file, or the options")
+    return app.run_window(args, chosen)
+
+
+def snapshot(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options say, in the form of `gemmviz.session.snapshot`; what they do not say is not in it."""
+    plain: dict[str, Any] = {}
+    if args.kernel:
+        plain["kernel"], plain["breaks"] = _kernel(args.kernel)
+    if any(side is not None for side in (args.size, args.m, args.n, args.k)):
+        problem = options.problem(args)
+        plain["size"] = [problem.m, problem.n, problem.k]
+    if args.settings:
+        plain["params"] = options.params(args)
+    if args.loop:
+        first, end, every = args.loop
+        if end is None or every is not None:
+            raise ConstraintError("--loop takes FIRST:END, for example 0:200")
+        plain["loop_range"] = [first + 1, end]
+    if args.no_loop:
+        plain["loop"] = False
+    for key in ("order", "step", "warp", "lane", "frozen", "unit", "speed", "theme", "language", "type_scale", "calm"):
+        if getattr(args, key) is not None:
+            plain[key] = getattr(args, key)
+    if args.beside:
+        plain["beside"] = {"kernel": args.beside, "pace": args.in_step or PACES[0]}
+    for key in ("block", "cell"):
+        if getattr(args, key):
+            plain[key] = list(getattr(args, key))
+    view = {key: getattr(args, key) for key in ("page", "panel") if getattr(args, key)}
+    if args.view:
+        zoom, *shift = args.view
+        view |= {"zoom": zoom, "shift": shift}
+    return plain | ({"view": view} if view else {})
+
+
+def _kernel(name: str) -> tuple[dict[str, str], list[str]]:
+    """Split what names a kernel into the kernel and its changes."""
+    base, mark, changes = name.rpartition("~")
+    if not mark or Path(name).suffix in SUFFIXES:
+        base, changes = name, ""
+    is_file = Path(base).suffix in SUFFIXES
+    return {"path": str(Path(base).resolve())} if is_file else {"name": base}, changes.split("+") if changes else []
+
+
+def _speed(text: str) -> float:
+    speed = next((s for s in SPEEDS if text in (f"{s:g}", repr(s))), None)
+    if speed is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(f'{s:g}' for s in SPEEDS)}")
+    return speed
+
+
+def _view(text: str) -> tuple[float, ...]:
+    try:
+        zoom, x, y = map(float, text.split(","))
+    except ValueError:
+        zoom = x = y = 0.0
+    if not (0.1 <= zoom <= 100 and abs(x) <= 100 and abs(y) <= 100):
+        raise argparse.ArgumentTypeError(f"{text!r} is no view: write ZOOM,X,Y, for example 2,-0.5,-0.5")
+    return zoom, x, y

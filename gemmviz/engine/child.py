@@ -23,6 +23,7 @@ from gemmviz.catalogue.errors import (
     KernelTimeout,
     Unavailable,
 )
+from gemmviz.engine import post
 from gemmviz.engine.messages import (
     BenchRequest,
     Cancel,
@@ -40,6 +41,7 @@ from gemmviz.engine.messages import (
     decode,
     encode,
 )
+from gemmviz.language import set_language, tr
 
 Send = Callable[[Reply], None]
 # Looking for defects in as many accesses takes a second or two: nobody waits longer for a recording because of it.
@@ -65,7 +67,7 @@ def main(connection: Connection) -> None:
     threading.Thread(target=_read, args=(connection, inbox), name="reader", daemon=True).start()
     while True:
         request, cancel = inbox.get()
-        for_good = _serve(request, cancel, lambda reply: connection.send(encode(reply)))
+        for_good = _serve(request, cancel, lambda reply: post.send(connection, encode(reply)))
         if for_good:
             os._exit(0)
 
@@ -96,6 +98,7 @@ def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threa
 
 def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
     """Answer one request; True when this process must not go on, because a kernel may have broken it."""
+    set_language(request.language)
     try:
         match request:
             case BenchRequest():
@@ -115,7 +118,7 @@ def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
         os._exit(1)
     except KernelFault as error:
         kind = "timeout" if isinstance(error, KernelTimeout) else "crash"
-        send(Failed(request.run, kind, str(error), error.line))
+        send(Failed(request.run, kind, str(error), error.line, error.defect, error.array))
         return True
     except BuildError as error:
         send(Failed(request.run, "compile", str(error), error.line))
@@ -126,7 +129,7 @@ def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
     except GemmvizError as error:
         send(Failed(request.run, "refused", str(error)))
     except MemoryError:
-        send(Failed(request.run, "oom", "this does not fit in memory; choose a smaller size"))
+        send(Failed(request.run, "oom", tr("this does not fit in memory; choose a smaller size")))
     except Exception as error:
         send(Failed(request.run, "internal", _where(error)))
     return False
@@ -145,14 +148,15 @@ def _record(request: RecordRequest, send: Send) -> None:
         send(Progress(request.run, text, deadline_s=within_s))
 
     totals = request.order == "totals"
+    most = room(TOTALS_BYTES) if totals else room()
     recording = record(
         concrete,
         deadline_s=request.deadline_s,
         progress=progress,
         blocks=request.blocks,
-        capacity=room(TOTALS_BYTES) if totals else None,
+        capacity=most if request.capacity is None else min(most, request.capacity),
     )
-    progress(f"Ordering {len(recording.accesses):,} accesses", None)
+    progress(tr("Ordering {count} accesses", count=f"{len(recording.accesses):,}"), None)
     order = None
     if request.order in ("grid", "block"):
         order = timeline.build(recording, "block" if request.order == "block" else "grid")
@@ -173,7 +177,7 @@ def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:
     kernel = parse(request.text, Path(request.path))
     for number, entry in enumerate(request.launches):
         if cancel.is_set():
-            send(Failed(request.run, "cancelled", "cancelled"))
+            send(Failed(request.run, "cancelled", tr("cancelled")))
             return
         job = request.first + number
         share = number / len(request.launches)
@@ -182,7 +186,7 @@ def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:
             send(Progress(request.run, text, share, within_s, job))
 
         problem = Problem(entry["m"], entry["n"], entry["k"])
-        progress(f"Preparing {kernel.name} at {problem}", None)
+        progress(tr("Preparing {kernel} at {size}", kernel=kernel.name, size=problem), None)
         report = examine(kernel, problem, entry["params"], deadline_s=request.deadline_s, progress=progress)
         send(Checked(request.run, report.to_plain(), job))
     send(Done(request.run))

@@ -7,7 +7,8 @@ from pathlib import Path
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.crash import crashed, skipped
-from gemmviz.engine.messages import Checked, CheckRequest
+from gemmviz.engine.messages import Checked, CheckRequest, Failed
+from gemmviz.language import tr
 
 
 class Launches:
@@ -30,15 +31,13 @@ class Launches:
         """Note that one is done."""
         self._done = reply.job + 1
 
-    def fail(self, kind: str, message: str, line: int | None) -> Iterator[Checked]:
+    def fail(self, end: Failed) -> Iterator[Checked]:
         """Report the launch at which the process ended; after one that did not end, none of the rest is tried.
 
         Parameters
         ----------
-        kind
-            ``"crash"`` or ``"timeout"``.
-        message, line
-            What happened, and the line of the kernel's file where known.
+        end
+            How it ended: its kind is ``"crash"`` or ``"timeout"``.
         """
         kernel = parse(self._request.text, Path(self._request.path))
         reason = ""
@@ -48,9 +47,9 @@ class Launches:
             if reason:
                 report = skipped(kernel, problem, entry["params"], reason)
             else:
-                report = crashed(kernel, problem, entry["params"], message, line)
+                report = crashed(kernel, problem, entry["params"], end.message, end.line, end.defect, end.array)
             yield Checked(self._request.run, report.to_plain(), self._done)
             self._done += 1
-            if kind != "timeout":
+            if end.kind != "timeout":
                 return
-            reason = f"not checked, as {report} did not end"
+            reason = tr("not checked, as {launch} did not end", launch=report)

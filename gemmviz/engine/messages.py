@@ -1,11 +1,15 @@
 """What goes to the engine and what comes back: plain data only, so that an engine can run elsewhere.
 
 Each message is a dataclass of texts, numbers, lists, dictionaries and NumPy arrays; `encode` and `decode` turn it into
-a dictionary and back. Every message carries the number of its run, so that stale answers can be dropped.
+a dictionary and back. Every message carries the number of its run, so that stale answers can be dropped. Every request
+carries the ``language`` of the sentences that come back, one of `gemmviz.language.LANGUAGES`: `supervisor.Engine` fills
+in that of its own process.
 """
 
 from dataclasses import dataclass, field, fields
 from typing import Any, get_args
+
+from gemmviz.catalogue.errors import Defect
 
 Plain = dict[str, Any]
 
@@ -17,7 +21,7 @@ class RecordRequest:
     ``path`` names the file (its suffix says the language), ``text`` is the source to record, which may differ from what
     is on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``: not even
     the accesses, only what they come to, in a fraction of the memory. ``blocks`` are the first block to record and the
-    one after the last; None: all.
+    one after the last; None: all. ``capacity`` is the most accesses to keep; None: as many as the memory has room for.
     """
 
     run: int
@@ -30,6 +34,8 @@ class RecordRequest:
     order: str = "grid"
     deadline_s: float = 20.0
     blocks: tuple[int, int] | None = None
+    capacity: int | None = None
+    language: str = "en"
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class CheckRequest:
     launches: list[Plain]
     deadline_s: float = 20.0
     first: int = 0
+    language: str = "en"
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,7 @@ class BenchRequest:
     kernels: list[Plain]
     sizes: list[tuple[int, int, int]]
     protocol: Plain = field(default_factory=dict)
+    language: str = "en"
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,7 @@ class ProbeRequest:
     """Ask what this machine has (devices, compiler, libraries): answered by `Probed`."""
 
     run: int
+    language: str = "en"
 
 
 @dataclass(frozen=True)
@@ -178,13 +187,16 @@ class Failed:
 
     ``kind`` is one of the result file's statuses (``compile``, ``launch``, ``crash``, ``timeout``, ``cancelled``,
     ``unsupported``, ``oom``) or ``refused`` (a constraint, front matter) or ``internal``; ``line`` is the line of the
-    kernel's file, from 1, where known.
+    kernel's file, from 1, where known. What crashed a kernel is named by ``defect``, of the array ``array`` where that is
+    known: see `gemmviz.catalogue.errors.KernelFault`.
     """
 
     run: int
     kind: str
     message: str
     line: int | None = None
+    defect: Defect = "crash"
+    array: str = ""
 
 
 Request = RecordRequest | CheckRequest | BenchRequest | ProbeRequest

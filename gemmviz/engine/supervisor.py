@@ -13,7 +13,7 @@ from typing import Any
 
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
-from gemmviz.engine import child
+from gemmviz.engine import child, post
 from gemmviz.engine.launches import Launches
 from gemmviz.engine.ledger import Ledger
 from gemmviz.engine.messages import (
@@ -35,6 +35,7 @@ from gemmviz.engine.messages import (
     decode,
     encode,
 )
+from gemmviz.language import language, mark, tr
 
 _POLL_S = 0.02
 _GRACE_S = 0.3
@@ -42,12 +43,12 @@ _DYING_S = 2.0
 # A new process says its first word, and answers a probe, within this time.
 _FIRST_S = 120.0
 _WHAT = {
-    signal.SIGSEGV: "segmentation fault",
-    signal.SIGBUS: "bus error",
-    signal.SIGFPE: "division by zero",
-    signal.SIGABRT: "abort",
-    signal.SIGILL: "illegal instruction",
-    signal.SIGKILL: "killed from outside, perhaps because memory ran out",
+    signal.SIGSEGV: mark("segmentation fault"),
+    signal.SIGBUS: mark("bus error"),
+    signal.SIGFPE: mark("division by zero"),
+    signal.SIGABRT: mark("abort"),
+    signal.SIGILL: mark("illegal instruction"),
+    signal.SIGKILL: mark("killed from outside, perhaps because memory ran out"),
 }
 
 
@@ -122,7 +123,7 @@ class Engine:
                             launches.take(reply)
                             yield reply
                         case Failed() if begun and reply.kind in ("crash", "timeout"):
-                            yield from launches.fail(reply.kind, reply.message, reply.line)
+                            yield from launches.fail(reply)
                         case Failed():
                             yield reply
                             return
@@ -130,7 +131,7 @@ class Engine:
                 if lost.kind not in ("crash", "timeout") or not begun:
                     yield Failed(request.run, lost.kind, str(lost))
                     return
-                yield from launches.fail(lost.kind, str(lost), None)
+                yield from launches.fail(Failed(request.run, lost.kind, str(lost)))
         yield Done(request.run)
 
     def _bench(self, request: BenchRequest, cancel: threading.Event) -> Iterator[Reply]:
@@ -175,7 +176,7 @@ class Engine:
                     elif not heard:
                         silent_deaths += 1
                         if silent_deaths > 1:
-                            yield Failed(request.run, "internal", f"the engine does not start: {lost}")
+                            yield Failed(request.run, "internal", tr("the engine does not start: {why}", why=lost))
                             return
             if cancel.is_set():
                 for job, row in ledger.settle(Protocol.from_plain(request.protocol)):
@@ -194,7 +195,7 @@ class Engine:
             When the process dies or has to be killed.
         """
         if cancel.is_set():
-            raise _Lost("cancelled", "cancelled")
+            raise _Lost("cancelled", tr("cancelled"))
         over = False
         try:
             self._submit(request)
@@ -207,9 +208,12 @@ class Engine:
                     if give_up is None and cancel.is_set():
                         give_up = self._ask_to_stop(request.run)
                     elif give_up is not None and now > give_up:
-                        raise _Lost("cancelled", "cancelled")
+                        raise _Lost("cancelled", tr("cancelled"))
                     elif limit is not None and now - heard > limit:
-                        raise _Lost("timeout", f"still running after {limit:g} s: an endless loop, or too large a size")
+                        said = tr(
+                            "still running after {time} s: an endless loop, or too large a size", time=f"{limit:g}"
+                        )
+                        raise _Lost("timeout", said)
                     continue
                 if reply.run != request.run:
                     continue
@@ -223,7 +227,7 @@ class Engine:
                 if give_up is None and cancel.is_set() and not over:
                     give_up = self._ask_to_stop(request.run)
                 elif give_up is not None and time.monotonic() > give_up and not over:
-                    raise _Lost("cancelled", "cancelled")
+                    raise _Lost("cancelled", tr("cancelled"))
         finally:
             # Lost, or the caller has stopped asking: what the process is doing is nobody's business any more.
             if not over:
@@ -234,7 +238,7 @@ class Engine:
             self._start()
         assert self._pipe is not None
         try:
-            self._pipe.send(encode(request))
+            self._pipe.send(encode(replace(request, language=language())))
         except OSError:
             raise self._obituary() from None
 
@@ -250,11 +254,11 @@ class Engine:
         """Return the next reply, or None when there is none for a while."""
         pipe = self._pipe
         if pipe is None:
-            raise _Lost("cancelled", "the engine was closed")
+            raise _Lost("cancelled", tr("the engine was closed"))
         try:
             if not pipe.poll(_POLL_S):
                 return None
-            message = decode(pipe.recv())
+            message = decode(post.receive(pipe))
         except (EOFError, OSError):
             raise self._obituary() from None
         assert isinstance(message, Progress | Header | Recorded | Checked | Sample | Result | Probed | Done | Failed)
@@ -290,8 +294,11 @@ class Engine:
         if process.is_alive():
             raise _Lost(
                 "internal",
-                f"the engine (process {process.pid}) cannot be killed: the GPU's driver may hang. "
-                "Figures taken now are not to be trusted; restart the machine if this stays.",
+                tr(
+                    "the engine (process {number}) cannot be killed: the GPU's driver may hang. "
+                    "Figures taken now are not to be trusted; restart the machine if this stays.",
+                    number=process.pid,
+                ),
             )
         process.close()
 
@@ -299,13 +306,14 @@ class Engine:
         """Say how the process died."""
         process = self._process
         if process is None:
-            return _Lost("cancelled", "the engine was closed")
+            return _Lost("cancelled", tr("the engine was closed"))
         process.join(_DYING_S)
         code = process.exitcode
         if code is None or code >= 0:
-            return _Lost("crash", f"the engine's process ended with exit code {code}")
+            return _Lost("crash", tr("the engine's process ended with exit code {code}", code=code))
         try:
             number = signal.Signals(-code)
         except ValueError:
-            return _Lost("crash", f"signal {-code}")
-        return _Lost("crash", f"{_WHAT.get(number, signal.strsignal(number) or 'signal')} ({number.name})")
+            return _Lost("crash", tr("signal {number}", number=-code))
+        what = tr(_WHAT[number]) if number in _WHAT else signal.strsignal(number) or tr("signal {number}", number=-code)
+        return _Lost("crash", f"{what} ({number.name})")

@@ -24,8 +24,8 @@ class Catalogue:
         return self.texts.get(text, text)
 
     def several(self, one: str, many: str, count: int) -> str:
-        """Return the form of a text that a number asks for."""
-        return self.plurals.get(one, {}).get(self.form(count)) or (one if count == 1 else many)
+        """Return the form of a text that a number asks for; of forms that were marked one by one, that of English."""
+        return self.plurals.get(one, {}).get(self.form(count)) or self.one(one if count == 1 else many)
 
 
 def read(code: str) -> Catalogue:

@@ -1,10 +1,12 @@
-"""Collects the texts that people read from the source, and brings the catalogues up to date with them.
+"""Collects the texts that people read from the source and the kernels, and brings the catalogues up to date with them.
 
 ``python -m gemmviz.language.collect`` adds new texts to ``resources/languages/*.po``, empty, and takes out those that
 are gone.
 """
 
 import ast
+import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,9 @@ from gemmviz import data
 from gemmviz.language import LANGUAGES
 
 _SINGLE, _PLURAL = ("tr", "mark"), "trn"
+# What people read of a kernel: `tr` is given these at run time, where they are shown.
+_READ = ("title", "idea", "exhibit")
+_BLOCK = re.compile(r"^//[ \t]*---gemmviz.*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,40 @@ def _texts_of(tree: ast.AST, file: str) -> Iterator[Text]:
                 raise ValueError(f"{file}:{node.lineno}: a text for translators is one literal, with {{names}} in it")
         elif node.func.id == _PLURAL and len(node.args) == 3:
             one, many = _literal(node.args[0]), _literal(node.args[1])
+            if all(isinstance(form, (ast.Name, ast.Subscript)) for form in node.args[:2]):
+                continue  # marked where they stand
             if one is None or many is None:
                 raise ValueError(f"{file}:{node.lineno}: both forms of a text for translators are literals")
             yield Text(one, many, file, node.lineno)
+
+
+def kernel_texts(folder: Path) -> list[Text]:
+    """Return what people read of the kernels in a folder: titles, ideas, and what can be taken away from them."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        file = path.relative_to(folder.parent).as_posix()
+        if path.suffix in (".c", ".cu"):
+            text = path.read_text(encoding="utf-8")
+            for block in _BLOCK.finditer(text):
+                toml = re.sub(r"^//[ \t]?", "", block["body"], flags=re.MULTILINE)
+                line = text.count("\n", 0, block.start()) + 1
+                found += [Text(said, "", file, line) for said in _read_of(tomllib.loads(toml))]
+        elif path.suffix == ".toml":
+            found += [Text(said, "", file, 1) for said in _read_of(tomllib.loads(path.read_text(encoding="utf-8")))]
+    return found
+
+
+def _read_of(table: dict[str, object]) -> Iterator[str]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _read_of(value)
+        elif key in _READ and isinstance(value, str) and value:
+            yield value
+
+
+def all_texts() -> list[Text]:
+    """Return every text of gemmviz that people read."""
+    return texts(Path(__file__).parent.parent) + kernel_texts(data.root("kernels"))
 
 
 def _literal(node: ast.expr) -> str | None:
@@ -65,7 +101,7 @@ def _literal(node: ast.expr) -> str | None:
 
 def update() -> None:
     """Bring every catalogue up to date."""
-    wanted = {text.one: text for text in reversed(texts(Path(__file__).parent.parent)) if text.one}
+    wanted = {text.one: text for text in reversed(all_texts()) if text.one}
     for code in LANGUAGES:
         if code == "en":
             continue

@@ -3,6 +3,7 @@
 from gemmviz.bench.figures import Row, Samples
 from gemmviz.session.found import Entry, Found
 from gemmviz.session.picture import picture_params
-from gemmviz.session.state import SPEEDS, Answer, Message, Session
+from gemmviz.session.playback import SPEEDS
+from gemmviz.session.state import Answer, Message, Session
 
 __all__ = ["SPEEDS", "Answer", "Entry", "Found", "Message", "Row", "Samples", "Session", "picture_params"]

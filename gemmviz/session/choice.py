@@ -9,6 +9,8 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import tr
+from gemmviz.session import words
 from gemmviz.session.measured import Measured
 from gemmviz.session.picture import picture_params, picture_problem
 from gemmviz.trace.timeline import Order
@@ -67,8 +69,8 @@ class Choice(Measured):
         """What the shown text is, for people: the file's name, and what was done to it."""
         name = self.base.path.name
         if self.breaks:
-            return f"{name}, broken: {'; '.join(self.kernel.changes)}"
-        return f"{name}, edited" if self.unsaved(self.base) else name
+            return tr("{file}, broken: {changes}", file=name, changes="; ".join(words.changes(self.kernel)))
+        return tr("{file}, edited", file=name) if self.unsaved(self.base) else name
 
     def text_of(self, base: Kernel) -> str:
         """Return a kernel's text as far as it is edited."""
@@ -185,10 +187,13 @@ class Choice(Measured):
         """
         return launch(self.kernel, self.problem, self.params)
 
-    def choose_kernel(self, kernel: Kernel, params: dict[str, int] | None = None) -> None:
+    def choose_kernel(
+        self, kernel: Kernel, params: dict[str, int] | None = None, problem: Problem | None = None
+    ) -> None:
         """Choose a rung, with parameters small enough that its tiles can be seen at the chosen size.
 
-        A rung that does not take that size is shown at one that it takes, and the next rung at the chosen one again.
+        A rung that does not take that size, or for which `problem` gives another, is shown at that one, and the next
+        rung at the chosen one again.
         A rung that was edited is chosen as it was left.
         """
         base = self._base_of(kernel)
@@ -202,7 +207,7 @@ class Choice(Measured):
             else:
                 self.breaks = tuple(kernel.path.stem.partition("~")[2].split("+"))
         self.base = base
-        self.problem = picture_problem(kernel, self.wanted)
+        self.problem = problem or picture_problem(kernel, self.wanted)
         self.params = kernel.defaults | picture_params(kernel, self.problem) | (params or {})
         self.bench_params = dict(kernel.defaults)
         self.kernel = kernel
@@ -275,7 +280,9 @@ class Choice(Measured):
             When there is one.
         """
         if name in [k.name for k in self.kernels if k.path != path]:
-            raise GemmvizError(f"the ladder has a kernel named {name!r} already: rename {path.name}")
+            raise GemmvizError(
+                tr("the ladder has a kernel named {name} already: rename {file}", name=repr(name), file=path.name)
+            )
 
     def _replace(self, kernel: Kernel, on_file: str | None) -> None:
         paths = [k.path for k in self.kernels]

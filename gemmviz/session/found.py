@@ -7,6 +7,7 @@ from psygnal import Signal
 
 from gemmviz.checking import words
 from gemmviz.checking.report import Report
+from gemmviz.language import tr
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.sites import SiteTraffic
 
@@ -44,8 +45,12 @@ class Entry:
     def sentence(self) -> str:
         """What happens and where else, without the class and the line."""
         others = words.names(self.reports[1:] if self.here else self.reports)
-        also = f"; {'also ' if self.here else ''}with {others}" if others else ""
-        return words.sentence(self.thing) + also
+        said = words.sentence(self.thing)
+        if not others:
+            return said
+        if self.here:
+            return tr("{said}; also with {others}", said=said, others=others)
+        return tr("{said}; with {others}", said=said, others=others)
 
     @property
     def text(self) -> str:

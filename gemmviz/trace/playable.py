@@ -6,11 +6,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.crowd import Crowd, crowd
+from gemmviz.trace.flights import Flights, flights
 from gemmviz.trace.levels import Levels, levels
+from gemmviz.trace.pace import Course, course
 from gemmviz.trace.provenance import Provenance
 from gemmviz.trace.recording import WARP, Recording
 from gemmviz.trace.staging import Staged, staged
 from gemmviz.trace.state import History, history, shared_source
+from gemmviz.trace.story import Story, story
 from gemmviz.trace.timeline import Timeline
 from gemmviz.trace.traffic import Traffic
 from gemmviz.trace.wavefronts import SECTOR_BYTES
@@ -43,6 +47,26 @@ class Playable:
     def provenance(self) -> Provenance:
         """Where elements of C come from, and who touched a cell."""
         return Provenance(self.recording, self.timeline, self.history, self.staged)
+
+    @cached_property
+    def course(self) -> Course:
+        """How far it is at each step, to be played in step with another (not prepared: only a pair needs it)."""
+        return course(self.recording, self.timeline, self.traffic, self.staged)
+
+    @cached_property
+    def story(self) -> Story:
+        """What each step is for: tile in, barrier, use, next."""
+        return story(self)
+
+    @cached_property
+    def flights(self) -> Flights:
+        """When each asynchronous copy is under way."""
+        return flights(self.recording, self.timeline)
+
+    @cached_property
+    def crowd(self) -> Crowd:
+        """How many blocks and warps take part in each step."""
+        return crowd(self.recording, self.timeline)
 
     @cached_property
     def levels(self) -> Levels:
@@ -102,20 +126,29 @@ class Playable:
 
     def warp_rows(self, step: int, block: int, warp: int) -> npt.NDArray[np.int64]:
         """Return the rows of the recording that one warp of a block makes at a step: its request."""
-        rows, log = self.timeline.rows(step), self.recording.accesses
-        mine: npt.NDArray[np.int64] = rows[(log.block[rows] == block) & (log.thread[rows] // WARP == warp)]
+        rows = self.block_rows(step, block)
+        mine: npt.NDArray[np.int64] = rows[self.recording.accesses.thread[rows] // WARP == warp]
         return mine
+
+    @cached_property
+    def _block_start(self) -> npt.NDArray[np.int64]:
+        """The row at which each block begins, and where the last one ends: a recording has block after block."""
+        of_row = self.recording.accesses.block
+        return np.searchsorted(of_row, np.arange(self.recording.blocks + 1).astype(of_row.dtype))
+
+    def block_rows(self, step: int, block: int) -> npt.NDArray[np.int64]:
+        """Return the rows of the recording that one block makes at a step."""
+        rows = self.timeline.rows(step)
+        first, last = np.searchsorted(rows, self._block_start[block : block + 2])
+        return rows[first:last]
 
     def units_per_request(self, step: int) -> float:
         """Return how many sectors (global) or wavefronts (shared) a warp's request costs at a step, on average."""
-        rows, log = self.timeline.rows(step), self.recording.accesses
-        warps = -(-self.recording.threads // WARP)
-        requests = len(np.unique(log.block[rows].astype(np.int64) * warps + log.thread[rows] // WARP))
         array, write = int(self.timeline.array[step]), int(self.timeline.write[step])
         units = self.traffic.running[step, array, write, 2]
         if step:
             units = units - self.traffic.running[step - 1, array, write, 2]
-        return float(units) / max(requests, 1)
+        return float(units) / max(int(self.crowd.warps[step]), 1)
 
     def line(self, step: int) -> int:
         """Return the source line that executes at a step (from 1; 0 where unknown)."""
@@ -126,7 +159,8 @@ class Playable:
     def prepare(self) -> "Playable":
         """Compute the parts that are computed on demand, and return self."""
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
-        _ = self.timeline.step_of_row, self._block_steps, self.provenance
+        _ = self.timeline.step_of_row, self._block_steps, self.provenance, self.story.prepare(), self.flights
+        _ = self.crowd, self._block_start
         if self.recording.wrong:
             _ = self.wrong_from
         return self

@@ -117,14 +117,35 @@ class Fed:
         """The different rows that read shared memory."""
         return np.unique(self.use[self.write >= 0])
 
-    @property
-    def shared_writes(self) -> Ints:
-        """The different rows that wrote what was read from shared memory."""
-        return np.unique(self.write[self.write >= 0])
-
     def covered(self, matrix: int) -> int:
         """Return how many different places along K fed the element from A (0) or B (1)."""
         return len(np.unique(self.k[self.matrix == matrix]))
+
+
+@dataclass(frozen=True)
+class Operands:
+    """What some threads read to multiply.
+
+    Attributes
+    ----------
+    matrix, line, k
+        int64, 0 for A and 1 for B; the row of A or column of B; and the place along K.
+    read, write, use
+        As in `Fed`.
+    value
+        float32, what the thread got: from a defective kernel's shared memory, not always what the matrix holds there.
+    unknown
+        How many values from shared memory it read of which nobody knows where they were read.
+    """
+
+    matrix: Ints
+    line: Ints
+    k: Ints
+    read: Ints
+    write: Ints
+    use: Ints
+    value: npt.NDArray[np.float32]
+    unknown: int
 
 
 class Provenance:
@@ -148,6 +169,7 @@ class Provenance:
         self._bits = max(len(log) - 1, 1).bit_length()
         self._index = self._sorted_index()
         self._answered: tuple[tuple[int, int], Fed] | None = None
+        self._used: tuple[tuple[int, int, int], Operands] | None = None
         self._stages = np.zeros(len(log), bool)  # reads whose value went on to shared memory, or may have
         self._stages[staged.read[staged.read >= 0]] = True
         self._stages[staged.doubtful] = True
@@ -235,7 +257,7 @@ class Provenance:
             return Fed(none, none, none, none, none, by_warp=False)
         alone = self._paths(owner.block, owner.thread, owner.thread + 1, row, column)
         if self._owned[owner.block * self.recording.threads + owner.thread] > 1:
-            alone = _closest(alone)
+            alone = alone.taken(closest(alone.matrix, alone.k, alone.use))
         known = min(alone.covered(_A), alone.covered(_B))
         if self.recording.backend != "cuda" or known == self.recording.k or alone.unknown:
             return alone
@@ -278,47 +300,98 @@ class Provenance:
 
     def _through_shared(self, block: int, first: int, last: int, row: int, column: int) -> tuple[Ints, bool]:
         """Return paths (matrix, k, read, write, use) by shared memory, and whether some could not be found."""
+        used = self._used_from_shared(block, first, last)
+        line = np.where(used.matrix == _A, row, column)
+        mine = used.line == line
+        return np.stack([used.matrix, used.k, used.read, used.write, used.use])[:, mine], used.unknown > 0
+
+    def _used_from_shared(self, block: int, first: int, last: int) -> Operands:
+        """Return the operands that threads of a block read from shared memory."""
+        # The same threads are asked about again for each of their elements, and at every step that is shown.
+        if self._used is not None and self._used[0] == (block, first, last):
+            return self._used[1]
         log, history, staged = self.recording.accesses, self.history, self.staged
-        begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
-        thread = log.thread[begin:end]
-        uses = begin + np.flatnonzero((first <= thread) & (thread < last))
-        uses = uses[self._shared[log.array[uses]] & ~log.write[uses]]
-        position, element, _ = self.recording.covered(uses)
+        uses = self._reads_of(block, first, last)
+        uses = uses[self._shared[log.array[uses]]]
+        position, element, value = self.recording.covered(uses)
         uses = uses[position]
         slot = self._slot(uses, element)
         steps = self.timeline.steps
         at = np.searchsorted(history.key, slot * steps + self.timeline.step_of_row[uses]) - 1
         known = (at >= 0) & (history.key[np.maximum(at, 0)] // steps == slot)
-        uses, at = uses[known], at[known]
+        uses, at, value = uses[known], at[known], value[known]
         item = history.item[at]
         read, write = staged.read[item], history.row[at]
-        found = [np.zeros((5, 0), np.int64)]
-        for matrix in (_A, _B):
-            from_it = np.flatnonzero((read >= 0) & (log.array[read] == matrix))
-            i, j = self.recording.arrays[matrix].cells(staged.read_element[item[from_it]])
-            fits, k = (i == row, j) if matrix == _A else (j == column, i)
-            from_it, k = from_it[fits], k[fits]
-            found.append(np.stack([np.full(len(k), matrix), k, read[from_it], write[from_it], uses[from_it]]))
-        return np.concatenate(found, axis=1), bool(staged.unknown[item].any())
+        found = np.flatnonzero((read >= 0) & (log.array[read] <= _B))
+        element = staged.read_element[item[found]]
+        unknown = int(staged.unknown[item].sum())
+        answer = self._operands(read[found], element, write[found], uses[found], value[found], unknown)
+        self._used = (block, first, last), answer
+        return answer
+
+    def _reads_of(self, block: int, first: int, last: int) -> Ints:
+        """Return the rows at which threads of a block read anything."""
+        log = self.recording.accesses
+        begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
+        thread = log.thread[begin:end]
+        rows: Ints = begin + np.flatnonzero((first <= thread) & (thread < last) & ~log.write[begin:end])
+        return rows
+
+    def _operands(
+        self, read: Ints, element: Ints, write: Ints, use: Ints, value: npt.NDArray[np.float32], unknown: int
+    ) -> Operands:
+        matrix = self.recording.accesses.array[read].astype(np.int64)
+        line, k = np.zeros(len(read), np.int64), np.zeros(len(read), np.int64)
+        for which in (_A, _B):
+            mine = np.flatnonzero(matrix == which)
+            i, j = self.recording.arrays[which].cells(element[mine])
+            line[mine], k[mine] = (i, j) if which == _A else (j, i)
+        return Operands(matrix, line, k, read, write, use, value, unknown)
+
+    def operands(self, block: int, first: int, last: int) -> Operands:
+        """Return every operand that the threads of a block from `first` up to `last` read, in the order of the steps.
+
+        Reads of global memory whose value went on to shared memory are no operands.
+        """
+        reads = self._reads_of(block, first, last)
+        reads = reads[(self.recording.accesses.array[reads] <= _B) & ~self._stages[reads]]
+        position, element, value = self.recording.covered(reads)
+        reads = reads[position]
+        direct = self._operands(reads, element, np.full(len(reads), -1, np.int64), reads, value, 0)
+        shared = self._used_from_shared(block, first, last)
+        names = ("matrix", "line", "k", "read", "write", "use", "value")
+        column = {name: np.concatenate([getattr(direct, name), getattr(shared, name)]) for name in names}
+        order = np.argsort(self.timeline.step_of_row[column["use"]], kind="stable")
+        return Operands(**{name: values[order] for name, values in column.items()}, unknown=shared.unknown)
 
 
-def _closest(paths: Fed) -> Fed:
-    """Keep, for each place along K, the use of A and the use of B that stand closest together."""
-    a, b = (np.flatnonzero(paths.matrix == matrix) for matrix in (_A, _B))
-    alone = np.setxor1d(paths.k[a], paths.k[b])  # places along K that lack one of the two: nothing to choose by
-    far = int(paths.use.max(initial=0)) + 1
-    key = paths.k * far + paths.use
+def closest(matrix: Ints, k: Ints, use: Ints) -> Ints:
+    """Choose, for each place along K, the use of A and the use of B that stand closest together.
+
+    Parameters
+    ----------
+    matrix, k, use
+        Of each use: 0 for A and 1 for B, the place along K, and the row of the recording.
+
+    Returns
+    -------
+    ndarray
+        int64, ascending, the places of the uses that are kept; of a place along K that lacks A or B, all of them.
+    """
+    a, b = (np.flatnonzero(matrix == which) for which in (_A, _B))
+    alone = np.setxor1d(k[a], k[b])  # nothing to choose by
+    far = int(use.max(initial=0)) + 1
+    key = k * far + use
     b = b[np.argsort(key[b])]
     at = np.searchsorted(key[b], key[a])
     pairs, distances = [], []
     for neighbour in (at - 1, at):
         other = b[np.clip(neighbour, 0, max(len(b) - 1, 0))] if len(b) else np.zeros(0, np.int64)
         mine = a[: len(other)]
-        same = paths.k[other] == paths.k[mine]
+        same = k[other] == k[mine]
         pairs.append(np.stack([mine, other])[:, same])
-        distances.append(np.abs(paths.use[other] - paths.use[mine])[same])
+        distances.append(np.abs(use[other] - use[mine])[same])
     pair, distance = np.concatenate(pairs, axis=1), np.concatenate(distances)
-    order = np.lexsort((distance, paths.k[pair[0]]))
-    nearest = order[np.unique(paths.k[pair[0]][order], return_index=True)[1]]
-    kept = np.sort(np.concatenate([pair[:, nearest].ravel(), np.flatnonzero(np.isin(paths.k, alone))]))
-    return paths.taken(kept)
+    order = np.lexsort((distance, k[pair[0]]))
+    nearest = order[np.unique(k[pair[0]][order], return_index=True)[1]]
+    return np.sort(np.concatenate([pair[:, nearest].ravel(), np.flatnonzero(np.isin(k, alone))]))

@@ -59,6 +59,14 @@ class History:
         at = self._last(array, step, block)
         return np.where(at >= 0, self.row[np.maximum(at, 0)], -1) if len(self.row) else at
 
+    def last_item(self, array: int, step: int, block: int = 0) -> Ints:
+        """Return, for each element of an array, the place of its last write up to `step` among all writes, or -1.
+
+        See `gemmviz.trace.staging.Staged` for the order of these places, and `last_write` for the parameters.
+        """
+        at = self._last(array, step, block)
+        return np.where(at >= 0, self.item[np.maximum(at, 0)], -1) if len(self.item) else at
+
     def values(self, array: int, step: int, block: int = 0) -> npt.NDArray[Any]:
         """Return what each element holds at `step` (float32, in memory order); NaN where nothing was written yet.
 

@@ -63,15 +63,6 @@ class Timeline:
         steps[self.order] = np.repeat(np.arange(self.steps), np.diff(self.start))
         return steps
 
-    def next_phase(self, step: int, direction: int) -> int:
-        """Return the first step of the next phase (direction 1), or the start of this or the previous phase (-1)."""
-        starts = np.flatnonzero(np.diff(self.phase, prepend=-1) != 0)
-        if direction > 0:
-            later = starts[starts > step]
-            return int(later[0]) if len(later) else self.steps - 1
-        earlier = starts[starts < step]
-        return int(earlier[-1]) if len(earlier) else 0
-
     def next_on_line(self, step: int, sites: Ints) -> int | None:
         """Return the next step (wrapping around) that executes one of the given sites, or None if none ever does."""
         found = np.flatnonzero(np.isin(self.site, sites))

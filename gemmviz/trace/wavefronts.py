@@ -94,14 +94,46 @@ def wavefronts(request: Ints, lane: Ints, start: Ints, width: Ints, write: Flags
     return np.bincount(owner, longest, minlength=count).astype(np.int64), np.bincount(owner, minlength=count)
 
 
-def parts(request: Ints, lane: Ints, start: Ints, width: Ints, write: Flags, count: int) -> Ints:
-    """Return in how many parts each shared request is served: its wavefronts less its bank conflicts.
+def schedule(lane: Ints, start: Ints, width: int, write: bool) -> tuple[Ints, Ints, Ints]:
+    """Lay one shared request out word by word: who is served in which wavefront.
 
-    The parameters are those of `wavefronts`.
+    Of different words in one bank, that of the lowest lane is served first here: the hardware's order is not
+    documented, only how many wavefronts there are.
+
+    Parameters
+    ----------
+    lane, start
+        Per access, the lane, ascending, and the first byte within its array.
+    width
+        Bytes per lane.
+    write
+        Whether it stores.
+
+    Returns
+    -------
+    tuple
+        Per word that a lane wants: the place of its access in `lane`, the word (four bytes, from the array's first),
+        and the wavefront, from 0.
     """
-    part = np.unique(_part(request, lane, start, width, write, count))
-    served: Ints = np.bincount(part >> _PART_BITS, minlength=count)
-    return served
+    same = np.zeros(len(lane), np.int64)
+    part = _part(same, lane, start, same + width, same + write > 0, 1)
+    word = start >> _WORD_BITS
+    spans = (start + width - 1 >> _WORD_BITS) - word + 1
+    access = np.repeat(np.arange(len(lane)), spans)
+    word = np.repeat(word - np.cumsum(spans) + spans, spans) + np.arange(len(access))
+    key = part[access] * (int(word.max(initial=0)) + 1) + word
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    part, bank = part[access[first]], word[first] & (BANKS - 1)
+    order = np.lexsort((first, bank, part))
+    queue = (part * BANKS + bank)[order]
+    heads = np.flatnonzero(_new(queue))
+    place = np.arange(len(order)) - np.repeat(heads, np.diff(heads, append=len(order)))
+    turn = np.empty(len(order), np.int64)
+    turn[order] = place
+    lengths = np.zeros(int(part.max(initial=0)) + 1, np.int64)
+    np.maximum.at(lengths, part, turn + 1)
+    turn += (np.cumsum(lengths) - lengths)[part]
+    return access, word, turn[which]
 
 
 def of_request(places: Ints, width: int, write: bool) -> int:

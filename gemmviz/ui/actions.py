@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gemmviz.session import Session
+from gemmviz.language import tr
+from gemmviz.session import Message, Session
+from gemmviz.ui.stage.score_words import ABSENT
 
 _NO_WRAP = 'style="white-space: nowrap"'
 _HELP_COLUMNS = 3
@@ -22,22 +24,43 @@ class Action:
 
 def session_actions(session: Session) -> list[Action]:
     """Return the actions that need nothing but the session."""
+
+    def jump(unit: str, direction: int) -> Callable[[], object]:
+        def go() -> None:
+            if not session.jump(unit, direction) and session.playable is not None and unit not in session.units:
+                session.tell(Message(tr(ABSENT[unit]), "info"))
+
+        return go
+
     return [
-        Action("play", "Play", "Play / pause", ("Space",), session.toggle),
-        Action("forward", "Play", "One step on", ("Right",), lambda: session.step_by(1)),
-        Action("back", "Play", "One step back", ("Left",), lambda: session.step_by(-1)),
-        Action("phase_on", "Play", "To the next barrier", ("PgDown",), lambda: session.seek_phase(1)),
-        Action("phase_back", "Play", "To the last barrier", ("PgUp",), lambda: session.seek_phase(-1)),
-        Action("start", "Play", "To the first step", ("Home",), lambda: session.seek(0)),
-        Action("end", "Play", "To the last step", ("End",), lambda: session.seek(session.steps - 1)),
-        Action("faster", "Play", "Faster", ("+", "="), lambda: session.faster(1)),
-        Action("slower", "Play", "Slower", ("-",), lambda: session.faster(-1)),
-        Action("loop", "Play", "Loop", ("L",), lambda: session.set_loop(not session.loop)),
-        Action("same_line", "Play", "To the next step of this line", ("N",), lambda: session.seek_line(session.line)),
+        Action("play", "Play", tr("Play / pause"), ("Space",), session.toggle),
+        Action("forward", "Play", tr("On by one step or chosen unit"), ("Right",), lambda: session.step_unit(1)),
+        Action("back", "Play", tr("Back by one step or chosen unit"), ("Left",), lambda: session.step_unit(-1)),
+        Action("unit_next", "Play", tr("Step by the next unit"), ("U",), lambda: session.next_unit(1)),
+        Action("unit_last", "Play", tr("Step by the unit before"), ("Shift+U",), lambda: session.next_unit(-1)),
+        Action("phase_on", "Play", tr("To the next barrier"), ("PgDown",), jump("phase", 1)),
+        Action("phase_back", "Play", tr("To the barrier before"), ("PgUp",), jump("phase", -1)),
+        Action("tile_on", "Play", tr("To the next tile"), ("T",), jump("tile", 1)),
+        Action("tile_back", "Play", tr("To the tile before"), ("Shift+T",), jump("tile", -1)),
+        Action("request_on", "Play", tr("To the warp's next request"), ("R",), jump("request", 1)),
+        Action("request_back", "Play", tr("To the warp's request before"), ("Shift+R",), jump("request", -1)),
+        Action("element_on", "Play", tr("To the cell's next access"), ("E",), jump("element", 1)),
+        Action("element_back", "Play", tr("To the cell's access before"), ("Shift+E",), jump("element", -1)),
+        Action(
+            "same_line", "Play", tr("To the next step of this line"), ("N",), lambda: session.seek_line(session.line)
+        ),
+        Action("start", "Play", tr("To the first step"), ("Home",), lambda: session.seek(0)),
+        Action("end", "Play", tr("To the last step"), ("End",), lambda: session.seek(session.steps - 1)),
+        Action("faster", "Play", tr("Faster"), ("+", "="), lambda: session.faster(1)),
+        Action("slower", "Play", tr("Slower"), ("-",), lambda: session.faster(-1)),
+        Action("loop", "Play", tr("Loop"), ("L",), lambda: session.set_loop(not session.loop)),
+        Action("loop_from", "Play", tr("Loop from here"), ("[",), session.loop_from_here),
+        Action("loop_to", "Play", tr("Loop to here"), ("]",), session.loop_to_here),
+        Action("loop_all", "Play", tr("Loop all"), ("\\",), session.loop_all),
         Action(
             "theme",
             "View",
-            "Dark / light",
+            tr("Dark / light"),
             ("Ctrl+T",),
             lambda: session.set_theme("light" if session.theme == "dark" else "dark"),
         ),
@@ -48,23 +71,28 @@ def help_text(actions: list[Action]) -> str:
     """Return the list of shortcuts as rich text."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for action in actions:
-        keys = " or ".join(action.keys).replace("<", "&lt;")
-        groups.setdefault(action.menu, []).append((f"<code>{keys}</code>", action.title))
-    groups["Mouse"] = [
-        ("click a cell", "who owns it and who touches it"),
-        ("click a line number", "to its next execution"),
-        ("Ctrl+click a line", "the same, as a double-click while locked"),
-        ("wheel, drag", "zoom and shift the stage"),
+        keys = [f"<code>{key.replace('<', '&lt;')}</code>" for key in action.keys]
+        named = tr("{key} or {other}", key=keys[0], other=keys[1]) if len(keys) == 2 else ", ".join(keys)
+        menu = action.menu.rpartition(" > ")[2]
+        groups.setdefault(tr(menu), []).append((named, action.title))
+    groups[tr("Mouse")] = [
+        (tr("click a cell"), tr("who owns it and who touches it")),
+        (tr("click a line number"), tr("to its next execution")),
+        (tr("Ctrl+click a line"), tr("the same, as a double-click while locked")),
+        (tr("wheel, drag"), tr("zoom and shift the stage")),
+        (tr("click, drag the score"), tr("go to a step")),
+        (tr("Shift+drag the score"), tr("loop these steps; its ends can be dragged")),
+        (tr("click a flag"), tr("to a stop of the tour")),
     ]
-    groups["While the source is edited"] = [
-        ("<code>Ctrl+Z</code>, <code>Ctrl+Shift+Z</code>", "undo, redo (a revert, too)"),
-        ("<code>Tab</code>, <code>Shift+Tab</code>", "indent by 4, and back"),
-        ("<code>Ctrl+/</code>", "comment lines out, or in"),
-        ("<code>Esc</code>", "to the stage, where keys play"),
+    groups[tr("While the source is edited")] = [
+        ("<code>Ctrl+Z</code>, <code>Ctrl+Shift+Z</code>", tr("undo, redo (a revert, too)")),
+        ("<code>Tab</code>, <code>Shift+Tab</code>", tr("indent by 4, and back")),
+        ("<code>Ctrl+/</code>", tr("comment lines out, or in")),
+        ("<code>Esc</code>", tr("to the stage, where keys play")),
     ]
-    groups["Everywhere"] = [
-        ("<code>Tab</code>", "to the next box or button"),
-        ("<code>Space, arrows</code>", "there: press, choose"),
+    groups[tr("Everywhere")] = [
+        ("<code>Tab</code>", tr("to the next box or button")),
+        (tr("<code>Space, arrows</code>"), tr("there: press, choose")),
     ]
     columns: list[list[str]] = [[] for _ in range(_HELP_COLUMNS)]
     for menu, entries in groups.items():

@@ -8,9 +8,10 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.session import Session
+from gemmviz.session import Session, preferences
 from gemmviz.ui.controller import Controller
 from gemmviz.ui.window import Window
+from gemmviz.ui.windows import Windows
 from gemmviz.ui.worker import EngineLike
 
 _HEARTBEAT_MS = 200
@@ -53,10 +54,12 @@ def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | N
         The exit code.
     """
     running = application()
-    window = Window(session, Controller(session, make_engine))
+    preferences.remember(session)
+    windows = Windows(session, Controller(session, make_engine))
+    window = windows.window
     # Python runs a signal's handler only when it gets to run at all: the timer lets it, also while nothing happens.
-    signal.signal(signal.SIGINT, lambda *_: window.close())
-    signal.signal(signal.SIGTERM, lambda *_: window.close())
+    signal.signal(signal.SIGINT, lambda *_: windows.window.close())
+    signal.signal(signal.SIGTERM, lambda *_: windows.window.close())
     heartbeat = QTimer()
     heartbeat.timeout.connect(lambda: None)
     heartbeat.start(_HEARTBEAT_MS)

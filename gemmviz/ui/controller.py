@@ -27,8 +27,11 @@ from gemmviz.engine.messages import (
     Result,
     Sample,
 )
+from gemmviz.language import tr, trn
 from gemmviz.session import Answer, Message, Session
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.duel.recording import BesideRecorder
+from gemmviz.ui.figure_text import status_name
 from gemmviz.ui.source.checks import Checks, Job, Verdict
 from gemmviz.ui.worker import EngineLike, Worker
 
@@ -60,6 +63,7 @@ class Controller(QObject):
         self._base = session.base
         self._record_run = self._bench_run = self._probe_run = 0
         self.checks = Checks(session, self.recorder, self.next_run)
+        self.beside = BesideRecorder(session, make_engine, self.next_run)
         self._debounce = QTimer(self)
         self._debounce.setSingleShot(True)
         self._debounce.setInterval(_DEBOUNCE_MS)
@@ -68,6 +72,8 @@ class Controller(QObject):
         self.recorder.recorded.connect(self._on_recorded)
         self.bench.replied.connect(self._on_bench_reply)
         session.chosen.connect(self._on_chosen)
+        session.tour.recording_wanted.connect(self.record)
+        session.reopening.recording_wanted.connect(self.record)
 
     def close(self) -> None:
         """End both engines and their threads."""
@@ -76,6 +82,7 @@ class Controller(QObject):
         self._record_run = self._bench_run = self._probe_run = -1
         self.recorder.cancel()
         self.bench.cancel()
+        self.beside.close()
         self.recorder.stop()
         self.bench.stop()
 
@@ -92,18 +99,20 @@ class Controller(QObject):
             self._debounce.stop()
             self._tell_fault()
             return
-        exhibit = session.kernel.exhibit
-        if session.base is not self._base or not self._about_another_file():
-            session.tell(Message(f"Wrong on purpose: {exhibit}", "info", lasting=True) if exhibit else None)
+        # A lesson says by itself what is wrong on purpose, and needs the room.
+        exhibit = session.kernel.exhibit if session.tour.lesson is None else ""
+        if session.base is not self._base or not self._outlives_typing():
+            session.tell(Message(_on_purpose(exhibit), "info", lasting=True) if exhibit else None)
         self._base = session.base
         if self.auto:
             self._debounce.start()
 
-    def _about_another_file(self) -> bool:
-        """Say whether the message is about another file than the one being edited: typing is no answer to it."""
+    def _outlives_typing(self) -> bool:
+        """Say whether the message is a question, or about another file than the one being edited."""
         message = self.session.message
-        about = message.source if message is not None and message.lasting else None
-        return about is not None and about[0] != self.session.base.path.name
+        if message is None or not message.lasting:
+            return False
+        return message.asks or (message.source is not None and message.source[0] != self.session.base.path.name)
 
     def _tell_fault(self) -> bool:
         """Say why the text is no kernel; False where it is one."""
@@ -130,14 +139,13 @@ class Controller(QObject):
             session.launch()
         except GemmvizError as error:
             fix = nearest_size(session.kernel, session.problem, session.params)
-            answers = (
-                (Answer(f"Use {fix}", lambda: session.choose(problem=fix)),) if fix and fix != session.problem else ()
-            )
+            use = Answer(tr("Use {size}", size=fix), lambda: session.choose(problem=fix))
+            answers = (use,) if fix and fix != session.problem else ()
             session.tell(Message(str(error), "warning", answers=answers))
             return
         kernel, problem = session.kernel, session.problem
         self._record_run = self.next_run()
-        session.set_progress("record", (f"Recording {kernel.alias}", None))
+        session.set_progress("record", (tr("Recording {kernel}", kernel=kernel.alias), None))
         self.recorder.submit(
             RecordRequest(
                 self._record_run,
@@ -162,11 +170,13 @@ class Controller(QObject):
         session.found.record(playable.recording.text, report)
         session.set_progress("record", None)
         self._probe_once()
-        playing = session.playing or self.play_next
+        playing = (session.playing or self.play_next) and not (session.tour.waiting or session.reopening.waiting)
         self.play_next = False
         session.pause()
         session.show(playable)
         notes = _explained(_notes(playable), session.kernel) or _another_size(session)
+        if session.tour.lesson is not None and session.kernel.exhibit:
+            notes = None
         if notes is not None or session.message is None or not session.message.lasting:
             session.tell(notes)
         if playing:
@@ -228,8 +238,10 @@ class Controller(QObject):
             if good:
                 self._measure_jobs(good, problems)
             if bad:
-                said = "\n".join(f"{self._name(v.job[0])} is not measured: {v.fault}" for v in bad)
-                anyway = Answer("Run anyway", lambda: self._measure_jobs([v.job for v in bad], problems))
+                said = "\n".join(
+                    tr("{kernel} is not measured: {why}", kernel=self._name(v.job[0]), why=v.fault) for v in bad
+                )
+                anyway = Answer(tr("Run anyway"), lambda: self._measure_jobs([v.job for v in bad], problems))
                 self.session.tell(Message(said, "warning", answers=(anyway,), lasting=True))
 
         self.checks.judge(jobs, judged)
@@ -257,13 +269,14 @@ class Controller(QObject):
         self._bench_run = self.next_run()
         session.tell(None)
         session.start_samples()
-        session.set_progress("bench", ("Starting", None))
+        session.set_progress("bench", (tr("Starting"), None))
         self.bench.submit(BenchRequest(self._bench_run, kernels, sizes, dict(session.protocol)))
 
     def cancel(self) -> None:
         """Stop recording and measuring."""
         self.cancelled.emit()
         self.cancel_recording()
+        self.beside.cancel()
         self.bench.cancel()
 
     def _on_bench_reply(self, reply: Reply) -> None:
@@ -306,7 +319,12 @@ class Controller(QObject):
         failed = [row for row in rows if row["status"] in FAILURES]
         if self.session.message is None and len(rows) == len(failed) == 1:
             row = failed[0]
-            said = f"{row['label']} was run and has no GFLOPS. {row['status']}: {row['message']}"
+            said = tr(
+                "{kernel} was run and has no GFLOPS. {status}: {why}",
+                kernel=row["label"],
+                status=status_name(row["status"]),
+                why=row["message"],
+            )
             self.session.tell(Message(said, "warning", lasting=True))
 
     def _keep(self, document: dict) -> None:
@@ -316,32 +334,39 @@ class Controller(QObject):
             try:
                 store.save(document)
             except GemmvizError as error:
-                self.session.tell(Message(f"The results are not kept: {error}", "warning", lasting=True))
+                said = tr("The results are not kept: {error}", error=error)
+                self.session.tell(Message(said, "warning", lasting=True))
 
 
 def _failure(reply: Failed) -> Message | None:
     if reply.kind == "cancelled":
-        return Message("Cancelled. What was finished before is kept.", "info")
+        return Message(tr("Cancelled. What was finished before is kept."), "info")
     said = any(f"{before}{reply.line}" in reply.message for before in ("line ", ":"))
-    where = f"line {reply.line}: " if reply.line and not said else ""
-    return Message(where + reply.message, "warning" if reply.kind == "refused" else "error", reply.line)
+    text = reply.message
+    if reply.line and not said:
+        text = tr("line {line}: {what}", line=reply.line, what=reply.message)
+    return Message(text, "warning" if reply.kind == "refused" else "error", reply.line)
 
 
 def _explained(message: Message | None, kernel: Kernel) -> Message | None:
     """Let the message about an exhibit begin with what the exhibit is for: that it fails is no fault."""
     if message is None or not kernel.exhibit:
         return message
-    return replace(message, text=f"Wrong on purpose: {kernel.exhibit}\n{message.text}", kind="info", lasting=True)
+    return replace(message, text=f"{_on_purpose(kernel.exhibit)}\n{message.text}", kind="info", lasting=True)
+
+
+def _on_purpose(exhibit: str) -> str:
+    return tr("Wrong on purpose: {why}", why=tr(exhibit))
 
 
 def _another_size(session: Session) -> Message | None:
     """Say why a rung is shown at another size than the one chosen, when it is."""
-    if session.problem == session.wanted:
+    if session.problem == session.wanted or session.tour.lesson is not None:
         return None
     try:
         launch(session.kernel, session.wanted, session.params)
     except GemmvizError as error:
-        return Message(f"Shown at {session.problem}, because {error}", "info")
+        return Message(tr("Shown at {size}, because {why}", size=session.problem, why=error), "info")
     return None
 
 
@@ -350,7 +375,13 @@ def _notes(playable: Playable) -> Message | None:
     recording = playable.recording
     notes = list(recording.notes)
     if recording.wrong:
-        notes.insert(0, f"{recording.label} computed {recording.wrong} wrong elements of C.")
+        wrong = trn(
+            "{kernel} computed {count} wrong element of C.",
+            "{kernel} computed {count} wrong elements of C.",
+            recording.wrong,
+            kernel=recording.label,
+        )
+        notes.insert(0, wrong)
     # A note begins with FILE:LINE where the recorder knows it.
     line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
     return Message("\n".join(notes[:4]), "warning", line) if notes else None

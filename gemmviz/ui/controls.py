@@ -1,8 +1,9 @@
 """What to record and what to measure: sizes, parameters, order, and the buttons that start and stop."""
 
 import re
+from itertools import pairwise
 
-from PySide6.QtCore import QRegularExpression, Qt, Signal
+from PySide6.QtCore import QEvent, QRegularExpression, Qt, Signal
 from PySide6.QtGui import QIntValidator, QRegularExpressionValidator, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -21,9 +22,21 @@ from PySide6.QtWidgets import (
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
+from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.accessible import name_parts
+from gemmviz.ui.style import letters_wide
 
+# Room beside the text of a box and of a button, in pixels; digits of a parameter.
+_WIDEST_USUAL = "16384"
+_BOX_FRAME, _BUTTON_FRAME, _PARAM_LETTERS = 8, 20, 3
 _SWEEPS = ((256, 4096), (256, 2048), (128, 1024), (256, 8192), (1024, 16384))
+
+
+def tab_through(*widgets: QWidget) -> None:
+    """Let the Tab key go through widgets in this order."""
+    for one, following in pairwise(widgets):
+        QWidget.setTabOrder(one, following)
 
 
 class SizeRow(QWidget):
@@ -43,22 +56,33 @@ class SizeRow(QWidget):
             box.setValue(value)
             box.setKeyboardTracking(False)
             box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-            box.setFixedWidth(47)
-            box.setAccessibleName(f"{name} of what is {what}")
-            box.setToolTip(f"{name}: C is M × N, A is M × K, B is K × N ({what})")
+            box.setAccessibleName(f"{name}, {what}")
+            box.setToolTip(tr("{name}: C is M × N, A is M × K, B is K × N ({what})", name=name, what=what))
             box.valueChanged.connect(lambda value, name=name: self._on_value(name, value))
             row.addWidget(QLabel(name))
             row.addWidget(box)
             self.boxes[name] = box
         self.link = QToolButton()
         self.link.setText("=")
-        self.link.setFixedWidth(28)
         self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.link.setCheckable(True)
         self.link.setChecked(problem.m == problem.n == problem.k)
-        self.link.setToolTip("Square: keep M = N = K")
-        self.link.setAccessibleName("Square: keep M = N = K")
+        self.link.setToolTip(tr("Square: keep M = N = K"))
+        self.link.setAccessibleName(tr("Square: keep M = N = K"))
         row.addWidget(self.link)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Give five digits the room that they need at another size of type."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        metrics = self.fontMetrics()
+        for box in self.boxes.values():
+            box.setFixedWidth(metrics.horizontalAdvance(_WIDEST_USUAL) + _BOX_FRAME)
+        self.link.setFixedWidth(metrics.horizontalAdvance("=") + _BUTTON_FRAME)
 
     def problem(self) -> Problem:
         """Return the size in the boxes."""
@@ -109,22 +133,23 @@ class ParamsRow(QWidget):
                 widget.setParent(None)
                 widget.deleteLater()
         self.boxes = {}
-        requires = "; ".join(e.text for e in kernel.requires) or "no constraint"
+        requires = "; ".join(e.text for e in kernel.requires) or tr("no constraint")
         for name, offered in kernel.params.items():
             box = QComboBox()
             box.setEditable(True)
             box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
             box.lineEdit().setValidator(QIntValidator(1, LARGEST, box))
             box.addItems([str(v) for v in sorted({*offered, 4})])
-            box.setFixedWidth(52)
-            box.setToolTip(f"{name}: any value that fits {requires}")
-            box.setAccessibleName(f"Parameter {name}")
+            letters_wide(box, _PARAM_LETTERS)
+            box.setToolTip(tr("{name}: any value that fits {requires}", name=name, requires=requires))
+            box.setAccessibleName(tr("Parameter {name}", name=name))
             box.activated.connect(self._announce)
             box.lineEdit().editingFinished.connect(self._announce)
             for widget in (QLabel(name), box):
                 self._row.addWidget(widget)
                 widget.show()  # a widget that is not shown yet counts for nothing in the row's width
             self.boxes[name] = box
+        name_parts(self)
 
     def _announce(self, *_: object) -> None:
         self.changed.emit({name: int(box.currentText()) for name, box in self.boxes.items() if box.currentText()})
@@ -141,8 +166,8 @@ class SizesBox(QComboBox):
             self.addItem(f"{first}…{last}")
         self.setValidator(QRegularExpressionValidator(QRegularExpression(r"\s*\d{1,5}(\s*[ ,;…]\s*\d{1,5})*\s*")))
         self.setMinimumWidth(96)
-        self.setAccessibleName("Sizes N to measure over")
-        self.setToolTip("Sizes N = M = K: 256…4096 doubles from 256 to 4096; or type them: 500 1000 1500")
+        self.setAccessibleName(tr("Sizes N to measure over"))
+        self.setToolTip(tr("Sizes N = M = K: 256…4096 doubles from 256 to 4096; or type them: 500 1000 1500"))
 
     def sizes(self) -> list[int]:
         """Return the sizes, from small to large."""
@@ -176,18 +201,18 @@ class RecordControls(QWidget):
         rows.addLayout(row)
         rows.addLayout(self._below)
         self._row = row
-        self.size = SizeRow(session.problem, "recorded")
+        self.size = SizeRow(session.problem, tr("what is recorded"))
         self.params = ParamsRow()
         self.order = QComboBox()
-        self.order.addItem("blocks together", "grid")
-        self.order.addItem("block by block", "block")
-        self.order.setToolTip("Order in which the blocks are played (an order of events, not of time)")
-        self.order.setAccessibleName("Order of blocks")
-        self.button = QPushButton("Record")
-        self.button.setToolTip("Compile the source for the CPU and record every access (Ctrl+R)")
-        self.auto = QCheckBox("auto")
+        self.order.addItem(tr("blocks together"), "grid")
+        self.order.addItem(tr("block by block"), "block")
+        self.order.setToolTip(tr("Order in which the blocks are played (an order of events, not of time)"))
+        self.order.setAccessibleName(tr("Order of blocks"))
+        self.button = QPushButton(tr("Record"))
+        self.button.setToolTip(tr("Compile the source for the CPU and record every access (Ctrl+R)"))
+        self.auto = QCheckBox(tr("auto"))
         self.auto.setChecked(True)
-        self.auto.setToolTip("Record again when the kernel, its size or a parameter changes")
+        self.auto.setToolTip(tr("Record again when the kernel, its size or a parameter changes"))
         for widget in (self.size, self.params, self.order):
             row.addWidget(widget)
         row.addStretch(1)
@@ -207,6 +232,7 @@ class RecordControls(QWidget):
         self.order.setCurrentIndex(self.order.findData(session.order))
         self.order.setVisible(session.kernel.backend == "cuda")
         self.button.setEnabled(session.kernel.recordable)
+        tab_through(self.size.link, *self.params.boxes.values(), self.order, self.auto, self.button)
         self._place_params()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -245,27 +271,27 @@ class MeasureControls(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.heading = QLabel("Measure on this machine")
+        self.heading = QLabel(tr("Measure on this machine"))
         self.heading.setObjectName("heading")
-        self.size = SizeRow(session.bench_problem, "measured")
+        self.size = SizeRow(session.bench_problem, tr("what is measured"))
         self.params = ParamsRow()
-        self.this = QPushButton("Measure this")
+        self.this = QPushButton(tr("Measure this"))
         self.this.setObjectName("primary")
-        self.this.setToolTip("Verify the chosen rung against float64, then time it (Ctrl+M)")
-        self.all = QPushButton("Measure all")
-        self.all.setToolTip("Verify and time every rung with its default parameters (Ctrl+Shift+M)")
-        self.quick = QCheckBox("quick")
-        self.quick.setToolTip("A first impression: fewer samples, less accuracy; without it, the full protocol")
+        self.this.setToolTip(tr("Verify the chosen rung against float64, then time it (Ctrl+M)"))
+        self.all = QPushButton(tr("Measure all"))
+        self.all.setToolTip(tr("Verify and time every rung with its default parameters (Ctrl+Shift+M)"))
+        self.quick = QCheckBox(tr("quick"))
+        self.quick.setToolTip(tr("A first impression: fewer samples, less accuracy; without it, the full protocol"))
         self.quick.toggled.connect(self._on_quick)
         self.sizes = SizesBox()
-        self.over_this = QPushButton("This")
-        self.over_this.setToolTip("Measure the chosen rung at each of these sizes, M = N = K (Ctrl+Alt+M)")
-        self.over_all = QPushButton("All")
-        self.over_all.setToolTip("Measure every rung at each of these sizes, M = N = K")
-        self.stop = QPushButton("Cancel")
-        self.stop.setToolTip("Stop measuring and recording (Esc)")
+        self.over_this = QPushButton(tr("This"))
+        self.over_this.setToolTip(tr("Measure the chosen rung at each of these sizes, M = N = K (Ctrl+Alt+M)"))
+        self.over_all = QPushButton(tr("All"))
+        self.over_all.setToolTip(tr("Measure every rung at each of these sizes, M = N = K"))
+        self.stop = QPushButton(tr("Cancel"))
+        self.stop.setToolTip(tr("Stop measuring and recording (Esc)"))
         self.progress = QProgressBar()
-        self.progress.setAccessibleName("Progress")
+        self.progress.setAccessibleName(tr("Progress"))
         self.status = QLabel()
         self.status.setObjectName("muted")
         self.status.setWordWrap(True)
@@ -285,9 +311,9 @@ class MeasureControls(QWidget):
         for at, widget in enumerate((self.this, self.all, self.stop)):
             grid.addWidget(widget, 2, at)
         over = QHBoxLayout()
-        over.addWidget(QLabel("Over N"))
+        over.addWidget(QLabel(tr("Over N")))
         over.addWidget(self.sizes, 1)
-        for button, what in ((self.over_this, "Measure this over N"), (self.over_all, "Measure all over N")):
+        for button, what in ((self.over_this, tr("Measure this over N")), (self.over_all, tr("Measure all over N"))):
             button.setAccessibleName(what)
             over.addWidget(button)
         grid.addLayout(over, 3, 0, 1, 3)
@@ -322,6 +348,8 @@ class MeasureControls(QWidget):
         self.size.show_problem(session.bench_problem)
         self.params.show_params(session.kernel, session.bench_params)
         self.params.setVisible(bool(session.kernel.params))
+        chain = (*self.params.boxes.values(), self.this, self.all, self.stop, self.sizes)
+        tab_through(self.quick, *self.size.boxes.values(), self.size.link, *chain, self.over_this, self.over_all)
 
     def _on_progress(self, engine: str) -> None:
         bench, record = self.session.progress["bench"], self.session.progress["record"]
@@ -332,8 +360,8 @@ class MeasureControls(QWidget):
         shown = bench or record
         self.progress.setVisible(shown is not None)
         if shown is None:
-            where = self.session.device or "This machine"
-            self.status.setText(f"{where}. Every figure is the median of verified launches.")
+            where = self.session.device or tr("This machine")
+            self.status.setText(tr("{where}. Every figure is the median of verified launches.", where=where))
             return
         text, share = shown
         self.status.setText(text)

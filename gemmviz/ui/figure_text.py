@@ -5,9 +5,21 @@ from statistics import median
 from gemmviz.bench.figures import Row, Shown, size_of
 from gemmviz.bench.ranking import LIBRARIES, Standing, place
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.session import Session
+from gemmviz.language import mark, tr
+from gemmviz.session import Session, words
 
 _DTYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
+_STATUSES = {
+    "ok": mark("ok"),
+    "wrong": mark("wrong"),
+    "compile": mark("compile"),
+    "launch": mark("launch"),
+    "crash": mark("crash"),
+    "timeout": mark("timeout"),
+    "skipped": mark("skipped"),
+    "unsupported": mark("unsupported"),
+    "cancelled": mark("cancelled"),
+}
 BETWEEN = "  ·  "
 
 
@@ -52,27 +64,30 @@ def shown_name(kernel: Kernel, session: Session) -> str:
     Of a variant, that of its rung and what was done to it: "gputiled without the second barrier".
     """
     if kernel.backend in LIBRARIES:
-        return kernel.title
+        return tr(kernel.title)
     if kernel.changes:
         base = next((k for k in session.kernels if k.name == kernel.base_name), None)
-        return f"{shown_name(base, session) if base else kernel.base_name} {changes_text(kernel)}"
+        rung = shown_name(base, session) if base else kernel.base_name
+        return tr("{rung} {changes}", rung=rung, changes=changes_text(kernel))
     shared = sum(k.alias == kernel.alias for k in session.kernels) > 1
     return kernel.name if shared else kernel.alias
 
 
 def changes_text(kernel: Kernel) -> str:
     """Say what was done to a variant: "without the second barrier, with the loop over k unrolled"."""
-    return ", ".join(kernel.changes)
+    return ", ".join(words.changes(kernel))
 
 
 def of_base_text(standing: Standing) -> str:
     """Say what a variant costs or gains over its rung; the status where it failed, nothing without both figures."""
     if not standing.gflops:
-        return f"✗ {standing.row['status']}"
+        return f"✗ {status_name(standing.row['status'])}"
     ratio = standing.of_base
     if ratio is None:
         return "–"
-    return f"costs {times(1 / ratio)}" if ratio < 1 else f"gains {times(ratio)}"
+    if ratio < 1:
+        return tr("costs {times}", times=times(1 / ratio))
+    return tr("gains {times}", times=times(ratio))
 
 
 def rung_text(kernel: Kernel, row: Row, session: Session) -> str:
@@ -88,41 +103,57 @@ def rung_text(kernel: Kernel, row: Row, session: Session) -> str:
 def status_text(row: Row | None) -> str:
     """Say in words what came of measuring a kernel."""
     if row is None:
-        return "not measured yet"
+        return tr("not measured yet")
     if row["status"] == "ok":
         size = size_text((row["M"], row["N"], row["K"]))
-        return ", ".join([f"{gflops_text(row['gflops'])} GFLOPS at {size}", *row.get("flags", ())])
+        figure = tr("{gflops} GFLOPS at {size}", gflops=gflops_text(row["gflops"]), size=size)
+        return ", ".join([figure, *row.get("flags", ())])
     if row.get("exhibit") and row["status"] in ("wrong", "compile"):
-        return f"wrong on purpose: {row.get('message', '')}".rstrip(": ")
-    return f"{row['status']}: {row.get('message', '')}".rstrip(": ")
+        return tr("wrong on purpose: {why}", why=row.get("message", "")).rstrip(": ")
+    return f"{status_name(row['status'])}: {row.get('message', '')}".rstrip(": ")
+
+
+def status_name(status: str) -> str:
+    """Return what people read of a row's status."""
+    return tr(_STATUSES[status]) if status in _STATUSES else status
 
 
 def origin_text(shown: Shown, session: Session) -> str:
     """Say where a figure comes from."""
-    return shown.origin or f"measured here, {session.device or 'this machine'}"
+    return shown.origin or tr("measured here, {device}", device=session.device or tr("this machine"))
 
 
 def details(row: Row) -> list[str]:
     """Return everything that a row knows about its figure, a line for each kind of thing."""
     stats, hot, telemetry = row.get("stats") or {}, row.get("hot"), row.get("telemetry")
-    lines = [f"{gflops_text(row['gflops'])} GFLOPS, cold median"]
+    gflops = gflops_text(row["gflops"])
     if stats:
-        lines[0] += f" of {stats['n']} samples ({_seconds(stats['median'])}), IQR {stats['iqr_rel']:.1%}"
+        median_text = tr(
+            "{gflops} GFLOPS, cold median of {n} samples ({time}), IQR {iqr}",
+            gflops=gflops,
+            n=stats["n"],
+            time=_seconds(stats["median"]),
+            iqr=f"{stats['iqr_rel']:.1%}",
+        )
+    else:
+        median_text = tr("{gflops} GFLOPS, cold median", gflops=gflops)
+    lines = [median_text]
     if hot:
-        lines.append(f"hot {gflops_text(hot['gflops'])} GFLOPS, in batches of {hot['batch']}")
-    launches = [("host launch", "host_launch_s"), ("first launch", "first_launch_s")]
-    lines.append(BETWEEN.join(f"{name} {_seconds(row[key])}" for name, key in launches if row.get(key)))
+        hot_text = gflops_text(hot["gflops"])
+        lines.append(tr("hot {gflops} GFLOPS, in batches of {count}", gflops=hot_text, count=hot["batch"]))
+    launches = [(tr("host launch {time}"), "host_launch_s"), (tr("first launch {time}"), "first_launch_s")]
+    lines.append(BETWEEN.join(text.format(time=_seconds(row[key])) for text, key in launches if row.get(key)))
     rounds = row.get("rounds") or ()
     if rounds:
-        lines.append("rounds " + ", ".join(gflops_text(r["gflops"]) for r in rounds) + " GFLOPS")
-    launch = [f"{what} {_extent(row[what])}" for what in ("grid", "block") if row.get(what)]
-    lines.append(BETWEEN.join(launch))
+        lines.append(tr("rounds {figures} GFLOPS", figures=", ".join(gflops_text(r["gflops"]) for r in rounds)))
+    launch = [(tr("grid {extent}"), "grid"), (tr("block {extent}"), "block")]
+    lines.append(BETWEEN.join(text.format(extent=_extent(row[what])) for text, what in launch if row.get(what)))
     build = [
-        (row.get("regs"), "registers per thread"),
-        (row.get("smem"), "B of shared memory per block"),
-        (row.get("local_bytes"), "B of local memory per thread"),
+        (row.get("regs"), tr("{count} registers per thread")),
+        (row.get("smem"), tr("{count} B of shared memory per block")),
+        (row.get("local_bytes"), tr("{count} B of local memory per thread")),
     ]
-    lines.append(BETWEEN.join(f"{value} {what}" for value, what in build if value))
+    lines.append(BETWEEN.join(text.format(count=value) for value, text in build if value))
     if telemetry:
         lines.append(telemetry_text(telemetry))
     lines += [f"⚑ {flag}" for flag in row.get("flags") or ()]
@@ -139,7 +170,7 @@ def telemetry_text(telemetry: Row) -> str:
     if telemetry.get("energy_j"):
         parts.append(f"{gflops_text(telemetry['energy_j'])} J")
     if telemetry.get("throttle"):
-        parts.append("throttled: " + ", ".join(telemetry["throttle"]))
+        parts.append(tr("throttled: {reasons}", reasons=", ".join(telemetry["throttle"])))
     return BETWEEN.join(parts)
 
 
@@ -147,25 +178,28 @@ def standing_text(standing: Standing, session: Session) -> str:
     """Return all figures of one rung: what the chart says when it is pointed at."""
     kernel, row = standing.kernel, standing.row
     if not standing.gflops:
-        return f"{row.get('label') or kernel.name}: {kernel.title}, {changes_text(kernel)}\n{status_text(row)}"
+        return f"{row.get('label') or kernel.name}: {tr(kernel.title)}, {changes_text(kernel)}\n{status_text(row)}"
     types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate)))
     if standing.speedup is None:
-        against = "the rung itself is not measured with these" if standing.of_base is None else of_base_text(standing)
-        ranks = [f"{changes_text(kernel)}: {against}, never ranked"]
+        alone = tr("the rung itself is not measured with these")
+        against = alone if standing.of_base is None else of_base_text(standing)
+        ranks = [tr("{changes}: {against}, never ranked", changes=changes_text(kernel), against=against)]
     else:
-        ranks = [f"{times(standing.speedup)} the first rung of the {place(kernel)}"]
+        ranks = [tr("{times} the first rung of the {place}", times=times(standing.speedup), place=place(kernel))]
     if standing.share is not None:
-        ranks.append(f"{percent(standing.share)} of {standing.library}")
+        ranks.append(tr("{share} of {library}", share=percent(standing.share), library=standing.library))
     if standing.peak_share is not None:
-        kind = f" ({row['peak_kind']}, modelled)" if row.get("peak_kind") else " (modelled)"
-        ranks.append(f"{percent(standing.peak_share)} of the peak{kind}")
+        share, kind = percent(standing.peak_share), row.get("peak_kind")
+        with_kind = tr("{share} of the peak ({kind}, modelled)", share=share, kind=kind)
+        ranks.append(with_kind if kind else tr("{share} of the peak (modelled)", share=share))
     copies = session.figures.transfer(size_of(row), kernel.dtype)
     if copies is not None and not standing.origin and place(kernel) == "GPU":
         trip = copies["transfer"]
-        ranks.append(f"copies apart: {_seconds(trip['to_device_s'])} to the device, {_seconds(trip['to_host_s'])} back")
+        there, back = _seconds(trip["to_device_s"]), _seconds(trip["to_host_s"])
+        ranks.append(tr("copies apart: {there} to the device, {back} back", there=there, back=back))
     return "\n".join(
         [
-            f"{row.get('label') or shown_name(kernel, session)}: {kernel.title}",
+            f"{row.get('label') or shown_name(kernel, session)}: {tr(kernel.title)}",
             origin_text(Shown(row, standing.origin), session),
             f"{size_text((row['M'], row['N'], row['K']))}, {' + '.join(types)}",
             *details(row),

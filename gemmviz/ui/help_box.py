@@ -3,6 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from gemmviz.language import tr
+
 _SHARE_OF_SCREEN = 0.9
 
 
@@ -19,7 +21,7 @@ class HelpBox(QDialog):
 
     def __init__(self, text: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Keys and mouse")
+        self.setWindowTitle(tr("Keys and mouse"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.label = QLabel(text)
         self.label.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -28,6 +30,7 @@ class HelpBox(QDialog):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(self.label)
         area.setWidgetResizable(True)
+        area.setAccessibleName(tr("Keys and mouse"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.close)
         column = QVBoxLayout(self)

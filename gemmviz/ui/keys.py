@@ -3,6 +3,8 @@
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QTabBar, QWidget
 
+from gemmviz.ui.accessible import name_parts
+
 _PRESSES = (Qt.Key.Key_Space,)
 _CHOOSES = (Qt.Key.Key_Space, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
 
@@ -23,9 +25,12 @@ class KeyGuard(QObject):
         self.guard(window)
 
     def guard(self, parent: QWidget) -> None:
-        """Guard a widget's children."""
+        """Guard a widget's children, and give their parts names."""
+        name_parts(parent)
         for kind in (QAbstractButton, QComboBox, QTabBar):
             for widget in parent.findChildren(kind):
+                if isinstance(widget.parent(), QTabBar):  # it scrolls the tabs, as the arrow keys do
+                    widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
                 if widget.focusPolicy() == Qt.FocusPolicy.NoFocus or (kind is QComboBox and widget.isEditable()):
                     continue
                 widget.setFocusPolicy(Qt.FocusPolicy.TabFocus)

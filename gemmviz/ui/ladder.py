@@ -2,12 +2,13 @@
 
 from math import log10
 
-from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gemmviz.bench.figures import Shown, Size, size_of
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.figure_text import (
     changes_text,
@@ -22,9 +23,10 @@ from gemmviz.ui.figure_text import (
 )
 from gemmviz.ui.theme import THEMES, Theme
 
-SECTIONS = {"c": "CPU", "cuda": "CUDA", "numpy": "LIBRARIES"}
+SECTIONS = {"c": "CPU", "cuda": "CUDA", "numpy": mark("LIBRARIES")}
 _NAME = Qt.ItemDataRole.UserRole
-_HEIGHT, _SECTION_HEIGHT = 37, 22
+# Heights in lines of text: the name, what stands below it, a heading.
+_NAME_LINES, _BELOW_LINES, _SECTION_LINES = 1.12, 1.06, 1.38
 # Shape and letter say the status as well as the colour does.
 _MARKS = {
     "ok": ("✓", "good"),
@@ -54,7 +56,7 @@ class Ladder(QListWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.setAccessibleName("Ladder of kernels")
+        self.setAccessibleName(tr("Ladder of kernels"))
         self.setItemDelegate(RungDelegate(session, self))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
@@ -81,19 +83,33 @@ class Ladder(QListWidget):
         for backends in (("c",), ("cuda",), ("numpy", "openblas", "cublas")):
             kernels = [k for k in self.session.kernels if k.backend in backends]
             if kernels:
-                heading = QListWidgetItem(SECTIONS[backends[0]])
+                heading = QListWidgetItem(tr(SECTIONS[backends[0]]))
                 heading.setFlags(Qt.ItemFlag.NoItemFlags)
-                heading.setSizeHint(QSize(0, _SECTION_HEIGHT))
                 self.addItem(heading)
             for kernel in kernels:
                 item = QListWidgetItem(kernel.alias)
                 item.setData(_NAME, kernel.name)
-                item.setSizeHint(QSize(0, _HEIGHT))
                 self.addItem(item)
                 self._items[kernel.name] = item
+        self._fit_rows()
         self._tell_all()
         self.blockSignals(False)
         self._on_chosen()
+
+    def _height(self, lines: float) -> int:
+        return round(self.fontMetrics().height() * lines)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Make the rows as high as another size of type needs."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit_rows()
+
+    def _fit_rows(self) -> None:
+        for at in range(self.count()):
+            item = self.item(at)
+            lines = (_SECTION_LINES,) if item.data(_NAME) is None else (_NAME_LINES, _BELOW_LINES)
+            item.setSizeHint(QSize(0, sum(map(self._height, lines))))
 
     def item_of(self, name: str) -> QListWidgetItem:
         """Return the rung of the kernel with that name."""
@@ -126,8 +142,10 @@ class Ladder(QListWidget):
         """Return a figure in GFLOPS, with its size where that is not the one that the ladder is shown at."""
         size = size_of(shown.row)
         cube = len(set(size)) == 1
-        at = "" if size == self.size else f" at {size[0] if cube else short_size(size)}"
-        return f"{gflops_text(shown.row['gflops'])}{at}{' ⚑' if shown.row.get('flags') else ''}"
+        text = gflops_text(shown.row["gflops"])
+        if size != self.size:
+            text = tr("{gflops} at {size}", gflops=text, size=size[0] if cube else short_size(size))
+        return f"{text}{' ⚑' if shown.row.get('flags') else ''}"
 
     def _on_measured(self, name: str) -> None:
         if self.session.shown_size() != self.size:
@@ -182,7 +200,7 @@ class RungDelegate(QStyledItemDelegate):
                 font.setBold(False)
                 painter.setFont(font)
                 right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-                painter.drawText(inside, right, f"GFLOPS at {short_size(self._ladder.size)}")
+                painter.drawText(inside, right, tr("GFLOPS at {size}", size=short_size(self._ladder.size)))
         else:
             kernel = next(k for k in self._session.kernels if k.name == name)
             self._rung(painter, area, option, kernel, theme)
@@ -204,10 +222,12 @@ class RungDelegate(QStyledItemDelegate):
         if kernel.exhibit:
             mark, colour = _EXHIBIT
         painter.setPen(QColor(getattr(theme, colour)))
-        painter.drawText(QRectF(area.left() + 9, area.top() + 1, 16, 18), Qt.AlignmentFlag.AlignCenter, mark)
+        line = option.fontMetrics.height()
+        first = QRectF(area.left() + 9, area.top() + 1, 1.1 * line, _NAME_LINES * line)
+        painter.drawText(first, Qt.AlignmentFlag.AlignCenter, mark)
         font = QFont(option.font)
         font.setBold(chosen)
-        left, right = area.left() + 29, area.right() - 8
+        left, right = first.right() + 4, area.right() - 8
         small = QFont(option.font)
         small.setPointSizeF(option.font.pointSizeF() * 0.86)
         # A long name is narrowed first: two names cut in the middle may look alike.
@@ -221,9 +241,9 @@ class RungDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(QColor(theme.text))
         title = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, int(right - left))
-        painter.drawText(QRectF(left, area.top() + 1, right - left, 18), Qt.AlignmentFlag.AlignVCenter, title)
+        painter.drawText(QRectF(left, first.top(), right - left, first.height()), Qt.AlignmentFlag.AlignVCenter, title)
         painter.setFont(small)
-        below = QRectF(left, area.top() + 18, right - left, 17)
+        below = QRectF(left, first.bottom() - 1, right - left, _BELOW_LINES * line)
         if variant is not None:
             painter.setPen(QColor(theme.warn))
             text = changes_text(variant)
@@ -236,7 +256,7 @@ class RungDelegate(QStyledItemDelegate):
         if shown is not None:
             self._bar(painter, below, shown, theme)
         else:
-            text = status_text(row) if row else kernel.title
+            text = status_text(row) if row else tr(kernel.title)
             at_fault = row is not None and row["status"] not in _NO_FAULT and not kernel.exhibit
             painter.setPen(QColor(theme.bad if at_fault else theme.muted))
             # What tells two rungs apart often stands last: "one thread per element, uncoalesced".
@@ -254,8 +274,10 @@ class RungDelegate(QStyledItemDelegate):
         widest = max(metrics.horizontalAdvance(ladder.figure_text(other)) for other in all_shown) + 8
         room = min(widest, area.width() * _TEXT_SHARE)
         same_size = size_of(shown.row) == ladder.size
-        bar = QRectF(area.left(), area.top() + 5, area.width() - room, 7)
-        if bar.width() >= _SHORTEST_BAR:
+        high = area.height() * 0.42
+        bar = QRectF(area.left(), area.center().y() - high / 2, area.width() - room, high)
+        text = ladder.figure_text(shown)
+        if bar.width() >= _SHORTEST_BAR and bar.width() + metrics.horizontalAdvance(text) <= area.width():
             painter.fillRect(bar, QColor(theme.raised))
             share = (log10(shown.row["gflops"]) - low) / max(high - low, 1e-9)
             bar.setWidth(max(bar.width() * share, 2))
@@ -267,7 +289,7 @@ class RungDelegate(QStyledItemDelegate):
             else:
                 painter.fillRect(bar, colour)
         painter.setPen(QColor(theme.muted if shown.origin or not same_size else theme.text))
-        text = metrics.elidedText(ladder.figure_text(shown), Qt.TextElideMode.ElideRight, int(area.width()))
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(area.width()))
         painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
 
@@ -279,15 +301,16 @@ def _variant(kernel: Kernel, session: Session) -> Kernel | None:
 def _tip(kernel: Kernel, session: Session) -> str:
     """Return what is known of a rung: what it is, its figures and where they come from."""
     row, shown = session.results.get(kernel.name), session.shown(kernel.name)
-    lines = [f"{kernel.title} ({kernel.name})", kernel.idea]
+    lines = [f"{tr(kernel.title)} ({kernel.name})", tr(kernel.idea)]
     variant = _variant(kernel, session)
     if variant is not None:
-        lines.append(f"Now {changes_text(variant)}: {status_text(session.results.get(variant.name))}")
+        status = status_text(session.results.get(variant.name))
+        lines.append(tr("Now {changes}: {status}", changes=changes_text(variant), status=status))
     if kernel.exhibit:
-        lines.append(f"Wrong on purpose: {kernel.exhibit}")
+        lines.append(tr("Wrong on purpose: {why}", why=tr(kernel.exhibit)))
     if shown is None or shown.origin:
         lines.append(status_text(row))
     if shown is not None:
         size = size_text((shown.row["M"], shown.row["N"], shown.row["K"]))
-        lines += [f"{origin_text(shown, session)}, at {size}:", *details(shown.row)]
+        lines += [tr("{origin}, at {size}:", origin=origin_text(shown, session), size=size), *details(shown.row)]
     return "\n".join(line for line in lines if line)

@@ -3,11 +3,14 @@
 import re
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton
 
+from gemmviz.language import mark, tr
 from gemmviz.session import Session
 
 _MARKS = {"error": "✗", "warning": "!", "info": "i"}
+_KINDS = {"error": mark("Error"), "warning": mark("Warning"), "info": mark("Note")}
 _MOST_ANSWERS = 2
 _MOST_LINES, _MOST_CHARACTERS, _LONGEST_WORD = 6, 500, 48
 
@@ -25,6 +28,7 @@ class MessageBar(QFrame):
         super().__init__()
         self.session = session
         self.setObjectName("message")
+        self.setAccessibleName(tr("Message"))
         self.mark = QLabel()
         self.text = QLabel()
         self.text.setWordWrap(True)
@@ -33,7 +37,8 @@ class MessageBar(QFrame):
         self.answers = [QPushButton() for _ in range(_MOST_ANSWERS)]
         self.close_button = QToolButton()
         self.close_button.setText("×")
-        self.close_button.setToolTip("Close this message")
+        self.close_button.setToolTip(tr("Close this message (Alt+X)"))
+        self.close_button.setAccessibleName(tr("Close this message"))
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 6, 6, 6)
         row.addWidget(self.mark)
@@ -42,8 +47,8 @@ class MessageBar(QFrame):
             row.addWidget(button)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         for number, button in enumerate(self.answers):
-            button.clicked.connect(lambda *_, number=number: self._on_answer(number))
-        self.close_button.clicked.connect(lambda *_: session.tell(None))
+            button.clicked.connect(lambda *_, number=number: self.answer(number))
+        self.close_button.clicked.connect(self.dismiss)
         session.messaged.connect(self._show)
         self._show()
 
@@ -53,6 +58,7 @@ class MessageBar(QFrame):
         if message is None:
             return
         self.mark.setText(_MARKS[message.kind])
+        self.mark.setAccessibleName(tr(_KINDS[message.kind]))
         lines = message.text.splitlines()
         shown = "\n".join(lines[:_MOST_LINES])[:_MOST_CHARACTERS]
         self.text.setText(_breakable(shown if shown == message.text else shown + "…"))
@@ -61,11 +67,21 @@ class MessageBar(QFrame):
             offered = number < len(message.answers)
             button.setVisible(offered)
             button.setText(message.answers[number].title if offered else "")
+            button.setToolTip(f"Alt+{number + 1}")
         self.setProperty("kind", message.kind)
         self.style().unpolish(self)
         self.style().polish(self)
+        self.setAccessibleDescription(message.text)
+        if self.isVisible():
+            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
-    def _on_answer(self, number: int) -> None:
+    def dismiss(self, *_: object) -> None:
+        """Close the message, if there is one."""
+        if self.session.message is not None:
+            self.session.tell(None)
+
+    def answer(self, number: int) -> None:
+        """Do what an answer of the message says; nothing where it has no such answer."""
         message = self.session.message
         if message is not None and number < len(message.answers):
             self.session.tell(None)

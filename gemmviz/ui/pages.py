@@ -3,6 +3,8 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QToolButton, QWidget
 
+from gemmviz.language import tr
+
 
 class Pages(QStackedWidget):
     """Widgets of which one is in sight; `bar` holds a button for each.
@@ -32,7 +34,7 @@ class Pages(QStackedWidget):
         button.setText(title)
         button.setCheckable(True)
         button.setToolTip(f"{tip} ({key})")
-        button.setAccessibleName(f"Page {title}")
+        button.setAccessibleName(tr("Page {title}", title=title))
         button.clicked.connect(lambda *_: self.turn_to(name))
         self._group.addButton(button)
         self._row.insertWidget(len(self._names), button)

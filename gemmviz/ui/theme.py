@@ -1,12 +1,16 @@
 """Colours of the window and of the stage: a dark theme, and a light one that a projector does not wash out."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
 
 from PySide6.QtGui import QColor, QPalette
 
-from gemmviz import data
-
 Rgb = tuple[int, int, int]
+TEXT_COLOURS = ("text", "muted", "faint", "accent", "read", "write", "good", "bad", "warn")
+"""The fields of a `Theme` that text is written in, on its background, panel and raised surfaces."""
+READ, SEEN, PRESENTED = 4.5, 3.0, 7.0
+"""The least contrast of text, of graphics, and of text for a lecture hall."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,7 @@ class Theme:
     panel: str
     raised: str
     border: str
+    outline: str
     text: str
     muted: str
     faint: str
@@ -47,9 +52,10 @@ DARK = Theme(
     panel="#181818",
     raised="#242424",
     border="#3a3a3a",
+    outline="#6e6e6e",
     text="#f0f0f0",
     muted="#b4b4b4",
-    faint="#858585",
+    faint="#909090",
     accent="#56b4e9",
     read="#56b4e9",
     write="#ffb000",
@@ -59,9 +65,9 @@ DARK = Theme(
     cell=(44, 44, 48),
     grid="#111111",
     selection="#ffffff",
-    ink_light="#f4f4f4",
-    ink_dark="#0c0c0c",
-    owners=((0, 158, 115), (204, 121, 167), (190, 62, 72), (184, 174, 40), (110, 120, 215), (150, 110, 80)),
+    ink_light="#ffffff",
+    ink_dark="#000000",
+    owners=((0, 158, 115), (204, 121, 167), (212, 72, 82), (156, 146, 30), (110, 120, 215), (156, 114, 84)),
     curves=("#56b4e9", "#e69f00", "#2fc79a", "#f0e442", "#cc79a7", "#ff7a5c", "#b9a5ff", "#d0d0d0"),
     pygments="monokai",
 )
@@ -71,12 +77,13 @@ LIGHT = Theme(
     panel="#f6f6f6",
     raised="#e8e8e8",
     border="#8a8a8a",
+    outline="#767676",
     text="#000000",
     muted="#404040",
-    faint="#6a6a6a",
+    faint="#606060",
     accent="#005a9e",
-    read="#0072b2",
-    write="#c25e00",
+    read="#0066a0",
+    write="#a04d00",
     good="#00664a",
     bad="#b3261e",
     warn="#7a5c00",
@@ -85,7 +92,7 @@ LIGHT = Theme(
     selection="#000000",
     ink_light="#ffffff",
     ink_dark="#000000",
-    owners=((64, 178, 140), (214, 140, 180), (230, 128, 132), (196, 184, 60), (140, 150, 226), (178, 146, 118)),
+    owners=((0, 142, 102), (184, 82, 142), (208, 62, 72), (140, 130, 14), (100, 108, 210), (156, 116, 84)),
     curves=("#0072b2", "#a85200", "#00664a", "#7a5c00", "#a3387a", "#b3261e", "#5b3fb0", "#404040"),
     pygments="default",
 )
@@ -97,11 +104,66 @@ def rgb(colour: str) -> Rgb:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
+def luminance(colour: Rgb) -> float:
+    """Return the relative luminance of a colour, 0 to 1 (WCAG 2)."""
+    red, green, blue = ((c / 255 / 12.92) if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: Rgb, other: Rgb) -> float:
+    """Return the contrast of two colours, 1 to 21 (WCAG 2)."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
 def ink(theme: Theme, background: Rgb) -> str:
-    """Return the text colour that reads better on a background (relative luminance as in WCAG 2)."""
-    linear = [(c / 255 / 12.92) if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in background]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return theme.ink_dark if luminance > 0.18 else theme.ink_light
+    """Return the text colour that reads better on a background; with black and white it has 4.5:1 on any."""
+    # Where the contrasts with black and with white are equal: (L + 0.05)² = 0.05 · 1.05.
+    return theme.ink_dark if luminance(background) > 0.179 else theme.ink_light
+
+
+@cache
+def for_presenting(theme: Theme) -> Theme:
+    """Return a theme for the back row: every text colour has 7:1 on each background, in the hue that it had.
+
+    The owners' hues are moved, too: the text in an owner's cell has 7:1 at the hue's full strength. Between two states
+    of a cell its colour passes through the middle, where no text has more than 4.6:1.
+    """
+    dark = theme.name == "dark"
+    grounds = {"background": "#000000", "panel": "#0a0a0a", "raised": "#1c1c1c"} if dark else {}
+    backgrounds = [rgb(grounds.get(name, getattr(theme, name))) for name in ("background", "panel", "raised")]
+    end = (255, 255, 255) if dark else (0, 0, 0)
+
+    def reads(colour: Rgb) -> bool:
+        return min(contrast(colour, ground) for ground in backgrounds) >= PRESENTED
+
+    texts = {name: _hex(_mixed(rgb(getattr(theme, name)), end, reads)) for name in TEXT_COLOURS}
+    return replace(
+        theme,
+        **grounds,
+        **texts,
+        grid=grounds.get("background", theme.grid),
+        ink_light="#ffffff",
+        ink_dark="#000000",
+        owners=tuple(
+            _mixed(hue, end, lambda c: contrast(c, (0, 0, 0) if dark else (255,) * 3) >= PRESENTED)
+            for hue in theme.owners
+        ),
+        curves=tuple(_hex(_mixed(rgb(curve), end, reads)) for curve in theme.curves),
+    )
+
+
+def _mixed(colour: Rgb, end: Rgb, enough: Callable[[Rgb], bool]) -> Rgb:
+    """Return the first colour on the way to `end` that is enough."""
+    for share in range(101):
+        r, g, b = (round(c + (e - c) * share / 100) for c, e in zip(colour, end, strict=True))
+        if enough((r, g, b)):
+            return r, g, b
+    return end
+
+
+def _hex(colour: Rgb) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 def palette(theme: Theme) -> QPalette:
@@ -133,61 +195,3 @@ def palette(theme: Theme) -> QPalette:
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
         result.setColor(QPalette.ColorGroup.Disabled, role, QColor(theme.faint))
     return result
-
-
-def style_sheet(theme: Theme) -> str:
-    """Return the style sheet of a theme: flat, with visible focus."""
-    t = theme
-    tick = (data.root("resources") / "icons" / f"check-{t.name}.svg").as_posix()
-    return f"""
-    QWidget {{ font-size: 9.5pt; }}
-    QMainWindow, QSplitter {{ background: {t.panel}; }}
-    QSplitter::handle {{ background: {t.border}; }}
-    QLabel#heading {{ color: {t.muted}; font-weight: bold; padding: 4px 8px; }}
-    QLabel#muted {{ color: {t.muted}; }}
-    QPushButton, QToolButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border};
-        border-radius: 4px; padding: 3px 9px; }}
-    QTabBar QToolButton {{ padding: 0px; }}
-    QToolButton#slim {{ padding: 1px 8px; }}
-    QPushButton#fold, QPushButton#fold:pressed {{ background: {t.panel}; color: {t.muted};
-        border: 2px solid transparent; font-weight: bold; text-align: left; padding: 2px 4px; }}
-    QPushButton#fold:focus {{ border: 2px solid {t.text}; }}
-    QPushButton:hover, QToolButton:hover {{ border-color: {t.accent}; }}
-    QComboBox:focus, QSpinBox:focus {{ border: 2px solid {t.text}; padding: 1px 3px; }}
-    QPushButton:pressed, QToolButton:pressed {{ background: {t.accent}; color: {t.background}; }}
-    QToolButton:checked {{ background: {t.background}; color: {t.accent}; border-color: {t.accent};
-        font-weight: bold; }}
-    QToolButton:focus, QPushButton:focus, QCheckBox:focus {{ border: 2px solid {t.text}; }}
-    QCheckBox {{ border: 2px solid transparent; border-radius: 4px; spacing: 6px; }}
-    QCheckBox::indicator, QTreeWidget::indicator {{ width: 13px; height: 13px;
-        border: 1px solid {t.muted}; border-radius: 3px; background: {t.background}; }}
-    QCheckBox::indicator:checked, QTreeWidget::indicator:checked {{ background: {t.accent};
-        border-color: {t.accent}; image: url("{tick}"); }}
-    QListWidget, QTreeWidget, QPlainTextEdit {{ border: 2px solid transparent; }}
-    QListWidget:focus, QTreeWidget:focus, QPlainTextEdit:focus {{ border: 2px solid {t.text}; }}
-    QTabBar:focus {{ border: 2px solid {t.text}; }}
-    QPushButton:disabled, QToolButton:disabled {{ color: {t.muted}; border-color: {t.raised}; }}
-    QPushButton#primary {{ background: {t.accent}; color: {t.background}; font-weight: bold; }}
-    QPushButton#primary:disabled {{ background: {t.raised}; color: {t.muted}; }}
-    QSpinBox, QComboBox {{ background: {t.background}; color: {t.text}; border: 1px solid {t.border};
-        border-radius: 4px; padding: 2px 4px; min-height: 18px; }}
-    QComboBox QAbstractItemView {{ background: {t.background}; color: {t.text};
-        selection-background-color: {t.accent}; selection-color: {t.background}; }}
-    QListWidget, QTreeWidget, QTableView, QPlainTextEdit {{ background: {t.background}; color: {t.text}; }}
-    QTableView {{ border: none; }}
-    QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none; padding: 2px 5px; }}
-    QTableView {{ gridline-color: {t.raised}; }}
-    QTabWidget::pane {{ border: none; }}
-    QTabBar::tab {{ background: {t.panel}; color: {t.muted}; padding: 4px 10px; border: none;
-        border-bottom: 2px solid {t.panel}; }}
-    QTabBar::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
-    QProgressBar {{ background: {t.background}; border: 1px solid {t.border}; border-radius: 4px;
-        text-align: center; color: {t.text}; min-height: 18px; }}
-    QProgressBar::chunk {{ background: {t.border}; border-radius: 3px; }}
-    QMenuBar, QMenu {{ background: {t.panel}; color: {t.text}; }}
-    QMenuBar::item:selected, QMenu::item:selected {{ background: {t.accent}; color: {t.background}; }}
-    QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}
-    QFrame#message {{ border-radius: 4px; border: 1px solid {t.border}; background: {t.raised}; }}
-    QFrame#message[kind="error"] {{ border-color: {t.bad}; }}
-    QFrame#message[kind="warning"] {{ border-color: {t.warn}; }}
-    """

@@ -1,6 +1,8 @@
 """The main window: ladder, stage, source, transport, charts and counters put together."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QIcon, QKeySequence
@@ -8,6 +10,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QLabel,
     QMainWindow,
+    QMenu,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -15,26 +18,40 @@ from PySide6.QtWidgets import (
 
 from gemmviz import data
 from gemmviz.bench import reference_results
+from gemmviz.language import tr
 from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
+from gemmviz.ui.accessible import Announcer
 from gemmviz.ui.actions import Action, help_text
 from gemmviz.ui.controller import Controller
 from gemmviz.ui.controls import MeasureControls, RecordControls
+from gemmviz.ui.duel.arena import Arena
+from gemmviz.ui.duel.room import Room
 from gemmviz.ui.help_box import HelpBox
+from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.keys import KeyGuard
 from gemmviz.ui.ladder import Ladder
 from gemmviz.ui.message_bar import MessageBar
 from gemmviz.ui.pages import Pages
+from gemmviz.ui.present.predict_panel import PredictPanel
+from gemmviz.ui.present.presenting import Presenting
 from gemmviz.ui.saver import Saver
 from gemmviz.ui.source.kernel_files import KernelFiles
 from gemmviz.ui.source.source_side import SourceSide
-from gemmviz.ui.stage.counters import Counters
 from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.stage.transport import Transport
-from gemmviz.ui.theme import THEMES, palette, style_sheet
-from gemmviz.ui.window_actions import PAGES, window_actions
+from gemmviz.ui.style import scaled, set_scale, style_sheet
+from gemmviz.ui.theme import THEMES, palette
+from gemmviz.ui.tour.my_stops import Stops
+from gemmviz.ui.tour.tour_bar import TourBar
+from gemmviz.ui.window_actions import PAGES, SUBMENU, window_actions
 
-_LEAST_SIDE, _MEASURE_WIDTH, _SOURCE_WIDTH = 180, 300, 390
+if TYPE_CHECKING:
+    from gemmviz.ui.claims.claims_runner import ClaimsRunner
+
+_FIRST_LOOK_MS, _BREATH_MS = 1500, 60
+# In pixels, at a scale of type of 1.
+_LEAST_LADDER, _LEAST_SIDE, _MEASURE_WIDTH, _SOURCE_WIDTH = 200, 180, 300, 390
 
 
 class Window(QMainWindow):
@@ -46,24 +63,38 @@ class Window(QMainWindow):
         What to show.
     controller
         Records and measures for it; closed with the window.
+    claims_runner
+        The one of the window before (see `Windows`): what it runs goes on. By default one is made when it is needed.
     """
 
-    def __init__(self, session: Session, controller: Controller) -> None:
+    def __init__(self, session: Session, controller: Controller, claims_runner: "ClaimsRunner | None" = None) -> None:
         super().__init__()
         self.session = session
         self.controller = controller
+        self.claims_runner = claims_runner
+        # Before the widgets do: they ask for the size of type that it sets.
+        session.themed.connect(self._on_theme)
+        set_scale(session.type_scale)
         self.setWindowTitle("gemmviz")
         self.resize(1280, 800)
         self.ladder = Ladder(session)
         self.stage = Stage(session)
+        self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)
         self.source, self.source_heading = self.source_side.source, self.source_side.heading
         self.files = KernelFiles(self, session)
+        self.predict = PredictPanel(session)
+        self.presenting = Presenting(self)
         self.transport = Transport(session)
-        self.counters = Counters(session)
+        self.predict.takes_place_of(self.transport.slider)
+        self.inspector = Inspector(session)
+        self.counters = self.inspector.counters
         self.message_bar = MessageBar(session)
         self.recording = RecordControls(session)
         self.measuring = MeasureControls(session)
+        self.tour_bar = TourBar(session)
+        self.tour_bar.takes_place_of(self.recording)
+        self.stops = Stops(session, self)
         self.charts: QWidget | None = None
         self.claims: QWidget | None = None
         self.pages = Pages()
@@ -74,6 +105,7 @@ class Window(QMainWindow):
         self._arrange()
         self.actions_table = window_actions(self)
         self._make_menus(self.actions_table)
+        Room(self, session.duel, self._lower, self._right, self.pages)
         self.source.line_clicked.connect(self._on_line)
         self.source.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.ShortcutFocusReason))
         self.source_side.findings.check.connect(controller.checks.check_sizes)
@@ -84,21 +116,23 @@ class Window(QMainWindow):
         self.measuring.measure_over_n.connect(controller.measure_over_n)
         self.measuring.cancel.connect(controller.cancel)
         self.pages.switched.connect(self._on_page)
-        session.themed.connect(self._on_theme)
         self._keys = KeyGuard(self)
+        Announcer(session, self.stage)
         self._on_theme()
         # pyqtgraph takes longer to import than all the rest to show: the first paint does not wait for it.
         self._late = QTimer(self)
         self._late.setSingleShot(True)
-        self._late.timeout.connect(self.make_charts)
+        self._late.timeout.connect(self._make_late)
+        self._late_parts = self._late_work()
         self._late.start(0)
         self.stage.setFocus()
 
     def _arrange(self) -> None:
-        stage = _column(self.recording, self.stage, self.transport)
-        stage.layout().setStretchFactor(self.stage, 1)
+        stage = _column(self.recording, self.tour_bar, self.arena, self.predict, self.transport)
+        stage.layout().setStretchFactor(self.arena, 1)
         for name, title, key, tip in PAGES:
-            self.pages.announce(name, title, key, tip)
+            self.pages.announce(name, tr(title), key, tr(tip))
+        self.pages.bar.layout().addWidget(self.tour_bar.lesson_button)
         self.pages.fill("stage", stage)
         self.pages.fill("charts", self._chart_page)
         middle = _column(self.pages.bar, self.message_bar, self.pages)
@@ -106,20 +140,19 @@ class Window(QMainWindow):
         right = _column(self.source_side, self._measure_side)
         self._measure_side.hide()
         upper = QSplitter(Qt.Orientation.Horizontal)
-        left = _column(_heading("Ladder"), self.ladder)
+        left = _column(_heading(tr("Ladder")), self.ladder)
         for widget, stretch in ((left, 0), (middle, 3), (right, 1)):
             upper.addWidget(widget)
             upper.setStretchFactor(upper.count() - 1, stretch)
         # The middle takes what its controls need: they must not overlap.
-        left.setMinimumWidth(_LEAST_SIDE)
-        right.setMinimumWidth(_LEAST_SIDE)
         upper.setSizes([240, 650, _SOURCE_WIDTH])
-        self._upper, self._right, self._lower = upper, right, QSplitter(Qt.Orientation.Horizontal)
+        self._upper, self._left, self._right, self._lower = upper, left, right, QSplitter(Qt.Orientation.Horizontal)
         lower = self._lower
-        for widget, stretch in ((self._chart_place, 3), (self._measure_place, 0), (self.counters, 3)):
+        parts = ((self.arena.race, 3), (self._chart_place, 3), (self._measure_place, 0), (self.inspector, 3))
+        for widget, stretch in parts:
             lower.addWidget(widget)
             lower.setStretchFactor(lower.count() - 1, stretch)
-        lower.setSizes([420, 284, 576])
+        lower.setSizes([0, 420, 284, 576])
         whole = QSplitter(Qt.Orientation.Vertical)
         whole.addWidget(upper)
         whole.addWidget(lower)
@@ -138,6 +171,7 @@ class Window(QMainWindow):
             from gemmviz.ui.charts.charts import Charts
 
             self.charts = Charts(self.session)
+            self.charts.setAccessibleName(tr("Charts"))
             self.charts.export_wanted.connect(self.save_chart)
             self._on_page()
             self._keys.guard(self.charts)
@@ -147,12 +181,36 @@ class Window(QMainWindow):
             if faults:
                 self.session.tell(Message("\n".join(faults), "warning", lasting=True))
 
-    def _make_claims(self) -> None:
-        """Build the page of claims when it is first turned to: it reads files that nothing else needs."""
-        from gemmviz.ui.claims.claims_page import ClaimsPage
+    def _make_late(self) -> None:
+        """Do the next part of what the first paint need not wait for."""
+        wait_ms = next(self._late_parts, None)
+        if wait_ms is not None:
+            self._late.start(wait_ms)
+
+    def _late_work(self) -> Iterator[int]:
+        """Build in parts what would make people wait when they first turn to it; give the pauses, in milliseconds."""
+        self.make_charts()
+        yield _FIRST_LOOK_MS  # the first recording comes before the claims
+        import gemmviz.ui.claims.claims_page
+        import gemmviz.ui.claims.claims_runner  # noqa: F401
+
+        yield _BREATH_MS
+        self._make_runner()
+        yield _BREATH_MS
+        if self.claims is None:
+            self._make_claims()
+
+    def _make_runner(self) -> None:
         from gemmviz.ui.claims.claims_runner import ClaimsRunner
 
-        self.claims = ClaimsPage(self.session, ClaimsRunner(self.session, self.controller))
+        self.claims_runner = self.claims_runner or ClaimsRunner(self.session, self.controller)
+
+    def _make_claims(self) -> None:
+        """Build the page of claims: it reads files that nothing else needs."""
+        from gemmviz.ui.claims.claims_page import ClaimsPage
+
+        self._make_runner()
+        self.claims = ClaimsPage(self.session, self.claims_runner)
         self.pages.fill("claims", self.claims)
         self._keys.guard(self.claims)
 
@@ -179,23 +237,30 @@ class Window(QMainWindow):
         ladder, middle, side = self._upper.sizes()
         if self._page_before == "stage" and side:
             self._source_width = side
-        wanted = {"stage": self._source_width, "charts": _MEASURE_WIDTH}.get(page, side)
-        self._right.setMinimumWidth(_MEASURE_WIDTH if page == "charts" else _LEAST_SIDE)
+        beside_charts = round(scaled(_MEASURE_WIDTH))
+        wanted = {"stage": self._source_width, "charts": beside_charts}.get(page, side)
+        self._right.setMinimumWidth(beside_charts if page == "charts" else round(scaled(_LEAST_SIDE)))
         if page != self._page_before and wanted != side:
             self._upper.setSizes([ladder, middle + side - wanted, wanted])
         self._page_before = page
 
     def _make_menus(self, table: list[Action]) -> None:
-        menus = {}
+        menus: dict[str, QMenu] = {}
         for record in table:
-            menu = menus.get(record.menu)
-            if menu is None:
-                menu = menus[record.menu] = self.menuBar().addMenu(record.menu)
             action = QAction(record.title, self)
             action.setObjectName(record.id)
             action.setShortcuts([QKeySequence(k) for k in record.keys])
             action.triggered.connect(lambda *_, record=record: record.callback())
-            menu.addAction(action)
+            self._menu(record.menu, menus).addAction(action)
+
+    def _menu(self, path: str, menus: "dict[str, QMenu]") -> QMenu:
+        """Return the menu at a path such as ``"View > Language"``, made where there is none yet."""
+        menu = menus.get(path)
+        if menu is None:
+            above, _, title = path.rpartition(SUBMENU)
+            parent = self._menu(above, menus) if above else self.menuBar()
+            menu = menus[path] = parent.addMenu(tr(title))
+        return menu
 
     def show_help(self) -> HelpBox:
         """Show the list of keys beside the window, without blocking it."""
@@ -229,9 +294,17 @@ class Window(QMainWindow):
 
     def _on_theme(self) -> None:
         theme = THEMES[self.session.theme]
-        application = QApplication.instance()
-        application.setPalette(palette(theme))
-        self.setStyleSheet(style_sheet(theme))
+        set_scale(self.session.type_scale)
+        QApplication.instance().setPalette(palette(theme))
+        sheet = style_sheet(theme, self.session.type_scale)
+        if sheet != self.styleSheet():
+            self.setStyleSheet(sheet)
+        self._fit_type()
+
+    def _fit_type(self) -> None:
+        """Give the ladder and the source the room that larger or smaller type needs."""
+        self._left.setMinimumWidth(round(scaled(_LEAST_LADDER)))
+        self._share_width(self._page_before)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End the engines with the window, unless edits are to be saved first."""
@@ -239,13 +312,18 @@ class Window(QMainWindow):
             event.ignore()
             return
         self.session.pause()
+        self.retire()
+        self.controller.close()
+        event.accept()
+
+    def retire(self) -> None:
+        """Do nothing more by itself: the window is closed, or another one takes its place."""
+        self.presenting.close()
         self.files.close()
         for timer in self.findChildren(QTimer):
             timer.stop()
         if self.charts is not None:
             self.charts.stop()
-        self.controller.close()
-        event.accept()
 
 
 def _column(*widgets: QWidget) -> QWidget:

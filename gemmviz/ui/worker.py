@@ -47,12 +47,16 @@ class Worker(QThread):
     """A `Reply`, in the order in which the engine gave them; a recording goes out by `recorded` instead."""
     recorded = Signal(int, object, object)
     """(run, `Playable`, the `Report` of what is wrong with it, or None where it was too large to look)."""
+    computed = Signal(object)
+    """What a function given to `compute` returned."""
 
     def __init__(self, name: str, make_engine: Callable[[], EngineLike]) -> None:
         super().__init__()
         self.setObjectName(name)
         self._make_engine = make_engine
-        self._requests: queue.SimpleQueue[tuple[Request, threading.Event] | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[tuple[Request, threading.Event] | Callable[[], object] | None] = (
+            queue.SimpleQueue()
+        )
         self._latest = threading.Event()
 
     def submit(self, request: Request) -> None:
@@ -60,6 +64,12 @@ class Worker(QThread):
         self._latest.set()
         self._latest = threading.Event()
         self._requests.put((request, self._latest))
+        if not self.isRunning():
+            self.start()
+
+    def compute(self, work: Callable[[], object]) -> None:
+        """Run a function in the thread, behind what waits there; its result goes out by `computed`."""
+        self._requests.put(work)
         if not self.isRunning():
             self.start()
 
@@ -79,6 +89,9 @@ class Worker(QThread):
         engine: EngineLike | None = None
         try:
             while (item := self._requests.get()) is not None:
+                if callable(item):
+                    self.computed.emit(item())
+                    continue
                 request, cancel = item
                 if cancel.is_set():
                     self.replied.emit(Failed(request.run, "cancelled", "cancelled"))

@@ -21,7 +21,7 @@ def playable(name: str, size: int, **params: int) -> Playable:
 def test_each_element_of_a_fragment_names_its_lane() -> None:
     shown = playable("matmul_tc", 16)
     step = next(s for s in range(shown.timeline.steps) if shown.timeline.array[s] == 2 and shown.timeline.write[s])
-    lanes = lanes_at(shown, 2, step, 0)
+    lanes = lanes_at(shown, 2, step, 0, 0)
     # The sums of an m16n8 fragment: four lanes a row, two neighbouring columns each (PTX ISA, "Matrix Fragments").
     assert len(lanes) == 64
     row, column = divmod(min(lanes), 16)
@@ -37,24 +37,27 @@ def test_a_word_for_all_lanes_is_said_so_and_another_block_has_its_own() -> None
         if not shown.timeline.write[s] and shown.recording.arrays[shown.timeline.array[s]].name == "As"
     )
     array = int(shown.timeline.array[step])
-    said = lanes_at(shown, array, step, 0)
+    said = lanes_at(shown, array, step, 0, 0)
     for cell, text in said.items():
         rows = [r for r in shown.warp_rows(step, 0, 0) if log.element[r] == cell]
         lanes = sorted(int(log.thread[r]) for r in rows)
         assert text == f"L{lanes[0]}-{lanes[-1]}" and len(lanes) == 4  # the threads of a row read the same element
-    assert not lanes_at(shown, (array + 1) % len(shown.recording.arrays), step, 0)
+    assert not lanes_at(shown, (array + 1) % len(shown.recording.arrays), step, 0, 0)
 
 
 def test_a_cpu_has_no_lanes() -> None:
-    assert lanes_at(playable("hostmult0", 4), 0, 0, 0) == {}
+    assert lanes_at(playable("hostmult0", 4), 0, 0, 0, 0) == {}
 
 
-@pytest.mark.parametrize("block", [0, 3])
-def test_only_the_first_warp_of_the_block_is_named(block: int) -> None:
+@pytest.mark.parametrize(("block", "warp"), [(0, 0), (3, 0), (3, 1)])
+def test_the_lanes_of_the_chosen_warp_are_named_and_no_others(block: int, warp: int) -> None:
     shown = playable("gputiled", 16, TS=8)  # two warps in a block
     step = int((shown.timeline.array == 0).argmax())
-    lanes = lanes_at(shown, 0, step, block)
+    lanes = lanes_at(shown, 0, step, block, warp)
     assert len(lanes) == 32 and set(lanes.values()) == {f"L{lane}" for lane in range(32)}
+    log = shown.recording.accesses
+    mine = [r for r in shown.timeline.rows(step) if log.block[r] == block and log.thread[r] // 32 == warp]
+    assert set(lanes) == {int(log.element[r]) for r in mine}
 
 
 def test_what_is_wrong_in_c_shows_from_its_last_write_on() -> None:

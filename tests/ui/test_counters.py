@@ -14,8 +14,8 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.record import record
 from gemmviz.trace.timeline import build
 from gemmviz.trace.traffic import measure
+from gemmviz.ui.inspect.counters import Counters
 from gemmviz.ui.stage.caption import about_cell
-from gemmviz.ui.stage.counters import Counters
 
 
 def playable(name: str, size: int, **params: int) -> Playable:

@@ -228,6 +228,8 @@ def test_a_file_that_changes_on_disk_asks_before_it_takes_the_place_of_edits(win
     change(mine, "sum = 0;", "sum = 1;")
     wait_said(window, qtbot, "changed on disk")
     assert "sum = 7;" in window.source.toPlainText()
+    window.session.edit(window.session.text.replace("sum = 7;", "sum = 7; // typed meanwhile"))
+    assert "changed on disk" in window.session.message.text  # a question stands until it is answered
     keep = window.message_bar.answers[1]
     assert keep.text() == "Keep mine"
     qtbot.mouseClick(keep, Qt.MouseButton.LeftButton)

@@ -1,13 +1,22 @@
 # ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
 """Everything is within reach of somebody who has no mouse."""
 
+from collections import Counter
+from dataclasses import replace
+
 import pytest
-from window_driving import need_qt
+from window_driving import need_qt, wait_recorded
 
 need_qt()
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu, QTabWidget
+
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session import Answer, Message
+from gemmviz.ui.window_actions import window_actions
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
@@ -112,3 +121,146 @@ def test_digits_typed_into_a_size_are_no_shortcuts(window, qtbot):
         qtbot.keyClick(box, key)
     assert window.session.problem.m == 10
     assert window.stage.view == view
+
+
+# The whole table of actions. Some are only seen to be called: engines, the end of the window, another window.
+ONLY_CALLED = {
+    *("quit", "record", "check", "measure", "measure_all", "over_n", "all_over_n", "cancel", "reload"),
+    *("speak_en", "speak_ko", "speak_es"),
+}
+
+
+@pytest.fixture
+def called(monkeypatch):
+    """The ids of the actions that are called, in the windows that are made from now on."""
+    ids = []
+
+    def spied(window):
+        def spy(action):
+            def call():
+                ids.append(action.id)
+                if action.id not in ONLY_CALLED:
+                    action.callback()
+
+            return replace(action, callback=call)
+
+        return [spy(action) for action in window_actions(window)]
+
+    monkeypatch.setattr("gemmviz.ui.window.window_actions", spied)
+    return ids
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What file dialogs were opened for; nobody chooses a file."""
+    titles = []
+    for name in ("getOpenFileName", "getSaveFileName"):
+        monkeypatch.setattr(QFileDialog, name, lambda *args, **_: (titles.append(args[1]), ("", ""))[1])
+    return titles
+
+
+def plain(value):
+    """Return what can be compared of a part of the session."""
+    if isinstance(value, (int, float, str, bool, tuple, list, type(None))):
+        return repr(value)
+    return "" if callable(value) else f"{type(value).__name__} {id(value)}"
+
+
+def named(widget):
+    """Return what tells widgets apart, as far as is needed here."""
+    return type(widget).__name__, widget and (widget.objectName(), widget.accessibleName())
+
+
+def seen(window, asked):
+    """Return all that a person could notice of an action."""
+    session, app = window.session, QApplication
+    parts = [session, *(part for part in vars(session).values() if type(part).__module__.startswith("gemmviz.session"))]
+    return (
+        [{name: plain(value) for name, value in vars(part).items()} for part in parts],
+        window.pages.name(),
+        window.stage.view,
+        window.charts.currentIndex(),
+        window.source.locked,
+        named(app.focusWidget()),
+        Counter(named(w) for w in app.allWidgets() if w.isVisible()),
+        app.clipboard().text(),
+        [box.currentIndex() for box in window.findChildren(QTabWidget)],
+        list(asked),
+    )
+
+
+def make_ready(window, name):
+    """Close what is open, and put what an action needs so that it changes something."""
+    session = window.session
+    window.presenting.end()
+    while QApplication.activePopupWidget() is not None:
+        QApplication.activePopupWidget().close()
+    for dialog in window.findChildren(QDialog):
+        dialog.reject()
+    if session.predict.on:
+        session.predict.toggle()
+    session.pause()
+    session.choose_warp(0)
+    session.pick((2, 5 * 16 + 5), 0)
+    session.seek(session.steps // 2)
+    window.source.lock(True)
+    window.activateWindow()
+    if name in ("answer_1", "answer_2", "close_message"):
+        no = Answer("No", lambda: None)
+        session.tell(Message("Really?", "info", answers=(no, no)))
+    elif name == "revert":
+        session.break_it(("no-second-barrier",))
+    elif name == "loop_all":
+        session.set_loop_range(2, 20)
+    elif name in ("next_stop", "previous_stop"):
+        session.tour.go(1)
+    elif name == "reset" or name.startswith("shift_"):
+        window.stage.zoom(3)
+    elif name == "type_size" and session.type_scale == 1:
+        session.set_type_scale(1.1)
+    elif name == "page_stage":
+        window.pages.turn_to("charts")
+    (window.source if name in ("focus_stage", "focus_ladder") else window.stage).setFocus()
+
+
+def test_every_action_is_reached_by_a_key_of_its_own_and_by_the_menu(make_window):
+    window = make_window()
+    keys = [QKeySequence(key).toString() for action in window.actions_table for key in action.keys]
+    assert all(keys) and sorted(keys) == sorted(set(keys))
+    in_menus = {action.objectName() for menu in window.menuBar().findChildren(QMenu) for action in menu.actions()}
+    assert {action.id for action in window.actions_table} <= in_menus
+    assert all(action.keys for action in window.actions_table)
+
+
+def test_each_key_calls_its_action_and_something_happens(called, asked, window, qtbot):
+    session = window.session
+    session.choose(problem=Problem.cube(16), params={"TS": 8})
+    wait_recorded(window, qtbot)
+    window.tour_bar.lesson_button.click()
+    wrong = []
+    for action in window.actions_table:
+        make_ready(window, action.id)
+        before = seen(window, asked)
+        called.clear()
+        QTest.keySequence(window, QKeySequence(action.keys[0]))
+        if called != [action.id]:
+            wrong.append(f"{action.keys[0]}: calls {called}, not {action.id}")
+        elif action.id not in ONLY_CALLED and seen(window, asked) == before:
+            wrong.append(f"{action.keys[0]}: {action.id} changes nothing")
+        if action.id.startswith("page_"):
+            window.pages.turn_to("stage")
+    make_ready(window, "")
+    session._drafts.clear()
+    assert not wrong, "\n".join(wrong)
+
+
+def test_keys_answer_and_close_a_message(window, qtbot):
+    answered = []
+    session, alt = window.session, Qt.KeyboardModifier.AltModifier
+    yes, no = Answer("Yes", lambda: answered.append("yes")), Answer("No", lambda: answered.append("no"))
+    for key, expected in ((Qt.Key.Key_2, ["no"]), (Qt.Key.Key_1, ["yes"]), (Qt.Key.Key_X, [])):
+        answered.clear()
+        session.tell(Message("Really?", "info", answers=(yes, no)))
+        qtbot.keyClick(window, key, alt)
+        assert answered == expected
+        assert session.message is None

@@ -3,16 +3,37 @@
 
 import subprocess
 import sys
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from PIL import Image
 from window_driving import need_qt
 
 need_qt()
 
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
 
-from gemmviz.cli import run
+from gemmviz.cli import render, run
+from gemmviz.cli.record import engine_reply
 from gemmviz.ui.display import missing, missing_packages
+from gemmviz.ui.export import picture
+
+recorded = {}
+
+
+@pytest.fixture(autouse=True)
+def recorded_once(monkeypatch):
+    """Records each launch once for all tests of this file."""
+
+    def reply(request):
+        key = str(request)
+        if key not in recorded:
+            recorded[key] = engine_reply(request)
+        return recorded[key]
+
+    monkeypatch.setattr(render, "engine_reply", reply)
 
 
 def colours(path):
@@ -48,13 +69,163 @@ def test_render_draws_the_whole_window(qapp, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["gputiled", "--step", "26"], 1, "steps 1 to 25"),
+        (["gputiled", "--step", "26"], 2, "steps 1 to 25"),
+        (["gputiled", "--cell", "D,0,0"], 2, "A, B, C, As, Bs"),
+        (["gputiled", "--cell", "C,8,0"], 2, "8 x 8"),
+        (["gputiled", "--block", "2,0"], 2, "no block (2, 0)"),
+        (["gputiled", "--warp", "1"], 2, "no warp 1"),
+        (["gputiled", "--steps", "0:20"], 2, ".gif or .mp4"),
         (["numpy"], 1, "no source to record"),
         (["gputiled", "--set", "TS=64"], 2, "TS <= 32"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(qapp, tmp_path, capsys, arguments, code, said):
     assert run(["render", *arguments, "-o", str(tmp_path / "x.png")]) == code
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def rgb(path):
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB")).astype(int)
+
+
+def still(path, step):
+    assert run(["render", "gputiled", "--resolution", "600x400", "--step", str(step), "-o", str(path)]) == 0
+    return rgb(path)
+
+
+def frames_of(path):
+    """Return the frames of a GIF, for how many seconds each stands, and how often it is played (0: for ever)."""
+    frames, seconds = [], []
+    with Image.open(path) as film:
+        for number in range(film.n_frames):
+            film.seek(number)
+            frames.append(np.asarray(film.convert("RGB")).astype(int))
+            seconds.append(film.info["duration"] / 1000)
+        return frames, seconds, film.info["loop"]
+
+
+def test_a_gif_shows_the_steps_asked_for_one_after_another_and_holds_the_last(qapp, tmp_path):
+    path = tmp_path / "film.gif"
+    options = ["--resolution", "600x400", "--fps", "10"]
+    assert run(["render", "gputiled", *options, "--steps", "4:200:3", "-o", str(path)]) == 0
+    frames, seconds, times = frames_of(path)
+    shown = [5, 8, 11, 14, 17, 20, 23, 25]  # 4 are left out, then every third; the last step always is there
+    assert seconds == [0.1] * 7 + [1.5] and times == 0
+    assert len(frames) == len(shown)
+    for step, frame in list(zip(shown, frames, strict=True))[::3]:
+        off = np.abs(frame - still(tmp_path / "still.png", step)).max(axis=2)
+        # A palette of 255 colours is near enough everywhere, and exact nearly everywhere.
+        assert off.mean() < 3 and (off > 24).mean() < 0.02, step
+
+
+def test_without_a_range_a_film_shows_everything_in_twelve_seconds(qapp, tmp_path):
+    path = tmp_path / "film.gif"
+    assert run(["render", "hostmult0", "--resolution", "200x200", "-o", str(path)]) == 0
+    assert 4 < sum(frames_of(path)[1]) < 12 + 1.5 + 0.1
+
+
+def test_an_mp4_is_h264_that_everything_plays(qapp, tmp_path):
+    av = pytest.importorskip("av", reason="PyAV cannot be imported: python -m pip install 'gemmviz[video]'")
+    path = tmp_path / "film.mp4"
+    assert run(["render", "gputiled", "--steps", "0:10", "--fps", "8", "--resolution", "641x401", "-o", str(path)]) == 0
+    with av.open(str(path)) as film:
+        stream = film.streams.video[0]
+        assert (stream.codec_context.name, stream.codec_context.pix_fmt) == ("h264", "yuv420p")
+        assert (stream.width, stream.height) == (640, 400)  # H.264 wants even sides
+        frames = [frame.to_ndarray(format="rgb24").astype(int) for frame in film.decode(video=0)]
+    assert len(frames) == 9 + 12  # the last one stands for 1.5 s
+    options = ["--resolution", "640x400", "--step", "10", "-o", str(tmp_path / "still.png")]
+    assert run(["render", "gputiled", *options]) == 0
+    last = rgb(tmp_path / "still.png")
+    assert np.abs(frames[-1] - last).mean() < 6
+    assert np.abs(frames[0] - last).mean() > np.abs(frames[-1] - last).mean()
+
+
+def test_without_pyav_an_mp4_says_what_to_install(qapp, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "av", None)
+    assert run(["render", "gputiled", "-o", str(tmp_path / "film.mp4")]) == 2
+    assert "pip install 'gemmviz[video]'" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_svg_holds_cells_and_text_and_no_pixels(qapp, tmp_path):
+    path = tmp_path / "stage.svg"
+    options = ["--step", "13", "--cell", "C,3,4", "--resolution", "1000x640"]
+    assert run(["render", "gputiled", *options, "-o", str(path)]) == 0
+    tree = ElementTree.parse(path)
+    tags = [element.tag.rpartition("}")[2] for element in tree.iter()]
+    assert "image" not in tags
+    texts = {"".join(e.itertext()).strip() for e in tree.iter() if e.tag.endswith("}text")}
+    assert any("gputiled" in text for text in texts) and {"0", "7"} <= texts
+    image = QImage(1000, 640, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    renderer = QSvgRenderer(str(path))
+    assert renderer.isValid()
+    renderer.render(painter)
+    painter.end()
+    png = tmp_path / "stage.png"
+    assert run(["render", "gputiled", *options, "-o", str(png)]) == 0
+    drawn, meant = (picture.pixels(i.convertToFormat(QImage.Format.Format_RGB32)) for i in (image, QImage(str(png))))
+    assert (np.abs(drawn.astype(int) - meant).max(axis=2) > 40).mean() < 0.04
+
+
+def test_what_is_chosen_is_drawn(qapp, tmp_path):
+    path, seen = tmp_path / "x.png", set()
+    choices = (
+        [],
+        ["--cell", "C,3,4"],
+        ["--cell", "C,3,4", "--block", "1,1"],
+        ["--block", "1,1"],
+        ["--type-scale", "1.5"],
+    )
+    for options in choices:
+        arguments = ["gputiled", "--step", "13", "--resolution", "600x400", *options, "-o", str(path)]
+        assert run(["render", *arguments]) == 0
+        seen.add(path.read_bytes())
+    assert len(seen) == len(choices)
+
+
+def test_a_film_that_is_interrupted_leaves_no_file_and_keeps_the_old_one(qapp, tmp_path, monkeypatch):
+    path = tmp_path / "film.gif"
+    path.write_text("old")
+    drawn = []
+
+    def draw_two(frames, moment):
+        drawn.append(moment)
+        if len(drawn) > 14:
+            raise KeyboardInterrupt
+        return image(frames, moment)
+
+    image = picture.Frames.image
+    monkeypatch.setattr(picture.Frames, "image", draw_two)
+    assert run(["render", "gputiled", "--resolution", "100x100", "-o", str(path)]) == 130
+    assert len(drawn) == 15  # 12 samples for the palette, two frames, and the one that was interrupted
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--steps", "5:5", "-o", "x.gif"], "no range of steps"),
+        (["--steps", "0:9:0", "-o", "x.gif"], "no range of steps"),
+        (["--steps", "30:40", "-o", "x.gif"], "30:40 holds no step"),
+        (["--step", "3", "-o", "x.gif"], "--steps FIRST:END"),
+        (["-o", "x.jpg"], ".png, .svg, .gif, .mp4"),
+        (["-o", "-"], "not to the standard output"),
+        (["-o", "nowhere/x.png"], "no folder"),
+        (["--window", "-o", "x.svg"], "leave out --window"),
+        (["--fps", "99", "-o", "x.gif"], "from 1 to 50"),
+    ],
+)
+def test_a_film_that_makes_no_sense_is_refused(qapp, tmp_path, monkeypatch, capsys, options, said):
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = run(["render", "gputiled", *options])
+    except SystemExit as ended:  # argparse ends so
+        code = ended.code
+    assert code == 2
     assert said in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 

@@ -154,7 +154,9 @@ def test_a_misaligned_access_is_a_finding_that_names_its_element(body: str, does
     kernel = parse(f"{HEAD}    {body}\n}}\n", Path("k.cu"))
     with pytest.raises(KernelFault) as error:
         record(launch(kernel, Problem(8, 16, 4)), deadline_s=5)
-    (finding,) = crashed(kernel, Problem(8, 16, 4), {}, str(error.value), error.value.line).findings
+    fault = error.value
+    report = crashed(kernel, Problem(8, 16, 4), {}, str(fault), fault.line, fault.defect, fault.array)
+    (finding,) = report.findings
     assert (finding.kind, finding.line) == ("misaligned vector access", 10)
     assert finding.text.startswith(f"thread (0, 0, 0) of block (0, 0, 0) {does}")
     assert finding.array == does.split()[1].split("[")[0]

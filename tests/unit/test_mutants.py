@@ -33,7 +33,7 @@ def reported(mutant: Mutant) -> list[Finding]:
         try:
             report = examine(mutant.kernel, problem, params, deadline_s=5)
         except KernelFault as fault:
-            report = crashed(mutant.kernel, problem, params, str(fault), fault.line)
+            report = crashed(mutant.kernel, problem, params, str(fault), fault.line, fault.defect, fault.array)
         if report.findings:
             return report.findings
     return []

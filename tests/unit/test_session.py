@@ -1,5 +1,7 @@
 """What is chosen, playing and measured, without a window."""
 
+from itertools import pairwise
+
 import pytest
 
 from gemmviz.bench.figures import Figures
@@ -346,3 +348,75 @@ def test_drafts_are_announced_when_they_begin_and_end(session):
         session.draft(typed)
     assert told == [True, False]
     assert session.kernel.text == text  # nothing is recorded before the user pauses
+
+
+# Playing a part
+
+
+def steps_of(session, seconds, tick=0.05):
+    """Let time pass, and return every step that was shown."""
+    seen = []
+    session.stepped.connect(lambda: seen.append(session.step))
+    for _ in range(round(seconds / tick)):
+        session.advance(tick)
+    return seen
+
+
+def test_a_range_is_played_again_and_again(session):
+    session.set_loop(False)
+    session.seek(4)
+    session.loop_from_here()
+    session.seek(11)
+    session.loop_to_here()
+    assert session.loop_range == (4, 11) and session.loop
+    session.seek(9)
+    session.play()
+    seen = steps_of(session, 20.0)
+    assert set(seen) == set(range(4, 12))
+    assert {b for a, b in pairwise(seen) if a == 11} == {4}
+    session.loop_all()
+    assert session.loop_range is None
+    assert 12 in steps_of(session, 5.0)
+
+
+def test_playing_goes_back_into_the_range_that_people_stepped_out_of(session):
+    session.set_loop_range(12, 6)
+    assert session.loop_range == (6, 12)
+    session.seek(20)
+    assert session.step == 20
+    session.play()
+    assert session.step == 6
+    session.seek(2)
+    assert min(steps_of(session, 1.0)) == 6
+
+
+def test_an_end_of_the_range_that_crosses_the_other_gives_it_up(session):
+    session.set_loop_range(6, 12)
+    session.seek(15)
+    session.loop_from_here()
+    assert session.loop_range == (15, session.steps - 1)
+    session.seek(3)
+    session.loop_to_here()
+    assert session.loop_range == (0, 3)
+
+
+def test_a_range_ends_there_without_loop_and_goes_with_its_recording(session, playable):
+    session.set_loop_range(2, 5)
+    session.set_loop(False)
+    session.play()
+    assert steps_of(session, 10.0)[-1] == 5 and not session.playing
+    session.show(playable)
+    assert session.loop_range is None
+
+
+def test_calm_playing_shows_whole_units_twice_a_second_at_most(session, playable):
+    session.set_calm(True)
+    assert session.trail == 1
+    session.set_speed(16.0)
+    session.choose_unit("phase")
+    session.play()
+    seen = steps_of(session, 6.0)
+    assert 2 <= len(seen) <= 12
+    assert set(seen) <= {0, 4, 12, 16, 24}
+    session.choose_unit("step")
+    assert len(steps_of(session, 3.0)) <= 6

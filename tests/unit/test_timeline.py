@@ -103,13 +103,8 @@ def test_running_counts_end_at_the_totals(tiled: Recording) -> None:
     assert traffic.running[0].sum(axis=0)[0, 0] == 64
 
 
-def test_phases_and_lines_can_be_jumped_to(tiled: Recording) -> None:
+def test_lines_can_be_jumped_to(tiled: Recording) -> None:
     timeline = build(tiled)
-    assert timeline.next_phase(0, 1) == 4
-    assert timeline.next_phase(4, 1) == 12
-    assert timeline.next_phase(13, -1) == 12
-    assert timeline.next_phase(12, -1) == 4
-    assert timeline.next_phase(timeline.steps - 1, 1) == timeline.steps - 1
     store = np.array([i for i, s in enumerate(tiled.sites) if timeline.site[-1] == i])
     assert timeline.next_on_line(0, store) == timeline.steps - 1
     assert timeline.next_on_line(timeline.steps - 1, store) == timeline.steps - 1

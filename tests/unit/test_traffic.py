@@ -11,7 +11,7 @@ from gemmviz.trace.levels import levels
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.timeline import build
 from gemmviz.trace.traffic import Traffic, measure
-from gemmviz.trace.wavefronts import of_request, parts, wavefronts
+from gemmviz.trace.wavefronts import of_request, schedule, wavefronts
 
 LANES = np.arange(32)
 
@@ -132,7 +132,8 @@ def test_wavefronts_of_many_requests_at_once(width: int, write: bool) -> None:
         wavefronts_by_hand(dict(zip(lanes.tolist(), places.tolist(), strict=True)), width, write)
         for lanes, places in asked
     ]
-    assert least.tolist() == parts(request, lane, start, *alike, len(asked)).tolist()
+    turns = [schedule(lanes, places, width, write)[2] for lanes, places in asked]
+    assert [int(turn.max()) + 1 for turn in turns] == units.tolist()
     assert (least <= units).all()
 
 

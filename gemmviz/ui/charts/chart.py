@@ -8,9 +8,10 @@ from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.session import Session
+from gemmviz.ui.style import scaled
 from gemmviz.ui.theme import THEMES, Theme
 
-_AXIS_HEIGHT = 34
+_AXIS_HEIGHT, _SMALL_PT = 38, 8.5
 _ARROWS = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -114,6 +115,7 @@ class Chart(QWidget):
         self.name = name
         self.plot = Plot(name)
         self.hint = QLabel()
+        self.hint.setWordWrap(True)
         # A hint may be cut; it must not keep the window wider than an old projector.
         self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.controls = QHBoxLayout()
@@ -150,16 +152,17 @@ class Chart(QWidget):
         self.plot.setBackground(self.theme.background)
         for side in ("left", "bottom"):
             axis = self.plot.getAxis(side)
-            axis.setPen(self.theme.border)
+            axis.setPen(self.theme.outline)
             axis.setTextPen(self.theme.text)
-            axis.setTickPen(self.theme.border)
+            axis.setTickPen(self.theme.outline)
             axis.setStyle(tickFont=small_font())
             axis.enableAutoSIPrefix(False)
+        self.plot.getAxis("bottom").setHeight(round(scaled(_AXIS_HEIGHT)))
         self.refresh()
 
 
-def small_font(points: float = 8.5) -> QFont:
-    """Return the font of ticks and labels."""
+def small_font(points: float | None = None) -> QFont:
+    """Return the font of ticks and labels; by default as large as the user wants type to be."""
     font = QFont()
-    font.setPointSizeF(points)
+    font.setPointSizeF(points or scaled(_SMALL_PT))
     return font

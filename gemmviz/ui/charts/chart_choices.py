@@ -2,11 +2,13 @@
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy
 
+from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import CHOICE
 from gemmviz.ui.figure_text import short_size
+from gemmviz.ui.style import letters_wide
 
-_BOX_WIDTH = 104
+_BOX_LETTERS = 10
 
 
 class SizeBox(QComboBox):
@@ -22,19 +24,21 @@ class SizeBox(QComboBox):
         super().__init__()
         self._session = session
         self.setObjectName(CHOICE)
-        self.setAccessibleName("Size that is shown")
+        self.setAccessibleName(tr("Size that is shown"))
         self.setToolTip(
-            "M × N × K whose figures are shown. Auto: the size measured here last; with nothing measured here, the one "
-            "at which most rungs have a reference"
+            tr(
+                "M × N × K whose figures are shown. Auto: the size measured here last; with nothing measured here, "
+                "the one at which most rungs have a reference"
+            )
         )
-        self.setFixedWidth(_BOX_WIDTH)
+        letters_wide(self, _BOX_LETTERS)
         self.view().setMinimumWidth(190)
         self.activated.connect(lambda *_: session.want_size(self.currentData()))
 
     def refresh(self) -> None:
         """List the sizes there are now, and the one that is chosen."""
         sizes = self._session.sizes()
-        entries = [("auto size", None), *((short_size(size), size) for size in sizes)]
+        entries = [(tr("auto size"), None), *((short_size(size), size) for size in sizes)]
         if [self.itemData(i) for i in range(self.count())] != [size for _, size in entries]:
             self.clear()
             for text, size in entries:
@@ -52,9 +56,9 @@ class PlaceBox(QComboBox):
         for text, value in (("CPU + GPU", None), ("CPU", "CPU"), ("GPU", "GPU")):
             self.addItem(text, value)
         self.setObjectName(CHOICE)
-        self.setAccessibleName("Where the rungs run")
-        self.setToolTip("Show the rungs of the CPU, of the GPU, or both")
-        self.setFixedWidth(_BOX_WIDTH)
+        self.setAccessibleName(tr("Where the rungs run"))
+        self.setToolTip(tr("Show the rungs of the CPU, of the GPU, or both"))
+        letters_wide(self, _BOX_LETTERS)
 
 
 class ReferenceBox(QCheckBox):
@@ -67,9 +71,9 @@ class ReferenceBox(QCheckBox):
     """
 
     def __init__(self, session: Session) -> None:
-        super().__init__("references")
+        super().__init__(tr("references"))
         self._session = session
-        self.setAccessibleName("Show references measured elsewhere")
+        self.setAccessibleName(tr("Show references measured elsewhere"))
         self.clicked.connect(session.want_references)
         for signal in (session.referenced, session.device_changed):
             signal.connect(self._show)
@@ -80,9 +84,8 @@ class ReferenceBox(QCheckBox):
         self.setVisible(bool(references))
         self.setChecked(self._session.references_shown)
         names = "\n".join(f"{r.gpu or r.cpu}, {r.date}" for r in references)
-        self.setToolTip(
-            f"Results that were measured elsewhere, hollow or dashed, where this machine has none:\n{names}"
-        )
+        said = tr("Results that were measured elsewhere, hollow or dashed, where this machine has none:")
+        self.setToolTip(f"{said}\n{names}")
 
 
 class SourceLegend(QLabel):
@@ -100,7 +103,8 @@ class SourceLegend(QLabel):
 
         `more` is said behind them: marks with their texts.
         """
-        here = "measured here" if brief else f"measured here: {self._session.device or 'this machine'}"
+        device = self._session.device or tr("this machine")
+        here = tr("measured here") if brief else tr("measured here: {device}", device=device)
         texts = [(hollow, origin) if origin else (solid, here) for origin in dict.fromkeys(origins)]
         # A line never ends between a mark and its text.
         parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in texts] + list(more)

@@ -12,9 +12,10 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QGraphicsItem, QGraphicsView, QScrollBar, QWidget
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import mark, tr
 from gemmviz.ui.charts.chart import CHOICE, Chart, Table
 
-FILTERS = "Picture (*.png);;Drawing (*.svg);;Figures (*.csv)"
+FILTERS = mark("Picture (*.png);;Drawing (*.svg);;Figures (*.csv)")
 _PICTURE_SCALE = 2
 
 
@@ -42,9 +43,9 @@ def export(widget: QWidget, path: Path) -> None:
             case ".csv":
                 _csv(widget, path)
             case _:
-                raise GemmvizError(f"cannot write {path.name}: a chart is saved as .png, .svg or .csv")
+                raise GemmvizError(tr("cannot write {file}: a chart is saved as .png, .svg or .csv", file=path.name))
     except OSError as error:
-        raise GemmvizError(f"cannot write {path}: {error.strerror}") from None
+        raise GemmvizError(tr("cannot write {file}: {reason}", file=path, reason=error.strerror)) from None
 
 
 @contextmanager
@@ -94,7 +95,7 @@ def _png(widget: QWidget, path: Path) -> None:
         image.fill(widget.palette().window().color())
         widget.render(image)
     if not image.save(str(path)):
-        raise GemmvizError(f"cannot write {path}: check the folder")
+        raise GemmvizError(tr("cannot write {file}: check the folder", file=path))
 
 
 def _svg(widget: QWidget, path: Path) -> None:
@@ -117,7 +118,8 @@ def _svg(widget: QWidget, path: Path) -> None:
 def _csv(widget: QWidget, path: Path) -> None:
     table = getattr(widget, "table", None)
     if table is None:
-        raise GemmvizError(f"{widget.accessibleName() or 'this chart'} has no figures to save: choose .png or .svg")
+        name = widget.accessibleName() or tr("this chart")
+        raise GemmvizError(tr("{chart} has no figures to save: choose .png or .svg", chart=name))
     content: Table = table()
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

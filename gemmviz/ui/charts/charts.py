@@ -4,6 +4,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QTabWidget, QToolButton, QWidget
 
+from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import Chart
 from gemmviz.ui.charts.ladder_chart import LadderChart
@@ -32,9 +33,9 @@ class Charts(QTabWidget):
         self.session = session
         self.setDocumentMode(True)
         save = self._save = QToolButton()
-        save.setText("Save…")
+        save.setText(tr("Save…"))
         save.setObjectName("slim")
-        save.setToolTip("Save this chart as a picture (PNG), a drawing (SVG) or its figures (CSV) (Ctrl+E)")
+        save.setToolTip(tr("Save this chart as a picture (PNG), a drawing (SVG) or its figures (CSV) (Ctrl+E)"))
         save.clicked.connect(lambda *_: self.export_wanted.emit())
         self.setCornerWidget(save)
         self.ladder = LadderChart(session)
@@ -42,14 +43,14 @@ class Charts(QTabWidget):
         self.samples = SampleChart(session)
         self._stale: set[Chart] = set()
         for chart, title, tip in (
-            (self.ladder, "Ladder", "GFLOPS of every rung at one size"),
-            (self.sizes, "Over N", "GFLOPS of every rung over the size"),
-            (self.samples, "Samples", "Each launch as it is timed"),
+            (self.ladder, tr("Ladder"), tr("GFLOPS of every rung at one size")),
+            (self.sizes, tr("Over N"), tr("GFLOPS of every rung over the size")),
+            (self.samples, tr("Samples"), tr("Each launch as it is timed")),
         ):
             self.add(chart, title, tip)
         self.roofline, self.occupancy = RooflinePanel(session), OccupancyPanel(session)
-        self.add(self.roofline, "Roofline", "What bounds each rung: memory or arithmetic")
-        self.add(self.occupancy, "Occupancy", "How many warps of a kernel fit on a multiprocessor")
+        self.add(self.roofline, tr("Roofline"), tr("What bounds each rung: memory or arithmetic"))
+        self.add(self.occupancy, tr("Occupancy"), tr("How many warps of a kernel fit on a multiprocessor"))
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator
 
+from gemmviz.language import tr
 from gemmviz.ui.theme import Theme
 
 SYMBOLS = ("o", "s", "t", "d", "+", "x", "star")
@@ -54,8 +55,8 @@ class CurveList(QTreeWidget):
         self._entries: list[Entry] = []
         self._theme: Theme | None = None
         self._open: set[str] = set()
-        self.setAccessibleName("Curves")
-        self.setToolTip("Switch curves off and on; the arrow shows a rung's other parameters and origins")
+        self.setAccessibleName(tr("Curves"))
+        self.setToolTip(tr("Switch curves off and on; the arrow shows a rung's other parameters and origins"))
         self.setHeaderHidden(True)
         self.setIndentation(_INDENT)
         self.setIconSize(_ICON)
@@ -101,7 +102,7 @@ class CurveList(QTreeWidget):
         item.setText(0, f"{entry.text} ○" if origin else entry.text)
         item.setIcon(0, _icon(entry.look))
         item.setData(0, _KEY, (entry.key, entry.group))
-        item.setToolTip(0, f"{name}, {origin or 'measured here'}")
+        item.setToolTip(0, f"{name}, {origin or tr('measured here')}")
         item.setForeground(0, QColor(theme.text))
         item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable)
         item.setCheckState(0, Qt.CheckState.Checked if self._is_checked(entry) else Qt.CheckState.Unchecked)

@@ -4,10 +4,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy
 
 from gemmviz.bench.devices import Facts, find, limits, published
+from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.charts.kernel_use import default_published
 
-# The device of the course report on block sizes (S4): its occupancy table can be seen at once.
-_DEFAULT = "RTX 3080"
 _NARROWEST = 90
 _WIDE_FROM, _FEW_LETTERS, _LETTERS = 600, 9, 18
 
@@ -30,7 +30,7 @@ class DeviceBox(QComboBox):
         self.session = session
         self._by_user = False
         self._devices: list[Facts] = []
-        self.setAccessibleName("Device")
+        self.setAccessibleName(tr("Device"))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(_NARROWEST)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -55,10 +55,13 @@ class DeviceBox(QComboBox):
         """Where the figures of the device come from."""
         known = find(self.facts)
         if self.is_here:
-            return "limits and clock as this machine's driver says" + (
-                f"; bandwidth and tensor peak: {known.source}" if known else ""
+            if not known:
+                return tr("limits and clock as this machine's driver says")
+            return tr(
+                "limits and clock as this machine's driver says; bandwidth and tensor peak: {source}",
+                source=known.source,
             )
-        return f"published: {known.source}" if known else "published limits"
+        return tr("published: {source}", source=known.source) if known else tr("published limits")
 
     def give_room(self, pixels: int) -> None:
         """Take a width that suits a panel of so many pixels; a name that is cut is in the tooltip."""
@@ -70,10 +73,10 @@ class DeviceBox(QComboBox):
         devices: dict[str, Facts] = {d.name: d.facts() for d in published()}
         # A GPU newer than the table of limits cannot be modelled: then only the published ones are offered.
         if here is not None and limits(here) is not None:
-            devices = {f"here: {here['name']}": here, **devices}
+            devices = {tr("here: {device}", device=here["name"]): here, **devices}
             first = next(iter(devices))
         else:
-            first = self._reference() or _DEFAULT
+            first = default_published(self.session)
         self._devices = list(devices.values())
         self.blockSignals(True)
         self.clear()
@@ -82,19 +85,14 @@ class DeviceBox(QComboBox):
         self.blockSignals(False)
         self._announce()
 
-    def _reference(self) -> str | None:
-        """Return the device whose references are shown, where it is published."""
-        if not self.session.references_shown:
-            return None
-        known = (find({"name": reference.gpu}) for reference in self.session.references)
-        return next((device.name for device in known if device), None)
-
     def _on_activated(self) -> None:
         self._by_user = True
         self._announce()
 
     def _announce(self) -> None:
-        self.setToolTip(
-            f"{self.facts['name']}, compute capability {self.facts['cc']}, {self.facts['sms']} SMs\n{self.origin}"
+        facts = self.facts
+        what = tr(
+            "{device}, compute capability {cc}, {sms} SMs", device=facts["name"], cc=facts["cc"], sms=facts["sms"]
         )
+        self.setToolTip(f"{what}\n{self.origin}")
         self.chosen.emit()

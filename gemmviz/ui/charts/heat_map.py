@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFont, QHelpEvent, QLinearGradient, QPainter, 
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gemmviz.bench.claims.judging import figure
+from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.theme import THEMES, Theme, ink
 
@@ -155,10 +156,10 @@ class HeatMap(QWidget):
         if not self.tables:
             return
         painter.setPen(QColor(theme.muted))
-        text = "speed as a share of the table's own best (outlined):"
+        text = tr("speed as a share of the table's own best (outlined):")
         wide = painter.fontMetrics().horizontalAdvance(text) + 8.0
         if wide + 140 > area.width():
-            text = "share of its best (outlined):"
+            text = tr("share of its best (outlined):")
             wide = painter.fontMetrics().horizontalAdvance(text) + 8.0
         painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         ends = painter.fontMetrics().horizontalAdvance("100%") + 6.0
@@ -213,8 +214,9 @@ def _said(table: Table, row: int, column: int) -> str:
     value, share = table.values[row][column], table.share(row, column)
     where = f"{table.title}: {table.rows[row]}, {table.columns[column]}"
     if value is None or share is None:
-        return f"{where}: no figure"
-    return f"{where}: {figure(value, table.unit)}, {share:.0%} of the best"
+        return tr("{where}: no figure", where=where)
+    figures = {"figure": figure(value, table.unit), "share": f"{share:.0%}"}
+    return tr("{where}: {figure}, {share} of the best", where=where, **figures)
 
 
 def _spoken(table: Table) -> str:

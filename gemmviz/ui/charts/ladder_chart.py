@@ -12,6 +12,7 @@ from gemmviz.bench.figures import Shown, Size, size_of
 from gemmviz.bench.ranking import LIBRARIES, Standing, place, standings
 from gemmviz.bench.results import FAILURES
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import Chart, Table, small_font
 from gemmviz.ui.charts.chart_choices import PlaceBox, ReferenceBox, SizeBox, SourceLegend
@@ -37,7 +38,7 @@ _SMALL_BELOW = 260
 _PICTURE_ROW = 22
 _LONGEST_NAME = 36
 _HEAD_ROWS = 2
-COLUMNS = ("GFLOPS", "speed-up", "of library", "of peak")
+COLUMNS = (mark("GFLOPS"), mark("speed-up"), mark("of library"), mark("of peak"))
 
 
 class LadderChart(Chart):
@@ -53,7 +54,7 @@ class LadderChart(Chart):
     """
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, "GFLOPS of the ladder")
+        super().__init__(session, tr("GFLOPS of the ladder"))
         self.setAccessibleName(self.name)
         self.standings: list[Standing] = []
         self._at: int | None = None
@@ -62,11 +63,14 @@ class LadderChart(Chart):
         self._log_chosen = False
         self._bars: pg.BarGraphItem | None = None
         self._lines: list[pg.GraphicsObject] = []
-        self.log = QCheckBox("log")
-        self.log.setAccessibleName("Logarithmic axis")
+        self.log = QCheckBox(tr("log"))
+        self.log.setAccessibleName(tr("Logarithmic axis"))
         self.log.setToolTip(
-            f"Logarithmic axis; switched on by itself when the figures differ by more than a factor of {_LOG_FROM}, "
-            "until you choose"
+            tr(
+                "Logarithmic axis; switched on by itself when the figures differ by more than a factor of {factor}, "
+                "until you choose",
+                factor=_LOG_FROM,
+            )
         )
         self.log.clicked.connect(self._on_log)
         self.sizes = SizeBox(session)
@@ -185,7 +189,7 @@ class LadderChart(Chart):
     def _say_what_is_drawn(self, found: list[Standing], size: Size | None) -> None:
         """Label the axis, name the origins, and offer the choices that there are."""
         session, count = self.session, len(found)
-        self.hint.setText("" if count else "No rung is measured yet: press “Measure this”")
+        self.hint.setText("" if count else tr("No rung is measured yet: press “Measure this”"))
         self.hint.setVisible(not count or self.width() >= _WIDE_FROM)
         small = self.height() < _SMALL_BELOW
         for widget in (self.places, self.log):
@@ -194,14 +198,19 @@ class LadderChart(Chart):
         self.sizes.setVisible(len(session.sizes()) > 1 and not small)
         origins = [s.origin for s in found]
         told = not small and any(s.is_variant for s in found)
-        changed = ("▨\N{NO-BREAK SPACE}changed\N{NO-BREAK SPACE}on\N{NO-BREAK SPACE}purpose",) if told else ()
+        purpose = tr("changed on purpose").replace(" ", "\N{NO-BREAK SPACE}")
+        changed = (f"▨\N{NO-BREAK SPACE}{purpose}",) if told else ()
         self.legend.say(origins if not small or any(origins) else [], "■", "□", brief=small, more=changed)
         for axis in (*self.axes, *(self.plot.getAxis(side) for side in ("left", "bottom"))):
             axis.setVisible(count > 0)
         if size is not None:
             # A long label would make the plot wider than its place.
-            here = ", measured here" if small and not any(origins) else ""
-            self.plot.setLabel("bottom", f"GFLOPS at {short_size(size) if small else size_text(size)}{here}")
+            shown = short_size(size) if small else size_text(size)
+            if small and not any(origins):
+                text = tr("GFLOPS at {size}, measured here", size=shown)
+            else:
+                text = tr("GFLOPS at {size}", size=shown)
+            self.plot.setLabel("bottom", text)
 
     def _draw_bars(self, found: list[Standing], figures: np.ndarray) -> None:
         theme, log = self.theme, self.log.isChecked()
@@ -256,7 +265,8 @@ class LadderChart(Chart):
         visible = [(-at, self.standings[at]) for at in range(first, first + shown)]
         left = self.plot.getAxis("left")
         left.setStyle(tickFont=font)
-        left.setTicks([[(float(y), _label(s, session)) for y, s in visible]])
+        above = [None, *(s for _, s in visible)]
+        left.setTicks([[(float(y), _label(s, session, over)) for (y, s), over in zip(visible, above, strict=False)]])
         wide = self.width() >= _WIDE_FROM
         head = float(heads - first)
         for number, axis in enumerate(self.axes):
@@ -265,7 +275,7 @@ class LadderChart(Chart):
             axis.setVisible(number == 0 or (wide and has_figures))
             axis.setStyle(tickFont=font)
             axis.setTextPen(theme.text if number == 0 else theme.muted)
-            axis.setTicks([[(head, COLUMNS[number] if wide else ""), *cells]])
+            axis.setTicks([[(head, tr(COLUMNS[number]) if wide else ""), *cells]])
         self._font, self._heads = font, heads
         self._reference_lines()
 
@@ -286,7 +296,7 @@ class LadderChart(Chart):
             end = self._ends[s.kernel.name]
             self._add(pg.InfiniteLine(end, angle=90, pen=pg.mkPen(self.theme.muted, style=Qt.PenStyle.DashLine)))
             # In a small chart a long name would begin left of the plot.
-            title = metrics.elidedText(s.kernel.title, Qt.TextElideMode.ElideRight, (end - low) / per_pixel - 10)
+            title = metrics.elidedText(tr(s.kernel.title), Qt.TextElideMode.ElideRight, (end - low) / per_pixel - 10)
             name = pg.TextItem(title, color=self.theme.muted, fill=self.theme.background, anchor=(1, 0.5))
             name.setFont(font)
             name.setZValue(1)  # above the lines of the others
@@ -379,10 +389,11 @@ def _cell(standing: Standing, column: int) -> str:
             return percent(standing.peak_share)
 
 
-def _label(standing: Standing, session: Session) -> str:
-    if standing.is_variant:
+def _label(standing: Standing, session: Session, above: Standing | None) -> str:
+    kernel = standing.kernel
+    if standing.is_variant and above is not None and above.kernel.base_name == kernel.base_name:
         # Its rung stands in the row above; what cannot be told apart is the end of two long names.
-        text = f"↳ {changes_text(standing.kernel)}"
+        text = f"↳ {changes_text(kernel)}"
         return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
-    name = rung_text(standing.kernel, standing.row, session)
+    name = shown_name(kernel, session) if standing.is_variant else rung_text(kernel, standing.row, session)
     return name if len(name) <= _LONGEST_NAME else name[:10] + "…" + name[11 - _LONGEST_NAME :]

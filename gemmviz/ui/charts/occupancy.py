@@ -1,24 +1,20 @@
 """The occupancy panel: how many warps of the chosen kernel one SM can hold, and what would change that."""
 
-from math import prod
-
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.bench.devices import Limits, limits
 from gemmviz.bench.occupancy import Use, advice, occupancy
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.ui.charts.device_box import DeviceBox
+from gemmviz.ui.charts.kernel_use import kernel_use
 from gemmviz.ui.charts.whatif import WhatIf
-from gemmviz.ui.figure_text import shown_name
+from gemmviz.ui.style import scaled
 from gemmviz.ui.theme import THEMES
 
 _REFRESH_MS = 100
-# A register count that most kernels come near; said to be assumed wherever it is used.
-_ASSUMED_REGISTERS = 32
-_EXAMPLE = Use(256, _ASSUMED_REGISTERS, 0)
 _SMALLEST_PT, _LARGEST_PT = 8.5, 17.0
 _SMALLEST = (300, 150)
 _FULL_SIZE = (1300, 700)
@@ -37,17 +33,17 @@ class OccupancyPanel(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.setAccessibleName("Theoretical occupancy")
+        self.setAccessibleName(tr("Theoretical occupancy"))
         # Without it, the large text of a large panel would keep the panel large.
         self.setMinimumSize(*_SMALLEST)
         self.device = DeviceBox(session)
         self.headline = QLabel()
         self.headline.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.reset = QPushButton("Reset")
-        self.reset.setToolTip("Back to the values of the chosen kernel")
-        self.threads = WhatIf("threads per block", "threads", "threads", 1024, 32, 1)
-        self.registers = WhatIf("registers per thread", "registers", "registers", 255, 1, 1)
-        self.shared = WhatIf("shared KiB per block", "shared KiB", "bytes", 48 * 1024, _SHARED_STEP, 0)
+        self.reset = QPushButton(tr("Reset"))
+        self.reset.setToolTip(tr("Back to the values of the chosen kernel"))
+        self.threads = WhatIf(tr("threads per block"), tr("threads"), "threads", 1024, 32, 1)
+        self.registers = WhatIf(tr("registers per thread"), tr("registers"), "registers", 255, 1, 1)
+        self.shared = WhatIf(tr("shared KiB per block"), tr("shared KiB"), "bytes", 48 * 1024, _SHARED_STEP, 0)
         self.text = QLabel()
         self.text.setWordWrap(True)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
@@ -93,38 +89,11 @@ class OccupancyPanel(QWidget):
 
     # What the sliders start from
 
-    def of_kernel(self) -> tuple[Use, str]:
-        """Return what a block of the chosen kernel takes, and where that is known from."""
-        session, kernel = self.session, self.session.kernel
-        name = shown_name(kernel, session)
-        if kernel.backend != "cuda":
-            why = "chooses its blocks itself" if kernel.backend == "cublas" else "runs on the CPU"
-            return _EXAMPLE, f"{name} {why}: these values are an example"
-        shown = session.shown(kernel.name)
-        row = shown.row if shown else {}
-        if row.get("block") and row.get("regs") and row.get("smem") is not None:
-            where = f"as compiled ({shown.origin or 'here'})"
-            return Use(prod(row["block"]), row["regs"], row["smem"]), f"{row['label']} {where}"
-        recording = session.playable.recording if session.playable else None
-        if recording is not None and recording.sha256 == kernel.sha256:
-            shared = sum(a.size * a.itemsize for a in recording.arrays if a.space == "shared")
-            return Use(recording.threads, _ASSUMED_REGISTERS, shared), (
-                f"{recording.label}: block and shared memory as recorded, {_ASSUMED_REGISTERS} registers assumed "
-                "(measuring tells them)"
-            )
-        try:
-            launch = session.launch()
-        except GemmvizError:
-            return _EXAMPLE, f"{name} does not fit its size: these values are an example"
-        return Use(launch.threads, _ASSUMED_REGISTERS, launch.shared_bytes), (
-            f"{launch.label}: block as launched, {_ASSUMED_REGISTERS} registers assumed; record or measure it for more"
-        )
-
     def follow(self) -> None:
         """Put the sliders where the chosen kernel is."""
         self._touched = False
         self._kernel = self.session.kernel.name
-        use, self._source = self.of_kernel()
+        use, self._source = kernel_use(self.session)
         self.threads.choose(use.threads)
         self.registers.choose(use.registers)
         self.shared.set_most(max(self._limits.shared_per_block, use.shared_bytes))
@@ -171,17 +140,24 @@ class OccupancyPanel(QWidget):
         self.registers.draw(lambda v: percent(registers=v))
         self.shared.draw(lambda v: percent(shared_bytes=v))
         now = occupancy(use, found)
-        self.headline.setText(f"Occupancy <b>{100 * now.fraction:.3g} %</b>, modelled")
-        what = "What if: the values of the sliders" if self._touched else self._source
-        blocks, warps = _count(now.blocks, "block"), _count(use.warps, "warp")
-        self.text.setText(
-            f"{now.warps} of {found.warps_per_sm} warps: {blocks} of {warps} per SM. {advice(use, found)}"
+        share = f"{100 * now.fraction:.3g}"
+        self.headline.setText(tr("Occupancy <b>{percent} %</b>, modelled", percent=share))
+        what = tr("What if: the values of the sliders") if self._touched else self._source
+        blocks = trn("{count} block", "{count} blocks", now.blocks)
+        warps = trn("{count} warp", "{count} warps", use.warps)
+        said = tr(
+            "{now} of {most} warps: {blocks} of {warps} per SM.",
+            now=now.warps,
+            most=found.warps_per_sm,
+            blocks=blocks,
+            warps=warps,
         )
-        explained = f"{what}\n{self.device.toolTip()}\nArithmetic: cuda_occupancy.h of the CUDA toolkit"
+        self.text.setText(f"{said} {advice(use, found)}")
+        explained = f"{what}\n{self.device.toolTip()}\n{tr('Arithmetic: cuda_occupancy.h of the CUDA toolkit')}"
         self.text.setToolTip(explained)
         self.headline.setToolTip(explained)
         self.reset.setEnabled(self._touched)
-        self.setAccessibleDescription(f"{100 * now.fraction:.3g} per cent. {self.text.text()}")
+        self.setAccessibleDescription(f"{share} %. {self.text.text()}")
         self._say_source(what)
 
     def _say_source(self, what: str) -> None:
@@ -193,7 +169,7 @@ class OccupancyPanel(QWidget):
         """Take the theme's colours, and a size of text that fits the panel's."""
         theme = THEMES[self.session.theme]
         share = min(self.width() / _FULL_SIZE[0], self.height() / _FULL_SIZE[1], 1.0)
-        points = _SMALLEST_PT + (_LARGEST_PT - _SMALLEST_PT) * max(0.0, share - 0.3) / 0.7
+        points = scaled(_SMALLEST_PT + (_LARGEST_PT - _SMALLEST_PT) * max(0.0, share - 0.3) / 0.7)
         self.device.give_room(self.width())
         for whatif in self._whatifs:
             whatif.restyle(theme, points)
@@ -208,7 +184,3 @@ class OccupancyPanel(QWidget):
     def _fit(self) -> None:
         if self.isVisible():
             self.restyle()
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -23,12 +23,14 @@ from gemmviz.bench.roofline import (
 )
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.engine.supervisor import Engine
+from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import Chart, Table, small_font
 from gemmviz.ui.charts.device_box import DeviceBox
 from gemmviz.ui.charts.roofline_drawing import Drawing, Placed
 from gemmviz.ui.charts.traffic_survey import TrafficSurvey
 from gemmviz.ui.figure_text import gflops_text, origin_text, percent, shown_name, size_text
+from gemmviz.ui.style import scaled
 from gemmviz.ui.worker import EngineLike
 
 _REFRESH_MS = 100
@@ -39,8 +41,8 @@ _REACH_PX = 18
 _ROOM_FOR_ALL = 350
 _WIDE = 600
 _TILES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
-_UNMEASURED = "not measured on this device"
-_LEGEND = (
+_UNMEASURED = mark("not measured on this device")
+_LEGEND = mark(
     "Roofs: modelled, from published figures. Height of a rung: measured here (filled); a reference, or the modelled "
     "bound of what is not measured (hollow).\n"
     "Circle: FLOP per byte of the 32-byte sectors that its warps ask for, recorded and scaled. Diamond: each matrix "
@@ -63,21 +65,23 @@ class RooflinePanel(Chart):
     """
 
     def __init__(self, session: Session, make_engine: Callable[[], EngineLike] = Engine) -> None:
-        super().__init__(session, "Roofline")
-        self.setAccessibleName("Roofline")
+        super().__init__(session, tr("Roofline"))
+        self.setAccessibleName(self.name)
         self.setMinimumSize(*_SMALLEST)
         self.survey = TrafficSurvey(session, make_engine)
         self.device = DeviceBox(session)
-        self.record = QPushButton("Count bytes")
-        self.record.setToolTip("Record each kernel shown, at a small size, to count the bytes that its warps ask for")
+        self.record = QPushButton(tr("Count bytes"))
+        self.record.setToolTip(
+            tr("Record each kernel shown, at a small size, to count the bytes that its warps ask for")
+        )
         self.controls.addWidget(self.record)
         self.controls.addWidget(self.device)
         self.tile = QSlider(Qt.Orientation.Horizontal)
         self.tile.setRange(0, len(_TILES) - 1)
         self.tile.setValue(_TILES.index(16))
         self.tile.setPageStep(1)
-        self.tile.setAccessibleName("Block tile of C")
-        self.tile.setToolTip("What if a block computed a tile of C of this size, from shared memory or registers?")
+        self.tile.setAccessibleName(tr("Block tile of C"))
+        self.tile.setToolTip(tr("What if a block computed a tile of C of this size, from shared memory or registers?"))
         self.bound = QLabel()
         self.bound.setTextFormat(Qt.TextFormat.PlainText)
         self.bound.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -143,7 +147,9 @@ class RooflinePanel(Chart):
         kernel = session.kernel
         if kernel.backend == "cuda" and kernel.name not in [name for _, name, _ in found]:
             row = new_row(kernel, session.bench_problem, session.bench_params)
-            found.append((f"{shown_name(kernel, session)}, bound", kernel.name, Shown(row, _UNMEASURED)))
+            found.append(
+                (tr("{kernel}, bound", kernel=shown_name(kernel, session)), kernel.name, Shown(row, tr(_UNMEASURED)))
+            )
         return found
 
     def _reference(self, kernel: Kernel) -> Shown | None:
@@ -192,7 +198,7 @@ class RooflinePanel(Chart):
         self._drawing.rungs(self.placed, self.session.kernel.name)
         self._draw_bound()
         missing = self.survey.missing([shown.row for _, _, shown in rows])
-        self.record.setText("Stop" if self.survey.running else "Count bytes")
+        self.record.setText(tr("Stop") if self.survey.running else tr("Count bytes"))
         self.record.setVisible(bool(missing) or self.survey.running)
         self._on_progress()
         self._say(missing)
@@ -219,15 +225,15 @@ class RooflinePanel(Chart):
 
     def _say(self, missing: list[Row]) -> None:
         if self.survey.running:
-            self.hint.setText(f"Recording what the kernels move: {len(missing)} to go")
+            self.hint.setText(tr("Recording what the kernels move: {count} to go", count=len(missing)))
         elif not any(placed.place.gflops for placed in self.placed):
-            self.hint.setText("Modelled; none measured")
+            self.hint.setText(tr("Modelled; none measured"))
         else:
-            self.hint.setText(
-                f"Roofs modelled, rungs {'measured' if self.device.is_here else 'reference'}"
-                + (f"; not recorded: {self.survey.fault}" if self.survey.fault else "")
-            )
-        self.hint.setToolTip(_LEGEND)
+            here = self.device.is_here
+            said = tr("Roofs modelled, rungs measured") if here else tr("Roofs modelled, rungs reference")
+            fault = self.survey.fault
+            self.hint.setText(tr("{figures}; not recorded: {fault}", figures=said, fault=fault) if fault else said)
+        self.hint.setToolTip(tr(_LEGEND))
 
     def _draw_bound(self) -> None:
         """Draw and say what a block tile of the chosen size allows."""
@@ -235,20 +241,28 @@ class RooflinePanel(Chart):
         side, itemsize = _TILES[self.tile.value()], np.dtype(kernel.dtype).itemsize
         intensity = tile_intensity(side, side, itemsize)
         most = attainable_gflops(facts, intensity, kernel.dtype, kernel.accumulate)
-        text = f"tile {side}×{side}: {intensity:.3g} FLOP/byte"
+        figures = {"tile": f"{side}×{side}", "intensity": f"{intensity:.3g}"}
         if most is None:
-            text += ", no peak is published for these types"
+            text = tr("tile {tile}: {intensity} FLOP/byte, no peak is published for these types", **figures)
         else:
             self._drawing.tile(intensity, most)
-            text += f", ≤ {gflops_text(most)} GFLOPS"
-            if self.width() >= _WIDE:
-                by_memory = most == intensity * (memory_gbs(facts) or 0.0)
-                text += f" by {'memory' if by_memory else 'arithmetic'}, modelled"
+            figures["gflops"] = gflops_text(most)
+            if self.width() < _WIDE:
+                text = tr("tile {tile}: {intensity} FLOP/byte, ≤ {gflops} GFLOPS", **figures)
+            elif most == intensity * (memory_gbs(facts) or 0.0):
+                text = tr("tile {tile}: {intensity} FLOP/byte, ≤ {gflops} GFLOPS by memory, modelled", **figures)
+            else:
+                text = tr("tile {tile}: {intensity} FLOP/byte, ≤ {gflops} GFLOPS by arithmetic, modelled", **figures)
         self.bound.setText(text)
         self.bound.setToolTip(
-            f"2·{side}·{side} / ({itemsize}·({side}+{side})) = {intensity:.4g} FLOP/byte: a step along K reads {side} "
-            f"elements of A and {side} of B, and makes {side}·{side} multiply-adds.\n"
-            "At most min(peak, FLOP/byte × bandwidth): modelled, for tiles that only memory feeds."
+            tr(
+                "2·{side}·{side} / ({bytes}·({side}+{side})) = {intensity} FLOP/byte: a step along K reads {side} "
+                "elements of A and {side} of B, and makes {side}·{side} multiply-adds.\n"
+                "At most min(peak, FLOP/byte × bandwidth): modelled, for tiles that only memory feeds.",
+                side=side,
+                bytes=itemsize,
+                intensity=f"{intensity:.4g}",
+            )
         )
         self.tile.setAccessibleDescription(text)
 
@@ -259,23 +273,32 @@ class RooflinePanel(Chart):
         row, place, device = placed.shown.row, placed.place, self.device.facts
         size = size_text((row["M"], row["N"], row["K"]))
         if place.gflops:
-            what = f"{gflops_text(place.gflops)} GFLOPS, {origin_text(placed.shown, self.session)}"
+            where = origin_text(placed.shown, self.session)
+            what = tr("{gflops} GFLOPS, {origin}", gflops=gflops_text(place.gflops), origin=where)
         else:
-            uncached = f", {gflops_text(placed.bound)} if none did" if placed.bound and place.from_global else ""
-            most = placed.most
-            allowed = f"at most {gflops_text(most)} GFLOPS if caches served all{uncached} (modelled)" if most else ""
-            what = f"{placed.shown.origin}; {allowed}".rstrip("; ")
-        lines = [f"{row['label']} at {size}: {what}"]
+            what = "; ".join(part for part in (placed.shown.origin, _allowed(placed)) if part)
+        lines = [tr("{kernel} at {size}: {what}", kernel=row["label"], size=size, what=what)]
         if place.from_global is not None:
-            lines.append(f"{place.from_global:.3g} FLOP per byte of the sectors its warps ask for (recorded, scaled)")
+            said = tr(
+                "{intensity} FLOP per byte of the sectors its warps ask for (recorded, scaled)",
+                intensity=_3(place.from_global),
+            )
+            lines.append(said)
         if place.from_shared is not None:
-            lines.append(f"{place.from_shared:.3g} FLOP per byte of its shared-memory wavefronts (recorded, scaled)")
-        lines.append(f"{place.compulsory:.3g} FLOP/byte if each matrix moved once (modelled)")
+            said = tr(
+                "{intensity} FLOP per byte of its shared-memory wavefronts (recorded, scaled)",
+                intensity=_3(place.from_shared),
+            )
+            lines.append(said)
+        lines.append(tr("{intensity} FLOP/byte if each matrix moved once (modelled)", intensity=_3(place.compulsory)))
         share = cached_share(place, device)
         if share:
-            lines.append(f"Caches served at least {percent(share)} of those sectors (modelled from the three)")
+            lines.append(
+                tr("Caches served at least {share} of those sectors (modelled from the three)", share=percent(share))
+            )
         if placed.most and place.gflops:
-            lines.append(f"{percent(place.gflops / placed.most)} of what the roofs allow with perfect caches")
+            share = place.gflops / placed.most
+            lines.append(tr("{share} of what the roofs allow with perfect caches", share=percent(share)))
         return "\n".join(lines)
 
     def _on_pointed(self, place: QPointF) -> None:
@@ -318,11 +341,11 @@ class RooflinePanel(Chart):
     def restyle(self) -> None:
         """Take the theme's colours, and a size of text that fits the panel's."""
         share = min(self.width() / _FULL_SIZE[0], self.height() / _FULL_SIZE[1], 1.0)
-        self._points = _SMALLEST_PT + (_LARGEST_PT - _SMALLEST_PT) * max(0.0, share - 0.3) / 0.7
+        self._points = scaled(_SMALLEST_PT + (_LARGEST_PT - _SMALLEST_PT) * max(0.0, share - 0.3) / 0.7)
         self.device.give_room(self.width())
         size = f"{self._points + 1:.1f}pt"
         self.setStyleSheet(f"QLabel, QComboBox, QPushButton {{ font-size: {size}; }}")
-        for side, text in (("bottom", "arithmetic intensity, FLOP/byte"), ("left", "GFLOPS")):
+        for side, text in (("bottom", tr("arithmetic intensity, FLOP/byte")), ("left", "GFLOPS")):
             axis = self.plot.getAxis(side)
             axis.setLabel(text, **{"font-size": f"{self._points}pt", "color": self.theme.text})
         self.plot.getAxis("bottom").setHeight(round(self._points * 4.2))
@@ -338,6 +361,24 @@ class RooflinePanel(Chart):
     def _fit(self) -> None:
         if self.isVisible():
             self.restyle()
+
+
+def _allowed(placed: Placed) -> str:
+    """Say what the roofs allow a rung that is not measured."""
+    if not placed.most:
+        return ""
+    most = gflops_text(placed.most)
+    if not (placed.bound and placed.place.from_global):
+        return tr("at most {gflops} GFLOPS if caches served all (modelled)", gflops=most)
+    return tr(
+        "at most {gflops} GFLOPS if caches served all, {uncached} if none did (modelled)",
+        gflops=most,
+        uncached=gflops_text(placed.bound),
+    )
+
+
+def _3(value: float) -> str:
+    return f"{value:.3g}"
 
 
 def _distance(a: QPoint, b: QPoint) -> float:

@@ -7,11 +7,13 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QLabel
 
 from gemmviz.bench.figures import Samples
+from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import CHOICE, Chart, Table
 from gemmviz.ui.figure_text import gflops_text, telemetry_text
+from gemmviz.ui.style import letters_wide
 
-_OTHERS = 12
+_OTHERS, _CHOOSER_LETTERS = 12, 15
 _FADED = 90
 Which = tuple[str, str]
 """Label and size of a kernel that is being measured."""
@@ -27,14 +29,14 @@ class SampleChart(Chart):
     """
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, "Samples as they arrive")
+        super().__init__(session, tr("Samples as they arrive"))
         self.setAccessibleName(self.name)
         self.plot.setAccessibleName(self.name)
         self.chooser = QComboBox()
         self.chooser.setObjectName(CHOICE)
-        self.chooser.setAccessibleName("Kernel whose samples are shown")
-        self.chooser.setToolTip("Whose samples to show: those that arrive now, or always one kernel's")
-        self.chooser.setFixedWidth(150)
+        self.chooser.setAccessibleName(tr("Kernel whose samples are shown"))
+        self.chooser.setToolTip(tr("Whose samples to show: those that arrive now, or always one kernel's"))
+        letters_wide(self.chooser, _CHOOSER_LETTERS)
         self.chooser.activated.connect(lambda *_: self.refresh())
         self.controls.addWidget(self.chooser)
         self.telemetry = QLabel()
@@ -83,9 +85,14 @@ class SampleChart(Chart):
         self.telemetry.setText(self._telemetry(samples))
         self.telemetry.setVisible(bool(self.telemetry.text()))
         if not len(figures):
-            self.hint.setText("No samples yet: measure a rung, and they appear here")
+            self.hint.setText(tr("No samples yet: measure a rung, and they appear here"))
             return
-        median = f"{samples.label} at {samples.size}: median {gflops_text(samples.median)} GFLOPS"
+        median = tr(
+            "{kernel} at {size}: median {gflops} GFLOPS",
+            kernel=samples.label,
+            size=samples.size,
+            gflops=gflops_text(samples.median),
+        )
         self.hint.setText(median)
         self.hint.setToolTip(median)
         self.median.setPos(samples.median)
@@ -94,10 +101,12 @@ class SampleChart(Chart):
         self.plot.setYRange(0, float(figures.max()) * 1.1, padding=0)
 
     def _list_kernels(self) -> None:
-        entries: list[tuple[str, Which | None]] = [("as they arrive", None)]
+        entries: list[tuple[str, Which | None]] = [(tr("as they arrive"), None)]
         sizes = {size for _, size in self.session.all_samples}
         for label, size in self.session.all_samples:
-            entries.append((label if len(sizes) == 1 else f"{label} at {size}", (label, size)))
+            entries.append(
+                (label if len(sizes) == 1 else tr("{kernel} at {size}", kernel=label, size=size), (label, size))
+            )
         if [self.chooser.itemText(i) for i in range(self.chooser.count())] != [text for text, _ in entries]:
             kept = self.chooser.currentText()
             self.chooser.clear()
@@ -129,7 +138,7 @@ class SampleChart(Chart):
         self.curve.setSymbolBrush(theme.accent)
         self.curve.setSymbolPen(None)
         self.median.setPen(pg.mkPen(theme.write, style=Qt.PenStyle.DashLine))
-        self.plot.setLabel("bottom", "sample number")
+        self.plot.setLabel("bottom", tr("sample number"))
         self.plot.setLabel("left", "GFLOPS")
         super().restyle()
 
@@ -145,5 +154,10 @@ class SampleChart(Chart):
             self.plot.tell("", QPoint())
             return
         self._at = at = max(0, min(at, len(samples.gflops) - 1))
-        text = f"{samples.label}, sample {at + 1}: {gflops_text(samples.gflops[at])} GFLOPS"
+        text = tr(
+            "{kernel}, sample {number}: {gflops} GFLOPS",
+            kernel=samples.label,
+            number=at + 1,
+            gflops=gflops_text(samples.gflops[at]),
+        )
         self.plot.tell(text, self.plot.pixel(at + 1, samples.gflops[at]))

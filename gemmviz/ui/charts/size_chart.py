@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox
 from gemmviz.bench.figures import Row, has_params, key_of
 from gemmviz.bench.ranking import LIBRARIES, place
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import Chart, Table
 from gemmviz.ui.charts.chart_choices import PlaceBox, ReferenceBox, SourceLegend
@@ -95,12 +96,12 @@ class SizeChart(Chart):
     """
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, "GFLOPS over N")
+        super().__init__(session, tr("GFLOPS over N"))
         self.setAccessibleName(self.name)
-        self.log = QCheckBox("log GFLOPS")
-        self.log.setAccessibleName("Logarithmic GFLOPS")
+        self.log = QCheckBox(tr("log GFLOPS"))
+        self.log.setAccessibleName(tr("Logarithmic GFLOPS"))
         self.log.setChecked(True)
-        self.log.setToolTip("Logarithmic or linear GFLOPS; N is always logarithmic")
+        self.log.setToolTip(tr("Logarithmic or linear GFLOPS; N is always logarithmic"))
         self.places = PlaceBox()
         self.reference = ReferenceBox(session)
         self.log.clicked.connect(lambda *_: self.refresh())
@@ -170,7 +171,7 @@ class SizeChart(Chart):
         self.plot.clear()
         self.list.setVisible(bool(self.curves) and self.width() >= _LIST_FROM)
         self.legend.say([c.origin for c in self.curves], "●", "○")
-        self.hint.setText("" if self.curves else "Nothing is measured at M = N = K yet: press “Over N”")
+        self.hint.setText("" if self.curves else tr("Nothing is measured at M = N = K yet: press “Over N”"))
         for widget in (self.places, self.log):
             widget.setVisible(bool(self.session.sizes()))
         for side, mode in (("left", log), ("bottom", True)):
@@ -178,7 +179,7 @@ class SizeChart(Chart):
             self.plot.showAxis(side, bool(drawn))
         if not drawn:
             return
-        self.plot.setLabel("bottom", "N, with M = N = K")
+        self.plot.setLabel("bottom", tr("N, with M = N = K"))
         self.plot.setLabel("left", "GFLOPS")
         for curve in drawn:
             colour, symbol, dashed, hollow = self._look(curve)
@@ -245,8 +246,9 @@ class SizeChart(Chart):
         curve = self.drawn()[which[0]]
         row = curve.rows[which[1]]
         x, y = self._places(curve)
-        origin = curve.origin or f"measured here, {self.session.device or 'this machine'}"
-        text = "\n".join([f"{curve.name}: {curve.kernel.title}", origin, f"N = {row['N']}", *details(row)])
+        device = self.session.device or tr("this machine")
+        origin = curve.origin or tr("measured here, {device}", device=device)
+        text = "\n".join([f"{curve.name}: {tr(curve.kernel.title)}", origin, f"N = {row['N']}", *details(row)])
         self.plot.tell(text, self.plot.pixel(x[which[1]], y[which[1]]))
 
     def picture_size(self) -> QSize:

@@ -10,6 +10,7 @@ from gemmviz.bench.roofline import Moved, moved, survey_size
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed, RecordRequest, Reply
+from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.traffic import ArrayTraffic
@@ -69,7 +70,7 @@ class TrafficSurvey(QObject):
                 self._waiting.append((_key(row), kernel, size))
             else:
                 self._known[_key(row)] = None
-                self.fault = f"{row['label']}: no small size is divided by its tiles"
+                self.fault = tr("{kernel}: no small size is divided by its tiles", kernel=row["label"])
         self._next()
 
     def stop(self) -> None:

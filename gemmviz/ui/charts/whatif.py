@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QSpinBox, QVBoxLayout, QWidget
 
+from gemmviz.language import tr
 from gemmviz.ui.charts.chart import Plot, small_font
 from gemmviz.ui.theme import Theme
 
@@ -45,19 +46,19 @@ class WhatIf(QWidget):
         self._axis_unit = _KIB if unit == "bytes" else 1
         self.step = step
         self.least = least
-        self.plot = Plot(f"Occupancy over {title}")
+        self.plot = Plot(tr("Occupancy over {quantity}", quantity=title))
         self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.plot.setToolTip(f"Occupancy over {title}; click to choose a value")
+        self.plot.setToolTip(tr("Occupancy over {quantity}; click to choose a value", quantity=title))
         self.curve = self.plot.plot([], [])
         self.dot = self.plot.plot([], [], symbol="o", symbolSize=11, pen=None)
         self.line = pg.InfiniteLine(0, angle=90)
         self.plot.addItem(self.line, ignoreBounds=True)
         self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setAccessibleName(f"{title} (slider)")
+        self.slider.setAccessibleName(tr("{quantity} (slider)", quantity=title))
         self.slider.setToolTip(title)
         self.box = QSpinBox()
         self.box.setAccessibleName(title)
-        self.box.setToolTip(f"{title}, {unit}")
+        self.box.setToolTip(title)
         self.box.setGroupSeparatorShown(True)
         self.box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.box.setKeyboardTracking(False)

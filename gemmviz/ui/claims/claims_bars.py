@@ -9,13 +9,14 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.bench.claims.judging import figure
+from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.theme import THEMES, Theme
 
 _GAP = 10.0
 _LOG_FROM = 30.0
 _LEAST = 2.0
-_ABSENT = ("no figure stated", "no figure found")
+_ABSENT = (mark("no figure stated"), mark("no figure found"))
 _NAME = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextWordWrap)
 
 
@@ -75,7 +76,7 @@ class PairedBars(QWidget):
         """
         self.unit, self.whose, self.pairs = unit, whose, tuple(pairs)
         self.ratio, self.reference = ratio, reference
-        self.setAccessibleName(f"{unit}: {whose[0]} and {whose[1]}")
+        self.setAccessibleName(tr("{unit}: {stated} and {found}", unit=unit, stated=whose[0], found=whose[1]))
         self.setAccessibleDescription("\n".join(_spoken(pair, unit) for pair in self.pairs))
         self.updateGeometry()
         self.update()
@@ -131,11 +132,10 @@ class PairedBars(QWidget):
             painter.drawLine(QPointF(x, bars.top()), QPointF(x, bars.bottom()))
         painter.setPen(QColor(theme.muted))
         place = QRectF(self.rect().left() + _GAP, bars.bottom() + 2, self.rect().width() - 2 * _GAP, line)
-        text = (
-            self.unit
-            + ("; dashed: 1, the same" if self.ratio else "")
-            + ("; logarithmic scale" if self.logarithmic else "")
-        )
+        parts = [self.unit]
+        parts += [tr("dashed: 1, the same")] if self.ratio else []
+        parts += [tr("logarithmic scale")] if self.logarithmic else []
+        text = "; ".join(parts)
         painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
 
     def _pair(self, painter: QPainter, row: QRectF, pair: Pair, theme: Theme) -> None:
@@ -143,7 +143,7 @@ class PairedBars(QWidget):
         top = row.center().y() - high
         for index, value in enumerate((pair.theirs, pair.ours)):
             place = QRectF(row.left(), top + index * high, 0, high - 2)
-            text = _ABSENT[index] if value is None else figure(value, "")
+            text = tr(_ABSENT[index]) if value is None else figure(value, "")
             wide = painter.fontMetrics().horizontalAdvance(text) + 10.0
             if value is not None:
                 place.setWidth(max(self._share(value) * self._room(painter, row), _LEAST))
@@ -180,5 +180,5 @@ class PairedBars(QWidget):
 
 
 def _spoken(pair: Pair, unit: str) -> str:
-    figures = ("no figure" if v is None else figure(v, unit) for v in (pair.theirs, pair.ours))
+    figures = (tr("no figure") if v is None else figure(v, unit) for v in (pair.theirs, pair.ours))
     return f"{pair.name}: {', '.join(figures)}"

@@ -5,6 +5,7 @@ from collections import Counter
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gemmviz.bench.claims import Claim, Verdict, VerdictTable
+from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.heat_map import HeatMap, Table
 from gemmviz.ui.claims.claims_bars import Pair, PairedBars
@@ -13,8 +14,8 @@ from gemmviz.ui.claims.claims_words import has_figures
 # With fewer rows or columns there is no pattern to see, and lengths read better than colours.
 _PATTERN_FROM = 3
 _TIMES = ("ms", "s", "us", "µs")
-_NOTHING = "nothing found here yet"
-_UNITS = {"x": "times as much", "": "count"}
+_NOTHING = mark("nothing found here yet")
+_UNITS = {"x": mark("times as much"), "": mark("count")}
 
 
 class ClaimChart(QWidget):
@@ -39,17 +40,17 @@ class ClaimChart(QWidget):
 
     def show_verdict(self, claim: Claim, verdict: Verdict) -> bool:
         """Draw what a verdict knows; False where there are no figures to draw."""
-        stated = f"stated: {claim.where or claim.source}"
+        stated = tr("stated: {figure}", figure=claim.where or claim.source)
         table = verdict.table
         if table is not None and min(len(table.rows), len(table.columns)) >= _PATTERN_FROM:
-            self._heat(table, stated, table.origin if has_figures(verdict) else _NOTHING)
+            self._heat(table, stated, table.origin if has_figures(verdict) else tr(_NOTHING))
             self._turn_to(self.heat_map)
             return True
         pairs, unit, origin = _of_table(table) if table is not None else _of_findings(verdict)
         if not any(v is not None for pair in pairs for v in (pair.theirs, pair.ours)):
             return False
-        origin = origin if has_figures(verdict) else _NOTHING
-        ratio, reference = unit == _UNITS["x"], "reference" in origin
+        origin = origin if has_figures(verdict) else tr(_NOTHING)
+        ratio, reference = unit == tr(_UNITS["x"]), "reference" in origin
         self.bars.show_pairs(unit, (stated, origin), pairs, ratio=ratio, reference=reference)
         self._turn_to(self.bars)
         return True
@@ -61,7 +62,13 @@ class ClaimChart(QWidget):
         self.current = chart
 
     def _heat(self, table: VerdictTable, stated: str, found: str) -> None:
-        caption = f"{table.title}: {table.row_axis} (down) by {table.column_axis} (across), {table.unit}"
+        caption = tr(
+            "{title}: {rows} (down) by {columns} (across), {unit}",
+            title=table.title,
+            rows=table.row_axis,
+            columns=table.column_axis,
+            unit=table.unit,
+        )
         less = table.unit in _TIMES
         self.heat_map.show_tables(
             caption,
@@ -91,7 +98,7 @@ def _of_findings(verdict: Verdict) -> tuple[list[Pair], str, str]:
     findings = [f for f in verdict.findings if f.unit == unit and not isinstance(f.theirs or f.ours, str)]
     pairs = [Pair(f.label, _number(f.theirs), _number(f.ours)) for f in findings]
     origins = dict.fromkeys(f.origin for f in findings if f.ours is not None)
-    return pairs, _UNITS.get(unit, unit), " and ".join(origins)
+    return pairs, tr(_UNITS[unit]) if unit in _UNITS else unit, ", ".join(origins)
 
 
 def _number(value: float | str | None) -> float | None:

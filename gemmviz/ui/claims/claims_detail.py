@@ -5,13 +5,14 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollA
 
 from gemmviz.bench.claims import Claim, Finding, Verdict
 from gemmviz.bench.claims.judging import figure
+from gemmviz.language import mark, tr
 from gemmviz.ui.claims.claims_charts import ClaimChart
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
 from gemmviz.ui.claims.claims_words import RUNNING, Badge, badge, has_figures, is_decided, of_state, reference_badge
 from gemmviz.ui.theme import THEMES
 
 _LONG = 24
-_HEADINGS = ("looked at", "stated", "found", "verdict")
+_HEADINGS = (mark("looked at"), mark("stated"), mark("found"), mark("verdict"))
 
 
 class ClaimDetail(QScrollArea):
@@ -33,10 +34,10 @@ class ClaimDetail(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("The chosen claim")
+        self.setAccessibleName(tr("The chosen claim"))
         self.title, self.statement, self.verdict = _label("title"), _label("statement"), _label("verdict")
         self.elsewhere, self.note = _label("elsewhere"), _label("muted")
-        self.run_button = QPushButton("Run this claim")
+        self.run_button = QPushButton(tr("Run this claim"))
         self.run_button.clicked.connect(lambda *_: self.claim and self.asked.emit(self.claim.id))
         self.checks = QWidget()
         self._grid = QGridLayout(self.checks)
@@ -78,7 +79,7 @@ class ClaimDetail(QScrollArea):
             return
         self._shown = shown
         self.title.setText(claim.title)
-        self.statement.setText(f"{claim.source} says: {claim.statement}" + _stated(claim))
+        self.statement.setText(_says(claim))
         self._colour(self.verdict, RUNNING if running else badge(verdict), verdict.sentence)
         told = elsewhere is not None and is_decided(elsewhere)
         self.elsewhere.setVisible(told)
@@ -101,7 +102,7 @@ class ClaimDetail(QScrollArea):
             item.widget().deleteLater()
         self.checks.setVisible(bool(verdict.findings))
         for column, heading in enumerate(_HEADINGS):
-            self._grid.addWidget(_label("muted", heading), 0, column)
+            self._grid.addWidget(_label("muted", tr(heading)), 0, column)
         for row, finding in enumerate(verdict.findings, 1):
             for column, text in enumerate(_cells(finding)):
                 # A short figure is never broken; a sentence is, so that the page stays as wide as its window.
@@ -118,10 +119,14 @@ def _cells(finding: Finding) -> tuple[str, ...]:
     return finding.label, theirs, ours, of_state(finding.state).text
 
 
-def _stated(claim: Claim) -> str:
-    figures = f" It states {claim.figures}" if claim.figures else ""
-    where = f" on {claim.where}" if claim.figures and claim.where else ""
-    return f"{figures}{where}." if figures else ""
+def _says(claim: Claim) -> str:
+    """Say what the document says, in its own words and figures."""
+    said = tr("{document} says: {statement}", document=claim.source, statement=claim.statement)
+    if not claim.figures:
+        return said
+    if not claim.where:
+        return f"{said} {tr('It states {figures}.', figures=claim.figures)}"
+    return f"{said} {tr('It states {figures} on {device}.', figures=claim.figures, device=claim.where)}"
 
 
 def _label(name: str, text: str = "", wrap: bool = True) -> QLabel:

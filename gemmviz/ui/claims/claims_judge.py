@@ -8,12 +8,13 @@ from gemmviz.bench.claims import Claim, Evidence, Verdict
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import Row
+from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.claims.claims_words import has_figures, is_decided
 
 _ON_GPU = ("cuda", "cublas")
 _ON_CPU = ("c", "numpy", "openblas")
-_NO_GPU = "no CUDA device on this machine"
+_NO_GPU = mark("no CUDA device on this machine")
 _GIVEN_UP = "cannot be judged here"
 
 
@@ -103,7 +104,7 @@ class ClaimsJudge:
 def _without_gpu(verdict: Verdict) -> Verdict:
     """Return the verdict with every figure that waits for a measurement given up; recordings need no GPU."""
     findings = tuple(
-        replace(f, state=_GIVEN_UP, because=_NO_GPU) if f.state == "not run" and f.origin != "recorded" else f
+        replace(f, state=_GIVEN_UP, because=tr(_NO_GPU)) if f.state == "not run" and f.origin != "recorded" else f
         for f in verdict.findings
     )
-    return replace(verdict, state=_GIVEN_UP, sentence=_NO_GPU, findings=findings)
+    return replace(verdict, state=_GIVEN_UP, sentence=tr(_NO_GPU), findings=findings)

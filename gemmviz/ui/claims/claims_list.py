@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.bench.claims import Claim
+from gemmviz.language import tr
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
 from gemmviz.ui.claims.claims_words import RUNNING, Badge, badge, figures_text, has_figures, is_decided, reference_badge
 from gemmviz.ui.theme import THEMES, Theme
@@ -42,7 +43,7 @@ class ClaimsList(QTreeWidget):
     def __init__(self, runner: ClaimsRunner) -> None:
         super().__init__()
         self.runner = runner
-        self.setAccessibleName("Claims of the documents")
+        self.setAccessibleName(tr("Claims of the documents"))
         self.setColumnCount(2)
         self.setHeaderHidden(True)
         self.setIndentation(14)
@@ -73,15 +74,17 @@ class ClaimsList(QTreeWidget):
     def _add(self, heading: QTreeWidgetItem, claim: Claim) -> None:
         item = QTreeWidgetItem([claim.title])
         item.setData(0, _ID, claim.id)
-        item.setToolTip(0, f"{claim.id} (on the command line: gemmviz claims {claim.id})")
+        item.setToolTip(
+            0, tr("{claim} (on the command line: {command})", claim=claim.id, command=f"gemmviz claims {claim.id}")
+        )
         heading.addChild(item)
         self.items[claim.id] = item
         self._speak(claim)
         if not claim.quantities:
             return
-        button = QPushButton("Run")
-        button.setAccessibleName(f"Run: {claim.title}")
-        button.setToolTip(f"Measure and record what “{claim.title}” needs (Enter)")
+        button = QPushButton(tr("Run"))
+        button.setAccessibleName(tr("Run: {claim}", claim=claim.title))
+        button.setToolTip(tr("Measure and record what “{claim}” needs (Enter)", claim=claim.title))
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.clicked.connect(lambda *_, name=claim.id: self.asked.emit(name))
         # As tall as a button, however tall the row is.

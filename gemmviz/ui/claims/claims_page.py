@@ -13,11 +13,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.claims.claims_detail import ClaimDetail
 from gemmviz.ui.claims.claims_list import ClaimsList
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
 from gemmviz.ui.claims.claims_words import summary
+from gemmviz.ui.style import scaled
 from gemmviz.ui.theme import THEMES
 
 _REFRESH_MS = 100
@@ -41,18 +43,18 @@ class ClaimsPage(QWidget):
         super().__init__()
         self.session = session
         self.runner = runner
-        self.setAccessibleName("Claims")
+        self.setAccessibleName(tr("Claims"))
         self.counts, self.progress, self.bar = QLabel(), QLabel(), QProgressBar()
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("Progress of what is measured")
+        self.bar.setAccessibleName(tr("Progress of what is measured"))
         self.progress.setObjectName("muted")
         for label in (self.counts, self.progress):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.run_all = QPushButton("Run all")
+        self.run_all = QPushButton(tr("Run all"))
         self.run_all.setObjectName("primary")
-        self.run_all.setToolTip("Measure and record what all claims need, each experiment once")
-        self.stop = QPushButton("Stop")
-        self.stop.setToolTip("Stop the run; verdicts reached so far stay (Esc)")
+        self.run_all.setToolTip(tr("Measure and record what all claims need, each experiment once"))
+        self.stop = QPushButton(tr("Stop"))
+        self.stop.setToolTip(tr("Stop the run; verdicts reached so far stay (Esc)"))
         self.list = ClaimsList(runner)
         self.detail = ClaimDetail(runner)
         top = QHBoxLayout()
@@ -118,11 +120,11 @@ class ClaimsPage(QWidget):
         self.detail.refresh()
         counts = summary([runner.judge.verdict(claim) for claim in runner.claims])
         self.counts.setText(
-            runner.fault or counts or "There are no claims: this copy of gemmviz lacks resources/claims."
+            runner.fault or counts or tr("There are no claims: this copy of gemmviz lacks resources/claims.")
         )
         said = self.session.progress["bench"]
-        place = self.session.device or "this machine"
-        self.progress.setText(said[0] if said else f"Judged on {place}. Enter runs the chosen claim.")
+        place = self.session.device or tr("this machine")
+        self.progress.setText(said[0] if said else tr("Judged on {device}. Enter runs the chosen claim.", device=place))
         self.bar.setVisible(said is not None)
         share = said[1] if said else None
         self.bar.setRange(0, 0 if share is None else 1000)
@@ -145,7 +147,7 @@ class ClaimsPage(QWidget):
             self.splitter.setSizes([500, 500] if wide else [400, 600])
             # Above the detail the list says it already.
             self.detail.statement.setVisible(wide)
-        points = min(max(self.width() / 100, _SMALLEST_PT), _LARGEST_PT)
+        points = scaled(min(max(self.width() / 100, _SMALLEST_PT), _LARGEST_PT))
         theme = THEMES[self.session.theme]
         sheet = (
             f"QWidget {{ font-size: {points:.1f}pt; }}"

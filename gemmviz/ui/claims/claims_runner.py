@@ -13,6 +13,7 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.results import Document
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.engine.messages import BenchRequest, Done, Failed, Progress, RecordRequest, Reply, Result
+from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.claims.claims_judge import ClaimsJudge
@@ -117,10 +118,10 @@ class ClaimsRunner(QObject):
 
     def _start(self, claims: list[Claim]) -> None:
         if self.busy:
-            self.session.tell(Message("Something is being measured: wait for it, or cancel it first.", "info"))
+            self.session.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
             return
         if not claims:
-            self.session.tell(Message("Nothing to run: this claim cannot be judged by running anything.", "info"))
+            self.session.tell(Message(tr("Nothing to run: this claim cannot be judged by running anything."), "info"))
             return
         try:
             protocol = Protocol.from_plain(self.session.protocol)
@@ -155,11 +156,11 @@ class ClaimsRunner(QObject):
             return
         job = self._jobs[0]
         if isinstance(job, RecordJob):
-            self._say(f"Recording {job.case.kernel}", None)
+            self._say(tr("Recording {kernel}", kernel=job.case.kernel), None)
             if self.session.progress["record"] is None:  # else `_on_progress` comes back here
                 self._record(job)
         else:
-            self._say("Starting", None)
+            self._say(tr("Starting"), None)
             self._measure(job)
         self.changed.emit()
 
@@ -178,8 +179,11 @@ class ClaimsRunner(QObject):
 
     def _say(self, text: str, share: float | None) -> None:
         done = self._asked - len(self._jobs)
-        number = f" ({done + 1} of {self._asked})" if self._asked > 1 else ""
-        self._said = (f"Claims{number}: {text}", (done + (share or 0.0)) / self._asked)
+        if self._asked > 1:
+            said = tr("Claims ({number} of {all}): {what}", number=done + 1, all=self._asked, what=text)
+        else:
+            said = tr("Claims: {what}", what=text)
+        self._said = (said, (done + (share or 0.0)) / self._asked)
         self.session.set_progress("bench", self._said)
 
     def _done_with_job(self) -> None:
@@ -226,7 +230,9 @@ class ClaimsRunner(QObject):
                 self._done_with_job()
             case Failed():
                 if reply.kind != "cancelled":
-                    self.session.tell(Message(f"The claims' run stopped: {reply.message}", lasting=True))
+                    self.session.tell(
+                        Message(tr("The claims' run stopped: {reason}", reason=reply.message), lasting=True)
+                    )
                 self._stopped = True
                 self._next()
 

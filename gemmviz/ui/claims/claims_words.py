@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from gemmviz.bench.claims import Claim, Finding, Verdict
 from gemmviz.bench.claims.judging import figure
+from gemmviz.language import mark, tr, trn
 
 
 @dataclass(frozen=True)
@@ -18,16 +19,16 @@ class Badge:
     @property
     def text(self) -> str:
         """Glyph and words."""
-        return f"{self.glyph} {self.words}"
+        return f"{self.glyph} {tr(self.words)}"
 
 
 _BADGES = {
-    "holds": Badge("✓", "good", "holds"),
-    "does not hold": Badge("✗", "bad", "does not hold"),
-    "cannot be judged here": Badge("?", "muted", "cannot be judged here"),
-    "not run": Badge("○", "faint", "not run yet"),
+    "holds": Badge("✓", "good", mark("holds")),
+    "does not hold": Badge("✗", "bad", mark("does not hold")),
+    "cannot be judged here": Badge("?", "muted", mark("cannot be judged here")),
+    "not run": Badge("○", "faint", mark("not run yet")),
 }
-RUNNING = Badge("…", "accent", "running")
+RUNNING = Badge("…", "accent", mark("running"))
 
 
 def of_state(state: str) -> Badge:
@@ -43,7 +44,7 @@ def badge(verdict: Verdict) -> Badge:
 def reference_badge(verdict: Verdict) -> Badge:
     """Return the badge of what was found elsewhere."""
     found = _BADGES[verdict.state]
-    return Badge(found.glyph, found.colour, f"reference: {found.words}", hollow=True)
+    return Badge(found.glyph, found.colour, tr("reference: {verdict}", verdict=tr(found.words)), hollow=True)
 
 
 def telling(verdict: Verdict) -> Finding | None:
@@ -69,9 +70,9 @@ def figures_text(claim: Claim, verdict: Verdict) -> str:
     parts = []
     if found is None or found.theirs is None:
         if claim.figures:
-            parts.append(f"stated: {claim.figures}{_on(claim.where)}")
+            parts.append(tr("stated: {figure}", figure=f"{claim.figures}{_on(claim.where)}"))
     else:
-        parts.append(f"stated: {figure(found.theirs, found.unit)}{_on(claim.where)}")
+        parts.append(tr("stated: {figure}", figure=f"{figure(found.theirs, found.unit)}{_on(claim.where)}"))
     if found is not None and found.ours is not None:
         origin, _, device = found.origin.partition(": ")
         parts.append(f"{origin}: {figure(found.ours, found.unit)}{_on(device)}")
@@ -86,11 +87,11 @@ def _on(device: str) -> str:
 def summary(verdicts: list[Verdict]) -> str:
     """Count the verdicts in words."""
     counts = {state: sum(v.state == state for v in verdicts) for state in _BADGES}
+    holds, fails, unjudged, waiting = counts.values()
     words = {
-        "holds": ("holds", "hold"),
-        "does not hold": ("does not", "do not"),
-        "cannot be judged here": ("cannot be judged here",) * 2,
-        "not run": ("not run yet",) * 2,
+        "holds": trn("{count} holds", "{count} hold", holds),
+        "does not hold": trn("{count} does not", "{count} do not", fails),
+        "cannot be judged here": tr("{count} cannot be judged here", count=unjudged),
+        "not run": tr("{count} not run yet", count=waiting),
     }
-    parts = [f"{_BADGES[s].glyph} {n} {words[s][n != 1]}" for s, n in counts.items() if n]
-    return "   ".join(parts)
+    return "   ".join(f"{_BADGES[s].glyph} {words[s]}" for s, n in counts.items() if n)

@@ -6,21 +6,22 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWid
 
 from gemmviz.catalogue.breaks import Break, fitting
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import mark, tr
 from gemmviz.session import Message, Session
 
 _LOOK_FOR = {
-    "race": "two threads at one element with no barrier between; C may still be right, by luck.",
-    "out of bounds": "accesses outside the matrices, at sizes that the tiles do not divide.",
-    "read of memory nobody wrote": "elements that are read before anybody wrote them.",
-    "barrier divergence": "threads that wait at a barrier which others never reach.",
-    "element of C never written": "elements of C that keep what lay in that memory.",
-    "element of C written by two threads": "elements of C that two threads write.",
-    "wrong result": "a C that is not A × B, though every access is in order.",
-    "uncoalesced": "lanes of a warp that touch more sectors than they need.",
-    "bank conflicts": "lanes of a warp that wait for one bank of shared memory.",
-    "fewer sectors": "lanes of a warp that now touch neighbouring elements.",
-    "fewer bank conflicts": "lanes of a warp that no longer wait for one bank.",
-    "none": "the time and the counters; there is no defect, and no request is worse than before.",
+    "race": mark("two threads at one element with no barrier between; C may still be right, by luck."),
+    "out of bounds": mark("accesses outside the matrices, at sizes that the tiles do not divide."),
+    "read of memory nobody wrote": mark("elements that are read before anybody wrote them."),
+    "barrier divergence": mark("threads that wait at a barrier which others never reach."),
+    "element of C never written": mark("elements of C that keep what lay in that memory."),
+    "element of C written by two threads": mark("elements of C that two threads write."),
+    "wrong result": mark("a C that is not A × B, though every access is in order."),
+    "uncoalesced": mark("lanes of a warp that touch more sectors than they need."),
+    "bank conflicts": mark("lanes of a warp that wait for one bank of shared memory."),
+    "fewer sectors": mark("lanes of a warp that now touch neighbouring elements."),
+    "fewer bank conflicts": mark("lanes of a warp that no longer wait for one bank."),
+    "none": mark("the time and the counters; there is no defect, and no request is worse than before."),
 }
 _KEY = "Ctrl+B"
 
@@ -39,7 +40,7 @@ class BreakBox(QWidget):
         self.session = session
         self.button = QToolButton()
         self.button.setObjectName("slim")
-        self.button.setAccessibleName("Break it")
+        self.button.setAccessibleName(tr("Break it"))
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         # The arrow that says that there is a menu stands in the padding.
@@ -49,8 +50,8 @@ class BreakBox(QWidget):
         self.menu.setToolTipsVisible(True)
         self.button.setMenu(self.menu)
         self.offered: tuple[Break, ...] | None = None
-        self._mend = QAction("Mend everything", self)
-        self._mend.setToolTip("Back to the text before")
+        self._mend = QAction(tr("Mend everything"), self)
+        self._mend.setToolTip(tr("Back to the text before"))
         self._mend.triggered.connect(lambda *_: self._break(()))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -73,7 +74,7 @@ class BreakBox(QWidget):
             action.setChecked(action.objectName() in made)
         self._mend.setVisible(bool(made))
         self.button.setEnabled(bool(offered))
-        self.button.setText(f"Broken ({len(made)})" if made else "Break it")
+        self.button.setText(tr("Broken ({count})", count=len(made)) if made else tr("Break it"))
         self.button.setToolTip(self._tip())
 
     def open(self) -> None:
@@ -86,13 +87,13 @@ class BreakBox(QWidget):
 
     def _tip(self) -> str:
         if not self.offered:
-            return f"{self.session.base.name} declares nothing to break."
-        titles = [change.title for change in self.offered if change.id in self.session.breaks]
-        what = "\n".join(titles) or "Take a part of this kernel away, and see what it was for"
+            return tr("{kernel} declares nothing to break.", kernel=self.session.base.name)
+        titles = [tr(change.title) for change in self.offered if change.id in self.session.breaks]
+        what = "\n".join(titles) or tr("Take a part of this kernel away, and see what it was for")
         return f"{what} ({_KEY})"
 
     def _action(self, change: Break) -> QAction:
-        action = QAction(change.title, self.menu)
+        action = QAction(tr(change.title), self.menu)
         action.setObjectName(change.id)
         action.setCheckable(True)
         action.setToolTip(look_for(change))
@@ -113,7 +114,7 @@ class BreakBox(QWidget):
 
 def look_for(change: Break) -> str:
     """Return what to look for when a change is made, with the size that shows it."""
-    lines = [f"Look for {_LOOK_FOR[kind]}" for kind in change.expect]
+    lines = [tr("Look for {what}", what=tr(_LOOK_FOR[kind])) for kind in change.expect]
     where = [" × ".join(map(str, change.at))] if change.at else []
     where += [f"{name} = {value}" for name, value in change.params.items()]
-    return "\n".join([*lines, *([f"It shows at {', '.join(where)}."] if where else [])])
+    return "\n".join([*lines, *([tr("It shows at {where}.", where=", ".join(where))] if where else [])])

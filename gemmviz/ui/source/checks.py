@@ -11,12 +11,15 @@ from gemmviz.checking import words
 from gemmviz.checking.plan import Plan, plan
 from gemmviz.checking.report import Report
 from gemmviz.engine.messages import Checked, CheckRequest, Done, Failed, Progress, Reply
+from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.ui.worker import Worker
 
 Job = tuple[Kernel, dict[str, int]]
 """A kernel with the parameters that it is to be measured with."""
 _Clean = tuple[str, tuple[tuple[str, int], ...]]
+_After = Callable[[str, bool], None]
+"""Told why a kernel may not be measured (empty: it may), and whether it could be checked at all."""
 
 
 @dataclass
@@ -58,7 +61,8 @@ class Checks(QObject):
         self._recorder = recorder
         self._next_run = next_run
         self._run: _Run | None = None
-        self._after: Callable[[str], None] = lambda fault: None
+        self._after: _After = lambda fault, checked: None
+        self._said = ""
         self._clean: set[_Clean] = set()
         recorder.replied.connect(self._on_reply)
 
@@ -89,24 +93,24 @@ class Checks(QObject):
                 verdicts.append(Verdict(job, ""))
                 continue
 
-            def after(fault: str, job: Job = job) -> None:
+            def after(fault: str, checked: bool, job: Job = job) -> None:
                 self._judge(jobs, [*verdicts, Verdict(job, fault)], done)
 
             self._check(kernel, params, after)
             return
         done(verdicts)
 
-    def _check(self, kernel: Kernel, params: dict[str, int], after: Callable[[str], None]) -> None:
+    def _check(self, kernel: Kernel, params: dict[str, int], after: _After) -> None:
         try:
             todo = plan(kernel, [], params)
         except GemmvizError as error:
-            after(f"it cannot be checked: {error}")
+            after(_unchecked(str(error)), False)
             return
         self._run = _Run(self._next_run(), kernel, todo)
         self._after = after
         if kernel is self.session.kernel:
             self.session.found.start(kernel.text)
-        self.session.set_progress("record", (f"Checking {kernel.alias}", None))
+        self._say(tr("Checking {kernel}", kernel=kernel.alias), None)
         self._recorder.submit(CheckRequest(self._run.number, str(kernel.path), kernel.text, todo.to_plain()))
 
     def _on_reply(self, reply: Reply) -> None:
@@ -115,7 +119,7 @@ class Checks(QObject):
             return
         match reply:
             case Progress():
-                self.session.set_progress("record", (f"Checking: {reply.text}", reply.share))
+                self._say(tr("Checking: {what}", what=reply.text), reply.share)
             case Checked():
                 report = Report.from_plain(reply.report)
                 run.reports.append(report)
@@ -123,14 +127,14 @@ class Checks(QObject):
                     self.session.found.add(report)
             case Done():
                 self._end(run, run.todo.left_out)
-                self._after(self._fault(run))
+                self._after(*self._fault(run))
             case Failed(kind="cancelled"):
-                self._end(run, ["the rest, as the check was cancelled"])
+                self._end(run, [tr("the rest, as the check was cancelled")])
                 if self.session.message is None:
-                    self.session.tell(Message("The check was cancelled.", "info"))
+                    self.session.tell(Message(tr("The check was cancelled."), "info"))
             case Failed():
                 self._end(run, [reply.message])
-                self._after(f"it cannot be checked: {reply.message}")
+                self._after(_unchecked(reply.message), False)
 
     def _is_shown(self, run: _Run) -> bool:
         return run.kernel.text == self.session.found.text
@@ -141,26 +145,38 @@ class Checks(QObject):
             self.session.found.finish(left_out)
         # A recording that took the engine has its own progress.
         progress = self.session.progress["record"]
-        if progress is not None and progress[0].startswith("Checking"):
+        if progress is not None and progress[0] == self._said:
             self.session.set_progress("record", None)
 
-    def _fault(self, run: _Run) -> str:
-        """Say why a kernel must not be measured unasked; empty when nothing speaks against it."""
+    def _say(self, text: str, share: float | None) -> None:
+        self._said = text
+        self.session.set_progress("record", (text, share))
+
+    def _fault(self, run: _Run) -> tuple[str, bool]:
+        """Say why a kernel must not be measured unasked (see `_After`)."""
         defects = {words.key(f): (f, report) for report in reversed(run.reports) for f in reversed(report.findings)}
         if defects:
             first, report = next(reversed(defects.values()))
-            more = f", and {len(defects) - 1} more" if len(defects) > 1 else ""
-            where = f"line {first.line}: " if first.line else ""
-            return f"at {report.problem}, {where}{words.kind(first)}: {words.sentence(first)}{more}"
+            said = f"{words.kind(first)}: {words.sentence(first)}"
+            if first.line:
+                said = tr("at {size}, line {line}: {defect}", size=report.problem, line=first.line, defect=said)
+            else:
+                said = tr("at {size}: {defect}", size=report.problem, defect=said)
+            more = len(defects) - 1
+            return (tr("{defect}, and {count} more", defect=said, count=more) if more else said), True
         looked = [report for report in run.reports if not report.refused]
         if not looked:
-            return f"it cannot be checked: {run.reports[0].refused if run.reports else 'nothing was recorded'}"
+            return _unchecked(run.reports[0].refused if run.reports else tr("nothing was recorded")), False
         self._clean |= {_clean(run.kernel, report.params) for report in looked}
-        return ""
+        return "", True
 
-    def _say_fault(self, fault: str) -> None:
-        if fault.startswith("it cannot"):
+    def _say_fault(self, fault: str, checked: bool) -> None:
+        if not checked:
             self.session.tell(Message(fault[:1].upper() + fault[1:], "warning", lasting=True))
+
+
+def _unchecked(reason: str) -> str:
+    return tr("it cannot be checked: {reason}", reason=reason)
 
 
 def _clean(kernel: Kernel, params: dict[str, int]) -> _Clean:

@@ -30,8 +30,10 @@ from gemmviz.catalogue.guessing.tokens import split_text
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import tr
 from gemmviz.ui.source.describe_trial import Trial
-from gemmviz.ui.theme import DARK, LIGHT, Theme, style_sheet
+from gemmviz.ui.style import scaled, style_sheet
+from gemmviz.ui.theme import DARK, LIGHT, Theme
 
 _UNKNOWN = "?"
 _EXAMPLE = Problem(48, 32, 64)
@@ -53,7 +55,7 @@ class DescribeForm(QDialog):
 
     def __init__(self, path: Path, text: str, parent: QWidget | None = None, *, try_at_once: bool = True) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Describe {}").format(path.name))
+        self.setWindowTitle(tr("Describe {file}", file=path.name))
         self.resize(1120, 660)
         self._path, self._text = path, text
         self._guess = guess(text, path)
@@ -75,7 +77,7 @@ class DescribeForm(QDialog):
     def _build(self) -> None:
         self.entry = QComboBox()
         self.entry.addItems(list(self._guess.entries))
-        self.entry.setAccessibleName(self.tr("Entry"))
+        self.entry.setAccessibleName(tr("Entry"))
         self.entry.currentTextChanged.connect(self._on_entry)
         self.block, self.grid, self.shared, self.requires = (QLineEdit() for _ in range(4))
         self.dtype, self.accumulate = QComboBox(), QComboBox()
@@ -100,16 +102,16 @@ class DescribeForm(QDialog):
         self.preview = QPlainTextEdit()
         self.preview.setReadOnly(True)
         self.preview.setTabChangesFocus(True)
-        self.preview.setAccessibleName(self.tr("The file with its front matter"))
+        self.preview.setAccessibleName(tr("The file with its front matter"))
         self.preview.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.verdict, self.outcome, self.doubts = QLabel(), QLabel(), QLabel()
         for label in (self.verdict, self.outcome, self.doubts):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.attempt = QPushButton(self.tr("Try it (F5)"))
+        self.attempt = QPushButton(tr("Try it (F5)"))
         self.attempt.setAutoDefault(False)
-        self.attempt.setToolTip(self.tr("Records small problems on the CPU and compares C with the right result"))
+        self.attempt.setToolTip(tr("Records small problems on the CPU and compares C with the right result"))
         self.attempt.clicked.connect(self.try_it)
         QShortcut(QKeySequence("F5"), self, self.try_it)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -119,7 +121,7 @@ class DescribeForm(QDialog):
         buttons.rejected.connect(self.reject)
 
         right = QVBoxLayout()
-        right.addWidget(QLabel(self.tr("The tinted lines come on top of the file; the code stays as it is.")))
+        right.addWidget(QLabel(tr("The tinted lines come on top of the file; the code stays as it is.")))
         right.addWidget(self.preview, 1)
         for label in (self.verdict, self.outcome, self.doubts):
             right.addWidget(label)
@@ -142,7 +144,7 @@ class DescribeForm(QDialog):
         QDialog, QScrollArea, QScrollArea > QWidget > QWidget {{ background: {t.panel}; }}
         QScrollArea {{ border: none; }}
         QLabel, QCheckBox {{ color: {t.text}; }}
-        QDialog QWidget {{ font-size: 10.5pt; }}
+        QDialog QWidget {{ font-size: {scaled(10.5):.2f}pt; }}
         QLineEdit {{ background: {t.background}; color: {t.text}; border: 1px solid {t.border}; border-radius: 4px;
             padding: 2px 4px; min-height: 18px; {_MONOSPACE} }}
         QLineEdit:focus {{ border: 2px solid {t.text}; padding: 1px 3px; }}
@@ -169,7 +171,7 @@ class DescribeForm(QDialog):
             field.setParent(None)
         while self._form.rowCount():
             self._form.removeRow(0)
-        self._form.addRow(self.tr("Entry"), self.entry)
+        self._form.addRow(tr("Entry"), self.entry)
         self._rows = []
         for (name, kind), role in zip(made.parameters, made.roles, strict=True):
             box = QComboBox()
@@ -185,7 +187,7 @@ class DescribeForm(QDialog):
         self._params = {}
         for name, values in made.params.items():
             line = QLineEdit(", ".join(map(str, values)))
-            line.setToolTip(self.tr("Values to offer; the first is the default"))
+            line.setToolTip(tr("Values to offer; the first is the default"))
             line.setAccessibleName(name)
             line.textEdited.connect(self._on_changed)
             self._params[name] = line
@@ -195,7 +197,7 @@ class DescribeForm(QDialog):
             [(self.block, "block", ", ".join(made.block)), (self.grid, "grid", ", ".join(made.grid))] if cuda else []
         )
         lines += [(self.shared, "shared", made.shared), (self.requires, "requires", ", ".join(made.requires))]
-        words = {"shared": self.tr("shared, bytes")}
+        words = {"shared": tr("shared, bytes")}
         for line, key, value in lines:
             line.setText(value)
             line.setCursorPosition(0)
@@ -204,19 +206,19 @@ class DescribeForm(QDialog):
             self._form.addRow(self._label(words.get(key, key), made.why.get(key)), line)
         self.dtype.setCurrentText(made.dtype)
         self.accumulate.setCurrentText(made.accumulate)
-        self.dtype.setToolTip(self.tr("Element type of A and B"))
-        self.accumulate.setToolTip(self.tr("Element type of C"))
-        self._form.addRow(self.tr("A and B hold"), self.dtype)
-        self._form.addRow(self.tr("C holds"), self.accumulate)
+        self.dtype.setToolTip(tr("Element type of A and B"))
+        self.accumulate.setToolTip(tr("Element type of C"))
+        self._form.addRow(tr("A and B hold"), self.dtype)
+        self._form.addRow(tr("C holds"), self.accumulate)
         line = QWidget()
         row = QHBoxLayout(line)
         row.setContentsMargins(0, 0, 0, 0)
         for matrix, box in self.columns.items():
             box.setChecked(matrix in made.column_major)
-            box.setToolTip(self.tr("{} is stored by columns, as in Fortran and cuBLAS").format(matrix))
+            box.setToolTip(tr("{matrix} is stored by columns, as in Fortran and cuBLAS", matrix=matrix))
             row.addWidget(box)
         row.addStretch(1)
-        self._form.addRow(self.tr("Stored by columns"), line)
+        self._form.addRow(tr("Stored by columns"), line)
         self._keep_tab_order()
         self._filling = False
         self._check()
@@ -276,13 +278,18 @@ class DescribeForm(QDialog):
                 raise FrontMatterError(made.doubts[0])
             size = nearest_size(kernel, _EXAMPLE, kernel.defaults)
             if size is None:
-                raise ConstraintError(self.tr("No size near {} fits what is required.").format(_EXAMPLE))
+                raise ConstraintError(tr("No size near {size} fits what is required.", size=_EXAMPLE))
             job = launch(kernel, size)
             blocks, threads = (" × ".join(map(str, shape[:2])) for shape in (job.grid, job.block))
-            text = self.tr("Valid. At {}: {} blocks of {} threads ({:,} threads a block).")
-            said = text.format(str(size).replace("x", "×"), blocks, threads, job.threads)
+            said = tr(
+                "Valid. At {size}: {blocks} blocks of {threads} threads ({count} threads a block).",
+                size=str(size).replace("x", "×"),
+                blocks=blocks,
+                threads=threads,
+                count=f"{job.threads:,}",
+            )
             if made.path.suffix == ".c":
-                said = self.tr("Valid.")
+                said = tr("Valid.")
             good = True
         except (FrontMatterError, ConstraintError) as error:
             said, good = str(error), False
@@ -323,11 +330,11 @@ class DescribeForm(QDialog):
     def _show_outcome(self) -> None:
         theme, made = self._theme(), self._guess
         if self._trial is not None:
-            text, colour = self.tr("Recording small problems …"), theme.muted
+            text, colour = tr("Recording small problems …"), theme.muted
         elif made.settled:
             text, colour = ("✓ " if made.right else "✗ ") + made.settled, theme.good if made.right else theme.bad
         else:
-            text, colour = self.tr("Not tried yet as it stands."), theme.muted
+            text, colour = tr("Not tried yet as it stands."), theme.muted
         self.outcome.setText(text)
         self.outcome.setStyleSheet(f"color: {colour};")
 

@@ -17,8 +17,10 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from gemmviz.ui.source.gutter import Gutter, Mark, blocks_in_sight, has, show_marks
 from gemmviz.ui.source.highlighter import Highlighter
+from gemmviz.ui.style import scaled
 from gemmviz.ui.theme import Theme
 
+_POINTS = 9.0
 _INDENT = " " * 4
 _LEAVES = (Qt.Modifier.CTRL | Qt.Modifier.ALT | Qt.Modifier.META).value
 _F_KEYS = range(Qt.Key.Key_F1, Qt.Key.Key_F35 + 1)
@@ -55,16 +57,15 @@ class Editor(QPlainTextEdit):
         self._filling = False
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        font.setPointSizeF(9)
         self.setFont(font)
-        self.setStyleSheet("font-size: 9pt; font-family: 'DejaVu Sans Mono', 'Liberation Mono', monospace;")
+        self._points = 0.0
         self.gutter = Gutter(self)
         self.highlighter = Highlighter(self.document(), theme)
         self.updateRequest.connect(self._on_update)
         self.blockCountChanged.connect(self._on_lines)
         self.textChanged.connect(self._on_text)
         self._lines = self.blockCount()
-        self._fit_gutter()
+        self._fit_type()
         self.lock(True)
 
     # The text
@@ -113,6 +114,28 @@ class Editor(QPlainTextEdit):
             self._last = now
             if not self._filling:
                 self.typed.emit(self.text())
+
+    def adopt(self, other: "Editor") -> None:
+        """Go on with the text of another editor, which is done with it: cursor, what can be undone, lock."""
+        cursor, document = other.textCursor(), other.document()
+        position, anchor = cursor.position(), cursor.anchor()
+        self._filling = other._filling = True
+        try:
+            document.setParent(self)
+            document.documentLayout().setPaintDevice(self.viewport())
+            self.setDocument(document)
+            self.highlighter = other.highlighter  # it belongs to the document
+        finally:
+            self._filling = False
+        self._given, self._shown, self._last = other._given, other._shown, other._last
+        self._lines = self.blockCount()
+        mine = self.textCursor()
+        mine.setPosition(anchor)
+        mine.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(mine)
+        self.lock(other.locked)
+        self._fit_gutter()
+        self.show_marked()
 
     # The lock
 
@@ -238,10 +261,19 @@ class Editor(QPlainTextEdit):
     # What is marked
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self.theme = theme
-        self.highlighter.set_theme(theme)
+        """Take other colours, and the size of type."""
+        if theme != self.theme:
+            self.theme = theme
+            self.highlighter.set_theme(theme)
+        self._fit_type()
         self.show_marked()
+
+    def _fit_type(self) -> None:
+        points = round(scaled(_POINTS), 2)
+        if points != self._points:
+            self._points = points
+            self.setStyleSheet(f"font-size: {points}pt; font-family: 'DejaVu Sans Mono', 'Liberation Mono', monospace;")
+            self._fit_gutter()
 
     def show_marked(self) -> None:
         """Tint the executing line and the lines in error, and paint the gutter again."""

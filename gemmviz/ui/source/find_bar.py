@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QWidget
 
+from gemmviz.language import tr
 from gemmviz.ui.source.editor import Editor
 
 
@@ -20,9 +21,9 @@ class FindBar(QWidget):
         super().__init__()
         self._editor = editor
         self.box = QLineEdit()
-        self.box.setAccessibleName("Find in the source")
-        self.box.setPlaceholderText("Find: Enter next, Shift+Enter back, Esc closes")
-        self.nothing = QLabel("not found")
+        self.box.setAccessibleName(tr("Find in the source"))
+        self.box.setPlaceholderText(tr("Find: Enter next, Shift+Enter back, Esc closes"))
+        self.nothing = QLabel(tr("not found"))
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 3, 8, 3)
         row.addWidget(self.box, 1)

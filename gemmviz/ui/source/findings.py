@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.language import tr, trn
 from gemmviz.session import Entry, Session
 from gemmviz.ui.theme import THEMES
 
@@ -42,15 +43,18 @@ class Findings(QWidget):
         self.heading.setObjectName("fold")
         self.heading.setCheckable(True)
         self.heading.setChecked(True)
-        self.heading.setToolTip("Show or hide what the checker found")
+        self.heading.setToolTip(tr("Show or hide what the checker found"))
         self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.button = QPushButton("Check sizes")
-        self.button.setAccessibleName("Check at other sizes")
+        self.button = QPushButton(tr("Check sizes"))
+        self.button.setAccessibleName(tr("Check at other sizes"))
         self.button.setToolTip(
-            f"Look for defects at sizes that differ in M, N and K, and with each value offered ({_CHECK_KEY})"
+            tr(
+                "Look for defects at sizes that differ in M, N and K, and with each value offered ({key})",
+                key=_CHECK_KEY,
+            )
         )
         self.list = QListWidget()
-        self.list.setAccessibleName("Findings")
+        self.list.setAccessibleName(tr("Findings"))
         self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
@@ -89,18 +93,18 @@ class Findings(QWidget):
         costs = [e for e in self._entries if e.is_cost]
         self.list.clear()
         theme = THEMES[session.theme]
-        for entries, mark, colour in ((defects, "✗", theme.bad), (costs, "!", theme.warn)):
+        for entries, glyph, colour in ((defects, "✗", theme.bad), (costs, "!", theme.warn)):
             for entry in entries:
-                line = f"line {entry.lines[0]}" if entry.lines else "no line"
-                item = QListWidgetItem(f"{mark} {line}: {entry.text}")
+                line = tr("line {line}", line=entry.lines[0]) if entry.lines else tr("no line")
+                item = QListWidgetItem(f"{glyph} {line}: {entry.text}")
                 item.setForeground(QBrush(QColor(colour if not entry.is_cost else theme.text)))
                 item.setData(_LINE, entry.lines[0] if entry.lines else 0)
                 item.setToolTip(entry.text)
                 self.list.addItem(item)
         known = found.text == session.kernel.text and (found.here is not None or bool(found.others))
-        count = _count(defects, costs) if known else "Not checked yet"
+        count = _count(defects, costs) if known else tr("Not checked yet")
         self.heading.setText(f"{'▾' if self.heading.isChecked() else '▸'} {count}")
-        self.heading.setAccessibleName(f"Findings: {count}")
+        self.heading.setAccessibleName(tr("Findings: {count}", count=count))
         self.button.setEnabled(session.kernel.recordable and not found.checking)
         self.state.setText(self._state(bool(defects)))
         self._fold()
@@ -117,23 +121,25 @@ class Findings(QWidget):
         """Say what was looked at, and what can be done next."""
         session, found = self.session, self.session.found
         if not session.kernel.recordable:
-            return "A library call has no source to check."
+            return tr("A library call has no source to check.")
         if found.checking:
-            return f"Checking at other sizes: {len(found.others)} done…"
+            return tr("Checking at other sizes: {count} done…", count=len(found.others))
         if found.text != session.kernel.text:
-            return "This text has not been recorded yet."
+            return tr("This text has not been recorded yet.")
         told = []
         if found.others:
-            told.append(
-                f"{'' if defects else 'No defect found. '}Checked at {len(found.others)} other sizes and values."
-            )
+            told += [] if defects else [tr("No defect found.")]
+            told.append(tr("Checked at {count} other sizes and values.", count=len(found.others)))
         elif found.here is None:
-            told.append(f"This recording was too large to check along with it. Check at other sizes: {_CHECK_KEY}.")
+            too_large = tr(
+                "This recording was too large to check along with it. Check at other sizes: {key}.", key=_CHECK_KEY
+            )
+            told.append(too_large)
         elif not self._entries:
-            told.append(f"No defect found in this recording. Check at other sizes: {_CHECK_KEY}.")
-        told += [f"Left out: {what}." for what in found.left_out[:1]]
+            told.append(tr("No defect found in this recording. Check at other sizes: {key}.", key=_CHECK_KEY))
+        told += [tr("Left out: {what}.", what=what) for what in found.left_out[:1]]
         if found.left_out[1:]:
-            told.append(f"And {len(found.left_out) - 1} more left out.")
+            told.append(tr("And {count} more left out.", count=len(found.left_out) - 1))
         return " ".join(told)
 
     def _fold(self) -> None:
@@ -167,5 +173,5 @@ class Findings(QWidget):
 
 
 def _count(defects: list[Entry], costs: list[Entry]) -> str:
-    found = f"{len(defects)} defect{'s' * (len(defects) != 1)}" if defects else "No defect"
-    return found + (f", {len(costs)} cost{'s' * (len(costs) != 1)}" if costs else "")
+    found = trn("{count} defect", "{count} defects", len(defects)) if defects else tr("No defect")
+    return ", ".join([found, *([trn("{count} cost", "{count} costs", len(costs))] if costs else [])])

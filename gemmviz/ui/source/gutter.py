@@ -7,11 +7,13 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QTextBlock
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
+from gemmviz.ui.style import scaled
 from gemmviz.ui.theme import Theme
 
 Kind = Literal["error", "changed", "cost"]
 # What is drawn of a line's marks: the first of these that it has.
 _SIGNS: tuple[tuple[Kind, str], ...] = (("error", "✗"), ("changed", "≠"), ("cost", "!"))
+# In pixels, beside numbers of 9 points.
 _MARK, _ARROW, _GAP = 14, 13, 5
 
 
@@ -60,7 +62,8 @@ class Gutter(QWidget):
 
     def width_for(self, lines: int, metrics: QFontMetrics) -> int:
         """Return the width in pixels that the numbers of so many lines need."""
-        return _MARK + _ARROW + metrics.horizontalAdvance("9") * len(str(max(lines, 10))) + 2 * _GAP
+        signs = round(scaled(_MARK + _ARROW))
+        return signs + metrics.horizontalAdvance("9") * len(str(max(lines, 10))) + 2 * _GAP
 
     def sizeHint(self) -> QSize:
         """Take as much as the line numbers need."""
@@ -74,15 +77,16 @@ class Gutter(QWidget):
         painter.setFont(source.font())
         painter.fillRect(event.rect(), QColor(theme.panel))
         left = Qt.AlignmentFlag.AlignLeft
+        mark, arrow = round(scaled(_MARK)), round(scaled(_ARROW))
         for line, top, height in source.visible_lines():
             kind, sign = next((s for s in _SIGNS if has(source, line, s[0])), ("", ""))
             wrong, runs = kind == "error", line == source.line
             if sign:
                 painter.setPen(QColor(theme.bad if wrong else theme.warn))
-                painter.drawText(QRect(3, top, _MARK, height), left, sign)
+                painter.drawText(QRect(3, top, mark, height), left, sign)
             if runs:
                 painter.setPen(QColor(theme.accent))
-                painter.drawText(QRect(_MARK, top, _ARROW, height), left, "▶")
+                painter.drawText(QRect(mark, top, arrow, height), left, "▶")
             numbered = theme.bad if wrong else theme.accent if runs else None
             painter.setPen(QColor(numbered or (theme.text if line in source.executed else theme.faint)))
             place = QRect(0, top, self.width() - _GAP, height)

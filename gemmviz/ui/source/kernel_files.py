@@ -11,11 +11,13 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.session import Answer, Message, Session
+from gemmviz.language import mark, tr
+from gemmviz.session import Answer, Message, Session, lesson_file, state_file
 from gemmviz.ui.source.file_watch import FileWatch
 
 _LARGEST_FILE = 1_000_000
-_PATTERN = "Kernels (*.cu *.c)"
+_PATTERN = mark("Kernels (*.cu *.c)")
+_OPEN_PATTERN = mark("Kernels, lessons and states (*.cu *.c *.toml *.gemmviz)")
 _MINE = "_mine"
 
 
@@ -39,6 +41,7 @@ class KernelFiles(QObject):
         self.watch.changed.connect(self._on_file_changed)
         self.watch.gone.connect(self._on_file_gone)
         session.kernels_changed.connect(self._watch_all)
+        self._watch_all()
 
     def close(self) -> None:
         """Watch nothing any more, and close the dialogs that are open."""
@@ -50,7 +53,8 @@ class KernelFiles(QObject):
 
     def ask_file(self) -> None:
         """Let the user choose a kernel file."""
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a kernel", "", _PATTERN)
+        title = tr("Open a kernel, a lesson or a state")
+        path, _ = QFileDialog.getOpenFileName(self._window, title, "", tr(_OPEN_PATTERN))
         if path:
             self.open(Path(path))
 
@@ -58,16 +62,22 @@ class KernelFiles(QObject):
         """Put a kernel file on the ladder and choose it; a file that is no kernel is said so."""
         try:
             if path.exists() and (not path.is_file() or path.stat().st_size > _LARGEST_FILE):
-                raise GemmvizError("not a source file, or one of more than a megabyte")
+                raise GemmvizError(tr("not a source file, or one of more than a megabyte"))
             path = path.resolve()
+            if path.suffix == lesson_file.SUFFIX:
+                self.session.tour.open(path)
+                return
+            if path.suffix == state_file.SUFFIX:
+                self._window.saver.states.open(path)
+                return
             self.session.add_kernel(kernels.load(path))
         except FrontMatterError as error:
             if not self._describe(path):
                 self._tell_fault(path, error)
         except GemmvizError as error:
-            self.session.tell(Message(f"Cannot open {path.name}: {error}", lasting=True))
+            self.session.tell(Message(_cannot_open(path.name, error), lasting=True))
         except OSError as error:
-            self.session.tell(Message(f"Cannot open {path}: {error.strerror or error}", lasting=True))
+            self.session.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
 
     def _describe(self, path: Path) -> bool:
         """Ask how a file without front matter is to be run; False where there is nothing in it to run."""
@@ -92,10 +102,10 @@ class KernelFiles(QObject):
         try:
             self.session.add_kernel(kernels.parse(described, path), on_file=text)
         except GemmvizError as error:
-            self.session.tell(Message(f"Cannot open {path.name}: {error}", lasting=True))
+            self.session.tell(Message(_cannot_open(path.name, error), lasting=True))
 
     def _tell_fault(self, path: Path, error: FrontMatterError) -> None:
-        said = str(error) if error.line else f"Cannot open {error}"
+        said = str(error) if error.line else tr("Cannot open {file}", file=error)
         source = (path.name, path.read_text(encoding="utf-8")) if error.line else None
         self._say(Message(said, line=error.line, lasting=True, source=source))
 
@@ -108,7 +118,7 @@ class KernelFiles(QObject):
         """Read the chosen kernel's file again and record it; edits are asked about first."""
         base = self.session.base
         if self.session.unsaved(base):
-            self._ask_which(base, f"{base.path.name} has edits that are not saved.")
+            self._ask_which(base, tr("{file} has edits that are not saved.", file=base.path.name))
         else:
             self.open(base.path)
 
@@ -134,7 +144,8 @@ class KernelFiles(QObject):
                 self.session.tell(None)  # the file is again as it was before it was broken or taken away
             return
         if self.session.unsaved(base):
-            self._ask_which(base, f"{path.name} has changed on disk, and has edits here that are not saved.")
+            what = tr("{file} has changed on disk, and has edits here that are not saved.", file=path.name)
+            self._ask_which(base, what)
             return
         self._take(base)
 
@@ -145,13 +156,14 @@ class KernelFiles(QObject):
         except FrontMatterError as error:
             self._tell_fault(base.path, error)
         except (GemmvizError, OSError) as error:
-            self.session.tell(Message(f"Cannot read {base.path.name}: {error}", lasting=True))
+            self.session.tell(
+                Message(tr("Cannot read {file}: {reason}", file=base.path.name, reason=error), lasting=True)
+            )
 
     def _ask_which(self, base: Kernel, what: str) -> None:
-        keep = Answer("Keep mine", lambda: self._keep(base))
-        self.session.tell(
-            Message(what, "warning", answers=(Answer("Reload", lambda: self._take(base)), keep), lasting=True)
-        )
+        keep = Answer(tr("Keep mine"), lambda: self._keep(base))
+        reload = Answer(tr("Reload"), lambda: self._take(base))
+        self.session.tell(Message(what, "warning", answers=(reload, keep), lasting=True, asks=True))
 
     def _keep(self, base: Kernel) -> None:
         """Keep the edits: the file's text is then the one that they are compared with."""
@@ -160,7 +172,10 @@ class KernelFiles(QObject):
 
     def _on_file_gone(self, path: Path) -> None:
         if self._base(path) is not None:
-            text = f"{path.name} is gone from disk, or cannot be read. Its last text is kept: save it to have it back."
+            text = tr(
+                "{file} is gone from disk, or cannot be read. Its last text is kept: save it to have it back.",
+                file=path.name,
+            )
             self._say(Message(text, "warning", lasting=True))
 
     # Save
@@ -177,10 +192,10 @@ class KernelFiles(QObject):
         session = self.session
         path = session.base.path
         if not session.kernel.recordable:
-            session.tell(Message("A library call has no source to save.", "info"))
+            session.tell(Message(tr("A library call has no source to save."), "info"))
             return False
         proposed = path.with_stem(path.stem + _MINE).name if session.is_shipped_file(session.base) else str(path)
-        chosen, _ = QFileDialog.getSaveFileName(self._window, "Save the kernel as", proposed, _PATTERN)
+        chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Save the kernel as"), proposed, tr(_PATTERN))
         if not chosen:
             return False
         target = Path(chosen)
@@ -190,7 +205,7 @@ class KernelFiles(QObject):
         session, before = self.session, self.session.base
         try:
             if any(k.path == path and session.is_shipped_file(k) for k in session.kernels):
-                raise GemmvizError("that is a rung that gemmviz brings: choose another name")
+                raise GemmvizError(tr("that is a rung that gemmviz brings: choose another name"))
             kernel = None
             with suppress(FrontMatterError):
                 kernel = kernels.parse(text, path)
@@ -198,10 +213,10 @@ class KernelFiles(QObject):
                 session.refuse_name(path, kernel.name)
             _write_whole(path, text)
         except OSError as error:
-            session.tell(Message(f"Cannot save {path}: {error.strerror or error}", lasting=True))
+            session.tell(Message(_cannot_save(path, error.strerror or error), lasting=True))
             return False
         except GemmvizError as error:
-            session.tell(Message(f"Cannot save {path.name}: {error}", lasting=True))
+            session.tell(Message(_cannot_save(path.name, error), lasting=True))
             return False
         if kernel is None:
             # Work that is not done is kept as it is; the message about what is wrong with it stays.
@@ -211,7 +226,7 @@ class KernelFiles(QObject):
         if path != before.path and not session.breaks:
             session.drop_edits(before)
         session.add_kernel(kernel)
-        session.tell(Message(f"Saved {path}.", "info", lasting=False))
+        session.tell(Message(tr("Saved {file}.", file=path), "info", lasting=False))
         return True
 
     def may_close(self) -> bool:
@@ -223,8 +238,8 @@ class KernelFiles(QObject):
         buttons = QMessageBox.StandardButton
         answer = QMessageBox.warning(
             self._window,
-            "Edits that are not saved",
-            f"Not saved: {names}.",
+            tr("Edits that are not saved"),
+            tr("Not saved: {files}.", files=names),
             buttons.Save | buttons.Discard | buttons.Cancel,
             buttons.Save,
         )
@@ -235,6 +250,14 @@ class KernelFiles(QObject):
     def _save_one(self, kernel: Kernel) -> bool:
         self.session.choose_kernel(kernel)
         return self.save()
+
+
+def _cannot_open(file: object, reason: object) -> str:
+    return tr("Cannot open {file}: {reason}", file=file, reason=reason)
+
+
+def _cannot_save(file: object, reason: object) -> str:
+    return tr("Cannot save {file}: {reason}", file=file, reason=reason)
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, QTimer
 
 from gemmviz.catalogue.breaks import changed_lines
 from gemmviz.checking import words
+from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.ui.source.editor import Editor
 from gemmviz.ui.source.gutter import Mark
@@ -25,7 +26,7 @@ class Source(Editor):
     def __init__(self, session: Session) -> None:
         super().__init__(THEMES[session.theme])
         self.session = session
-        self.setAccessibleName("Source of the kernel")
+        self.setAccessibleName(tr("Source of the kernel"))
         self._file: object = None
         self._error: tuple[int, str] | None = None
         self._changed: list[int] = []
@@ -66,6 +67,18 @@ class Source(Editor):
             self._scroll_to_entry()
         self._on_recorded()
 
+    def adopt(self, other: "Source") -> None:
+        """Go on where the source of another window was, with its file and what has been typed there."""
+        unsettled = other._settled.isActive()
+        other._settled.stop()
+        self._file = other._file
+        super().adopt(other)
+        self._on_recorded()
+        self._error = other._error
+        self._on_found()
+        if unsettled:
+            self._settled.start()
+
     @property
     def foreign(self) -> tuple[str, str] | None:
         """The (file name, text) of a message that is shown in the place of the chosen kernel, or None."""
@@ -79,7 +92,7 @@ class Source(Editor):
     def toggle_edit(self) -> None:
         """Let the text be edited, with the cursor in it, or lock it again."""
         if self.locked and not self.editable:
-            self.session.tell(Message("This text cannot be edited: choose a rung with a source first.", "info"))
+            self.session.tell(Message(tr("This text cannot be edited: choose a rung with a source first."), "info"))
             return
         self.lock(not self.locked)
         if not self.locked:
@@ -90,12 +103,15 @@ class Source(Editor):
         self._settled.start()
 
     def _on_settled(self) -> None:
+        if self._error is not None:
+            self._error = None
+            self._on_found()
         self.session.edit(self.text())
 
     def _on_refused(self) -> None:
         if self.session.message is None or not self.session.message.lasting:
-            text = "The source is locked, so that nothing is changed by accident. Ctrl+Shift+E unlocks it."
-            self.session.tell(Message(text, "info", answers=(Answer("Edit", self.toggle_edit),)))
+            text = tr("The source is locked, so that nothing is changed by accident. Ctrl+Shift+E unlocks it.")
+            self.session.tell(Message(text, "info", answers=(Answer(tr("Edit"), self.toggle_edit),)))
 
     def _scroll_to_entry(self) -> None:
         """Put the code in view rather than the front matter."""
@@ -127,11 +143,11 @@ class Source(Editor):
         message = self.session.message
         about_this = message is not None and message.source in (None, self.foreign)
         error = (message.line, message.text) if about_this and message.line else None
-        if error != self._error:
+        # A line that is wrong stays marked when the message is closed: until the text or the recording changes.
+        if error is not None and error != self._error:
             self._error = error
             self._on_found()
-            if error:
-                self.reveal(error[0])
+            self.reveal(error[0])
 
     def _on_found(self) -> None:
         """Mark the line of the message, and the lines of what the checker found in this text."""
@@ -154,7 +170,7 @@ class Source(Editor):
         changed = changed_lines(session.base.text, session.kernel.text) if is_broken else []
         for line in changed:
             was = session.base.text.split("\n")[line - 1].strip()
-            self.marks.setdefault(line, []).append(Mark("changed", f"Changed on purpose; before: {was}"))
+            self.marks.setdefault(line, []).append(Mark("changed", tr("Changed on purpose; before: {was}", was=was)))
         if changed and changed != self._changed:
             self.reveal(changed[0])
         self._changed = changed

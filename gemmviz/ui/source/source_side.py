@@ -4,8 +4,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.source.breaks import BreakBox
+from gemmviz.ui.source.breaks import BreakBox, look_for
 from gemmviz.ui.source.find_bar import FindBar
 from gemmviz.ui.source.findings import Findings
 from gemmviz.ui.source.source import Source
@@ -18,11 +19,11 @@ class Heading(QLabel):
         super().__init__()
         self.setObjectName("heading")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.whole = ""
+        self.whole = self._short = ""
 
-    def say(self, text: str, tip: str) -> None:
-        """Show a name."""
-        self.whole = text
+    def say(self, text: str, tip: str, short: str = "") -> None:
+        """Show a name; `short` is shown where there is no room for all of it."""
+        self.whole, self._short = text, short or text
         self.setToolTip(f"{text}\n{tip}")
         self.setAccessibleName(text)
         self._cut()
@@ -38,7 +39,9 @@ class Heading(QLabel):
 
     def _cut(self) -> None:
         room = self.contentsRect().width() - 16
-        self.setText(self.fontMetrics().elidedText(self.whole, Qt.TextElideMode.ElideMiddle, max(room, 40)))
+        metrics = self.fontMetrics()
+        shown = self.whole if metrics.horizontalAdvance(self.whole) <= room else self._short
+        self.setText(metrics.elidedText(shown, Qt.TextElideMode.ElideMiddle, max(room, 40)))
 
 
 class SourceSide(QWidget):
@@ -64,16 +67,16 @@ class SourceSide(QWidget):
         self.break_box = BreakBox(session)
         self.edit_button = QToolButton()
         self.edit_button.setObjectName("slim")
-        self.edit_button.setText("Edit")
+        self.edit_button.setText(tr("Edit"))
         self.edit_button.setCheckable(True)
-        self.edit_button.setToolTip("Let the source be edited, or lock it (Ctrl+Shift+E)")
-        self.edit_button.setAccessibleName("Edit the source")
+        self.edit_button.setToolTip(tr("Let the source be edited, or lock it (Ctrl+Shift+E)"))
+        self.edit_button.setAccessibleName(tr("Edit the source"))
         self.revert_button = QToolButton()
         self.revert_button.setObjectName("slim")
         self.revert_button.setText("↶")
         self.revert_button.setFixedWidth(30)
-        self.revert_button.setAccessibleName("Back to the text on file")
-        self.revert_button.setToolTip("Back to the text on file (F6); Ctrl+Z brings yours back")
+        self.revert_button.setAccessibleName(tr("Back to the text on file"))
+        self.revert_button.setToolTip(tr("Back to the text on file (F6); Ctrl+Z brings yours back"))
         head = QHBoxLayout()
         head.setContentsMargins(0, 2, 6, 2)
         head.setSpacing(6)
@@ -101,13 +104,24 @@ class SourceSide(QWidget):
     def _name(self) -> None:
         session = self.session
         foreign = self.source.foreign[0] if self.source.foreign else ""
-        name = session.base.path.name + (", broken" if session.breaks else ", edited" * session.unsaved(session.base))
-        self.heading.say(foreign or name, f"{session.base.title}\n{session.base.idea}")
-        self.broken.setText("; ".join(session.kernel.changes) if session.breaks else "")
+        name = session.base.path.name
+        if session.breaks:
+            name = tr("{file}, broken", file=name)
+        elif session.unsaved(session.base):
+            name = tr("{file}, edited", file=name)
+        tip = f"{tr(session.base.title)}\n{tr(session.base.idea)}"
+        self.heading.say(foreign or name, tip, foreign or session.base.path.name)
+        self.broken.setText(self._what_is_broken())
         self.broken.setVisible(bool(session.breaks) and not foreign)
         self.revert_button.setVisible(not foreign and not session.breaks and session.unsaved(session.base))
         self.break_box.setVisible(not foreign and bool(session.base.breaks))
         self.edit_button.setEnabled(not foreign and session.kernel.recordable)
+
+    def _what_is_broken(self) -> str:
+        """Say what was done to the kernel, and what to look for: also to those who do not point at the menu."""
+        session = self.session
+        made = [change for change in session.base.breaks if change.id in session.breaks]
+        return "\n".join(f"≠ {tr(change.title)}\n{look_for(change)}" for change in made)
 
     def _on_edit(self, *_: object) -> None:
         self.source.toggle_edit()

@@ -1,1 +1,1 @@
-"""The stage: the picture of a recording, its caption, its transport and its counters."""
+"""The stage: the picture of a recording, its caption and its transport."""

@@ -2,40 +2,121 @@
 
 import numpy as np
 
+from gemmviz.language import mark, tr, trn
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP, Recording
+from gemmviz.trace.story import KINDS
 from gemmviz.ui.stage.scene import A, B, C
 
 BETWEEN = "  ·  "
 """What stands between the parts of a line."""
+_TILE_TEXTS = {
+    "copy": mark("tile {tile} of {tiles}: loading"),
+    "use": mark("tile {tile} of {tiles}: using"),
+    "direct": mark("part {tile} of {tiles} of K: using"),
+}
+_SECTORS = mark("{cost} sector per warp request"), mark("{cost} sectors per warp request")
+_WAVEFRONTS = mark("{cost} wavefront per warp request"), mark("{cost} wavefronts per warp request")
+_NOW_READS = mark("now: {thread} reads it"), mark("now: {thread} and {more} more read it")
+_NOW_WRITES = mark("now: {thread} writes it"), mark("now: {thread} and {more} more write it")
 
 
-def caption(playable: Playable, step: int) -> str:
-    """Say in one sentence what happens at a step."""
+def caption(playable: Playable, step: int, block: int | None = None) -> str:
+    """Say what happens at a step, in parts that can be left out from the end.
+
+    Parameters
+    ----------
+    playable, step
+        Of what, and when.
+    block
+        Whose copies in flight to count; None: those of all blocks.
+    """
     recording, timeline = playable.recording, playable.timeline
     if not timeline.steps:
-        return "The kernel made no access to memory."
-    rows = timeline.rows(step)
-    log, array = recording.accesses, recording.arrays[int(timeline.array[step])]
-    verb = "write" if timeline.write[step] else "read"
-    head = f"Step {thousands(step + 1)} of {thousands(timeline.steps)}"
+        return tr("The kernel made no access to memory.")
+    parts = [tr("Step {step} of {steps}", step=thousands(step + 1), steps=thousands(timeline.steps))]
+    line = tr("line {line}", line=playable.line(step))
     if recording.backend != "cuda":
-        row, column = (int(v[0]) for v in array.cells(log.element[rows[:1]]))
-        what = f"the loop {verb}s {array.name}[{row}, {column}] = {number(log.value[rows[0]])}"
-        if len(rows) > 1:
-            what = f"{len(rows)} threads {verb} {array.name}"
-        return f"{head}  ·  {what}  ·  line {playable.line(step)}"
-    blocks = len(np.unique(log.block[rows]))
+        return BETWEEN.join([*parts, _loop_text(playable, step), line])
+    tile = tile_text(playable, step)
+    parts += [tile] if tile else []
+    parts += [_threads_text(playable, step), _cost_text(playable, step)]
+    flying = len(playable.flights.at(step, block))
+    if flying:
+        parts.append(trn("{count} copy of the block in flight", "{count} copies of the block in flight", flying))
+    parts += [line, tr("phase {phase}", phase=timeline.phase[step] + 1)]
+    return BETWEEN.join(parts)
+
+
+def tile_text(playable: Playable, step: int) -> str:
+    """Say which tile along K a step belongs to, and what is done with it; empty where there are no tiles."""
+    story, k = playable.story, playable.recording.k
+    tile, kind = int(story.tiles[step]), KINDS[story.kinds[step]]
+    if tile < 0 or not story.depth or (kind == "direct" and story.depth == 1):
+        return ""
+    text = _TILE_TEXTS.get(kind)
+    return tr(text, tile=tile + 1, tiles=-(-k // story.depth)) if text else ""
+
+
+def _loop_text(playable: Playable, step: int) -> str:
+    """Say what a loop on a CPU does at a step."""
+    recording, timeline = playable.recording, playable.timeline
+    rows, log = timeline.rows(step), recording.accesses
+    array, write = recording.arrays[int(timeline.array[step])], bool(timeline.write[step])
+    if len(rows) > 1 and write:
+        return trn("{count} thread writes {array}", "{count} threads write {array}", len(rows), array=array.name)
+    if len(rows) > 1:
+        return trn("{count} thread reads {array}", "{count} threads read {array}", len(rows), array=array.name)
+    row, column = (int(v[0]) for v in array.cells(log.element[rows[:1]]))
+    what = {"array": array.name, "row": row, "column": column, "value": number(log.value[rows[0]])}
+    if write:
+        return tr("the loop writes {array}[{row}, {column}] = {value}", **what)
+    return tr("the loop reads {array}[{row}, {column}] = {value}", **what)
+
+
+def _threads_text(playable: Playable, step: int) -> str:
+    """Say how many threads of how many blocks do what at a step."""
+    recording, timeline = playable.recording, playable.timeline
+    rows = timeline.rows(step)
+    array = recording.arrays[int(timeline.array[step])]
     # A thread may appear twice only when blocks differ: rows are single accesses of single threads.
-    who = f"{len(rows)} thread{'s' * (len(rows) != 1)} in {blocks} block{'s' * (blocks != 1)}"
-    verb += "s" if len(rows) == 1 else ""
-    place = " (shared)" if array.space == "shared" else ""
-    cost = playable.units_per_request(step)
-    unit = ("wavefront" if array.space == "shared" else "sector") + "s" * (cost != 1)
-    return (
-        f"{head}  ·  {who} {verb} {array.name}{place}  ·  {cost:.3g} {unit} per warp request"
-        f"  ·  line {playable.line(step)}  ·  phase {timeline.phase[step] + 1}"
+    blocks = trn("{count} block", "{count} blocks", int(playable.crowd.blocks[step]))
+    who = {"blocks": blocks, "array": array.name}
+    match array.space, bool(timeline.write[step]):
+        case "shared", False:
+            return trn(
+                "{count} thread of {blocks} reads {array} from shared memory",
+                "{count} threads of {blocks} read {array} from shared memory",
+                len(rows),
+                **who,
+            )
+        case "shared", True:
+            return trn(
+                "{count} thread of {blocks} writes {array} to shared memory",
+                "{count} threads of {blocks} write {array} to shared memory",
+                len(rows),
+                **who,
+            )
+        case _, False:
+            return trn(
+                "{count} thread of {blocks} reads {array} from global memory",
+                "{count} threads of {blocks} read {array} from global memory",
+                len(rows),
+                **who,
+            )
+    return trn(
+        "{count} thread of {blocks} writes {array} to global memory",
+        "{count} threads of {blocks} write {array} to global memory",
+        len(rows),
+        **who,
     )
+
+
+def _cost_text(playable: Playable, step: int) -> str:
+    shared = playable.recording.arrays[int(playable.timeline.array[step])].space == "shared"
+    cost = playable.units_per_request(step)
+    one, many = _WAVEFRONTS if shared else _SECTORS
+    return tr(one if cost == 1 else many, cost=f"{cost:.3g}")
 
 
 def about_cell(playable: Playable, array: int, element: int, step: int, block: int) -> str:
@@ -43,52 +124,65 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
     recording = playable.recording
     info, log = recording.arrays[array], recording.accesses
     row, column = (int(v[0]) for v in info.cells(np.array([element])))
-    parts = [f"{info.name}[{row}, {column}]"]
+    name = f"{info.name}[{row}, {column}]"
+    parts = [name]
     if array == C:
         owner, thread = (int(o[row, column]) for o in recording.owners)
         if owner < 0:
-            parts.append("nobody ever writes it")
+            parts.append(tr("nobody ever writes it"))
         elif recording.backend == "cuda":
-            parts[0] += f" of {thread_text(recording, owner, thread)}"
+            parts = [tr("{cell} of {thread}", cell=name, thread=thread_text(recording, owner, thread))]
         elif recording.threads > 1:
-            parts[0] += f" of thread {thread}"
+            parts = [tr("{cell} of thread {thread}", cell=name, thread=thread)]
         if recording.wrong and playable.wrong_from[row, column] <= step:
-            wanted = float(recording.a[row] @ recording.b[:, column])
-            got = float(recording.c[row, column])
-            parts.insert(0, f"WRONG: {number(got) or 'nothing'} instead of {number(wanted)}")
+            parts.insert(0, wrong_text(recording, row, column))
         if owner >= 0:
             parts.append(fed_text(playable, row, column))
     elif info.space == "shared":
-        parts.append(f"bank {element * info.itemsize // 4 % 32} of block {_index(recording.block_index(block))}")
+        bank = element * info.itemsize // 4 % 32
+        parts.append(tr("bank {bank} of block {block}", bank=bank, block=_index(recording.block_index(block))))
     touches = playable.provenance.touched(array, element, block)
     reads = int((~touches.write).sum())
-    parts.append(f"read {reads}×, written {len(touches.rows) - reads}× in all")
+    parts.append(tr("read {reads}×, written {writes}× in all", reads=reads, writes=len(touches.rows) - reads))
     now = touches.rows[touches.steps == step]
     if len(now) and recording.backend == "cuda":
-        verb = "writes" if log.write[now[0]] else "reads"
         first = thread_text(recording, int(log.block[now[0]]), int(log.thread[now[0]]))
-        more = f" and {len(now) - 1} more" if len(now) > 1 else ""
-        parts.append(f"now: {first}{more} {verb if not more else verb[:-1]} it")
-    return "  ·  ".join(parts)
+        one, more = _NOW_WRITES if log.write[now[0]] else _NOW_READS
+        parts.append(tr(one, thread=first) if len(now) == 1 else tr(more, thread=first, more=len(now) - 1))
+    return BETWEEN.join(parts)
+
+
+def wrong_text(recording: Recording, row: int, column: int) -> str:
+    """Say what an element of C holds in the end instead of what it should."""
+    wanted = number(float(recording.a[row] @ recording.b[:, column]))
+    got = number(float(recording.c[row, column]))
+    if not got:
+        return tr("WRONG: nothing instead of {wanted}", wanted=wanted)
+    return tr("WRONG: {got} instead of {wanted}", got=got, wanted=wanted)
 
 
 def fed_text(playable: Playable, row: int, column: int) -> str:
     """Say how many accesses fed an element of C: reads of A and B from global memory, reads of shared memory."""
     fed = playable.provenance.fed(row, column)
-    counts = [("A", fed.reads(A)), ("B", fed.reads(B)), ("shared", fed.shared_reads)]
+    counts = [("A", fed.reads(A)), ("B", fed.reads(B)), (tr("shared"), fed.shared_reads)]
     said = ", ".join(f"{name} {thousands(len(rows))}×" for name, rows in counts if len(rows))
+    if fed.unknown and said:
+        return tr("fed by {reads} and values in shared memory whose origin cannot be told", reads=said)
     if fed.unknown:
-        return f"fed by {said + ' and ' if said else ''}values in shared memory whose origin cannot be told"
+        return tr("fed by values in shared memory whose origin cannot be told")
     if not said:
-        return "no read of its row of A or its column of B fed it"
-    return f"fed by {said}{', read by its warp' if fed.by_warp else ''}"
+        return tr("no read of its row of A or its column of B fed it")
+    return tr("fed by {reads}, read by its warp", reads=said) if fed.by_warp else tr("fed by {reads}", reads=said)
 
 
 def thread_text(recording: Recording, block: int, thread: int) -> str:
     """Name a thread: block, thread, warp and lane."""
-    return (
-        f"block {_index(recording.block_index(block))}, thread {_index(recording.thread_index(thread))}, "
-        f"warp {thread // WARP}, lane {thread % WARP}"
+    return tr(
+        "block {block}, thread {thread}, warp {warp}, lane {lane}",
+        block=_index(recording.block_index(block)),
+        thread=_index(recording.thread_index(thread)),
+        warp=thread // WARP,
+        lane=thread % WARP,
     )
 
 
@@ -109,14 +203,26 @@ def thousands(value: int) -> str:
     return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
-def provenance(playable: Playable) -> list[str]:
-    """Say where the picture comes from, and whether what was recorded is right: from the longest wording on."""
+def provenance(playable: Playable, outdated: bool = False) -> list[str]:
+    """Say where the picture comes from, and whether what was recorded is right: from the longest wording on.
+
+    ``outdated``: it comes from another text, size or parameters than those that are chosen now.
+    """
     recording = playable.recording
-    verdict = "right" if recording.wrong == 0 else f"{recording.wrong} elements WRONG"
     digest = recording.sha256[:8]
+    if outdated:
+        return [
+            tr("recorded before ({digest}), not from what is chosen now", digest=digest),
+            tr("recorded before ({digest})", digest=digest),
+            tr("recorded before"),
+        ]
+    verdict = tr("right")
+    if recording.wrong:
+        verdict = trn("{count} element WRONG", "{count} elements WRONG", recording.wrong)
+    said = {"digest": digest, "verdict": verdict}
     return [
-        f"recorded from this source ({digest}){BETWEEN}C checked: {verdict}",
-        f"recorded ({digest}){BETWEEN}C {verdict}",
-        f"recorded, C {verdict}",
-        "recorded" if recording.wrong == 0 else "WRONG",
+        tr("recorded from this source ({digest})  ·  C checked: {verdict}", **said),
+        tr("recorded ({digest})  ·  C {verdict}", **said),
+        tr("recorded, C {verdict}", **said),
+        tr("recorded") if recording.wrong == 0 else tr("WRONG"),
     ]

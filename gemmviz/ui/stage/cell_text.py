@@ -9,17 +9,23 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPixmap
 
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP
-from gemmviz.ui.stage import scene
 from gemmviz.ui.stage.caption import number
+from gemmviz.ui.stage.colours import values
+from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
-from gemmviz.ui.theme import Theme, ink
+from gemmviz.ui.stage.touched import covered
+from gemmviz.ui.theme import Theme
 
-_LEGIBLE = 15.0
+_LEGIBLE = 14.0
 BANK_LABEL = 36.0
 # In smaller cells there is room for one text: the lane that accesses the cell now says more than its value.
 _BESIDE_VALUE, _LANE_LEGIBLE = 26.0, 20.0
-_SMALLEST = 9
-_MOST_VALUES = 6000
+_SMALLEST, _LARGEST = 9, 28  # a larger font than usual may go beyond
+_MOST_VALUES = 3000
+_MOST_GLYPHS = 4096
+# Relative luminance of a channel's value (WCAG 2), and the luminance on which black and white have the same contrast.
+_LINEAR = np.array([c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in range(256)])
+_MIDDLE = (1.05 * 0.05) ** 0.5 - 0.05
 
 
 class CellText:
@@ -33,25 +39,32 @@ class CellText:
         The colours.
     font
         The base font.
+    vector
+        Draw texts as texts, and not from a cache of pictures.
     """
 
-    def __init__(self, playable: Playable, theme: Theme, font: QFont) -> None:
+    def __init__(self, playable: Playable, theme: Theme, font: QFont, vector: bool = False) -> None:
         self._playable = playable
         self._theme = theme
         self._font = font
-        self._glyphs: dict[tuple[str, str, int], QPixmap] = {}
+        self._height = QFontMetricsF(font).height()
+        self._vector = vector
+        self._glyphs: dict[tuple[str, str, int], tuple[QPixmap, float, float]] = {}
+        self._values: dict[int, tuple[Any, list[list[str]]]] = {}
+        timeline = playable.timeline
+        self._writes = [
+            np.flatnonzero((timeline.array == i) & timeline.write) for i in range(len(playable.recording.arrays))
+        ]
 
-    def draw(
-        self, painter: QPainter, panel: Panel, visible: QRectF, step: int, block: int, image: Any, ratio: float
-    ) -> None:
+    def draw(self, painter: QPainter, panel: Panel, visible: QRectF, moment: Moment, image: Any, ratio: float) -> None:
         """Write into the visible cells of a panel.
 
         Parameters
         ----------
         painter, panel, visible
             Where.
-        step, block
-            When, and of which block.
+        moment
+            When, and of which block and warp.
         image
             uint8 (rows, columns, 4), the colours of the cells: each text is dark or light after its cell.
         ratio
@@ -66,40 +79,62 @@ class CellText:
         if (last_row - first_row) * (last_column - first_column) > _MOST_VALUES:
             return
         part = (slice(first_row, last_row), slice(first_column, last_column))
-        matrix = scene.values(self._playable, panel.array, step, block)[part].tolist()
-        colours = image[part][..., :3].tolist()
-        size = int(min(panel.cell * 0.54, 28))
+        matrix = self._values_at(panel.array, moment.step, moment.block, part)
+        inks = inks_on(self._theme, image[part]).tolist()
+        # In small cells the text takes what room there is.
+        size = int(min(max(panel.cell * 0.54, min(panel.cell * 0.66, 12)), max(_LARGEST, 1.6 * self._height)))
         small = max(_SMALLEST, int(panel.cell * 0.18))
         info = self._playable.recording.arrays[panel.array]
         banks = info.space == "shared" and panel.cell >= BANK_LABEL
-        lanes = lanes_at(self._playable, panel.array, step, block) if panel.cell >= _LANE_LEGIBLE else {}
+        lanes: dict[int, str] = {}
+        if panel.cell >= _LANE_LEGIBLE:
+            lanes = lanes_at(self._playable, panel.array, moment.step, moment.block, moment.warp)
         beside = panel.cell >= _BESIDE_VALUE
-        for i, (row, hues) in enumerate(zip(matrix, colours, strict=True), first_row):
-            for j, (value, hue) in enumerate(zip(row, hues, strict=True), first_column):
+        for i, (row, row_inks) in enumerate(zip(matrix, inks, strict=True), first_row):
+            for j, (said, shade) in enumerate(zip(row, row_inks, strict=True), first_column):
                 x, y = panel.x + j * panel.cell, panel.y + i * panel.cell
-                shade = ink(self._theme, tuple(hue))
                 lane = lanes.get(i * panel.columns + j, "")
                 if (len(lane) + 0.5) * 0.6 * (small if beside else _SMALLEST) > panel.cell:
                     lane = ""  # nobody could read it
-                text = number(value) if beside or not lane else lane
+                text = said if beside or not lane else lane
                 if text:
                     fit = min(size, int(panel.cell * (1.45 if beside or not lane else 1.25) / len(text)))
                     up = panel.cell * 0.1 if banks or (lane and beside) else 0
                     self._stamp(painter, text, shade, fit, x + panel.cell / 2, y + panel.cell / 2 - up, ratio)
                 low = y + panel.cell - small * 0.8
                 if banks:
-                    bank = (i * panel.columns + j) * info.itemsize // 4 % 32
-                    self._stamp(painter, str(bank), shade, small, x + panel.cell - small * 0.9, low, ratio)
+                    bank = str((i * panel.columns + j) * info.itemsize // 4 % 32)
+                    # The lanes that access the cell now say more than its bank, which is always the same.
+                    if (len(lane) + len(bank) + 1) * 0.6 * small <= panel.cell:
+                        self._stamp(painter, bank, shade, small, x + panel.cell - small * 0.9, low, ratio)
                 if lane and beside:
                     self._stamp(painter, lane, shade, small, x + small * (0.35 * len(lane) + 0.3), low, ratio)
 
+    def _values_at(self, array: int, step: int, block: int, part: tuple[slice, slice]) -> list[list[str]]:
+        """Return what some cells hold, as texts; it changes with the writes to the array only."""
+        key = int(np.searchsorted(self._writes[array], step, side="right")), block, part
+        kept = self._values.get(array)
+        if kept is None or kept[0] != key:
+            found = values(self._playable, array, step, block)[part].tolist()
+            kept = self._values[array] = key, [[number(value) for value in row] for row in found]
+        return kept[1]
+
     def _stamp(self, painter: QPainter, text: str, colour: str, size: int, x: float, y: float, ratio: float) -> None:
         """Draw a short text centred at a point, from a cache: a pixmap is many times faster than laying text out."""
+        if self._vector:
+            font = self._sized(size)
+            painter.setFont(font)
+            painter.setPen(QColor(colour))
+            metrics = QFontMetricsF(font)
+            middle = (metrics.ascent() - metrics.descent()) / 2
+            painter.drawText(QPointF(x - metrics.horizontalAdvance(text) / 2, y + middle), text)
+            return
         key = (text, colour, size)
-        pixmap = self._glyphs.get(key)
-        if pixmap is None:
-            font = QFont(self._font)
-            font.setPixelSize(max(size, 6))
+        glyph = self._glyphs.get(key)
+        if glyph is None:
+            if len(self._glyphs) > _MOST_GLYPHS:
+                self._glyphs.clear()  # sums of a long run: each text is seen once and never again
+            font = self._sized(size)
             metrics = QFontMetricsF(font)
             width, height = metrics.horizontalAdvance(text) + 2, metrics.height()
             pixmap = QPixmap(int(np.ceil(width * ratio)), int(np.ceil(height * ratio)))
@@ -110,21 +145,47 @@ class CellText:
             into.setPen(QColor(colour))
             into.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, text)
             into.end()
-            self._glyphs[key] = pixmap
-        at = pixmap.deviceIndependentSize()
-        painter.drawPixmap(QPointF(round(x - at.width() / 2), round(y - at.height() / 2)), pixmap)
+            size_drawn = pixmap.deviceIndependentSize()
+            glyph = self._glyphs[key] = pixmap, size_drawn.width() / 2, size_drawn.height() / 2
+        painter.drawPixmap(QPointF(round(x - glyph[1]), round(y - glyph[2])), glyph[0])
+
+    def _sized(self, size: int) -> QFont:
+        font = QFont(self._font)
+        font.setPixelSize(max(size, 6))
+        return font
 
 
-def lanes_at(playable: Playable, array: int, step: int, block: int) -> dict[int, str]:
-    """Return, by drawn cell, which lanes of the block's first warp access it at a step, in a few letters.
+def inks_on(theme: Theme, colours: Any) -> Any:
+    """Return the text colour that reads better on each of many cells: `gemmviz.ui.theme.ink`, for all at once.
+
+    Parameters
+    ----------
+    theme
+        Whose inks.
+    colours
+        uint8 (rows, columns, 3 or more).
+
+    Returns
+    -------
+    ndarray
+        Texts (rows, columns) such as ``"#000000"``.
+    """
+    luminance = (
+        _LINEAR[colours[..., 0]] * 0.2126 + _LINEAR[colours[..., 1]] * 0.7152 + _LINEAR[colours[..., 2]] * 0.0722
+    )
+    return np.where(luminance > _MIDDLE, theme.ink_dark, theme.ink_light)
+
+
+def lanes_at(playable: Playable, array: int, step: int, block: int, warp: int) -> dict[int, str]:
+    """Return, by drawn cell, which lanes of a block's warp access it at a step, in a few letters.
 
     For a fragment of the tensor cores this is who loads or stores which element of it.
     """
     recording = playable.recording
     if recording.backend != "cuda" or not playable.timeline.steps or int(playable.timeline.array[step]) != array:
         return {}
-    rows = playable.warp_rows(step, block, 0)
-    cells, place = scene.covered(playable, array, rows)
+    rows = playable.warp_rows(step, block, warp)
+    cells, place = covered(playable, array, rows)
     lanes = recording.accesses.thread[rows][place] % WARP
     found: dict[int, set[int]] = defaultdict(set)
     for cell, lane in zip(cells.tolist(), lanes.tolist(), strict=True):

@@ -1,17 +1,14 @@
-"""The part of the stage that stays while a recording plays: grids, block borders, titles, indices, dimension lines."""
+"""What is written beside the arrays, and stays while a recording plays: titles, indices, dimension lines."""
 
-import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
+from gemmviz.language import tr
 from gemmviz.trace.recording import Recording
 from gemmviz.ui.stage import scene
 from gemmviz.ui.stage.cell_text import BANK_LABEL
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.theme import Theme
-
-# Below this the lines would take more of a cell than they leave.
-_GRID_FROM = 6.0
 
 
 def draw(painter: QPainter, placed: list[Panel], block: int, recording: Recording, theme: Theme, font: QFont) -> None:
@@ -32,7 +29,6 @@ def draw(painter: QPainter, placed: list[Panel], block: int, recording: Recordin
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     labels = _Labels(recording, theme, font)
     for panel in placed:
-        labels.grid(painter, panel)
         labels.title(painter, panel)
     labels.axes(painter, placed)
     labels.shared_heading(painter, placed, block)
@@ -42,38 +38,6 @@ class _Labels:
     def __init__(self, recording: Recording, theme: Theme, font: QFont) -> None:
         self.recording, self.theme, self.font = recording, theme, font
         self.metrics = QFontMetricsF(font)
-
-    def grid(self, painter: QPainter, panel: Panel) -> None:
-        if panel.cell >= _GRID_FROM:
-            pen = QPen(QColor(self.theme.grid), 1 if panel.cell < 40 else 1.5)
-            painter.setPen(pen)
-            for column in range(panel.columns + 1):
-                x = panel.x + column * panel.cell
-                painter.drawLine(QPointF(x, panel.y), QPointF(x, panel.y + panel.height))
-            for row in range(panel.rows + 1):
-                y = panel.y + row * panel.cell
-                painter.drawLine(QPointF(panel.x, y), QPointF(panel.x + panel.width, y))
-        if panel.array == scene.C:
-            self._block_borders(painter, panel)
-
-    def _block_borders(self, painter: QPainter, panel: Panel) -> None:
-        """Draw a line between neighbours in C that belong to different blocks."""
-        recording = self.recording
-        if recording.blocks < 2:
-            return
-        owner, _ = recording.owners
-        painter.setPen(QPen(QColor(self.theme.text), 1.4))
-        # Blocks are nearly always rectangles: merge each row of borders into the longest lines.
-        for vertical in (False, True):
-            matrix = owner.T if vertical else owner
-            for i in range(1, matrix.shape[0]):
-                differ = np.flatnonzero(np.diff(np.concatenate(([0], matrix[i] != matrix[i - 1], [0])).astype(np.int8)))
-                for begin, end in differ.reshape(-1, 2):
-                    a, b, c = begin * panel.cell, end * panel.cell, i * panel.cell
-                    if vertical:
-                        painter.drawLine(QPointF(panel.x + c, panel.y + a), QPointF(panel.x + c, panel.y + b))
-                    else:
-                        painter.drawLine(QPointF(panel.x + a, panel.y + c), QPointF(panel.x + b, panel.y + c))
 
     def title(self, painter: QPainter, panel: Panel) -> None:
         info = self.recording.arrays[panel.array]
@@ -96,7 +60,9 @@ class _Labels:
         if not tiles:
             return
         x, y, _ = self.recording.block_index(block)
-        text = f"shared memory of block ({x}, {y})" + ("; small figures: bank" if tiles[0].cell >= BANK_LABEL else "")
+        text = tr("shared memory of block ({x}, {y})", x=x, y=y)
+        if tiles[0].cell >= BANK_LABEL:
+            text = tr("shared memory of block ({x}, {y}); small figures: bank", x=x, y=y)
         height = self.metrics.height()
         width = self.metrics.horizontalAdvance(text) + 4
         left, right = min(t.x for t in tiles), max(t.x + t.width for t in tiles)

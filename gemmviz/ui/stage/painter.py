@@ -1,47 +1,30 @@
 """Draws the stage with a QPainter: the same code paints the window, a PNG and any other Qt paint device.
 
-Back to front: cells (one RGBA image per array), grid and labels (cached until the view changes), accesses of this step,
-selection, values.
+Back to front: background and labels (cached until the view changes), cells (one image per array), lines between cells,
+accesses of this step, copies in flight, selection, values.
 """
 
-from dataclasses import dataclass, field
+from math import ceil
 from typing import Any
 
-import numpy as np
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap, QRegion
 
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.stage import labels, scene
+from gemmviz.ui.stage import hops, in_flight, labels, legend, scene, vector
+from gemmviz.ui.stage.borders import Borders
 from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, provenance
 from gemmviz.ui.stage.cell_text import CellText
+from gemmviz.ui.stage.colours import Colours, Image
+from gemmviz.ui.stage.marks import Marks
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.related import Related, related, touched_by_warp
 from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.touched import Touched
+from gemmviz.ui.stage.view import View
 from gemmviz.ui.theme import Theme
 
-_MOST_OUTLINES = 600
-_MOST_CROSSES = 4096
-_SMALLEST_FRAMED = 2.0
-
-
-@dataclass(frozen=True)
-class View:
-    """What part of the stage is seen: zoom about the origin, then a shift in pixels."""
-
-    zoom: float = 1.0
-    dx: float = 0.0
-    dy: float = 0.0
-
-
-@dataclass(frozen=True)
-class Moment:
-    """Everything that the picture depends on besides recording, theme and size."""
-
-    step: int = 0
-    block: int = 0
-    cell: tuple[int, int] | None = None
-    trail: int = 4
-    view: View = field(default_factory=View)
-    warp: int = 0
+__all__ = ["Moment", "StagePainter", "View", "blank"]
 
 
 class StagePainter:
@@ -55,16 +38,26 @@ class StagePainter:
         The colours.
     font
         The base font; its pixel size sets all labels.
+    vector
+        Draw cells as rectangles and texts as texts, for a device that keeps them so (SVG); slower.
     """
 
-    def __init__(self, playable: Playable, theme: Theme, font: QFont) -> None:
+    def __init__(self, playable: Playable, theme: Theme, font: QFont, vector: bool = False) -> None:
         self.playable = playable
         self.theme = theme
         self.font = QFont(font)
         self.metrics = QFontMetricsF(self.font)
-        self._colours = scene.Colours(playable, theme)
-        self._text = CellText(playable, theme, self.font)
+        self.vector = vector
+        self.captioned = True
+        """Whether the foot says what happens; where that stands elsewhere in larger type, it has the legend alone."""
+        self.touched = Touched(playable)
+        self._colours = Colours(playable, theme, self.touched)
+        self._text = CellText(playable, theme, self.font, vector)
+        self._marks = Marks(playable, theme, self.touched, self._colours)
+        self._borders = Borders(playable.recording, theme)
         self._labels: tuple[Any, QPixmap] | None = None
+        self._related: tuple[Any, Related] | None = None
+        self._caption: tuple[Any, str] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
         """Return where every array stands when painted into `rect`."""
@@ -73,150 +66,111 @@ class StagePainter:
         placed = scene.panels(self.playable.recording, rect.width(), rect.height() - head - foot, font)
         return [p.moved(1, 0, head).moved(view.zoom, view.dx, view.dy) for p in placed]
 
+    def seen(self, rect: QRectF) -> QRectF:
+        """Return the part of `rect` that shows the arrays: all but the head and the foot."""
+        # On whole pixels: with a clip between two pixels, Qt draws everything several times slower.
+        return QRectF(rect.adjusted(0, self._head(), 0, -self._foot()).toAlignedRect())
+
     def _head(self) -> float:
-        return self.metrics.height() * 1.6
+        return self.metrics.height() * 1.4
 
     def _foot(self) -> float:
-        return self.metrics.height() * 3.1
+        return self.metrics.height() * (2.7 if self.captioned else 1.4)
 
     def paint(self, painter: QPainter, rect: QRectF, moment: Moment, ratio: float = 1.0) -> None:
         """Paint the stage at a moment into `rect`; `ratio` is device pixels per pixel."""
         painter.setFont(self.font)
-        painter.fillRect(rect, QColor(self.theme.background))
-        placed = self.panels(rect, moment.view)
-        painter.save()
-        middle = rect.adjusted(0, self._head(), 0, -self._foot())
-        painter.setClipRect(middle)
-        images = [self._colours.image(p.array, moment.step, moment.block, moment.trail) for p in placed]
-        for panel, image in zip(placed, images, strict=True):
-            rows, columns = image.shape[:2]
-            picture = QImage(image.data, columns, rows, columns * 4, QImage.Format.Format_RGBX8888)
-            painter.drawImage(QRectF(panel.x, panel.y, panel.width, panel.height), picture)
+        placed, seen = self.panels(rect, moment.view), self.seen(rect)
         self._draw_labels(painter, rect, placed, moment, ratio)
-        for panel in placed:
-            self._draw_held(painter, panel, moment)
-            self._draw_sectors(painter, panel, moment)
-            self._draw_accesses(painter, panel, moment)
-            self._draw_wrong(painter, panel, moment)
-            self._draw_selection(painter, panel, placed, moment)
+        painter.save()
+        painter.setClipRect(seen)
+        near = self._near(moment)
+        images = [self._draw_cells(painter, panel, seen, moment, near, ratio) for panel in placed]
+        self._borders.draw(painter, placed, seen)
+        self._marks.draw(painter, placed, seen, moment)
+        in_flight.draw(painter, placed, moment, self.playable, self.theme, self.font)
         for panel, image in zip(placed, images, strict=True):
-            self._text.draw(painter, panel, middle, moment.step, moment.block, image, ratio)
+            if image is not None:
+                self._text.draw(painter, panel, seen, moment, image, ratio)
+        hops.draw(painter, placed, moment, self.playable, self.theme, self.font)
         painter.restore()
-        self._draw_head(painter, rect)
+        if self.vector:
+            # A file of lines knows no clip: what reaches beyond the arrays' part is covered.
+            for part in (QRectF(rect.topLeft(), seen.topRight()), QRectF(seen.bottomLeft(), rect.bottomRight())):
+                painter.fillRect(part, QColor(self.theme.background))
+        self._draw_head(painter, rect, moment)
         self._draw_foot(painter, rect, moment)
 
     # Labels: everything that changes with the view only
 
     def _draw_labels(self, painter: QPainter, rect: QRectF, placed: list[Panel], moment: Moment, ratio: float) -> None:
+        if self.vector:
+            painter.fillRect(rect, QColor(self.theme.background))
+            painter.save()
+            painter.setClipRect(self.seen(rect))
+            labels.draw(painter, placed, moment.block, self.playable.recording, self.theme, self.font)
+            painter.restore()
+            return
         key = (rect.width(), rect.height(), moment.view, moment.block, ratio)
         if self._labels is None or self._labels[0] != key:
-            pixmap = QPixmap(int(rect.width() * ratio), int(rect.height() * ratio))
+            pixmap = QPixmap(ceil(rect.width() * ratio), ceil(rect.height() * ratio))
             pixmap.setDevicePixelRatio(ratio)
-            pixmap.fill(Qt.GlobalColor.transparent)
+            # With the background, so that the picture is a copy of it and not a mixture with it.
+            pixmap.fill(QColor(self.theme.background))
             into = QPainter(pixmap)
+            into.setClipRect(self.seen(QRectF(0, 0, rect.width(), rect.height())))
             labels.draw(into, placed, moment.block, self.playable.recording, self.theme, self.font)
             into.end()
             self._labels = (key, pixmap)
-        painter.drawPixmap(rect.topLeft(), self._labels[1])
+        # Memory is what a large picture costs: what the cells will cover is left out.
+        bare = QRegion(rect.toAlignedRect())
+        for panel in placed:
+            inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(self.seen(rect))
+            bare -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
+        for part in bare:
+            box = QRectF(part).intersected(rect)
+            at = box.translated(-rect.topLeft())
+            source = QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)
+            painter.drawPixmap(box, self._labels[1], source)
 
     # What changes with the step
 
-    def _draw_held(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
-        """Outline the tile of A or B that the chosen block holds in shared memory, and the block itself in C."""
-        recording = self.playable.recording
-        pen = QPen(QColor(self.theme.selection), 2)
-        pen.setStyle(Qt.PenStyle.DashLine)
-        if panel.array in (scene.A, scene.B):
-            info = recording.arrays[panel.array]
-            for part in scene.held_tiles(self.playable, panel.array, moment.step, moment.block):
-                r, c = info.cells(part)
-                self._box(painter, panel, r, c, pen)
-        elif panel.array == scene.C and recording.blocks > 1:
-            r, c = np.nonzero(recording.owners[0] == moment.block)
-            if len(r):
-                self._box(painter, panel, r, c, pen)
+    def _near(self, moment: Moment) -> Related | None:
+        """Return what is not dimmed; None where nothing is."""
+        frozen = (moment.step, moment.block, moment.warp) if moment.frozen else None
+        if moment.cell is None and frozen is None:
+            return None
+        key = frozen or (moment.cell, moment.block)
+        if self._related is None or self._related[0] != key:
+            if frozen is not None:
+                self._related = key, touched_by_warp(self.playable, *frozen)
+            elif moment.cell is not None:
+                self._related = key, related(self.playable, moment.cell, moment.block)
+        return self._related[1] if self._related else None
 
-    def _box(self, painter: QPainter, panel: Panel, rows: Any, columns: Any, pen: QPen) -> None:
-        painter.setPen(pen)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        x, y = panel.x + columns.min() * panel.cell, panel.y + rows.min() * panel.cell
-        painter.drawRect(QRectF(x, y, (np.ptp(columns) + 1) * panel.cell, (np.ptp(rows) + 1) * panel.cell))
-
-    def _draw_sectors(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
-        """Frame the sectors that the first warp of the chosen block moves at this step."""
-        moved = scene.sectors(self.playable, panel.array, moment.step, moment.block)
-        if not len(moved) or panel.cell < _SMALLEST_FRAMED:
-            return
-        info = self.playable.recording.arrays[panel.array]
-        colour = self.theme.write if self.playable.timeline.write[moment.step] else self.theme.read
-        pen = QPen(QColor(colour), 1.5)
-        for sector in moved:
-            r, c = info.cells(sector[sector < info.size])
-            # A sector may begin in one row and end in the next.
-            for line in np.unique(c if info.column_major else r):
-                inside = (c if info.column_major else r) == line
-                self._box(painter, panel, r[inside], c[inside], pen)
-
-    def _draw_accesses(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
-        """Outline the cells accessed at this step: a thin frame for a read, a thick one for a write."""
-        info = self.playable.recording.arrays[panel.array]
-        if panel.cell < 9:
-            return
-        heat, write = scene.glow(
-            self.playable, panel.array, moment.step, moment.block if info.space == "shared" else None, 1
-        )
-        if heat is None:
-            return
-        cells = np.flatnonzero(heat)
-        if len(cells) > _MOST_OUTLINES:
-            return
-        is_write = bool(write[cells[0]])
-        width = min(2.6, panel.cell / 9) if is_write else min(1.4, panel.cell / 14)
-        pen = QPen(QColor(self.theme.text), width)
-        pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
-        painter.setPen(pen)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        inset = width / 2 + 0.5
-        side = panel.cell - 2 * inset
-        painter.drawRects(
-            [
-                QRectF(panel.x + column * panel.cell + inset, panel.y + row * panel.cell + inset, side, side)
-                for row, column in (divmod(cell, panel.columns) for cell in cells.tolist())
-            ]
-        )
-
-    def _draw_wrong(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
-        """Cross out the elements of C that are wrong and stay so."""
-        if panel.array != scene.C or not self.playable.recording.wrong or panel.cell < _SMALLEST_FRAMED:
-            return
-        rows, columns = np.nonzero(self.playable.wrong_from <= moment.step)
-        if len(rows) > _MOST_CROSSES:
-            return
-        width, side = max(1.2, panel.cell / 16), panel.cell
-        # With a rim, to be seen on cells of any colour.
-        for pen in (QPen(QColor(self.theme.background), width + 2), QPen(QColor(self.theme.bad), width)):
-            painter.setPen(pen)
-            for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
-                _cross(painter, QRectF(panel.x + column * side, panel.y + row * side, side, side))
-
-    def _draw_selection(self, painter: QPainter, panel: Panel, placed: list[Panel], moment: Moment) -> None:
-        if moment.cell is None or moment.cell[0] != panel.array:
-            return
-        info = self.playable.recording.arrays[panel.array]
-        row, column = (int(v[0]) for v in info.cells(np.array([moment.cell[1]])))
-        pen = QPen(QColor(self.theme.selection), 2)
-        if panel.array == scene.C:
-            a, b = placed[0], placed[1]
-            painter.setPen(pen)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(a.x, a.y + row * a.cell, a.width, a.cell))
-            painter.drawRect(QRectF(b.x + column * b.cell, b.y, b.cell, b.height))
-        pen.setWidthF(3)
-        self._box(painter, panel, np.array([row]), np.array([column]), pen)
+    def _draw_cells(
+        self, painter: QPainter, panel: Panel, seen: QRectF, moment: Moment, near: Related | None, ratio: float
+    ) -> Image | None:
+        """Draw the cells of a panel; return their colours as long as each is seen on its own."""
+        box = QRectF(panel.x, panel.y, panel.width, panel.height)
+        if not box.intersects(seen):
+            return None
+        side = panel.cell * ratio
+        shrink = 1 if side >= 1 or self.vector else ceil(1 / side)
+        image = self._colours.image(panel.array, moment.step, moment.block, moment.trail, moment.warp, near, shrink)
+        if self.vector:
+            vector.draw_cells(painter, panel, seen, image)
+            return image
+        rows, columns = image.shape[:2]
+        # At the far edges, cells that share a pixel may reach beyond the array: the picture is that much larger.
+        whole = QRectF(panel.x, panel.y, columns * shrink * panel.cell, rows * shrink * panel.cell)
+        picture = QImage(image.data, columns, rows, columns * 4, QImage.Format.Format_RGBX8888)
+        painter.drawImage(whole, picture)
+        return image if shrink == 1 else None
 
     # Head and foot
 
-    def _draw_head(self, painter: QPainter, rect: QRectF) -> None:
+    def _draw_head(self, painter: QPainter, rect: QRectF, moment: Moment) -> None:
         recording = self.playable.recording
         height = self.metrics.height()
         line = QRectF(rect.left() + height * 0.6, rect.top(), rect.width() - height * 1.2, self._head())
@@ -228,35 +182,38 @@ class StagePainter:
         painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
         room = line.width() - QFontMetricsF(bold).horizontalAdvance(title) - 24
         painter.setFont(self.font)
-        painter.setPen(QColor(self.theme.good if recording.wrong == 0 else self.theme.bad))
+        judged = self.theme.good if recording.wrong == 0 else self.theme.bad
+        painter.setPen(QColor(self.theme.muted if moment.outdated else judged))
         mark = "✓ " if recording.wrong == 0 else "✗ "
-        said = provenance(self.playable)
+        said = provenance(self.playable, moment.outdated)
         text = next((mark + s for s in said if self.metrics.horizontalAdvance(mark + s) <= room), mark)
         painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _draw_foot(self, painter: QPainter, rect: QRectF, moment: Moment) -> None:
         height = self.metrics.height()
         top = rect.bottom() - self._foot()
-        left, width = rect.left() + height * 0.6, rect.width() - height * 1.2
+        line = QRectF(rect.left() + height * 0.6, top, rect.width() - height * 1.2, height * 1.3)
         painter.setPen(QColor(self.theme.text))
-        say = self._fitting(caption(self.playable, moment.step), width)
-        line = QRectF(left, top, width, height * 1.5)
-        painter.drawText(
-            line,
-            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
-            self.metrics.elidedText(say, Qt.TextElideMode.ElideRight, width),
-        )
-        line.translate(0, height * 1.5)
+        if self.captioned:
+            self._say(painter, line, self.said(moment))
+            line.translate(0, height * 1.3)
         if moment.cell is not None:
             painter.setPen(QColor(self.theme.accent))
-            say = self._fitting(about_cell(self.playable, *moment.cell, moment.step, moment.block), width)
-            painter.drawText(
-                line,
-                Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
-                self.metrics.elidedText(say, Qt.TextElideMode.ElideRight, width),
-            )
+            self._say(painter, line, about_cell(self.playable, *moment.cell, moment.step, moment.block))
         else:
-            self._legend(painter, line)
+            shown = legend.entries(self.playable, self.theme, moment.warp)
+            legend.draw(painter, line, shown, self.theme, self.metrics)
+
+    def said(self, moment: Moment) -> str:
+        """Return the sentence about a moment's step."""
+        key = moment.step, moment.block
+        if self._caption is None or self._caption[0] != key:
+            self._caption = key, caption(self.playable, moment.step, moment.block)
+        return self._caption[1]
+
+    def _say(self, painter: QPainter, line: QRectF, text: str) -> None:
+        text = self.metrics.elidedText(self._fitting(text, line.width()), Qt.TextElideMode.ElideRight, line.width())
+        painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _fitting(self, text: str, width: float) -> str:
         """Leave out the last parts of a line that is too long: what matters most stands first."""
@@ -264,54 +221,6 @@ class StagePainter:
         while len(parts) > 1 and self.metrics.horizontalAdvance(BETWEEN.join(parts)) > width:
             parts.pop()
         return BETWEEN.join(parts)
-
-    def _legend(self, painter: QPainter, line: QRectF) -> None:
-        theme, recording = self.theme, self.playable.recording
-        height = self.metrics.height()
-        entries: list[tuple[QColor, float, str]] = [
-            (QColor(theme.read), 1.2, "read"),
-            (QColor(theme.write), 3.0, "written"),
-        ]
-        if recording.wrong:
-            entries.append((QColor(0, 0, 0, 0), -3.0, "wrong"))
-        if recording.backend == "cuda":
-            hue = QColor(*theme.owner(0, 0))
-            entries.append((hue, 0.0, "owner; faint: not written"))
-            entries.append((QColor(0, 0, 0, 0), -1.0, "chosen block, its tiles"))
-            entries.append((QColor(0, 0, 0, 0), -2.0, "its warp 0: sectors, lanes (L; zoom in)"))
-        elif recording.threads > 1:
-            entries.append((QColor(*theme.owner(1, 0)), 0.0, "C already written, by thread"))
-        else:
-            light = QColor(*self._colours.written_by_loop)
-            entries.append((light, 0.0, "C already written"))
-        x = line.left()
-        size = height * 0.8
-        for colour, frame, text in entries:
-            if x + size + 6 + self.metrics.horizontalAdvance(text) > line.right():
-                break  # half a legend entry says nothing
-            box = QRectF(x, line.center().y() - size / 2, size, size)
-            painter.fillRect(box, colour)
-            if frame:
-                pen = QPen(QColor(theme.read if frame == -2 else theme.selection), 2 if frame < 0 else frame)
-                if frame == -1:
-                    pen.setStyle(Qt.PenStyle.DashLine)
-                painter.setPen(pen)
-                if frame == -3:
-                    painter.setPen(QPen(QColor(theme.bad), 2))
-                    _cross(painter, box)
-                else:
-                    painter.drawRect(box.adjusted(1, 1, -1, -1))
-            x += size + 6
-            painter.setPen(QColor(theme.muted))
-            room = QRectF(x, line.top(), line.right() - x, line.height())
-            painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
-            x += self.metrics.horizontalAdvance(text) + height * 0.75
-
-
-def _cross(painter: QPainter, box: QRectF) -> None:
-    inner = box.adjusted(box.width() / 8, box.height() / 8, -box.width() / 8, -box.height() / 8)
-    painter.drawLine(inner.topLeft(), inner.bottomRight())
-    painter.drawLine(inner.topRight(), inner.bottomLeft())
 
 
 def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -> None:

@@ -4,44 +4,57 @@ from time import perf_counter
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QColor, QFocusEvent, QFont, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gemmviz.session import Session
+from gemmviz.language import tr
 from gemmviz.trace.recording import Recording
 from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank
+from gemmviz.ui.stage.player import Player
 from gemmviz.ui.stage.scene import C, Panel
-from gemmviz.ui.theme import THEMES
+from gemmviz.ui.stage.view import kept_in_sight
+from gemmviz.ui.theme import THEMES, Theme
 
 _CLICK = 4
+_KEY_ZOOM, _WHEEL_ZOOM = 1.4, 1.2
+_TO_MIDDLE = 0.5  # of the way that what is zoomed about comes closer to the middle, with each press of a key
 _BY_KEY = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 
 
 class Stage(QWidget):
-    """A, B, C and the chosen block's shared memory at the session's step.
+    """A, B, C and the chosen block's shared memory at the step of a player.
 
     Parameters
     ----------
     session
-        What to show.
+        What to show: a session, or another player.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Player) -> None:
         super().__init__()
         self.session = session
         self.view = View()
+        self._colours: Theme | None = None
         self.frame_seconds: list[float] = []
         self.base_font: QFont | None = None
+        self.captioned = True
         self._painter: StagePainter | None = None
         self._pressed: QPoint | None = None
         self._dragged = False
         self._show_focus = False
         self.setObjectName("stage")
-        self.setAccessibleName("Stage: matrices A, B and C")
+        self.setAccessibleName(tr("Stage: matrices A, B and C"))
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(320, 240)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        # A player that is no session has no warp to freeze.
+        self._freeze = getattr(session, "freeze", None)
+        if self._freeze is not None:
+            self._freeze.changed.connect(self._refresh)
+        self._inspected = getattr(session, "inspected", None)
+        if self._inspected is not None:
+            self._inspected.changed.connect(self._refresh)
         session.recorded.connect(self._on_recorded)
         session.themed.connect(self._on_recorded_same_view)
         session.stepped.connect(self._refresh)
@@ -53,6 +66,21 @@ class Stage(QWidget):
     def sizeHint(self) -> QSize:
         """Prefer a large square."""
         return QSize(640, 520)
+
+    @property
+    def colours(self) -> Theme | None:
+        """The theme to paint in; None: the session's."""
+        return self._colours
+
+    @colours.setter
+    def colours(self, theme: Theme | None) -> None:
+        self._colours = theme
+        self._on_recorded_same_view()
+
+    @property
+    def theme(self) -> Theme:
+        """The theme that is painted in."""
+        return self._colours or THEMES[self.session.theme]
 
     def reset_view(self) -> None:
         """Show everything again."""
@@ -81,8 +109,8 @@ class Stage(QWidget):
 
     def _painter_now(self) -> StagePainter | None:
         if self._painter is None and self.session.playable is not None and self.session.kernel.recordable:
-            theme = THEMES[self.session.theme]
-            self._painter = StagePainter(self.session.playable, theme, self.base_font or self.font())
+            self._painter = StagePainter(self.session.playable, self.theme, self._font())
+            self._painter.captioned = self.captioned
         return self._painter
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -100,26 +128,31 @@ class Stage(QWidget):
     def _paint(self, painter: QPainter) -> None:
         session, stage = self.session, self._painter_now()
         if stage is None or not session.kernel.recordable:
-            blank(painter, self.rect(), THEMES[session.theme], *self._empty_text())
+            painter.setFont(self._font())
+            blank(painter, self.rect(), self.theme, *self._empty_text())
         else:
-            moment = Moment(session.step, session.shown_block, session.cell, session.trail, self.view, session.warp)
-            stage.paint(painter, QRectF(self.rect()), moment, self.devicePixelRatioF())
+            stage.paint(painter, QRectF(self.rect()), self.moment(), self.devicePixelRatioF())
             if session.outdated:
                 self._draw_outdated(painter)
         if self._show_focus:
-            painter.setPen(QColor(THEMES[session.theme].text))
+            painter.setPen(QColor(self.theme.text))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
 
     def _draw_outdated(self, painter: QPainter) -> None:
         """Say that the picture is still of another source than the one beside it."""
-        theme, session = THEMES[self.session.theme], self.session
+        theme, session = self.theme, self.session
+        assert session.playable is not None
         busy = session.progress["record"]
         shown = session.playable.recording
-        before = " of the text before" if shown.text != session.text and self._is_of_base(shown) else ""
-        size = f" at {shown.m} × {shown.n} × {shown.k}"
-        text = f"still showing {shown.label}{size}{before}" + (f"  ·  {busy[0]}…" if busy else "")
-        height = self.fontMetrics().height() * 1.6
+        size = f"{shown.m} × {shown.n} × {shown.k}"
+        if shown.text != session.text and self._is_of_base(shown):
+            text = tr("still showing {kernel} at {size} of the text before", kernel=shown.label, size=size)
+        else:
+            text = tr("still showing {kernel} at {size}", kernel=shown.label, size=size)
+        text += f"  ·  {busy[0]}…" if busy else ""
+        painter.setFont(self._font())
+        height = painter.fontMetrics().height() * 1.6
         box = QRectF(4, self.height() - height - 2, self.width() - 8, height)
         painter.fillRect(box, QColor(theme.raised))
         painter.setPen(QColor(theme.text))
@@ -133,14 +166,48 @@ class Stage(QWidget):
         kernel = self.session.kernel
         if not kernel.recordable:
             return (
-                f"{kernel.title}: a library call",
-                "There is no source to record, so there is nothing to play. It is the reference that the other "
-                "rungs are measured against: press “Measure this” below, or choose a rung with a source.",
+                tr("{kernel}: a library call", kernel=tr(kernel.title)),
+                tr(
+                    "There is no source to record, so there is nothing to play. It is the reference that the other "
+                    "rungs are measured against: press “Measure this” below, or choose a rung with a source."
+                ),
             )
         progress = self.session.progress["record"]
         if progress is not None:
-            return f"Recording {kernel.alias}…", progress[0]
-        return "Nothing recorded yet", "Choose a rung on the left, then press Record (Ctrl+R)."
+            return tr("Recording {kernel}…", kernel=kernel.alias), progress[0]
+        return tr("Nothing recorded yet"), tr("Choose a rung on the left, then press Record (Ctrl+R).")
+
+    def _font(self) -> QFont:
+        """Return the font of the labels: the widget's own follows the size of type already, one that was given not."""
+        if self.base_font is None:
+            return self.font()
+        font = QFont(self.base_font)
+        if font.pixelSize() > 0:
+            font.setPixelSize(max(round(font.pixelSize() * self.session.type_scale), 6))
+        else:
+            font.setPointSizeF(font.pointSizeF() * self.session.type_scale)
+        return font
+
+    def moment(self) -> Moment:
+        """Return what the player shows now."""
+        session = self.session
+        return Moment(
+            session.step,
+            session.shown_block,
+            session.cell,
+            session.trail,
+            self.view,
+            session.warp,
+            session.outdated,
+            self._freeze is not None and self._freeze.on,
+            self._inspected.hop if self._inspected is not None else None,
+        )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep something of a zoomed picture in sight."""
+        super().resizeEvent(event)
+        if self.view != View():
+            self._look(self.view)
 
     # Keyboard
 
@@ -155,13 +222,45 @@ class Stage(QWidget):
         self.update()
 
     def zoom(self, direction: int) -> None:
-        """Zoom in (1) or out (-1) about the middle."""
-        self._zoom_about(QPointF(self.rect().center()), 1.4**direction)
+        """Zoom in (1) or out (-1) about the chosen cell; without one about the array that takes most of the stage."""
+        at = self._anchor()
+        middle = QRectF(self.rect()).center()
+        to = at + (middle - at) * _TO_MIDDLE if direction > 0 else at
+        self._look(self.view.zoomed(_KEY_ZOOM**direction, at, to))
 
     def shift(self, x: int, y: int) -> None:
         """Move the picture by a tenth of the stage, in the direction given."""
         step = min(self.width(), self.height()) / 10
-        self.view = View(self.view.zoom, self.view.dx + x * step, self.view.dy + y * step)
+        self._look(self.view.shifted(x * step, y * step))
+
+    def _anchor(self) -> QPointF:
+        """Return the middle of what people look at: the chosen cell, or the seen part of the largest array."""
+        painter, cell = self._painter_now(), self.session.cell
+        if painter is None:
+            return QRectF(self.rect()).center()
+        seen = painter.seen(QRectF(self.rect()))
+        panels = self.panels()
+        if cell is not None:
+            panel = next(p for p in panels if p.array == cell[0])
+            row, column = self.session.playable.recording.arrays[cell[0]].cells(np.array([cell[1]]))
+            at = QPointF(panel.x + (int(column[0]) + 0.5) * panel.cell, panel.y + (int(row[0]) + 0.5) * panel.cell)
+            if seen.contains(at):
+                return at
+        boxes = [QRectF(p.x, p.y, p.width, p.height).intersected(seen) for p in panels]
+        # C last: where several are as large as each other, the product is what people look at.
+        boxes = [box for box in [*boxes[:C], *boxes[C + 1 :], boxes[C]] if not box.isEmpty()]
+        if not boxes:
+            return seen.center()
+        largest = max(box.width() * box.height() for box in boxes)
+        return [box for box in boxes if box.width() * box.height() > 0.99 * largest][-1].center()
+
+    def _look(self, view: View) -> None:
+        """Show another part of the picture, as far as something of it stays in sight."""
+        painter = self._painter_now()
+        if painter is not None:
+            whole = QRectF(self.rect())
+            view = kept_in_sight(view, painter.panels(whole, view), painter.seen(whole))
+        self.view = view
         self.update()
 
     def pick_next_array(self) -> None:
@@ -192,13 +291,7 @@ class Stage(QWidget):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom about the pointer."""
-        self._zoom_about(event.position(), 1.2 ** (event.angleDelta().y() / 120))
-
-    def _zoom_about(self, at: QPointF, factor: float) -> None:
-        zoom = min(max(self.view.zoom * factor, 0.5), 60.0)
-        factor = zoom / self.view.zoom
-        self.view = View(zoom, at.x() - (at.x() - self.view.dx) * factor, at.y() - (at.y() - self.view.dy) * factor)
-        self.update()
+        self._look(self.view.zoomed(_WHEEL_ZOOM ** (event.angleDelta().y() / 120), event.position()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Begin a click or a drag."""
@@ -211,9 +304,8 @@ class Stage(QWidget):
         moved = event.position().toPoint() - self._pressed
         if self._dragged or moved.manhattanLength() > _CLICK:
             self._dragged = True
-            self.view = View(self.view.zoom, self.view.dx + moved.x(), self.view.dy + moved.y())
+            self._look(self.view.shifted(moved.x(), moved.y()))
             self._pressed = event.position().toPoint()
-            self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Pick the cell under the pointer; a click beside the arrays lets go of it."""

@@ -1,21 +1,25 @@
-"""The transport: play, step, scrub, speed, phases, loop. The clock that moves the session lives here."""
+"""The transport: the score, play, step, units, speed, loop. The clock that moves the session lives here."""
 
 from collections.abc import Callable
 from time import perf_counter
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSlider, QToolButton, QWidget
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from gemmviz.language import tr
 from gemmviz.session import SPEEDS, Session
 from gemmviz.ui.icons import icon
 from gemmviz.ui.stage.caption import thousands
+from gemmviz.ui.stage.score import Score
+from gemmviz.ui.stage.score_words import ABSENT, UNIT_MEANINGS, UNITS
 from gemmviz.ui.theme import THEMES
 
 _FRAME_MS = 16
 
 
 class Transport(QWidget):
-    """Buttons, scrub bar and speed under the stage.
+    """The score, and under it buttons, where the stage is, the unit of stepping and the speed.
 
     Parameters
     ----------
@@ -32,54 +36,67 @@ class Transport(QWidget):
         self.timer.setTimerType(Qt.TimerType.PreciseTimer)
         self.timer.setInterval(_FRAME_MS)
         self.timer.timeout.connect(self._tick)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 4, 8, 4)
-        row.setSpacing(4)
-        self.start = self._button("start", "To the first step (Home)", lambda: session.seek(0))
-        self.phase_back = self._button("phase_back", "To the last barrier (Page Up)", lambda: session.seek_phase(-1))
-        self.back = self._button("back", "One step back (Left)", lambda: session.step_by(-1))
-        self.play = self._button("play", "Play or pause (Space)", session.toggle)
+        self.start = self._button("start", tr("To the first step (Home)"), lambda: session.seek(0))
+        self.phase_back = self._button(
+            "phase_back", tr("To the barrier before (Page Up)"), lambda: session.seek_phase(-1)
+        )
+        self.back = self._button("back", tr("Back by one step (Left)"), lambda: session.step_unit(-1))
+        self.play = self._button("play", tr("Play or pause (Space)"), session.toggle)
         self.play.setObjectName("play")
-        self.forward = self._button("forward", "One step on (Right)", lambda: session.step_by(1))
-        self.phase_on = self._button("phase_on", "To the next barrier (Page Down)", lambda: session.seek_phase(1))
-        self.end = self._button("end", "To the last step (End)", lambda: session.seek(session.steps - 1))
-        self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setAccessibleName("Step")
-        self.slider.setMinimumWidth(80)
-        self.slider.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.slider.valueChanged.connect(self._on_slider)
+        self.forward = self._button("forward", tr("On by one step (Right)"), lambda: session.step_unit(1))
+        self.phase_on = self._button("phase_on", tr("To the next barrier (Page Down)"), lambda: session.seek_phase(1))
+        self.end = self._button("end", tr("To the last step (End)"), lambda: session.seek(session.steps - 1))
+        self.loop = self._button("loop", tr("Start again at the end (L)"), lambda: session.set_loop(not session.loop))
+        self.loop.setCheckable(True)
+        self.slider = Score(session)
         self.where = QLabel("–")
         self.where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.speed = QComboBox()
-        self.speed.setAccessibleName("Speed")
-        self.speed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.unit = self._box(tr("Unit of stepping"))
+        for unit, name in UNITS.items():
+            self.unit.addItem(tr(name), unit)
+        self.unit.activated.connect(lambda *_: session.choose_unit(self.unit.currentData()))
+        self.speed = self._box(tr("Speed"))
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g}×", speed)
-        self.speed.currentIndexChanged.connect(self._on_speed)
-        self.loop = self._button("loop", "Start again at the end (L)", lambda: session.set_loop(not session.loop))
-        self.loop.setCheckable(True)
-        for widget in (self.start, self.phase_back, self.back, self.play, self.forward, self.phase_on, self.end):
-            row.addWidget(widget)
-        row.addWidget(self.slider, 1)
-        row.addWidget(self.where)
-        row.addWidget(self.speed)
-        row.addWidget(self.loop)
+        self.speed.currentIndexChanged.connect(lambda *_: session.set_speed(self.speed.currentData()))
+        self._arrange()
         session.recorded.connect(self._on_recorded)
         session.stepped.connect(self._on_step)
         session.playback.connect(self._on_playback)
+        session.unit_chosen.connect(self._on_unit)
         session.themed.connect(self._draw_icons)
         self._on_recorded()
         self._on_playback()
+        self._on_unit()
 
     def _button(self, name: str, tip: str, callback: Callable[[], object]) -> QToolButton:
         button = QToolButton()
         self._buttons[name] = button
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
+        _explain(button, tip)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setFixedSize(34, 28)
         button.clicked.connect(lambda *_: callback())
         return button
+
+    def _box(self, name: str) -> QComboBox:
+        box = QComboBox()
+        box.setAccessibleName(name)
+        box.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return box
+
+    def _arrange(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 2, 8, 4)
+        column.setSpacing(3)
+        column.addWidget(self.slider)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        for widget in (self.start, self.phase_back, self.back, self.play, self.forward, self.phase_on, self.end):
+            row.addWidget(widget)
+        row.addStretch(1)
+        for widget in (self.where, self.unit, self.speed, self.loop):
+            row.addWidget(widget)
+        column.addLayout(row)
 
     def _draw_icons(self) -> None:
         theme = THEMES[self.session.theme]
@@ -93,31 +110,17 @@ class Transport(QWidget):
         self.session.advance(now - self._last)
         self._last = now
 
-    def _on_slider(self, value: int) -> None:
-        if value != self.session.step:
-            self.session.pause()
-            self.session.seek(value)
-
-    def _on_speed(self) -> None:
-        self.session.set_speed(self.speed.currentData())
-
     def _on_recorded(self) -> None:
         steps = self.session.steps
-        self.slider.blockSignals(True)
-        self.slider.setRange(0, max(steps - 1, 0))
-        self.slider.blockSignals(False)
         self.setEnabled(steps > 0)
-        # As wide as it will ever be, so that the scrub bar does not shrink while it is dragged.
+        # As wide as it will ever be, so that nothing beside it moves while it is scrubbed.
         widest = f"{thousands(steps)} / {thousands(steps)}"
-        self.where.setMinimumWidth(max(96, self.where.fontMetrics().horizontalAdvance(widest) + 6))
+        self.where.setMinimumWidth(max(80, self.where.fontMetrics().horizontalAdvance(widest) + 6))
         self._on_step()
         self._on_playback()
 
     def _on_step(self) -> None:
         session = self.session
-        self.slider.blockSignals(True)
-        self.slider.setValue(session.step)
-        self.slider.blockSignals(False)
         self.where.setText(f"{thousands(session.step + 1)} / {thousands(session.steps)}" if session.steps else "–")
 
     def _on_playback(self) -> None:
@@ -127,9 +130,29 @@ class Transport(QWidget):
         self.speed.blockSignals(True)
         self.speed.setCurrentIndex(SPEEDS.index(session.speed))
         self.speed.blockSignals(False)
-        self.speed.setToolTip(f"Speed (+ and −): {session.rate:.3g} steps a second")
+        self.speed.setToolTip(tr("Speed (+ and −): {rate} steps a second", rate=f"{session.rate:.3g}"))
         if session.playing and not self.timer.isActive():
             self._last = perf_counter()
             self.timer.start()
         elif not session.playing:
             self.timer.stop()
+
+    def _on_unit(self) -> None:
+        """Show the unit, and which others there are, and why not."""
+        units, unit = self.session.units, self.session.unit
+        model = self.unit.model()
+        assert isinstance(model, QStandardItemModel)
+        for index, name in enumerate(UNITS):
+            there = name in units
+            model.item(index).setEnabled(there or not units)
+            model.item(index).setToolTip(tr(UNIT_MEANINGS[name] if there or not units else ABSENT[name]))
+        self.unit.setCurrentIndex(list(UNITS).index(unit))
+        named = tr(UNITS[unit])
+        self.unit.setToolTip(tr("The arrow keys step by (U): {meaning}", meaning=tr(UNIT_MEANINGS[unit])))
+        _explain(self.back, tr("Back, by unit: {unit} (Left)", unit=named))
+        _explain(self.forward, tr("On, by unit: {unit} (Right)", unit=named))
+
+
+def _explain(button: QToolButton, tip: str) -> None:
+    button.setToolTip(tip)
+    button.setAccessibleName(tip)

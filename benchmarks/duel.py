@@ -1,0 +1,58 @@
+"""How smooth two stages side by side are: frames while a pair of rungs plays in step, beside the same rung alone.
+
+Run it from the checkout, with nothing else going on: ``python benchmarks/duel.py``. It prints each figure beside its
+target and ends with 1 when one is missed. Everything is offscreen at 1920 x 1080, with the real engines. On a busy
+machine ``--cpu`` counts only the time that the window computes in.
+"""
+
+import argparse
+import sys
+import time
+
+from window import FRAME_P95_MS, Table, open_window, play, wait, wait_recorded
+
+PAIRS = (
+    ("gputiled", "gputiled~no-second-barrier", 8, "work"),
+    ("gpumult1", "gputiled", 32, "work"),
+    ("matmul_kernel_naive", "gpumult1", 64, "bytes"),
+    ("hostmult0", "gputiled", 16, "work"),
+    ("matmul_kernel_2d_thread_tiling", "matmul_tc_2d_warp_tiling", 64, "work"),
+)
+_PLAY_S, _MATCH_S = 4.0, 120.0
+
+
+def main():
+    """Measure, print, and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cpu", action="store_true", help="count only the time that the window computes in")
+    asked = parser.parse_args()
+    import numpy as np
+
+    from gemmviz.catalogue.ladder import find
+    from gemmviz.catalogue.problem import Problem
+    from gemmviz.ui.application import application
+
+    table = Table()
+    application()
+    window, meter = open_window(time.thread_time if asked.cpu else time.perf_counter)
+    session = window.session
+    for left, right, size, pace in PAIRS:
+        session.duel.stop()
+        session.choose_kernel(find(left, session.kernels))
+        session.choose(problem=Problem.cube(size))
+        wait_recorded(session)
+        alone, _ = play(window, meter, _PLAY_S)
+        session.duel.start_named(right, pace)
+        until = time.monotonic() + _MATCH_S
+        while session.duel.match is None and time.monotonic() < until:
+            wait(50)
+        frames, _ = play(window, meter, _PLAY_S)
+        what = f"frame of {left} | {right} at {size}, p95"
+        more = f"  median {np.median(frames):.1f}; {left} alone {np.percentile(alone, 95):.1f}, {np.median(alone):.1f}"
+        table.row(what, float(np.percentile(frames, 95)), "ms", FRAME_P95_MS["hd"], more)
+    window.close()
+    return 1 if table.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""A snapshot as the command line that reopens it."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from gemmviz.language import tr
+
+
+def command(plain: Mapping[str, Any]) -> str:
+    """Return the command line that reopens a snapshot, as far as a command line can (see `left_out`)."""
+    return shlex.join(["gemmviz", *words(plain)])
+
+
+def left_out(plain: Mapping[str, Any]) -> str:
+    """Say what the command line of a snapshot does not hold; empty when it holds all."""
+    parts = []
+    kernel = plain["kernel"]
+    if "name" in kernel and "text" in kernel:
+        parts.append(tr("the edited text"))
+    elif "path" in kernel:
+        parts.append(tr("the text: it reads the file"))
+    if plain.get("stops"):
+        parts.append(tr("your stops"))
+    return ", ".join(parts)
+
+
+def words(plain: Mapping[str, Any]) -> list[str]:
+    """Return the options of ``gemmviz window`` that say what a snapshot says; what is as by default is left out."""
+    kernel = plain["kernel"]
+    breaks = "~" + "+".join(plain["breaks"]) if plain.get("breaks") else ""
+    said = ["--kernel", kernel.get("name", kernel.get("path")) + breaks, *_size(plain["size"])]
+    for name, value in plain["params"].items():
+        said += ["--set", f"{name}={value}"]
+    if plain["order"] != "grid":
+        said += ["--order", plain["order"]]
+    said += _place(plain)
+    said += ["--theme", plain["theme"], "--language", plain["language"]]
+    for key, usual in (("unit", "step"), ("speed", 1.0), ("type_scale", 1.0)):
+        if plain[key] != usual:
+            value = plain[key]
+            said += [f"--{key.replace('_', '-')}", value if isinstance(value, str) else repr(value)]
+    if plain["calm"]:
+        said.append("--calm")
+    return [*said, *_view(plain.get("view", {}))]
+
+
+def _size(size: list[int]) -> list[str]:
+    if len(set(size)) == 1:
+        return ["--size", str(size[0])]
+    return [word for name, side in zip("mnk", size, strict=True) for word in (f"--{name}", str(side))]
+
+
+def _place(plain: Mapping[str, Any]) -> list[str]:
+    said = []
+    if "step" in plain:
+        said += ["--step", str(plain["step"])]
+        if any(plain["block"]):
+            said += ["--block", _joined(plain["block"])]
+        if plain["cell"]:
+            said += ["--cell", _joined(plain["cell"])]
+            if not any(plain["block"]):
+                said += ["--block", "0,0"]  # not the cell's owner
+        if plain["warp"] or plain["cell"]:
+            said += ["--warp", str(plain["warp"])]  # not the owner's
+        if plain["lane"] or plain["cell"]:
+            said += ["--lane", str(plain["lane"])]
+        if plain["frozen"]:
+            said.append("--frozen")
+        if plain["loop_range"]:
+            first, last = plain["loop_range"]
+            said += ["--loop", f"{first - 1}:{last}"]
+    if not plain["loop"]:
+        said.append("--no-loop")
+    if plain["beside"]:
+        said += ["--beside", plain["beside"]["kernel"]]
+        if plain["beside"]["pace"] != "work":
+            said += ["--in-step", plain["beside"]["pace"]]
+    return said
+
+
+def _view(view: Mapping[str, Any]) -> list[str]:
+    said = []
+    if view.get("zoom", 1.0) != 1.0 or any(view.get("shift", ())):
+        # An equals sign: a shift may begin with a minus.
+        said.append("--view=" + ",".join(repr(float(v)) for v in (view["zoom"], *view["shift"])))
+    for key, usual in (("page", "stage"), ("panel", "counters")):
+        if view.get(key, usual) != usual:
+            said += [f"--{key}", view[key]]
+    return said
+
+
+def _joined(parts: list[Any]) -> str:
+    while len(parts) > 2 and parts[-1] == 0 and not isinstance(parts[0], str):
+        parts = parts[:-1]
+    return ",".join(map(str, parts))

@@ -1,0 +1,132 @@
+"""Predict mode: before the next event is revealed, the audience guesses."""
+
+from typing import TYPE_CHECKING
+
+from psygnal import Signal
+
+from gemmviz.trace.guesses import Cell
+from gemmviz.trace.questions import Question, question
+
+if TYPE_CHECKING:
+    from gemmviz.session.state import Session
+
+
+class Predict:
+    """Asks about what comes after the step that is shown, takes the answer, and then goes to where it is seen.
+
+    While the session plays, nothing is asked: what comes next is on its way.
+
+    Parameters
+    ----------
+    session
+        What plays.
+    """
+
+    changed = Signal()
+    """The question, the answer, or what is revealed."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self.on = False
+        self.question: Question | None = None
+        """What is to be guessed; None while the session plays, and where nothing comes that can be asked about."""
+        self.chosen: int | None = None
+        """The answer that was chosen, from 0."""
+        self.revealed = False
+        self.right = self.answered = 0
+        """Since the mode was turned on. Nobody keeps them."""
+        self._seed = 0
+        self._asked: tuple[int, int, int, Cell | None] = (0, 0, 0, None)
+        session.recorded.connect(self._on_recorded)
+        session.stepped.connect(self._on_stepped)
+        session.playback.connect(self._on_playback)
+        session.picked.connect(self._on_picked)
+        session.spoken.connect(self._on_spoken)
+
+    def toggle(self) -> None:
+        """Begin to ask, counting from 0, or end it."""
+        self.on = not self.on
+        if self.on:
+            self.right = self.answered = 0
+            self._session.pause()
+            # The inspector of a warp shows its next request.
+            self._session.wanted_panel("counters")
+            self._ask()
+        else:
+            self._drop()
+
+    def answer(self, index: int) -> None:
+        """Choose an answer, from 0; another one may be chosen until it is revealed."""
+        if self.question is not None and not self.revealed and 0 <= index < len(self.question.answers):
+            self.chosen = index
+            self.changed.emit()
+
+    def reveal(self) -> None:
+        """Go to the step that was asked about and say what is right; when that was done, ask again."""
+        if self.question is None:
+            return
+        if self.revealed:
+            self._ask()
+            return
+        self.revealed = True
+        if self.chosen is not None:
+            self.answered += 1
+            self.right += self.chosen == self.question.right
+        self._session.pause()
+        self._session.seek(self.question.step)
+        self.changed.emit()
+
+    def _moment(self) -> tuple[int, int, int, Cell | None]:
+        session = self._session
+        return session.step, session.shown_block, session.warp, session.cell
+
+    def _ask(self) -> None:
+        """Ask about what comes next now."""
+        self._seed += 1
+        self._put()
+
+    def _put(self) -> None:
+        playable, self._asked = self._session.playable, self._moment()
+        self.chosen, self.revealed = None, False
+        self.question = self._question() if playable is not None and not self._session.playing else None
+        self.changed.emit()
+
+    def _question(self) -> Question | None:
+        playable = self._session.playable
+        step, block, warp, cell = self._asked
+        return question(playable, step, block, warp, self._seed, cell) if playable is not None else None
+
+    def _drop(self) -> None:
+        self.question, self.chosen, self.revealed = None, None, False
+        self.changed.emit()
+
+    def _on_recorded(self) -> None:
+        if self.on:
+            self._ask()
+
+    def _on_stepped(self) -> None:
+        if not self.on or (self.revealed and self.question and self._session.step == self.question.step):
+            return
+        if not self._session.playing:
+            self._ask()
+        elif self.question is not None:
+            self._drop()
+
+    def _on_playback(self) -> None:
+        if not self.on:
+            return
+        if self._session.playing:
+            self._drop()
+        elif self.question is None:
+            self._ask()
+
+    def _on_picked(self) -> None:
+        """Ask about another block or warp when it is chosen; no new question because a cell was clicked."""
+        if self.on and not self.revealed and self._asked != self._moment():
+            self._put()
+
+    def _on_spoken(self) -> None:
+        """Say the same in another language."""
+        if self.on and self.question is not None:
+            self.question = self._question()
+            self.changed.emit()

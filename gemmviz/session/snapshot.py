@@ -1,0 +1,278 @@
+"""What is on screen as plain data, and how it comes back: `take` and `apply`.
+
+Steps are counted from 1, as people see them; blocks are blockIdx, cells are (array, row, column). A part that is not
+given leaves the session as it is, so that the command line may say as little as it likes.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psygnal import Signal
+
+from gemmviz.catalogue import kernel as kernels
+from gemmviz.catalogue.breaks import broken
+from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError, UnknownKernel
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.language import tr
+from gemmviz.session.picture import picture_params, picture_problem
+from gemmviz.session.stops_plain import from_plain, to_plain
+from gemmviz.trace.naming import block_number, cell_name, cell_number, owner_block, warp_number
+
+if TYPE_CHECKING:
+    from gemmviz.session.state import Session
+
+Plain = dict[str, Any]
+
+
+def take(session: "Session", view: Mapping[str, Any] | None = None) -> Plain:
+    """Return what is on screen as plain data.
+
+    Parameters
+    ----------
+    session
+        What is chosen and playing.
+    view
+        What the window adds: its page, zoom and so on; kept as it is.
+    """
+    problem, playable, duel = session.problem, session.playable, session.duel
+    plain: Plain = {
+        "kernel": _kernel_of(session),
+        "breaks": list(session.breaks),
+        "size": [problem.m, problem.n, problem.k],
+        "params": dict(session.params),
+        "order": session.order,
+        "speed": session.speed,
+        "unit": session.wanted_unit,
+        "loop": session.loop,
+        "theme": session.theme,
+        "language": session.language,
+        "type_scale": session.type_scale,
+        "calm": session.calm,
+        "beside": {"kernel": duel.kernel.name, "pace": duel.pace} if duel.on and duel.kernel is not None else None,
+        "stops": [to_plain(stop) for stop in session.tour.mine.get(session.base.name, ())],
+        "view": dict(view or {}),
+    }
+    if playable is not None:
+        recording, inside = playable.recording, session.loop_range
+        plain |= {
+            "step": session.step + 1,
+            "loop_range": None if inside is None else [step + 1 for step in inside],
+            "block": list(recording.block_index(session.block)),
+            "warp": session.warp,
+            "lane": session.inspected.lane,
+            "frozen": session.freeze.on,
+            "cell": None if session.cell is None else list(cell_name(recording, session.cell)),
+        }
+    return plain
+
+
+def apply(session: "Session", plain: Mapping[str, Any]) -> None:
+    """Let a session be as a snapshot says; step, block and cell follow when the recording is there.
+
+    Parameters
+    ----------
+    session
+        What to change.
+    plain
+        What `take` returned, or a part of it.
+
+    Raises
+    ------
+    GemmvizError
+        When there is no such kernel, or it does not take that size or those parameters; the session is then as before.
+    """
+    session.reopening.begin(plain)
+
+
+class Reopening:
+    """A snapshot that is being reopened: what is chosen at once, and the rest when its recording is on the stage.
+
+    Parameters
+    ----------
+    session
+        What to change.
+    """
+
+    placed = Signal(object)
+    """Everything is as the snapshot says but for its view, which is given: the window's part of it."""
+
+    recording_wanted = Signal()
+    """What is chosen should be recorded at once."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._waiting: Mapping[str, Any] | None = None
+        self._choosing = False
+        session.chosen.connect(self._on_chosen)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a recording is awaited, at one of whose steps the session will stand."""
+        return self._waiting is not None and "step" in self._waiting
+
+    def begin(self, plain: Mapping[str, Any]) -> None:
+        """See `apply`."""
+        session = self._session
+        kernel, base = _resolved(session, plain)
+        known = "kernel" not in plain
+        problem = session.problem if known else picture_problem(kernel, session.wanted)
+        problem = Problem(*plain["size"]) if "size" in plain else problem
+        if plain.get("beside"):
+            find(plain["beside"]["kernel"], session.kernels)
+        params = {name: value for name, value in plain.get("params", {}).items() if name in kernel.params}
+        if kernel.recordable and ("size" in plain or "params" in plain):
+            shown = session.params if known else picture_params(kernel, problem)
+            launch(kernel, problem, kernel.defaults | shown | params)
+        if "step" in plain:
+            session.pause()
+        self._choosing = True
+        try:
+            _choose(session, plain, base, problem, params)
+            _put_beside(session, plain)
+        finally:
+            self._choosing = False
+        _look(session, plain)
+        self._waiting = plain
+        self.recording_wanted.emit()
+
+    def arrive(self) -> None:
+        """Place everything, if the recording that is awaited is now on the stage."""
+        session, plain = self._session, self._waiting
+        if plain is None or session.playable is None or session.outdated:
+            return
+        if session.playable.timeline.order_by != session.order:
+            return
+        self._waiting = None
+        _place(session, plain)
+        self.placed.emit(plain.get("view", {}))
+
+    def _on_chosen(self) -> None:
+        if not self._choosing:
+            self._waiting = None  # people have gone on to something else
+
+
+def _kernel_of(session: "Session") -> Plain:
+    base, text = session.base, session.text_of(session.base)
+    if not session.is_shipped_file(base):
+        return {"path": str(base.path), "text": text}
+    edited = text != base.text and not session.breaks
+    return {"name": base.name} | ({"text": text} if edited else {})
+
+
+def _resolved(session: "Session", plain: Mapping[str, Any]) -> tuple[Kernel, Kernel]:
+    """Return the kernel that a snapshot is about, broken or edited as it says, and the one on file that it comes from.
+
+    Raises
+    ------
+    GemmvizError
+        When there is no such kernel.
+    """
+    if "kernel" not in plain:
+        return session.kernel, session.base
+    said, breaks = plain["kernel"], plain.get("breaks", [])
+    base = _on_file(session, said)
+    if breaks:
+        return broken(base, breaks), base
+    if "text" in said and said["text"] != base.text:
+        # A text that was saved while it was being edited need not be a kernel: it comes back as it was.
+        with suppress(FrontMatterError):
+            return kernels.parse(said["text"], base.path), base
+    return base, base
+
+
+def _on_file(session: "Session", said: Mapping[str, Any]) -> Kernel:
+    if "name" in said:
+        return find(said["name"], session.kernels)
+    path = Path(said["path"])
+    known = next((kernel for kernel in session.kernels if kernel.path == path), None)
+    if known is not None:
+        return known
+    try:
+        return kernels.load(path)
+    except (OSError, GemmvizError) as error:
+        # The file is gone, or is no kernel any more: its text has come along.
+        if "text" not in said:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UnknownKernel(tr("cannot open {path}: {reason}", path=path, reason=reason)) from None
+        return kernels.parse(said["text"], path)
+
+
+def _choose(
+    session: "Session", plain: Mapping[str, Any], base: Kernel, problem: Problem, params: Mapping[str, int]
+) -> None:
+    if "kernel" in plain:
+        said = plain["kernel"]
+        if base in session.kernels:
+            session.choose_kernel(base)
+        else:
+            session.add_kernel(base, on_file=base.text if base.path.is_file() else "")
+        if plain.get("breaks"):
+            session.break_it(tuple(plain["breaks"]))
+        elif session.text != said.get("text", base.text):
+            session.edit(said.get("text", base.text))
+    order = plain.get("order", session.order)
+    session.choose(problem if "size" in plain else None, dict(params), order)
+
+
+def _put_beside(session: "Session", plain: Mapping[str, Any]) -> None:
+    if plain.get("beside"):
+        session.duel.start_named(plain["beside"]["kernel"], plain["beside"].get("pace"))
+    elif "beside" in plain:
+        session.duel.stop()
+    if "stops" in plain:
+        session.tour.keep(session.base.name, tuple(map(from_plain, plain["stops"])))
+
+
+def _look(session: "Session", plain: Mapping[str, Any]) -> None:
+    if "theme" in plain:
+        session.set_theme(plain["theme"])
+    if "type_scale" in plain:
+        session.set_type_scale(plain["type_scale"])
+    if "calm" in plain:
+        session.set_calm(plain["calm"])
+    if "speed" in plain:
+        session.set_speed(plain["speed"])
+    if "unit" in plain:
+        session.choose_unit(plain["unit"])
+    if "language" in plain:
+        session.speak(plain["language"])
+
+
+def _place(session: "Session", plain: Mapping[str, Any]) -> None:
+    from gemmviz.session.state import Message  # late: a session has one of these
+
+    assert session.playable is not None
+    recording = session.playable.recording
+    try:
+        cell = cell_number(recording, plain["cell"]) if plain.get("cell") else None
+        block = block_number(recording, plain["block"]) if plain.get("block") else owner_block(recording, cell)
+        if "cell" in plain or "block" in plain:
+            session.pick(cell, block)
+        if "warp" in plain:  # who picks an element of C picks its owner's warp and lane
+            session.choose_warp(warp_number(recording, plain["warp"]))
+        if "lane" in plain:
+            session.inspected.choose_lane(plain["lane"])
+        if plain.get("loop_range"):
+            first, last = (_step(session, step) for step in plain["loop_range"])
+            session.set_loop_range(first, last)
+        if "loop" in plain:
+            session.set_loop(plain["loop"])
+        if "step" in plain:
+            session.seek(_step(session, plain["step"]))
+        if plain.get("frozen", session.freeze.on) != session.freeze.on:
+            session.freeze.toggle()
+    except ConstraintError as error:
+        session.tell(Message(str(error), "warning"))
+
+
+def _step(session: "Session", step: int) -> int:
+    if not 1 <= step <= session.steps:
+        raise ConstraintError(
+            tr("step {step} does not exist: this recording has the steps 1 to {steps}", step=step, steps=session.steps)
+        )
+    return step - 1

@@ -1,0 +1,67 @@
+"""What a screen reader is told: names of the parts of boxes, and what the stage shows where it stands still."""
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QWidget
+
+from gemmviz.session import Session
+from gemmviz.ui.stage.caption import about_cell, caption
+
+# Somebody who holds an arrow key hears where they end, not each step.
+_SETTLED_MS = 400
+
+
+def name_parts(parent: QWidget) -> None:
+    """Give the line edits and lists inside of boxes the names of their boxes.
+
+    A combo box tells its text as its name: its own name is its description, too.
+    """
+    for kind in (QComboBox, QAbstractSpinBox):
+        for box in parent.findChildren(kind):
+            name = box.accessibleName()
+            for edit in box.findChildren(QLineEdit):
+                edit.setAccessibleName(name)
+            if isinstance(box, QComboBox):
+                box.setAccessibleDescription(name)
+                box.view().setAccessibleName(name)
+
+
+class Announcer(QObject):
+    """Says what the stage shows, each time that it comes to rest at a step or a cell.
+
+    Parameters
+    ----------
+    session
+        What is shown.
+    stage
+        Whose description it is.
+    """
+
+    def __init__(self, session: Session, stage: QWidget) -> None:
+        super().__init__(stage)
+        self._session = session
+        self._stage = stage
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(_SETTLED_MS)
+        self._settled.timeout.connect(self._announce)
+        for signal in (session.recorded, session.stepped, session.picked, session.playback):
+            signal.connect(self._on_change)
+
+    def _on_change(self) -> None:
+        if self._session.playing:
+            self._settled.stop()
+        else:
+            self._settled.start()
+
+    def _announce(self) -> None:
+        session, playable = self._session, self._session.playable
+        if playable is None:
+            said = ""
+        elif session.cell is not None:
+            said = about_cell(playable, *session.cell, session.step, session.shown_block)
+        else:
+            said = caption(playable, session.step, session.shown_block)
+        if said != self._stage.accessibleDescription():
+            self._stage.setAccessibleDescription(said)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._stage, said))

@@ -1,0 +1,64 @@
+"""What a block of the chosen kernel takes of an SM, and which device that is held against until one is chosen."""
+
+from math import prod
+
+from gemmviz.bench.devices import Facts, find, limits, published
+from gemmviz.bench.occupancy import Use
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.ui.figure_text import shown_name
+
+# A register count that most kernels come near; said to be assumed wherever it is used.
+_ASSUMED_REGISTERS = 32
+_EXAMPLE = Use(256, _ASSUMED_REGISTERS, 0)
+# The device of the course report on block sizes (S4): its occupancy table can be seen at once.
+_DEFAULT = "RTX 3080"
+
+
+def default_device(session: Session) -> Facts:
+    """Return this machine's GPU, or where it has none that can be modelled, the `default_published` one."""
+    here = session.device_facts
+    if here is not None and limits(here) is not None:
+        return here
+    return next(device for device in published() if device.name == default_published(session)).facts()
+
+
+def default_published(session: Session) -> str:
+    """Return the name of the device that the references shown were measured on; or one that is often met."""
+    if not session.references_shown:
+        return _DEFAULT
+    known = (find({"name": reference.gpu}) for reference in session.references)
+    return next((device.name for device in known if device), _DEFAULT)
+
+
+def kernel_use(session: Session) -> tuple[Use, str]:
+    """Return what a block of the chosen kernel takes, and where that is known from."""
+    kernel = session.kernel
+    name = shown_name(kernel, session)
+    if kernel.backend != "cuda":
+        if kernel.backend == "cublas":
+            return _EXAMPLE, tr("{kernel} chooses its blocks itself: these values are an example", kernel=name)
+        return _EXAMPLE, tr("{kernel} runs on the CPU: these values are an example", kernel=name)
+    shown = session.shown(kernel.name)
+    row = shown.row if shown else {}
+    if row.get("block") and row.get("regs") and row.get("smem") is not None:
+        said = tr("{kernel} as compiled ({where})", kernel=row["label"], where=shown.origin or tr("here"))
+        return Use(prod(row["block"]), row["regs"], row["smem"]), said
+    recording = session.playable.recording if session.playable else None
+    if recording is not None and recording.sha256 == kernel.sha256:
+        shared = sum(a.size * a.itemsize for a in recording.arrays if a.space == "shared")
+        return Use(recording.threads, _ASSUMED_REGISTERS, shared), tr(
+            "{kernel}: block and shared memory as recorded, {registers} registers assumed (measuring tells them)",
+            kernel=recording.label,
+            registers=_ASSUMED_REGISTERS,
+        )
+    try:
+        launch = session.launch()
+    except GemmvizError:
+        return _EXAMPLE, tr("{kernel} does not fit its size: these values are an example", kernel=name)
+    return Use(launch.threads, _ASSUMED_REGISTERS, launch.shared_bytes), tr(
+        "{kernel}: block as launched, {registers} registers assumed; record or measure it for more",
+        kernel=launch.label,
+        registers=_ASSUMED_REGISTERS,
+    )

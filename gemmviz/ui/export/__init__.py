@@ -1,0 +1,1 @@
+"""Pictures and films of recordings, as files."""

@@ -1,0 +1,183 @@
+"""Draws the stage, or the whole window, into picture and film files with no display."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.messages import Recorded
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.session.film import FPS, film, trail
+from gemmviz.session.whole_file import whole_file
+from gemmviz.trace.naming import CellName, block_number, cell_number, owner_block, warp_number
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.application import application
+from gemmviz.ui.export.films import FILMS, fitting, kind_of, moments, open_writer, samples
+from gemmviz.ui.export.frames import Frames, Look, draw_svg, pixels
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.worker import playable_of
+
+_DEFAULT_SHARE = 0.4
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps that a film shows: first (from 0), end (the one after the last; None: all), every n-th, frames/s."""
+
+    first: int = 0
+    end: int | None = None
+    every: int | None = None
+    fps: float = FPS
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What to draw of a recording.
+
+    Attributes
+    ----------
+    kernel, reply
+        What was recorded.
+    look
+        Size, theme, size of type.
+    window
+        Whether to draw the whole window instead of the stage.
+    step
+        For a still, from 1; None: 40% of the way.
+    steps
+        For a film.
+    block, cell, warp
+        What is chosen: blockIdx (None: the one that owns the cell, or the first), (array, row, column), and the warp
+        of that block.
+    """
+
+    kernel: Kernel
+    reply: Recorded
+    look: Look
+    window: bool = False
+    step: int | None = None
+    steps: Steps = Steps()
+    block: tuple[int, ...] | None = None
+    cell: CellName | None = None
+    warp: int = 0
+
+
+class _Drawn(Protocol):
+    def image(self, moment: Moment) -> QImage: ...
+    def close(self) -> None: ...
+
+
+def draw(picture: Picture, path: Path, on_frame: Callable[[int, int], object] = lambda done, of: None) -> None:
+    """Write a picture or a film.
+
+    Parameters
+    ----------
+    picture
+        What to draw.
+    path
+        The file; its suffix says the format: ``.png``, ``.svg``, ``.gif`` or ``.mp4``.
+    on_frame
+        Is told how many frames are done, and of how many.
+
+    Raises
+    ------
+    GemmvizError
+        When the step does not exist, or the file cannot be written; then none is left.
+    """
+    kind = kind_of(path)
+    if kind == ".svg" and picture.window:
+        raise ConstraintError(tr("an SVG shows the stage: leave out {option}, or write a .png", option="--window"))
+    application()
+    playable = playable_of(picture.reply)
+    moment = _moment(picture, playable)
+    picture = replace(picture, look=replace(picture.look, size=fitting(kind, picture.look.size)))
+    drawn: _Drawn = _WindowFrames(picture, playable) if picture.window else Frames(playable, picture.look)
+    try:
+        if kind in FILMS:
+            _draw_film(drawn, playable, picture, moment, path, on_frame)
+            return
+        with whole_file(path) as part:
+            svg = kind == ".svg"
+            if not (draw_svg(playable, picture.look, moment, part) if svg else drawn.image(moment).save(str(part))):
+                raise GemmvizError(tr("cannot write {path}", path=path))
+    finally:
+        drawn.close()
+
+
+def _moment(picture: Picture, playable: Playable) -> Moment:
+    recording, steps = playable.recording, playable.timeline.steps
+    step = int(steps * _DEFAULT_SHARE) if picture.step is None else picture.step - 1
+    if not 0 <= step < max(steps, 1):
+        raise ConstraintError(
+            tr("step {step} does not exist: this recording has the steps 1 to {steps}", step=picture.step, steps=steps)
+        )
+    cell = cell_number(recording, picture.cell) if picture.cell else None
+    block = owner_block(recording, cell) if picture.block is None else block_number(recording, picture.block)
+    return Moment(step, block, cell, trail=trail(playable, 1), warp=warp_number(recording, picture.warp))
+
+
+def _draw_film(
+    drawn: _Drawn,
+    playable: Playable,
+    picture: Picture,
+    moment: Moment,
+    path: Path,
+    on_frame: Callable[[int, int], object],
+) -> None:
+    wanted = picture.steps
+    made = film(playable.timeline.steps, wanted.first, wanted.end, wanted.every, wanted.fps)
+    shown = moments(playable, made, moment)
+    sampled = [pixels(drawn.image(m)) for m in samples(shown)]
+    with whole_file(path) as part:
+        writer = open_writer(path.suffix.lower(), part, picture.look.size, made.fps, sampled)
+        try:
+            for done, (now, seconds) in enumerate(zip(shown, made.durations(), strict=True), 1):
+                writer.add(pixels(drawn.image(now)), seconds)
+                on_frame(done, made.frames)
+        except BaseException:
+            writer.abandon()
+            raise
+        writer.close()
+
+
+class _WindowFrames:
+    """Draws the whole window, as it would stand on a screen of that size."""
+
+    def __init__(self, picture: Picture, playable: Playable) -> None:
+        from gemmviz.catalogue.ladder import ladder
+        from gemmviz.engine.supervisor import Engine
+        from gemmviz.ui.controller import Controller
+        from gemmviz.ui.window import Window
+
+        kernels = ladder()
+        if picture.kernel.path not in [k.path for k in kernels]:
+            kernels.append(picture.kernel)
+        self._session = session = Session(kernels, picture.look.theme)
+        session.type_scale = picture.look.type_scale
+        recording = playable.recording
+        session.choose(problem=Problem(recording.m, recording.n, recording.k), order=playable.timeline.order_by)
+        session.choose_kernel(next(k for k in kernels if k.path == picture.kernel.path), recording.params)
+        controller = Controller(session, Engine)
+        controller.auto = False
+        self._window = window = Window(session, controller)
+        window.resize(*picture.look.size)
+        window.make_charts()
+        session.show(playable)
+
+    def image(self, moment: Moment) -> QImage:
+        session = self._session
+        session.pick(moment.cell, moment.block)
+        session.choose_warp(moment.warp)
+        session.seek(moment.step)
+        QApplication.processEvents()
+        return self._window.grab().toImage()
+
+    def close(self) -> None:
+        self._window.close()

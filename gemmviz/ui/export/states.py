@@ -1,0 +1,119 @@
+"""State files and command lines of the window: what is on screen, to be reopened."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import mark, tr
+from gemmviz.session import Answer, Message, Session
+from gemmviz.session import snapshot as snapshots
+from gemmviz.session.command_line import command, left_out
+from gemmviz.session.state_file import SUFFIX, read, write
+from gemmviz.ui.stage.view import View
+
+_PARTS_OF_PIXEL = 6  # decimals: a shift that was saved comes back as it was
+_PATTERN = mark("States of the window (*.gemmviz)")
+
+
+class States:
+    """Saves and reopens what a window shows.
+
+    Parameters
+    ----------
+    window
+        The `Window`.
+    session
+        Its session.
+    """
+
+    def __init__(self, window: QWidget, session: Session) -> None:
+        self._window = window
+        self._session = session
+        session.reopening.placed.connect(self._on_placed)
+
+    def take(self) -> snapshots.Plain:
+        """Return what the window shows."""
+        window, stage = self._window, self._window.stage
+        view = stage.view
+        return snapshots.take(
+            self._session,
+            {
+                "page": window.pages.name(),
+                "panel": window.inspector.panel,
+                "zoom": view.zoom,
+                # In widths: the height of the stage changes with every message above it.
+                "shift": [view.dx / max(stage.width(), 1), view.dy / max(stage.width(), 1)],
+            },
+        )
+
+    def save(self) -> None:
+        """Let the user save what is on screen."""
+        name = f"{self._session.base.name}{SUFFIX}"
+        chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Save what is on screen"), name, tr(_PATTERN))
+        if not chosen:
+            return
+        path = Path(chosen) if chosen.endswith(SUFFIX) else Path(chosen + SUFFIX)
+        self._try(lambda: write(self.take(), path), tr("Saved {path}.", path=path))
+
+    def open(self, path: Path) -> None:
+        """Show what a state file says; edits that it would replace are asked about first."""
+        try:
+            plain = read(path)
+        except GemmvizError as error:
+            self._session.tell(Message(str(error), lasting=True))
+            return
+        edited = self._would_replace(plain)
+        if edited is None:
+            self._apply(plain)
+            return
+        text = tr("{file} has edits here that are not saved, and the state has another text.", file=edited)
+        answers = (Answer(tr("Open the state"), lambda: self._apply(plain)), Answer(tr("Keep mine"), lambda: None))
+        self._session.tell(Message(text, "warning", answers=answers, lasting=True, asks=True))
+
+    def copy(self) -> None:
+        """Copy the command line that reopens what is on screen."""
+        plain = self.take()
+        said = command(plain)
+        QGuiApplication.clipboard().setText(said)
+        lacks = left_out(plain)
+        text = tr("Copied: {command}", command=said)
+        if lacks:
+            text += "\n" + tr("It does not hold {what}; a state file does (Ctrl+Alt+W).", what=lacks)
+        self._session.tell(Message(text, "info"))
+
+    def _would_replace(self, plain: Mapping[str, Any]) -> str | None:
+        """Return the name of the file whose unsaved edits a snapshot would replace; None where there are none."""
+        said = plain["kernel"]
+        for base in self._session.all_unsaved():
+            if said.get("name") == base.name or said.get("path") == str(base.path):
+                other = said.get("text", base.text) != self._session.text_of(base)
+                return base.path.name if other else None
+        return None
+
+    def _apply(self, plain: Mapping[str, Any]) -> None:
+        self._try(lambda: snapshots.apply(self._session, plain))
+
+    def _try(self, act: Callable[[], object], said: str = "") -> None:
+        try:
+            act()
+        except GemmvizError as error:
+            self._session.tell(Message(str(error), lasting=True))
+            return
+        if said:
+            self._session.tell(Message(said, "info"))
+
+    def _on_placed(self, view: Mapping[str, Any]) -> None:
+        """Show the part of the window that was shown."""
+        window, stage = self._window, self._window.stage
+        if "zoom" in view:
+            x, y = (round(part * stage.width(), _PARTS_OF_PIXEL) for part in view.get("shift", (0, 0)))
+            stage.view = View(view["zoom"], x, y)
+            stage.update()
+        if view.get("page") in window.pages.buttons:
+            window.pages.turn_to(view["page"])
+        if "panel" in view:
+            self._session.wanted_panel(view["panel"])

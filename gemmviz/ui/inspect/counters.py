@@ -1,0 +1,264 @@
+"""The counters: what the recording has moved up to this step, and in all: *recorded*.
+
+What stands below the table is worded in `gemmviz.ui.inspect.counter_words`.
+"""
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QScrollArea, QTableView, QVBoxLayout, QWidget
+
+from gemmviz.language import mark, tr
+from gemmviz.session import Session
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.inspect.counter_words import compared, explanation, occupied, of, proved, summary, timed
+from gemmviz.ui.stage.caption import BETWEEN, thousands
+from gemmviz.ui.style import scaled
+from gemmviz.ui.theme import THEMES
+
+HEADINGS = (
+    mark("so far /\nin all"),
+    mark("reads"),
+    mark("writes"),
+    mark("bytes\nasked for"),
+    mark("warp\nrequests"),
+    mark("sectors or\nwavefronts"),
+)
+TIPS = (
+    mark("an array and the memory it is in; shared: of all blocks together"),
+    mark("accesses of single threads that read: up to this step / in all"),
+    mark("accesses of single threads that write: up to this step / in all"),
+    mark("bytes that the threads asked for: up to this step / in all"),
+    mark("warp requests: the lanes of one warp executing one access together (in all)"),
+    mark(
+        "global: 32-byte sectors moved; shared: wavefronts, without bank conflicts one per request of up to 4 bytes a "
+        "lane (up to this step / in all)"
+    ),
+)
+_SPACES = {"global": mark("global"), "shared": mark("shared")}
+_REFRESH_MS = 100
+_KIB_FROM = 10_000
+_POINTS = (9.0, 8.5, 8.0, 7.5)  # sizes of type, the first one that fits
+_PADDING = 7
+_WIDE, _LEAST_ROWS = 760, 3  # pixels, and rows of the table, that each proved counter is not to take away
+
+
+def table(playable: Playable, step: int) -> list[tuple[str, ...]]:
+    """Return the rows of the table at a step: one per array, as texts."""
+    rows = []
+    now = playable.traffic.running[step] if playable.timeline.steps else None
+    cuda = playable.recording.backend == "cuda"
+    for index, array in enumerate(playable.traffic.arrays):
+        read, write = (now[index, way].tolist() for way in (0, 1)) if now is not None else ([0] * 3, [0] * 3)
+        rows.append(
+            (
+                f"{array.name}  {tr(_SPACES[array.space])}" if cuda else array.name,
+                of(read[0], array.reads),
+                of(write[0], array.writes),
+                _bytes(read[1] + write[1], array.read_bytes + array.write_bytes),
+                # There are no warps on a CPU.
+                thousands(array.read_requests + array.write_requests) if cuda else "–",
+                of(read[2] + write[2], array.read_units + array.write_units) if cuda else "–",
+            )
+        )
+    return rows
+
+
+def _bytes(now: int, total: int) -> str:
+    if total < _KIB_FROM:
+        return f"{of(now, total)} B"
+    return f"{thousands(round(now / 1024))} / {thousands(round(total / 1024))} KiB"
+
+
+class CounterModel(QAbstractTableModel):
+    """The table as a Qt model."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.rows: list[tuple[str, ...]] = []
+
+    def refresh(self, reset: bool) -> None:
+        """Take the figures of the session's step."""
+        playable = self._session.playable
+        rows = table(playable, self._session.step) if playable else []
+        if reset or len(rows) != len(self.rows):
+            self.beginResetModel()
+            self.rows = rows
+            self.endResetModel()
+        elif rows != self.rows:
+            self.rows = rows
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(HEADINGS) - 1))
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """One row per array."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """One column per heading."""
+        return 0 if parent.isValid() else len(HEADINGS)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return text, alignment or colour of a cell."""
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.rows[index.row()][index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if index.column() else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tr(TIPS[index.column()])
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return QColor(THEMES[self._session.theme].text)
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return a heading or its explanation."""
+        if orientation == Qt.Orientation.Vertical:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return tr(HEADINGS[section])
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tr(TIPS[section])
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if section else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignBottom
+        return None
+
+
+class Counters(QWidget):
+    """The table and the line of totals, refreshed at most ten times a second.
+
+    Parameters
+    ----------
+    session
+        Whose recording to count.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.model = CounterModel(session)
+        self.heading = QLabel()
+        self.heading.setObjectName("heading")
+        self.view = QTableView()
+        self.view.setModel(self.model)
+        self.view.setAccessibleName(tr("Counters"))
+        self.view.verticalHeader().hide()
+        self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.view.setSelectionMode(QTableView.SelectionMode.NoSelection)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.totals = QLabel()
+        self.totals.setWordWrap(True)
+        self.totals.setContentsMargins(8, 2, 8, 4)
+        self.totals.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.beside = QLabel()
+        self.beside.setContentsMargins(8, 2, 8, 4)
+        self.beside.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.beside.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.view, 1)
+        self.told = QScrollArea()
+        self.told.setWidget(self.totals)
+        self.told.setWidgetResizable(True)
+        self.told.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.told.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.told.setAccessibleName(tr("Totals"))
+        below = QHBoxLayout()
+        below.setSpacing(0)
+        below.addWidget(self.told, 1, Qt.AlignmentFlag.AlignTop)
+        below.addWidget(self.beside)
+        column.addLayout(below)
+        self._known: list[str] = []
+        self._made_of = self._explained = ""
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+        session.recorded.connect(self._on_recorded)
+        session.stepped.connect(self._on_step)
+        session.chosen.connect(self._on_chosen)
+        session.themed.connect(self._fit_columns)
+        for signal in (session.referenced, session.measured, session.device_changed):
+            signal.connect(self._on_chosen)
+        self._on_recorded()
+        self._on_chosen()
+
+    def _on_chosen(self, *_: object) -> None:
+        where, details = proved(self.session)
+        self.heading.setText(BETWEEN.join([tr("recorded"), *([where] if where else [])]))
+        self.heading.setToolTip(details)
+        said, lines = compared(self.session)
+        held, made_of = occupied(self.session)
+        self._known = [part for part in (held, said) if part]
+        self._made_of = made_of
+        self.beside.setText("\n".join(part for part in (timed(self.session), lines) if part))
+        self._give_room()
+        self.refresh()
+
+    def _give_room(self) -> None:
+        """Give the measured figure and each proved counter a line beside the totals, where there is room."""
+        left = self.height() - self.beside.sizeHint().height()
+        rows = self.view.horizontalHeader().height() + _LEAST_ROWS * self.view.verticalHeader().defaultSectionSize()
+        self.beside.setVisible(bool(self.beside.text()) and self.width() >= _WIDE and left >= rows)
+        # The totals are scrolled where they would take more than half of the panel.
+        beside = self.beside.sizeHint().width() if not self.beside.isHidden() else 0
+        frame = 2 * self.told.frameWidth()
+        wanted = self.totals.heightForWidth(max(self.width() - beside - frame, 1))
+        lowest = self.totals.fontMetrics().height()
+        self.told.setFixedHeight(max(min(wanted, self.height() // 2), lowest) + frame)
+
+    def _on_recorded(self) -> None:
+        self.model.refresh(reset=True)
+        playable = self.session.playable
+        self._explained = explanation(playable) if playable else ""
+        self._fit_columns()
+        self.refresh()
+
+    def _fit_columns(self) -> None:
+        """Make each column as wide as its last figures will be, so that nothing moves or is cut while playing."""
+        playable = self.session.playable
+        rows = [tuple(map(tr, HEADINGS)), *(table(playable, playable.timeline.steps - 1) if playable else ())]
+        # Of the panel's own width: the table has its new one only after this. Room is left for its scroll bar.
+        room = self.width() - 2 * self.view.frameWidth() - self.view.verticalScrollBar().sizeHint().width() - 2
+        font = QFont(self.view.font())
+        for points in _POINTS:
+            font.setPointSizeF(scaled(points))
+            metrics = QFontMetrics(font)
+            widths = [
+                max(metrics.horizontalAdvance(line) for row in rows for line in row[column].split("\n")) + _PADDING
+                for column in range(len(HEADINGS))
+            ]
+            if sum(widths) <= room:
+                break
+        self.view.setStyleSheet(f"font-size: {scaled(points)}pt;")
+        self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
+        spare = max(room - sum(widths), 0) // len(HEADINGS)
+        for column, width in enumerate(widths):
+            self.view.setColumnWidth(column, width + spare)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width out again."""
+        super().resizeEvent(event)
+        self._give_room()
+        self._fit_columns()
+
+    def _on_step(self) -> None:
+        if not self.session.playing:
+            self.refresh()
+        elif not self._timer.isActive():
+            self._timer.start()
+
+    def refresh(self) -> None:
+        """Show the figures of the session's step now."""
+        self.model.refresh(reset=False)
+        playable = self.session.playable
+        if playable is None:
+            self.totals.setText(tr("Record a kernel to see what it reads and writes."))
+            self.totals.setToolTip("")
+            return
+        said = BETWEEN.join([summary(playable, self.session.step), *self._known])
+        if said != self.totals.text():
+            self.totals.setText(said)
+            self._give_room()
+        self.totals.setToolTip("\n".join(part for part in (self._explained, self._made_of) if part))

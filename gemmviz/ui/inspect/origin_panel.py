@@ -1,0 +1,185 @@
+"""The tab of origins: who owns the chosen element of C and every way that led there, or who touched the chosen cell."""
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableView, QVBoxLayout
+
+from gemmviz.language import tr, trn
+from gemmviz.session import Session
+from gemmviz.trace.naming import cell_name
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.wavefronts import BANKS
+from gemmviz.ui.inspect.origin_models import NOW, FedTable, LazyTable, TouchedTable
+from gemmviz.ui.inspect.panel import InspectPanel
+from gemmviz.ui.inspect.words import block_text, cell_text, hop_text
+from gemmviz.ui.stage.caption import BETWEEN, thread_text, wrong_text
+
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_OWN_KEYS = (*_ENTER, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
+_PADDING = 14
+_PAGE_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class OriginPanel(InspectPanel):
+    """A table about the chosen cell: arrows walk through it, Enter goes to the step of its row.
+
+    Parameters
+    ----------
+    session
+        What to show.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.head = QLabel()
+        self.head.setWordWrap(True)
+        self.head.setContentsMargins(8, 3, 8, 2)
+        self.table = QTableView()
+        self.table.setAccessibleName(tr("Origin of the chosen cell"))
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.table.setTabKeyNavigation(False)
+        self.table.horizontalHeader().setHighlightSections(False)
+        self.table.verticalHeader().hide()
+        self.table.horizontalHeader().setStretchLastSection(True)
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.table.doubleClicked.connect(self._go)
+        self.table.installEventFilter(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.head)
+        column.addWidget(self.table, 1)
+        self._shown: tuple[Playable | None, object] | None = None
+        session.themed.connect(self._anew)
+
+    def _anew(self) -> None:
+        """Fit the table to another size of type."""
+        self._shown = None
+        self._now()
+
+    def refresh(self) -> None:
+        """Show the chosen cell; the table stands where it was as long as the cell is the same."""
+        session, playable = self.session, self.session.playable
+        model, key = self.table.model(), (session.cell, session.shown_block)
+        if self._shown is not None and self._shown[0] is playable and self._shown[1] == key:
+            if isinstance(model, LazyTable):
+                model.show_step(session.step)
+            return
+        self._shown = playable, key
+        if playable is None or session.cell is None:
+            self.table.hide()
+            self.head.setText(
+                tr("Record a kernel (Ctrl+R) to see where its results come from.")
+                if playable is None
+                else tr(
+                    "Choose a cell on the stage: click it, or press X and Shift+arrows. "
+                    "An element of C shows every value that fed it; any other cell shows who touched it, and when."
+                )
+            )
+            return
+        array = session.cell[0]
+        model = self._of_element(playable) if array == 2 else self._of_cell(playable)
+        self._show(model)
+
+    def _show(self, model: LazyTable) -> None:
+        before = self.table.selectionModel()
+        model.setParent(self.table)
+        self.table.setModel(model)
+        for column in range(model.columnCount()):
+            self.table.setColumnHidden(column, False)
+        if before is not None:
+            before.deleteLater()
+        self.table.selectionModel().currentRowChanged.connect(self._on_row)
+        self.table.setVisible(model.rowCount() > 0)
+        self._fit_columns(model)
+        model.show_step(self.session.step)
+        if isinstance(model, FedTable):
+            for column in (4, 5):  # nothing went by shared memory: these two say nothing
+                self.table.setColumnHidden(column, not (model.fed.write >= 0).any())
+        at = model.first_after(self.session.step)
+        if at >= 0:
+            # No row is chosen yet: the stage goes on showing the ways that are taken at each step.
+            self.table.scrollTo(model.index(at, 0), QAbstractItemView.ScrollHint.PositionAtTop)
+
+    def _fit_columns(self, model: LazyTable) -> None:
+        """Make columns as wide as the first and the last rows need: looking at all would make all."""
+        metrics, rows = self.table.fontMetrics(), model.rowCount()
+        self.table.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
+        tried = [model.texts(row) for row in sorted({0, rows // 2, rows - 1}) if 0 <= row < rows]
+        for column, heading in enumerate(model.headings):
+            texts = [*tr(heading).split("\n"), *(texts[column] for texts in tried)]
+            if column == 0:
+                texts.append(f"{NOW} {tried[-1][0]}" if tried else "")
+            self.table.setColumnWidth(column, max(metrics.horizontalAdvance(text) for text in texts) + _PADDING)
+
+    def _of_element(self, playable: Playable) -> FedTable:
+        session, recording = self.session, playable.recording
+        _, row, column = cell_name(recording, session.cell)
+        owner, fed = playable.provenance.owner(row, column), playable.provenance.fed(row, column)
+        said = [cell_text(recording, session.cell)]
+        if recording.wrong and playable.wrong_from[row, column] < playable.timeline.steps:
+            said.append(wrong_text(recording, row, column))
+        if owner is None:
+            said.append(tr("nobody writes it"))
+        else:
+            if recording.backend == "cuda":
+                said.append(tr("owned by {thread}", thread=thread_text(recording, owner.block, owner.thread)))
+            writes = owner.writes
+            said.append(
+                trn(
+                    "written once, at step {step}, line {line}",
+                    "written {count} times, last at step {step}, line {line}",
+                    len(writes.rows),
+                    step=int(writes.steps[-1]) + 1,
+                    line=int(writes.lines[-1]),
+                )
+            )
+        said.append(trn("{count} value fed it", "{count} values fed it", len(fed.use)))
+        if fed.by_warp:
+            said.append(tr("what its warp read together"))
+        if fed.unknown:
+            said.append(tr("some values in shared memory have an unknown origin: ways may be missing"))
+        self.head.setText(BETWEEN.join(said))
+        return FedTable(playable, fed, session.cell)
+
+    def _of_cell(self, playable: Playable) -> TouchedTable:
+        session = self.session
+        array, element = session.cell
+        touches = playable.provenance.touched(array, element, session.shown_block)
+        info, said = playable.recording.arrays[array], [cell_text(playable.recording, session.cell)]
+        if info.space == "shared":
+            block = block_text(playable.recording, session.shown_block)
+            said.append(tr("bank {bank} of block {block}", bank=element * info.itemsize // 4 % BANKS, block=block))
+        reads = int((~touches.write).sum())
+        said.append(tr("read {reads}×, written {writes}× in all", reads=reads, writes=len(touches.rows) - reads))
+        self.head.setText(BETWEEN.join(said))
+        return TouchedTable(playable, touches, session.cell)
+
+    # What people do with the table
+
+    def _on_row(self, index: QModelIndex, _: QModelIndex) -> None:
+        model = self.table.model()
+        if isinstance(model, LazyTable) and index.isValid():
+            hop = model.hop(index.row())
+            self.table.setAccessibleDescription(hop_text(model.playable, hop) if hop else self.head.text())
+            self.session.inspected.choose_hop(hop)
+
+    def _go(self, index: QModelIndex) -> None:
+        """Go to the step that a cell of the table is about."""
+        model = self.table.model()
+        if isinstance(model, LazyTable) and index.isValid():
+            self.session.pause()
+            self.session.seek(model.step(index.row(), index.column()))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the arrows for the table while it has the focus; Enter goes to the step."""
+        if isinstance(event, QKeyEvent) and not event.modifiers():
+            if event.type() == QEvent.Type.ShortcutOverride and event.key() in (*_OWN_KEYS, *_PAGE_KEYS):
+                event.accept()
+                return True
+            if event.type() == QEvent.Type.KeyPress and event.key() in _ENTER:
+                self._go(self.table.currentIndex())
+                return True
+        return super().eventFilter(watched, event)

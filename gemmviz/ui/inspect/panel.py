@@ -1,0 +1,82 @@
+"""What the inspector's tabs share: they follow the session while they are seen, ten times a second while it plays."""
+
+from time import perf_counter
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from gemmviz.session import Session
+
+_REFRESH_MS = 100
+# While a large recording plays, no more than this share of the window's time goes into a tab.
+_SHARE = 0.15
+
+
+class OneLine(QLabel):
+    """A line of text that ends with an ellipsis where there is no room; the tip has all of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def say(self, text: str) -> None:
+        """Show a text."""
+        self.setText(text)
+        self.setToolTip(text)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw as much of the text as there is room for."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        painter.end()
+
+
+class InspectPanel(QWidget):
+    """A tab that costs nothing while it is not seen.
+
+    Parameters
+    ----------
+    session
+        What to follow.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self._on_time)
+        for signal in (session.recorded, session.picked, session.themed, session.inspected.changed):
+            signal.connect(self._now)
+        session.freeze.changed.connect(self._now)
+        session.stepped.connect(self._on_step)
+
+    def refresh(self) -> None:
+        """Show the session's moment."""
+        raise NotImplementedError
+
+    def _now(self) -> None:
+        if self.isVisible():
+            self.refresh()
+
+    def _on_time(self) -> None:
+        begin = perf_counter()
+        self.refresh()
+        self._timer.setInterval(max(_REFRESH_MS, int(1000 * (perf_counter() - begin) / _SHARE)))
+
+    def _on_step(self) -> None:
+        if not self.isVisible():
+            return
+        if not self.session.playing:
+            self.refresh()
+        elif not self._timer.isActive():
+            self._timer.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Show what changed while the panel was not seen."""
+        super().showEvent(event)
+        self.refresh()

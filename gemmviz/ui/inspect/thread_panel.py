@@ -1,0 +1,245 @@
+"""The tab of a thread: its operands and sums, or the fragments of its warp, or where a loop stands."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
+
+from gemmviz.language import tr, trn
+from gemmviz.session import Session
+from gemmviz.trace.fragments import Fragment, fragments
+from gemmviz.trace.naming import cell_name
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording import WARP
+from gemmviz.trace.requests import Ints
+from gemmviz.trace.thread_state import Products, ThreadState, loop_element, loop_writes, products, state_at
+from gemmviz.ui.inspect.fragment_view import FragmentView
+from gemmviz.ui.inspect.panel import InspectPanel, OneLine
+from gemmviz.ui.inspect.thread_view import ThreadView
+from gemmviz.ui.inspect.words import block_text, fragment_text, operand_text, sum_text, uses_text
+from gemmviz.ui.stage.caption import BETWEEN, number, thread_text
+from gemmviz.ui.theme import THEMES
+
+_MOST_OPERANDS, _MOST_HELD = 8, 8
+
+
+class ThreadPanel(InspectPanel):
+    """The chosen thread at the session's step.
+
+    Parameters
+    ----------
+    session
+        What to show.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.lane = QSpinBox()
+        self.lane.setAccessibleName(tr("Lane of the chosen warp"))
+        self.lane.setToolTip(tr("Which thread: choose an element of C on the stage, or a lane here"))
+        self.lane.setWrapping(True)
+        self.lane.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.lane.valueChanged.connect(self._on_lane)
+        self.head, self.text = OneLine(), QLabel()
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setContentsMargins(6, 0, 6, 0)
+        self.product, self.warp = ThreadView(), FragmentView()
+        told = QWidget()
+        below = QVBoxLayout(told)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.addWidget(self.warp)
+        below.addWidget(self.text, 1)
+        self.scroll = QScrollArea()
+        self.scroll.setWidget(told)
+        self.scroll.setWidgetResizable(True)
+        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.scroll.setAccessibleName(tr("Thread"))
+        row = QHBoxLayout()
+        row.setContentsMargins(8, 2, 8, 0)
+        row.addWidget(self.head, 1)
+        row.addWidget(self.lane)
+        middle = QHBoxLayout()
+        middle.setSpacing(4)
+        middle.addWidget(self.product, 2)
+        middle.addWidget(self.scroll, 3)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(1)
+        column.addLayout(row)
+        column.addLayout(middle, 1)
+        self._known: tuple[Playable, object, Products] | None = None
+        self._writes: tuple[Playable, int, tuple[Ints, Ints]] | None = None
+
+    def _on_lane(self, lane: int) -> None:
+        if lane != self.session.inspected.lane:
+            self.session.inspected.choose_lane(lane)
+
+    def refresh(self) -> None:
+        """Show the chosen thread at this step."""
+        session = self.session
+        playable, looked = session.playable, session.inspected
+        self.lane.blockSignals(True)
+        self.lane.setPrefix(tr("lane {number}", number="") if session.warps else tr("thread {thread}", thread=""))
+        self.lane.setRange(0, max(looked.lanes - 1, 0))
+        self.lane.setValue(looked.lane)
+        self.lane.setEnabled(looked.lanes > 1)
+        self.lane.blockSignals(False)
+        if playable is None or not playable.timeline.steps:
+            self._show_nothing(tr("Record a kernel (Ctrl+R) to see what its threads hold."))
+            return
+        on_gpu = playable.recording.backend == "cuda"
+        known = self._of_thread(playable)
+        if known is None or not len(known.rows):
+            self._show_nothing(tr("This thread stores no element of C: choose another lane, or an element of C."))
+            self._name(playable, [])
+            return
+        state = state_at(playable, known, session.step)
+        theme = THEMES[session.theme]
+        held: list[Fragment] = []
+        if known.by_warp:
+            cell = self._cell(playable)
+            held = fragments(playable, known.operands, known.block, known.thread // WARP, session.step, cell)
+        self.product.setVisible(not known.by_warp)
+        self.warp.setVisible(known.by_warp)
+        self.product.show_state(playable, state, theme)
+        self.warp.show_fragments(playable, held, looked.lane, theme, self.scroll.viewport().height())
+        self._name(playable, held)
+        lines = [self._of_fragments(playable, state, held)] if known.by_warp else [self._of_operands(playable, state)]
+        lines.append(self._sums(playable, state, on_gpu))
+        self.text.setText("\n".join(lines))
+        self.scroll.setAccessibleDescription(f"{self.head.text()}. {self.text.text()}")
+
+    def _show_nothing(self, why: str) -> None:
+        self.head.say("")
+        self.text.setText(why)
+        self.warp.hide()
+        self.product.hide()
+
+    def _name(self, playable: Playable, held: list[Fragment]) -> None:
+        session = self.session
+        thread, recording = session.inspected.thread, playable.recording
+        if recording.backend == "cuda":
+            said = thread_text(recording, session.block, thread)
+            if held:
+                said = tr("block {block}, warp {warp}", block=block_text(recording, session.block), warp=thread // WARP)
+                said = BETWEEN.join([said, uses_text(recording, held)])
+            self.head.say(said)
+        else:
+            self.head.say(
+                tr("The loop") if recording.threads == 1 else tr("The loop of thread {thread}", thread=thread)
+            )
+
+    def _cell(self, playable: Playable) -> tuple[int, int] | None:
+        """Return the chosen element of C."""
+        cell = self.session.cell
+        if cell is None or cell[0] != 2:
+            return None
+        return cell_name(playable.recording, cell)[1:]
+
+    def _of_thread(self, playable: Playable) -> Products | None:
+        """Return what the chosen thread multiplies: found once, and kept while it is looked at."""
+        session = self.session
+        thread, element = session.inspected.thread, None
+        if playable.recording.backend != "cuda":
+            element = self._cell(playable)
+            if element is None or int(playable.recording.owners[1][element]) != thread:
+                element = loop_element(playable, self._loop(playable, thread), session.step)
+            if element is None:
+                return None
+        key = (session.block, thread, element)
+        if self._known is None or self._known[0] is not playable or self._known[1] != key:
+            block = session.block if playable.recording.backend == "cuda" else 0
+            self._known = playable, key, products(playable, block, thread, element)
+        return self._known[2]
+
+    def _loop(self, playable: Playable, thread: int) -> tuple[Ints, Ints]:
+        """Return what a CPU's thread writes when: found once, and kept while it is looked at."""
+        if self._writes is None or self._writes[0] is not playable or self._writes[1] != thread:
+            self._writes = playable, thread, loop_writes(playable, thread)
+        return self._writes[2]
+
+    def _of_operands(self, playable: Playable, state: ThreadState) -> str:
+        """Say what the thread read last, operand by operand."""
+        held = [*state.a[state.a >= 0].tolist(), *state.b[state.b >= 0].tolist()]
+        if not held:
+            return tr("It has read no operand yet.")
+        said = [operand_text(playable, state, place) for place in held[:_MOST_OPERANDS]]
+        more = len(held) - _MOST_OPERANDS
+        if more > 0:
+            said.append(trn("and {count} more", "and {count} more", more))
+        if len(state.products.rows) == 1:
+            return "\n".join([f"k = {state.k}", *said])
+        a, b = int((state.a >= 0).sum()), int((state.b >= 0).sum())
+        values = {"k": state.k, "a": a, "b": b, "rows": len(state.a), "columns": len(state.b)}
+        if a == len(state.a) and b == len(state.b):
+            head = trn(
+                "k = {k}: {a} + {b} values for {count} product",
+                "k = {k}: {a} + {b} values for {count} products",
+                a * b,
+                **values,
+            )
+        else:
+            head = tr("k = {k}: {a} of {rows} values of A and {b} of {columns} of B are read", **values)
+        return "\n".join([head, *said])
+
+    def _of_fragments(self, playable: Playable, state: ThreadState, held: list[Fragment]) -> str:
+        """Say what the warp loaded, and what of it the chosen lane holds."""
+        said = [fragment_text(playable, fragment) for fragment in held]
+        lane = self.session.inspected.lane
+        for fragment in held:
+            rows, columns = (fragment.lane == lane).nonzero()
+            order = fragment.slot[rows, columns].argsort()
+            name = playable.recording.arrays[fragment.matrix].name
+            cells = [f"[{fragment.row + rows[i]}, {fragment.column + columns[i]}]" for i in order[:_MOST_HELD].tolist()]
+            more = " …" if len(rows) > _MOST_HELD else ""
+            said.append(tr("lane {lane} of {name}: {cells}", lane=lane, name=name, cells=" ".join(cells) + more))
+        return "\n".join(said)
+
+    def _sums(self, playable: Playable, state: ThreadState, on_gpu: bool) -> str:
+        """Say how far the sum of the chosen element is, and that it is computed and not recorded."""
+        known, recording = state.products, playable.recording
+        cell, element = self._cell(playable), 0
+        pairs = list(zip(known.rows.tolist(), known.columns.tolist(), strict=True))
+        if cell in pairs:
+            element = pairs.index(cell)
+        row, column = pairs[element]
+        name = recording.arrays[2].name
+        said = [
+            tr(
+                "{name}[{row}, {column}]: {done} of {all} products, {sum}",
+                name=name,
+                row=row,
+                column=column,
+                done=int(state.done[element]),
+                all=recording.k,
+                sum=sum_text(state, element),
+            )
+        ]
+        info = recording.arrays[2]
+        at = column * info.grid[0] + row if info.column_major else row * info.grid[1] + column
+        held = float(playable.history.values(2, state.step)[at])
+        if held == held:
+            said.append(
+                tr("{name}[{row}, {column}] in memory: {value}", name=name, row=row, column=column, value=number(held))
+            )
+        if len(pairs) > 1:
+            slot = tr("accumulator {slot} of {all}, in the order of the stores", slot=element + 1, all=len(pairs))
+            said.append(slot)
+        if known.owned > len(pairs) and on_gpu:
+            said.append(
+                tr("It stores {owned} elements; the first {shown} are followed.", owned=known.owned, shown=len(pairs))
+            )
+        if known.operands.unknown:
+            count = known.operands.unknown
+            said.append(
+                trn(
+                    "{count} value that it used has an unknown origin and is left out.",
+                    "{count} values that it used have an unknown origin and are left out.",
+                    count,
+                )
+            )
+        said.append(tr("Sums are computed from the recorded operands: registers leave no trace."))
+        return "\n".join(said)

@@ -1,0 +1,97 @@
+"""The tab of the frozen warp: which warp, what it asks for, and the picture of it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout
+
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.ui.inspect.panel import InspectPanel, OneLine
+from gemmviz.ui.inspect.warp_view import WarpView
+from gemmviz.ui.inspect.words import lanes_out, request_cost, request_head, when_text
+from gemmviz.ui.stage.caption import BETWEEN
+from gemmviz.ui.theme import THEMES
+
+
+class WarpPanel(InspectPanel):
+    """The chosen warp of the chosen block at the session's step.
+
+    Parameters
+    ----------
+    session
+        What to show.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        freeze = session.freeze
+        self.before = self._button("‹", tr("Previous warp (,)"), lambda: freeze.next_warp(-1))
+        self.after = self._button("›", tr("Next warp (.)"), lambda: freeze.next_warp(1))
+        self.frozen = self._button(tr("Freeze"), "", freeze.toggle)
+        self.frozen.setCheckable(True)
+        self.head, self.cost = OneLine(), QLabel()
+        self.cost.setWordWrap(True)
+        self.cost.setContentsMargins(8, 0, 8, 2)
+        self.view = WarpView()
+        self.view.lane_clicked.connect(session.inspected.choose_lane)
+        self.scroll = QScrollArea()
+        self.scroll.setWidget(self.view)
+        self.scroll.setWidgetResizable(True)
+        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.scroll.setAccessibleName(tr("Warp request"))
+        row = QHBoxLayout()
+        row.setContentsMargins(8, 2, 8, 0)
+        row.setSpacing(4)
+        for button in (self.before, self.after, self.frozen):
+            row.addWidget(button)
+        row.addWidget(self.head, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(1)
+        column.addLayout(row)
+        column.addWidget(self.cost)
+        column.addWidget(self.scroll, 1)
+
+    def _button(self, title: str, tip: str, act: object) -> QPushButton:
+        button = QPushButton(title)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip or title)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(lambda *_: act())
+        return button
+
+    def refresh(self) -> None:
+        """Show the warp's request at this step, or its next one."""
+        session = self.session
+        freeze, playable = session.freeze, session.playable
+        self.frozen.setEnabled(freeze.possible)
+        self.frozen.setChecked(freeze.on)
+        self.frozen.setText(tr("Release") if freeze.on else tr("Freeze"))
+        tip = tr("Let the warp go (W)") if freeze.on else tr("Stand still and step by this warp's requests (W)")
+        self.frozen.setToolTip(tip)
+        self.frozen.setAccessibleName(tip)
+        for button in (self.before, self.after):
+            button.setEnabled(session.warps > 1)
+        asked = freeze.request()
+        if asked is not None and session.predict.on and asked.step > session.step:
+            asked = None  # what comes next is what people are asked for
+        theme = THEMES[session.theme]
+        self.view.show_request(playable, asked, session.inspected.lane, theme)
+        if asked is None or playable is None:
+            self.head.say("")
+            self.cost.setText(self._why_empty())
+        else:
+            self.head.say(request_head(playable.recording, asked))
+            said = [request_cost(asked), lanes_out(asked), when_text(asked, session.step)]
+            self.cost.setText(BETWEEN.join(part for part in said if part))
+        self.scroll.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()}")
+
+    def _why_empty(self) -> str:
+        if self.session.playable is None:
+            return tr("Record a kernel (Ctrl+R) to see what its warps ask of memory.")
+        if not self.session.freeze.possible:
+            return tr("A CPU has no warps: its threads access memory one by one. Choose a CUDA rung.")
+        if self.session.predict.on:
+            return tr("What this warp asks for next is not told while it is to be predicted.")
+        return tr("This warp of the block makes no request: choose another one (. and ,), or another block.")

@@ -1,0 +1,241 @@
+"""Presenter mode: one matrix trio fills a screen, with the line that executes and a sentence, for the back row."""
+
+from math import ceil
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QFont, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.ui.actions import Action
+from gemmviz.ui.present.keys_overlay import KeysOverlay
+from gemmviz.ui.present.predict_panel import PredictPanel, score
+from gemmviz.ui.present.presenter_actions import presenter_actions
+from gemmviz.ui.present.progress import ProgressStrip
+from gemmviz.ui.present.source_lines import SourceLines
+from gemmviz.ui.stage.caption import BETWEEN, caption
+from gemmviz.ui.stage.stage import Stage
+from gemmviz.ui.theme import THEMES, Theme, for_presenting
+
+# Heights of type, as parts of the screen's height: what is read from the back row.
+TITLE, SENTENCE, LONG_SENTENCE, QUESTION, CODE, LABEL = 26, 28, 36, 30, 38, 45
+_LONG = 220
+"""Letters from which on a sentence is written smaller, so that it does not take the picture's room."""
+_STRIP = 120
+_WIDE = 1.25
+"""Width over height from which on the words stand beside the picture: it keeps more height than it loses width."""
+_ROOMY = 1.5
+"""The same, from which on the words need a smaller share of the width."""
+_WORDS_SHARE, _WORDS_SHARE_NARROW = 36, 41
+_ANY = (1 << 24) - 1
+_DOWN, _RIGHT = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+
+
+class Presenter(QWidget):
+    """What an audience sees of a session: no menus, no buttons.
+
+    Parameters
+    ----------
+    session
+        What to show.
+    """
+
+    left = Signal()
+    """Presenting should end."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.setObjectName("presenter")
+        self.setWindowTitle(tr("gemmviz: presenting"))
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.stage = Stage(session)
+        # What the stage says of a step stands beside it, in larger type.
+        self.stage.captioned = False
+        self.title, self.place, self.sentence = _text("title"), _text("place"), _text("sentence")
+        self.place.setWordWrap(False)
+        self.source = SourceLines(session)
+        self.predict = PredictPanel(session, presented=True)
+        self.progress = ProgressStrip(session)
+        self._make_room()
+        self.actions_table = presenter_actions(self)
+        for record in self.actions_table:
+            self._add_action(record)
+        self.keys = KeysOverlay(self, self.actions_table)
+        self.black = QWidget(self)
+        self.black.setAutoFillBackground(True)
+        self.black.setStyleSheet("background: #000000;")
+        self.black.hide()
+        for signal in (session.themed, session.chosen, session.recorded, session.tour.changed, session.tour.moved):
+            signal.connect(self.refresh)
+        session.stepped.connect(self._say)
+        session.predict.changed.connect(self._say)
+        self.stage.setFocus()
+
+    def _make_room(self) -> None:
+        self.head, self.words, upper = QWidget(), QWidget(), QWidget()
+        self._head = QBoxLayout(_DOWN, self.head)
+        self._head.setContentsMargins(0, 0, 0, 0)
+        self._head.addWidget(self.title, 1)
+        self._head.addWidget(self.place)
+        self._picture, self._words = QBoxLayout(_DOWN, upper), QBoxLayout(_DOWN, self.words)
+        for part in (self.head, self.predict, self.source, self.sentence):
+            self._words.addWidget(part)
+        self._words.addStretch(1)
+        self._picture.addWidget(self.stage, 1)
+        self._picture.addWidget(self.words)
+        self._picture.setContentsMargins(0, 0, 0, 0)
+        self._picture.setSpacing(0)
+        # The picture keeps its size, whatever is said.
+        self.stage.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self._wide: bool | None = None
+        self._stop = ""
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(upper, 1)
+        column.addWidget(self.progress)
+
+    def _lay_out(self) -> None:
+        """Put the words beside the picture on a wide screen, where the picture needs the height; else below it."""
+        wide = self.width() >= _WIDE * self.height()
+        if wide:
+            share = _WORDS_SHARE if self.width() >= _ROOMY * self.height() else _WORDS_SHARE_NARROW
+            self.words.setFixedWidth(self.width() * share // 100)
+        else:
+            self.words.setMaximumWidth(_ANY)
+            self.words.setMinimumWidth(0)
+        if wide == self._wide:
+            return
+        self._wide = wide
+        self._picture.setDirection(_RIGHT if wide else _DOWN)
+        self._head.setDirection(_DOWN if wide else _RIGHT)
+
+    def _add_action(self, record: Action) -> None:
+        action = QAction(record.title, self)
+        action.setObjectName(record.id)
+        action.setShortcuts([QKeySequence(key) for key in record.keys])
+        action.triggered.connect(lambda *_: record.callback())
+        self.addAction(action)
+
+    # What it shows
+
+    def refresh(self) -> None:
+        """Show everything anew: other colours, another rung, another stop."""
+        if not self.isVisible():
+            return
+        theme = for_presenting(THEMES[self.session.theme])
+        self.source.theme = self.progress.theme = theme
+        tour = self.session.tour
+        self.title.setText(tr(self.session.kernel.title))
+        here = tour.at is not None
+        self._stop = tr("Stop {number} of {count}", number=tour.at + 1, count=len(tour.stops)) if here else ""
+        self._say()
+        self._set_type(theme)
+        self.source.update()
+        self.progress.update()
+
+    def _set_type(self, theme: Theme) -> None:
+        """Give all type its share of the screen's height."""
+        height = max(self.height(), 1)
+        label = ceil(height / LABEL)
+        font = QFont(self.font())
+        # The stage makes its type larger by the session's scale, which is meant for the teacher's screen.
+        font.setPixelSize(ceil(label / self.session.type_scale))
+        if self.stage.base_font != font or self.stage.colours is not theme:
+            self.stage.base_font = font
+            self.stage.colours = theme
+        self.source.set_type(ceil(height / CODE), bool(self._wide))
+        self.predict.set_size(ceil(height / QUESTION))
+        self.keys.set_look(theme, label)
+        self.progress.setFixedHeight(max(height // _STRIP, 4))
+        self._words.setContentsMargins(label // 2, label // 2, label // 2, label // 2)
+        self._words.setSpacing(label if self._wide else label // 2)
+        size = LONG_SENTENCE if len(self.sentence.text()) > _LONG else SENTENCE
+        style = _style(theme, ceil(height / TITLE), ceil(height / size))
+        if style != self.styleSheet():
+            self.setStyleSheet(style)
+
+    def _sentence(self) -> str:
+        stop, playable = self.session.tour.stop, self.session.playable
+        if stop is not None and stop.say:
+            return stop.say
+        if playable is None:
+            return ""
+        said = caption(playable, self.session.step, self.session.shown_block)
+        return said.replace(BETWEEN, "\n") if self._wide else said
+
+    def _say(self) -> None:
+        """Say what to look at; while people guess, the question has that place."""
+        if not self.isVisible():
+            return
+        predict = self.session.predict
+        self.sentence.setText(self._sentence())
+        self.sentence.setVisible(not predict.on)
+        # The lines around it may hold the answer, a barrier above all.
+        self.source.setVisible(not predict.on or (predict.revealed and self._has_room_for_source()))
+        self.place.setText(score(self.session) if predict.on else self._stop)
+
+    def _has_room_for_source(self) -> bool:
+        """Say whether the source fits below a question with its answers and its reason."""
+        width, layout = self.words.contentsRect().width(), self._words
+        margins = layout.contentsMargins()
+        inside = width - margins.left() - margins.right()
+        parts = (self.head.heightForWidth(inside), self.predict.heightForWidth(inside), self.source.sizeHint().height())
+        needed = sum(parts) + len(parts) * layout.spacing() + margins.top() + margins.bottom()
+        return bool(self._wide) and needed <= self.height() - self.progress.height()
+
+    # What the keys do
+
+    def blacken(self) -> None:
+        """Turn the picture off, or on again."""
+        self.black.setVisible(self.black.isHidden())
+        self.black.raise_()
+
+    def go(self, direction: int) -> None:
+        """Go to the next stop of the tour (1) or the one before (-1); without a tour, to the next or last barrier."""
+        if self.session.tour.active:
+            self.session.tour.next(direction)
+        else:
+            self.session.seek_phase(direction)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give all type its size for this screen."""
+        super().resizeEvent(event)
+        self._lay_out()
+        self.refresh()
+        self.black.setGeometry(self.rect())
+        self.keys.place()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Catch up with what happened unseen."""
+        super().showEvent(event)
+        self.black.hide()
+        self.keys.hide()
+        self.refresh()
+        self.stage.setFocus()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Let whoever began it end it."""
+        event.ignore()
+        self.left.emit()
+
+
+def _text(name: str) -> QLabel:
+    label = QLabel()
+    label.setObjectName(name)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+    return label
+
+
+def _style(theme: Theme, title: int, sentence: int) -> str:
+    return f"""
+    QWidget#presenter {{ background: {theme.background}; }}
+    QLabel {{ color: {theme.text}; background: transparent; }}
+    QLabel#title, QLabel#place {{ font-size: {title}px; font-weight: bold; }}
+    QLabel#place {{ color: {theme.accent}; }}
+    QLabel#sentence {{ font-size: {sentence}px; }}
+    """

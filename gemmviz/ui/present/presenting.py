@@ -1,0 +1,105 @@
+"""Begins and ends presenter mode for a window, and follows the screens that come and go."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from gemmviz.language import tr
+from gemmviz.ui.actions import Action
+from gemmviz.ui.present import screens
+from gemmviz.ui.present.presenter import Presenter
+
+if TYPE_CHECKING:
+    from gemmviz.ui.window import Window
+
+
+class Presenting(QObject):
+    """Presenter mode of one window, which stays where it is: the teacher's console, where there are two screens.
+
+    Parameters
+    ----------
+    window
+        The window.
+    """
+
+    def __init__(self, window: "Window") -> None:
+        super().__init__(window)
+        self._window = window
+        self.presenter: Presenter | None = None
+        self._focus: QWidget | None = None
+        application = QGuiApplication.instance()
+        application.screenAdded.connect(self._on_screens)
+        application.screenRemoved.connect(self._on_screens)
+
+    @property
+    def on(self) -> bool:
+        """Whether it is on."""
+        return self.presenter is not None and not self.presenter.isHidden()
+
+    def toggle(self) -> None:
+        """Begin it, or end it."""
+        if self.on:
+            self.end()
+        else:
+            self.start()
+
+    def start(self) -> None:
+        """Show the picture on the audience's screen."""
+        if self.on:
+            return
+        if self.presenter is None:
+            self.presenter = Presenter(self._window.session)
+            self.presenter.left.connect(self.end)
+        self._focus = self._window.focusWidget()
+        self._place()
+
+    def end(self) -> None:
+        """Go back to the window, with the focus where it was."""
+        if not self.on:
+            return
+        self.presenter.hide()
+        self._window.activateWindow()
+        if self._focus is not None:
+            self._focus.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._focus = None
+
+    def close(self) -> None:
+        """End it for good: the window is closed, or another one takes its place."""
+        presenter, self.presenter = self.presenter, None
+        if presenter is not None:
+            presenter.hide()
+            presenter.deleteLater()
+
+    def _place(self) -> None:
+        presenter, screen = self.presenter, screens.for_audience(self._window.screen())
+        if presenter is None or screen is None:
+            return
+        if presenter.isVisible():
+            # Some window managers move a window between screens only while it does not fill one.
+            presenter.showNormal()
+        presenter.setScreen(screen)
+        presenter.setGeometry(screen.geometry())
+        presenter.showFullScreen()
+        presenter.activateWindow()
+
+    def _on_screens(self, *_: object) -> None:
+        """Move to the screen that came, or away from the one that is gone, once Qt has moved the windows on it."""
+        if self.on:
+            QTimer.singleShot(0, self, self._place)
+
+
+def present_actions(window: "Window") -> list[Action]:
+    """Return the window's actions for classes."""
+    predict = window.session.predict
+    return [
+        Action(
+            "present",
+            "View",
+            tr("Present: the picture alone fills a screen"),
+            ("F11", "Shift+F5"),
+            window.presenting.toggle,
+        ),
+        Action("predict", "Play", tr("Predict: guess what comes next (1 to 4, Return)"), ("P",), predict.toggle),
+    ]

@@ -1,0 +1,55 @@
+"""How far the recording is, as a thin strip: an order of events, not of time."""
+
+import numpy as np
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.ui.theme import Theme
+
+_MOST_TICKS = 160
+
+
+class ProgressStrip(QWidget):
+    """Fills from left to right; ticks are barriers, and squares the stops of the tour.
+
+    Parameters
+    ----------
+    session
+        What plays.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.theme: Theme | None = None
+        self.setAccessibleName(tr("How far the recording is"))
+        session.stepped.connect(self._refresh)
+        session.recorded.connect(self._refresh)
+        session.tour.changed.connect(self._refresh)
+        session.predict.changed.connect(self._refresh)
+
+    def _refresh(self) -> None:
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the strip."""
+        playable, theme = self.session.playable, self.theme
+        if theme is None or playable is None or not self.session.steps:
+            return
+        painter = QPainter(self)
+        width, height, steps = self.width(), self.height(), self.session.steps
+        painter.fillRect(self.rect(), QColor(theme.raised))
+        painter.fillRect(QRectF(0, 0, width * (self.session.step + 1) / steps, height), QColor(theme.accent))
+        phases = np.flatnonzero(np.diff(playable.timeline.phase)) + 1
+        if self.session.predict.on:  # the next barrier may be what is asked for
+            phases = phases[phases <= self.session.step]
+        if len(phases) <= _MOST_TICKS:
+            for step in phases.tolist():
+                painter.fillRect(QRectF(width * step / steps - 1, 0, 2, height), QColor(theme.text))
+        for stop in self.session.tour.stops:
+            at = width * (stop.step + 0.5) / steps
+            painter.fillRect(QRectF(at - height / 2, 0, height, height), QColor(theme.write))
+        painter.end()

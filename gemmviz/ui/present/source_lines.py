@@ -1,0 +1,123 @@
+"""The executing line of the source with one before and one after, in type for the back row."""
+
+from textwrap import wrap
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.ui.theme import Theme
+
+_LEVEL = 4
+_WRAPPED = 3
+"""Rows that the executing line may take where the words are narrow."""
+
+
+def around(text: str, line: int) -> list[tuple[int, str]]:
+    """Return the number and text of a line (from 1), of the last one before it and of the first one after.
+
+    Empty lines are passed over. What all of them are indented by is left out, and of the rest all but one level.
+    """
+    lines = text.expandtabs(_LEVEL).splitlines()
+    if not 1 <= line <= len(lines):
+        return []
+    filled = [number for number, one in enumerate(lines, 1) if one.strip()]
+    chosen = [*[n for n in filled if n < line][-1:], line, *[n for n in filled if n > line][:1]]
+    indents = {n: len(lines[n - 1]) - len(lines[n - 1].lstrip()) for n in chosen}
+    least = min(indents.values())
+    return [(n, " " * min(indents[n] - least, _LEVEL) + lines[n - 1].strip()) for n in chosen]
+
+
+class SourceLines(QWidget):
+    """Shows where the session's step stands in the source that was recorded.
+
+    Parameters
+    ----------
+    session
+        What plays.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.theme: Theme | None = None
+        self._pixels, self._wraps = 12, False
+        self._text: str | None = None
+        self._line = 0
+        self._lines: list[tuple[int, str]] = []
+        self.setAccessibleName(tr("The line that executes"))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        session.stepped.connect(self.refresh)
+        session.recorded.connect(self.refresh)
+        self.refresh()
+
+    def set_type(self, pixels: int, wraps: bool) -> None:
+        """Choose the height of the type in pixels, and whether there is room to wrap the executing line."""
+        self._pixels, self._wraps = pixels, wraps
+        self.updateGeometry()
+        self.update()
+
+    def lines(self) -> list[tuple[int, str]]:
+        """Return the numbers and texts that are shown."""
+        return self._lines
+
+    def refresh(self) -> None:
+        """Take the line of the session's step."""
+        playable, line = self.session.playable, self.session.line
+        text = playable.recording.text if playable is not None else ""
+        # While it plays, the line is the same one for many steps.
+        if (text, line) != (self._text, self._line):
+            self._text, self._line = text, line
+            self._lines = around(text, line)
+            self.setAccessibleDescription("\n".join(f"{number}: {one}" for number, one in self._lines))
+            self.update()
+
+    def _rows(self) -> int:
+        return 2 + (_WRAPPED if self._wraps else 1)
+
+    def sizeHint(self) -> QSize:
+        """Ask for all rows."""
+        return QSize(200, int(self._metrics().height() * 1.12 * self._rows()))
+
+    def _font(self, bold: bool = False) -> QFont:
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font.setPixelSize(self._pixels)
+        font.setBold(bold)
+        return font
+
+    def _metrics(self) -> QFontMetricsF:
+        return QFontMetricsF(self._font(bold=True))
+
+    def _texts(self) -> list[tuple[bool, list[str]]]:
+        """Return what stands in the rows: per line whether it executes, and its parts."""
+        metrics = self._metrics()
+        letters = max(int((self.width() - metrics.height() * 1.2) / metrics.horizontalAdvance("0")), 12)
+        found = []
+        for number, text in self._lines:
+            head, now = f"{number:>3}  ", number == self._line
+            below = " " * (len(head) + len(text) - len(text.lstrip()) + 4)
+            rows = _WRAPPED if now and self._wraps else 1
+            found.append((now, wrap(head + text, letters, subsequent_indent=below, max_lines=rows, placeholder=" …")))
+        return found
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the lines: a mark and bold type for the one that executes."""
+        if self.theme is None or not self._lines:
+            return
+        painter = QPainter(self)
+        metrics = self._metrics()
+        left, height, top = metrics.height() * 1.1, self.height() / self._rows(), 0.0
+        for now, parts in self._texts():
+            if now:
+                painter.fillRect(QRectF(0, top, self.width(), height * len(parts)), QColor(self.theme.raised))
+                painter.setPen(QColor(self.theme.accent))
+                painter.setFont(self._font())
+                painter.drawText(QRectF(0, top, left, height), Qt.AlignmentFlag.AlignCenter, "▶")
+            painter.setFont(self._font(now))
+            painter.setPen(QColor(self.theme.text if now else self.theme.muted))
+            for part in parts:
+                painter.drawText(QRectF(left, top, self.width(), height), Qt.AlignmentFlag.AlignVCenter, part)
+                top += height
+        painter.end()

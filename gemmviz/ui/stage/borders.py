@@ -1,0 +1,133 @@
+"""Lines over the cells, each from the size on from which it helps: blocks, warps within a block, single cells."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QLineF, QRectF
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from gemmviz.trace.recording import WARP, Recording
+from gemmviz.ui.stage.scene import C, Panel
+from gemmviz.ui.theme import Theme
+
+CELL_LINES = 8.0
+"""Below this width of a cell, in pixels, the lines would take more of it than they leave."""
+_AREA_LINES = {"block": 8.0, "warp": 16.0}
+_WARP_CELLS = 3.0
+
+
+class Borders:
+    """The lines of one recording in one theme; they are worked out anew when the view changes.
+
+    Parameters
+    ----------
+    recording, theme
+        What to draw lines in, in which colours.
+    """
+
+    def __init__(self, recording: Recording, theme: Theme) -> None:
+        self._recording, self._theme = recording, theme
+        block, thread = recording.owners
+        self._areas: dict[str, _Edges] = {}
+        if recording.backend == "cuda":
+            if recording.blocks > 1:
+                self._areas["block"] = _edges(block)
+            if recording.threads > WARP:
+                warps = -(-recording.threads // WARP)
+                inside = np.where(block >= 0, block * warps + thread // WARP, -1)
+                self._areas["warp"] = _edges(inside, but=block)
+        self._lines: tuple[Any, list[tuple[QPen, list[QLineF]]]] | None = None
+
+    def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF) -> None:
+        """Draw the lines of all panels within what is seen.
+
+        Parameters
+        ----------
+        painter, placed, seen
+            Where to, where the arrays stand, and which part of it is not covered.
+        """
+        key = [(p.x, p.y, p.cell) for p in placed], seen
+        if self._lines is None or self._lines[0] != key:
+            self._lines = key, [part for panel in placed for part in self._of(panel, seen)]
+        for pen, lines in self._lines[1]:
+            painter.setPen(pen)
+            painter.drawLines(lines)
+
+    def _of(self, panel: Panel, seen: QRectF) -> list[tuple[QPen, list[QLineF]]]:
+        found = []
+        if panel.cell >= CELL_LINES:
+            pen = QPen(QColor(self._theme.grid), 1 if panel.cell < 40 else 1.5)
+            found.append((pen, self._cell_lines(panel, seen)))
+        if panel.array != C:
+            return found
+        for name in ("warp", "block"):
+            edges = self._areas.get(name)
+            if edges is None or edges.size * panel.cell < _AREA_LINES[name]:
+                continue
+            if name == "warp" and panel.cell < _WARP_CELLS:
+                continue
+            colour = self._theme.background if name == "warp" else self._theme.text
+            lines = [line(panel, *edge) for edge in edges.lines]
+            found.append((QPen(QColor(colour), 2.0 if name == "warp" else 1.4), [x for x in lines if _near(x, seen)]))
+        return found
+
+    def _cell_lines(self, panel: Panel, seen: QRectF) -> list[QLineF]:
+        left, right = max(panel.x, seen.left()), min(panel.x + panel.width, seen.right())
+        top, bottom = max(panel.y, seen.top()), min(panel.y + panel.height, seen.bottom())
+        if left >= right or top >= bottom:
+            return []
+        xs = (panel.x + i * panel.cell for i in range(panel.columns + 1))
+        ys = (panel.y + i * panel.cell for i in range(panel.rows + 1))
+        lines = [QLineF(x, top, x, bottom) for x in xs if left <= x <= right]
+        return lines + [QLineF(left, y, right, y) for y in ys if top <= y <= bottom]
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """Lines between neighbours that differ, in cells: (x1, y1, x2, y2), and about how far apart they stand."""
+
+    lines: list[tuple[int, int, int, int]]
+    size: float
+
+
+def _edges(owner: Any, but: Any = None) -> _Edges:
+    """Return the lines between neighbours with different owners; not those where `but` differs, too.
+
+    Areas are nearly always rectangles: each row of borders is merged into the longest lines.
+    """
+    lines: list[tuple[int, int, int, int]] = []
+    distances = []
+    for vertical in (False, True):
+        matrix, other = (m.T if vertical else m for m in (owner, owner if but is None else but))
+        differ = matrix[1:] != matrix[:-1]
+        distances.append(len(matrix) / (int(differ.any(axis=1).sum()) + 1))
+        if but is not None:
+            differ &= other[1:] == other[:-1]
+        ends = np.diff(np.pad(differ, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+        (row, begin), end = np.nonzero(ends == 1), np.nonzero(ends == -1)[1]
+        at = row + 1
+        columns = (at, begin, at, end) if vertical else (begin, at, end, at)
+        lines += zip(*(column.tolist() for column in columns), strict=True)
+    return _Edges(lines, min(distances))
+
+
+def outline(inside: Any) -> list[tuple[int, int, int, int]]:
+    """Return the lines around the cells that are set in a matrix, in cells: (x1, y1, x2, y2)."""
+    around = np.pad(inside, 1).astype(np.int8)
+    return [(x1 - 1, y1 - 1, x2 - 1, y2 - 1) for x1, y1, x2, y2 in _edges(around).lines]
+
+
+def line(panel: Panel, x1: int, y1: int, x2: int, y2: int) -> QLineF:
+    """Return a line given in cells of a panel, in pixels."""
+    cell = panel.cell
+    return QLineF(panel.x + x1 * cell, panel.y + y1 * cell, panel.x + x2 * cell, panel.y + y2 * cell)
+
+
+def _near(edge: QLineF, seen: QRectF) -> bool:
+    return (
+        min(edge.x1(), edge.x2()) <= seen.right()
+        and max(edge.x1(), edge.x2()) >= seen.left()
+        and min(edge.y1(), edge.y2()) <= seen.bottom()
+        and max(edge.y1(), edge.y2()) >= seen.top()
+    )

@@ -1,0 +1,228 @@
+"""What colour each cell has at a step: a pure function of recording, theme and step (no drawing here).
+
+Back to front: what the cell holds and whose it is, what a chosen cell has nothing to do with (dimmed), the sectors that
+a request moves, the accesses of the last steps.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording import Array
+from gemmviz.trace.requests import Ints
+from gemmviz.ui.stage.hues import loop_colour, owner_colours
+from gemmviz.ui.stage.related import Related
+from gemmviz.ui.stage.scene import B, C
+from gemmviz.ui.stage.touched import Touched, as_drawn
+from gemmviz.ui.theme import Theme, rgb
+
+Image = npt.NDArray[np.uint8]
+# Shares of an owner's hue in C: nothing done yet, all done but not written. And of a sector's tint.
+UNTOUCHED, WORKED = 0.26, 0.55
+SECTOR_TINT = 0.3
+HELD_TINT = 0.45
+"""Share of the block's hue in the cells of A and B whose values its shared memory holds."""
+DIMMED = 0.35
+"""What is left of the colour of cells, and of a glow, that have nothing to do with what is chosen."""
+_PROGRESS_LEVELS = 64
+
+
+class Colours:
+    """The base colours of every array of a recording in one theme, and the images at a step.
+
+    Parameters
+    ----------
+    playable
+        What is on the stage.
+    theme
+        Its colours.
+    touched
+        Its accesses.
+    """
+
+    def __init__(self, playable: Playable, theme: Theme, touched: Touched) -> None:
+        self._playable, self._theme, self._touched = playable, theme, touched
+        recording, timeline = playable.recording, playable.timeline
+        self._full = owner_colours(recording, theme)
+        self._background = np.array(rgb(theme.background), np.float32)
+        # Not written yet: the hue grows with the share of the block's work that is done, and jumps when C is written.
+        self._empty = self._background + (self._full - self._background) * UNTOUCHED
+        self._worked = self._background + (self._full - self._background) * WORKED
+        self._owner = np.maximum(recording.owners[0], 0)
+        self._written_in_order = np.sort(playable.first_write)
+        self.written_by_loop = loop_colour(theme)
+        self._read = np.array(rgb(theme.read), np.float32)
+        self._write = np.array(rgb(theme.write), np.float32)
+        self._write_steps = [
+            np.flatnonzero((timeline.array == index) & timeline.write) for index in range(len(recording.arrays))
+        ]
+        self._held: dict[int, tuple[Any, Ints]] = {}
+        self._bases: dict[int, tuple[Any, Ints | None, Image]] = {}
+
+    def image(
+        self,
+        array: int,
+        step: int,
+        block: int,
+        trail: int,
+        warp: int = 0,
+        related: Related | None = None,
+        shrink: int = 1,
+    ) -> Image:
+        """Return RGBX (rows, columns, 4) of an array at a step, the accesses of the last `trail` steps glowing.
+
+        Parameters
+        ----------
+        array
+            Index into the recording's arrays.
+        step
+            Position in the timeline.
+        block, warp
+            Whose shared memory to show, whose tiles to tint in A and B, and whose sectors.
+        trail
+            Steps that an access glows for.
+        related
+            What not to dim; None: nothing is dimmed.
+        shrink
+            Cells by side that share a pixel, where they are too small to be seen: such a pixel has their mean colour,
+            and of their accesses the brightest.
+        """
+        info = self._playable.recording.arrays[array]
+        columns = info.grid[1]
+        near = related.cells.get(array) if related is not None else None
+        out = self._kept_base(array, step, block, near, shrink).copy()
+        flat = out.reshape(-1, 4)
+        small = -(-columns // shrink)
+        write = bool(self._playable.timeline.write[step]) if self._playable.timeline.steps else False
+
+        def at(cells: Ints) -> Ints:
+            return cells if shrink == 1 else cells // columns // shrink * small + cells % columns // shrink
+
+        moved = self._touched.sectors(array, step, block, warp)
+        if len(moved):
+            r, c = info.cells(moved[moved < info.size])
+            _blend(flat, np.unique(at(r * columns + c)), SECTOR_TINT, self._write if write else self._read)
+        cells, strength, written = self._touched.glow(array, step, block if info.space == "shared" else None, trail)
+        if len(cells):
+            if near is not None:
+                strength = np.where(np.isin(cells, near), strength, strength * np.float32(DIMMED))
+            if shrink > 1:
+                order = np.argsort(strength, kind="stable")
+                places, last = np.unique(at(cells[order])[::-1], return_index=True)
+                kept = order[::-1][last]
+                cells, strength, written = places, strength[kept], written[kept]
+            _blend(flat, cells, strength[:, None], np.where(written[:, None], self._write, self._read))
+        return out
+
+    def _kept_base(self, array: int, step: int, block: int, near: Ints | None, shrink: int) -> Image:
+        """Return the colours under the accesses; they are worked out again only when something in them changed."""
+        state = self._state(array, step, block)
+        kept = self._bases.get(array)
+        if kept is None or kept[0] != (state, shrink) or kept[1] is not near:
+            colours = self._base(array, step, block)
+            if near is not None:
+                dimmed = self._background + (colours - self._background) * DIMMED
+                dimmed.reshape(-1, 3)[near] = colours.reshape(-1, 3)[near]
+                colours = dimmed
+            if shrink > 1:
+                colours = _means(colours, shrink)
+            base = np.full((*colours.shape[:2], 4), 255, np.uint8)
+            base[..., :3] = np.rint(colours)
+            kept = self._bases[array] = (state, shrink), near, base
+        return kept[2]
+
+    def _state(self, array: int, step: int, block: int) -> Any:
+        """Return what the base of an array depends on."""
+        if array == C:
+            written = int(np.searchsorted(self._written_in_order, step, side="right"))
+            return written, self._progress(step).tobytes()
+        shared = [i for i, a in enumerate(self._playable.recording.arrays) if a.space == "shared"]
+        mine = [array] if array in shared else shared
+        return block, *(int(np.searchsorted(self._write_steps[i], step, side="right")) for i in mine)
+
+    def _progress(self, step: int) -> Any:
+        """Return, per block, the share of its work that is done, in as many levels as an eye can tell."""
+        if self._playable.recording.backend != "cuda":
+            return np.full(self._playable.recording.blocks, _PROGRESS_LEVELS, np.int16)
+        return np.rint(self._playable.progress(step) * _PROGRESS_LEVELS).astype(np.int16)
+
+    def _base(self, array: int, step: int, block: int) -> npt.NDArray[np.float32]:
+        playable, theme = self._playable, self._theme
+        recording = playable.recording
+        info = recording.arrays[array]
+        rows, columns = info.grid
+        if array == C:
+            written = drawn(info, playable.first_write <= step)
+            share = (self._progress(step) / np.float32(_PROGRESS_LEVELS)).astype(np.float32)[self._owner][..., None]
+            waiting = self._empty + (self._worked - self._empty) * share
+            return np.where(written[..., None], self._full, waiting)
+        base = np.full((rows, columns, 3), theme.cell, np.float32)
+        hue = np.array(theme.owner(*recording.block_index(block)[:2]), np.float32)
+        if info.space == "shared":
+            held = playable.history.last_write(array, step, block) >= 0
+            # Lightness steps with the bank, so that a column in one bank is one colour.
+            bank = np.arange(info.size) * info.itemsize // 4 % 32
+            tint = 0.42 + 0.3 * (bank / 31)
+            mixed = base.reshape(-1, 3) * (1 - tint[:, None]) + hue * tint[:, None]
+            coloured: npt.NDArray[np.float32] = np.where(held[:, None], mixed, base.reshape(-1, 3)).astype(np.float32)
+            return coloured.reshape(base.shape)
+        held = self.held(array, step, block)
+        flat = base.reshape(-1, 3)
+        flat[held] = flat[held] * (1 - HELD_TINT) + hue * HELD_TINT
+        return base
+
+    def held(self, array: int, step: int, block: int) -> Ints:
+        """Return the drawn cells of A or B whose values a block's shared memory holds at a step.
+
+        The array returned is the same one as long as what it says is the same.
+        """
+        if array > B:
+            return np.zeros(0, np.int64)
+        state, kept = self._state(array, step, block), self._held.get(array)
+        if kept is None or kept[0] != state:
+            kept = self._held[array] = state, self._find_held(array, step, block)
+        return kept[1]
+
+    def _find_held(self, array: int, step: int, block: int) -> Ints:
+        playable = self._playable
+        info, staged = playable.recording.arrays[array], playable.staged
+        found = np.zeros(info.size, bool)
+        for index, other in enumerate(playable.recording.arrays):
+            if other.space != "shared":
+                continue
+            item = playable.history.last_item(index, step, block)
+            item = item[item >= 0]
+            item = item[(staged.read[item] >= 0) & (playable.recording.accesses.array[staged.read[item]] == array)]
+            found[as_drawn(info, staged.read_element[item])] = True
+        return np.flatnonzero(found)
+
+
+def _blend(flat: Image, cells: Ints, share: Any, colour: Any) -> None:
+    flat[cells, :3] = np.rint(flat[cells, :3] * (1 - share) + colour * share)
+
+
+def _means(colours: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.float32]:
+    """Return the mean colour of each square of cells; those at the far edges may be smaller."""
+    for axis in (0, 1):
+        length = colours.shape[axis]
+        starts = np.arange(0, length, side)
+        counts = np.diff(np.append(starts, length)).astype(np.float32)
+        sums = np.add.reduceat(colours, starts, axis=axis)
+        colours = sums / counts.reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
+    return colours
+
+
+def drawn(info: Array, flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array's elements, given in memory order, as they are drawn (rows, columns)."""
+    rows, columns = info.grid
+    return flat.reshape(columns, rows).T if info.column_major else flat.reshape(rows, columns)
+
+
+def values(playable: Playable, array: int, step: int, block: int) -> npt.NDArray[Any]:
+    """Return what each drawn cell of an array holds at a step (rows, columns); NaN where nothing was written yet."""
+    recording = playable.recording
+    if array < C:
+        return recording.b if array == B else recording.a
+    return drawn(recording.arrays[array], playable.history.values(array, step, block))

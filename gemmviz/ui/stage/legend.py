@@ -1,0 +1,88 @@
+"""The line that says what colours and marks mean: of those that can be seen in this recording."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+
+from gemmviz.language import tr
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording import WARP
+from gemmviz.ui.stage.hues import loop_colour
+from gemmviz.ui.stage.in_flight import hatching
+from gemmviz.ui.stage.marks import crossed
+from gemmviz.ui.theme import Theme
+
+_CLEAR = "#00000000"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry: the colour of its box, the pen of its frame, whether it is crossed out or hatched, what it means."""
+
+    text: str
+    fill: QColor
+    frame: QPen | None = None
+    pattern: str = ""
+
+
+def entries(playable: Playable, theme: Theme, warp: int) -> list[Entry]:
+    """Return what is to be explained, most important first."""
+    recording = playable.recording
+    edge = QColor(theme.text)
+    found = [
+        Entry(tr("read"), QColor(theme.read), QPen(edge, 1.2)),
+        Entry(tr("written"), QColor(theme.write), QPen(edge, 2.6)),
+    ]
+    if recording.wrong:
+        found.append(Entry(tr("wrong"), QColor(_CLEAR), None, "crossed"))
+    if recording.backend != "cuda":
+        several = recording.threads > 1
+        text = tr("C already written, by thread") if several else tr("C already written")
+        found.append(Entry(text, QColor(*(theme.owner(1, 0) if several else loop_colour(theme)))))
+        return found
+    by = tr("owner: block, warp; faint: not written") if recording.threads > WARP else tr("owner; faint: not written")
+    found.append(Entry(by, QColor(*theme.owner(0, 0))))
+    if len(recording.accesses.copies):
+        found.append(Entry(tr("copy in flight"), QColor(_CLEAR), QPen(QColor(theme.write), 1), "hatched"))
+    chosen = QPen(QColor(theme.selection), 2, Qt.PenStyle.DashLine)
+    found.append(Entry(tr("chosen block, its tiles"), QColor(_CLEAR), chosen))
+    sectors = QPen(QColor(theme.read), 1.5)
+    found.append(Entry(tr("its warp {warp}: sectors, lanes (L; zoom in)", warp=warp), QColor(_CLEAR), sectors))
+    return found
+
+
+def draw(painter: QPainter, line: QRectF, shown: list[Entry], theme: Theme, metrics: QFontMetricsF) -> None:
+    """Draw the entries into a line, as many as there is room for.
+
+    Parameters
+    ----------
+    painter, line
+        Where to.
+    shown
+        What to explain.
+    theme, metrics
+        Colours, and the font that the painter has.
+    """
+    height = metrics.height()
+    x, size = line.left(), height * 0.8
+    for entry in shown:
+        width = metrics.horizontalAdvance(entry.text)
+        if x + size + 6 + width > line.right():
+            break  # half a legend entry says nothing
+        box = QRectF(x, line.center().y() - size / 2, size, size)
+        painter.fillRect(box, entry.fill)
+        if entry.pattern == "crossed":
+            painter.setPen(QPen(QColor(theme.bad), 2))
+            painter.drawLines(crossed(box))
+        elif entry.pattern == "hatched" and entry.frame is not None:
+            painter.setPen(entry.frame)
+            painter.drawLines(hatching(box))
+        if entry.frame is not None:
+            painter.setPen(entry.frame)
+            painter.drawRect(box.adjusted(1, 1, -1, -1))
+        x += size + 6
+        painter.setPen(QColor(theme.muted))
+        room = QRectF(x, line.top(), line.right() - x, line.height())
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, entry.text)
+        x += width + height * 0.75

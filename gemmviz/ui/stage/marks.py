@@ -1,0 +1,168 @@
+"""What is drawn over the cells at a step: accesses, sectors, the tiles held, wrong elements, the chosen cell."""
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.stage import scene
+from gemmviz.ui.stage.borders import line, outline
+from gemmviz.ui.stage.colours import Colours
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.touched import Touched
+from gemmviz.ui.theme import Theme
+
+_MOST_OUTLINES = 600
+_MOST_CROSSES = 4096
+_MOST_SECTORS = 64
+_SMALLEST_FRAMED = 2.0
+_SMALLEST_OUTLINED = 9.0
+
+
+class Marks:
+    """The marks of one recording in one theme.
+
+    Parameters
+    ----------
+    playable, theme
+        What to mark, in which colours.
+    touched, colours
+        Its accesses, and what its cells hold.
+    """
+
+    def __init__(self, playable: Playable, theme: Theme, touched: Touched, colours: Colours) -> None:
+        self.playable, self.theme, self.touched, self._colours = playable, theme, touched, colours
+        self._owner = playable.recording.owners[0]
+        self._outlines: dict[int, tuple[Any, int, list[tuple[int, int, int, int]]]] = {}
+
+    def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment) -> None:
+        """Draw all marks.
+
+        Parameters
+        ----------
+        painter
+            Where to.
+        placed
+            The panels: A, B, C, then shared arrays.
+        seen
+            The part of the stage that is not covered, in pixels.
+        moment
+            When, and what is chosen.
+        """
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for panel in placed:
+            if not QRectF(panel.x, panel.y, panel.width, panel.height).intersects(seen):
+                continue
+            self._draw_held(painter, panel, moment)
+            self._draw_sectors(painter, panel, moment)
+            self._draw_accesses(painter, panel, moment)
+            self._draw_wrong(painter, panel, moment)
+        for panel in placed:
+            self._draw_selection(painter, panel, placed, moment)
+
+    def _draw_held(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
+        """Outline the tile of A or B that the chosen block holds in shared memory, and the block itself in C."""
+        edges = self._outline(panel, moment)
+        if edges:
+            painter.setPen(QPen(QColor(self.theme.selection), 2, Qt.PenStyle.DashLine))
+            painter.drawLines([line(panel, *edge) for edge in edges])
+
+    def _outline(self, panel: Panel, moment: Moment) -> list[tuple[int, int, int, int]]:
+        """Return the lines around what the chosen block holds, in cells; found again only when that changed."""
+        if panel.array > scene.C or (panel.array == scene.C and self.playable.recording.blocks < 2):
+            return []
+        held = None if panel.array == scene.C else self._colours.held(panel.array, moment.step, moment.block)
+        kept = self._outlines.get(panel.array)
+        # What is held is the same array as long as it is the same.
+        if kept is None or kept[0] is not held or kept[1] != moment.block:
+            inside = self._owner == moment.block
+            if held is not None:
+                inside = np.zeros((panel.rows, panel.columns), bool)
+                inside.reshape(-1)[held] = True
+            kept = self._outlines[panel.array] = held, moment.block, outline(inside)
+        return kept[2]
+
+    def _draw_sectors(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
+        """Frame the sectors that the chosen warp moves at this step."""
+        moved = self.touched.sectors(panel.array, moment.step, moment.block, moment.warp)
+        if not len(moved) or panel.cell < _SMALLEST_FRAMED:
+            return
+        info = self.playable.recording.arrays[panel.array]
+        colour = self.theme.write if self.playable.timeline.write[moment.step] else self.theme.read
+        pen = QPen(QColor(colour), 1.5)
+        for sector in moved[:_MOST_SECTORS]:
+            r, c = info.cells(sector[sector < info.size])
+            # A sector may begin in one row and end in the next.
+            for row in np.unique(c if info.column_major else r):
+                inside = (c if info.column_major else r) == row
+                _box(painter, panel, r[inside], c[inside], pen)
+
+    def _draw_accesses(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
+        """Outline the cells accessed at this step: a thin frame for a read, a thick one for a write."""
+        playable = self.playable
+        if panel.cell < _SMALLEST_OUTLINED or not playable.timeline.steps:
+            return
+        info = playable.recording.arrays[panel.array]
+        block = moment.block if info.space == "shared" else None
+        cells = self.touched.at(panel.array, moment.step, block)
+        if not 0 < len(cells) <= _MOST_OUTLINES:
+            return
+        is_write = bool(playable.timeline.write[moment.step])
+        width = min(2.6, panel.cell / 9) if is_write else min(1.4, panel.cell / 14)
+        pen = QPen(QColor(self.theme.text), width)
+        pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
+        painter.setPen(pen)
+        inset = width / 2 + 0.5
+        side = panel.cell - 2 * inset
+        painter.drawRects(
+            [
+                QRectF(panel.x + column * panel.cell + inset, panel.y + row * panel.cell + inset, side, side)
+                for row, column in (divmod(cell, panel.columns) for cell in cells.tolist())
+            ]
+        )
+
+    def _draw_wrong(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
+        """Cross out the elements of C that are wrong and stay so."""
+        if panel.array != scene.C or not self.playable.recording.wrong or panel.cell < _SMALLEST_FRAMED:
+            return
+        rows, columns = np.nonzero(self.playable.wrong_from <= moment.step)
+        if not 0 < len(rows) <= _MOST_CROSSES:
+            return
+        side = panel.cell
+        lines = []
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            lines += crossed(QRectF(panel.x + column * side, panel.y + row * side, side, side))
+        width = max(1.2, side / 16)
+        # With a rim, to be seen on cells of any colour.
+        for pen in (QPen(QColor(self.theme.background), width + 2), QPen(QColor(self.theme.bad), width)):
+            painter.setPen(pen)
+            painter.drawLines(lines)
+
+    def _draw_selection(self, painter: QPainter, panel: Panel, placed: list[Panel], moment: Moment) -> None:
+        if moment.cell is None or moment.cell[0] != panel.array:
+            return
+        info = self.playable.recording.arrays[panel.array]
+        row, column = info.cells(np.array([moment.cell[1]]))
+        pen = QPen(QColor(self.theme.selection), 2)
+        if panel.array == scene.C:
+            a, b = placed[0], placed[1]
+            painter.setPen(pen)
+            painter.drawRect(QRectF(a.x, a.y + int(row[0]) * a.cell, a.width, a.cell))
+            painter.drawRect(QRectF(b.x + int(column[0]) * b.cell, b.y, b.cell, b.height))
+        pen.setWidthF(3)
+        _box(painter, panel, row, column, pen)
+
+
+def _box(painter: QPainter, panel: Panel, rows: Any, columns: Any, pen: QPen) -> None:
+    painter.setPen(pen)
+    x, y = panel.x + columns.min() * panel.cell, panel.y + rows.min() * panel.cell
+    painter.drawRect(QRectF(x, y, (np.ptp(columns) + 1) * panel.cell, (np.ptp(rows) + 1) * panel.cell))
+
+
+def crossed(box: QRectF) -> list[QLineF]:
+    """Return the two lines that cross a box out."""
+    inner = box.adjusted(box.width() / 8, box.height() / 8, -box.width() / 8, -box.height() / 8)
+    return [QLineF(inner.topLeft(), inner.bottomRight()), QLineF(inner.topRight(), inner.bottomLeft())]

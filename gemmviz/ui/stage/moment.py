@@ -1,0 +1,41 @@
+"""Everything that a picture of the stage depends on, besides the recording, the theme and its size."""
+
+from dataclasses import dataclass, field
+
+from gemmviz.trace.hops import Hop
+from gemmviz.ui.stage.view import View
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What is seen of a recording.
+
+    Attributes
+    ----------
+    step
+        Position in the timeline, from 0.
+    block, warp
+        Whose shared memory, sectors and lanes are shown.
+    cell
+        (array index, element in memory order) that is chosen.
+    trail
+        For how many steps an access glows.
+    view
+        Zoom and shift.
+    outdated
+        Whether the recording is of another text, size or parameters than those that are chosen now.
+    frozen
+        Whether the warp is frozen: all that it does not touch is dimmed.
+    hop
+        The way of a value to an element of C that is drawn; None: the ways that the step takes to the chosen element.
+    """
+
+    step: int = 0
+    block: int = 0
+    cell: tuple[int, int] | None = None
+    trail: int = 4
+    view: View = field(default_factory=View)
+    warp: int = 0
+    outdated: bool = False
+    frozen: bool = False
+    hop: Hop | None = None

@@ -1,0 +1,311 @@
+"""The score: every step of the recording from left to right, what it is for, and where the stage is. It scrubs.
+
+It is an order of events. Nothing on it is a time.
+"""
+
+from typing import cast
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QPolygonF,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
+
+from gemmviz.language import language, tr
+from gemmviz.session import Session
+from gemmviz.trace.story import Story
+from gemmviz.ui.stage import score_drawing
+from gemmviz.ui.stage.caption import thousands
+from gemmviz.ui.stage.score_words import legend, what_happens
+from gemmviz.ui.theme import THEMES, Theme
+
+_NEAR = 6  # px by which a handle or a flag may be missed
+_NOTCH = 120
+
+
+class Score(QSlider):
+    """A slider over the steps that shows what they are for.
+
+    Parameters
+    ----------
+    session
+        Whose recording to show and to scrub.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.session = session
+        self._picture: QPixmap | None = None
+        self._drawn: tuple[object, ...] = ()
+        self._segment = (0, -1)
+        self._drag = ""
+        self._anchor = 0
+        self.setObjectName("score")
+        self.setAccessibleName(tr("Step"))
+        self.setMinimumWidth(160)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        # Reached by Tab; a click leaves the focus where it is, so that Space still plays.
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setMouseTracking(True)
+        self.valueChanged.connect(self._on_value)
+        session.recorded.connect(self._on_recorded)
+        session.stepped.connect(self._on_step)
+        for signal in (session.playback, session.themed, session.tour.changed, session.tour.moved):
+            signal.connect(self._refresh)
+        self._on_recorded()
+
+    def sizeHint(self) -> QSize:
+        """Wide, and as high as its lanes are."""
+        return QSize(480, score_drawing.height(self._story(), self.font()))
+
+    def minimumSizeHint(self) -> QSize:
+        """Never lower than its lanes are."""
+        return QSize(160, score_drawing.height(self._story(), self.font()))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Grow with the type."""
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.updateGeometry()
+        super().changeEvent(event)
+
+    # What the session does
+
+    def _on_recorded(self) -> None:
+        self.blockSignals(True)
+        self.setRange(0, max(self.session.steps - 1, 0))
+        self.blockSignals(False)
+        self._segment = (0, -1)
+        self._on_step()
+        self.updateGeometry()
+        self.update()
+
+    def _on_step(self) -> None:
+        step, playable = self.session.step, self.session.playable
+        self.blockSignals(True)
+        self.setValue(step)
+        self.blockSignals(False)
+        if playable is not None and playable.timeline.steps and not self._segment[0] <= step <= self._segment[1]:
+            segment = playable.story.segment_at(step)
+            self._segment = segment.first, segment.last
+            self.setAccessibleDescription(what_happens(playable, step))
+        self.update()
+
+    def _refresh(self) -> None:
+        self.update()
+
+    def _on_value(self, value: int) -> None:
+        if value != self.session.step:
+            self.session.pause()
+            self.session.seek(value)
+
+    # What it looks like
+
+    def _theme(self) -> Theme:
+        return THEMES[self.session.theme]
+
+    def _story(self) -> Story | None:
+        playable = self.session.playable
+        return playable.story if playable is not None and playable.timeline.steps else None
+
+    def _layout(self) -> score_drawing.Layout:
+        return score_drawing.layout(self._story(), self.font(), self.width(), self.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the picture of the recording, and over it what moves."""
+        place, theme, playable = self._layout(), self._theme(), self.session.playable
+        painter = QPainter(self)
+        try:
+            painter.fillRect(self.rect(), QColor(theme.panel))
+            if playable is not None and place.steps:
+                painter.drawPixmap(0, 0, self._lanes(place))
+                painter.setFont(score_drawing.small(self.font()))
+                self._draw_range(painter, place, theme)
+                self._draw_flags(painter, place, theme)
+                self._draw_playhead(painter, place, theme)
+            if self.hasFocus():
+                painter.setPen(QColor(theme.text))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+                painter.drawRect(self.rect().adjusted(1, 1, -2, -2))
+        finally:
+            painter.end()
+
+    def _lanes(self, place: score_drawing.Layout) -> QPixmap:
+        story, ratio, theme = self.session.playable.story, self.devicePixelRatioF(), self._theme()
+        key = (id(story), place, theme.name, self.font().toString(), self.size().toTuple(), ratio, language())
+        if self._picture is None or key != self._drawn:
+            self._drawn = key
+            self._picture = score_drawing.draw(story, place, theme, self.font(), self.size().toTuple(), ratio)
+        return self._picture
+
+    def _draw_range(self, painter: QPainter, place: score_drawing.Layout, theme: Theme) -> None:
+        """Dim what is not played, and draw brackets around the rest."""
+        if self.session.loop_range is None:
+            return
+        first, last = self.session.loop_range
+        begin, end = place.x(first), place.x(last + 1)
+        dim = QColor(theme.panel)
+        dim.setAlpha(190)
+        high = self.height()
+        painter.fillRect(QRectF(place.left, place.head, begin - place.left, high), dim)
+        painter.fillRect(QRectF(end, place.head, place.left + place.width - end, high), dim)
+        painter.fillRect(QRectF(begin, 0, end - begin, 3), QColor(theme.accent))
+        for x, inwards in ((begin, 1), (end - 3, -1)):
+            painter.fillRect(QRectF(x, 0, 3, high), QColor(theme.accent))
+            foot = x if inwards > 0 else x - 4
+            painter.fillRect(QRectF(foot, high - 3, 7, 3), QColor(theme.accent))
+
+    def _draw_flags(self, painter: QPainter, place: score_drawing.Layout, theme: Theme) -> None:
+        """Draw a numbered flag for every stop of the tour; the one that people stand at is filled."""
+        for index, stop in enumerate(self.session.tour.stops):
+            if stop.step >= place.steps:
+                continue
+            here, box = index == self.session.tour.at, self._flag(index, place)
+            painter.fillRect(QRectF(place.x(stop.step), 0, 2, self.height()), QColor(theme.good))
+            painter.setPen(QColor(theme.good))
+            painter.setBrush(QColor(theme.good if here else theme.panel))
+            painter.drawRect(box.adjusted(0, 0, -1, -1))
+            painter.setPen(QColor(theme.background if here else theme.text))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(index + 1))
+
+    def _flag(self, index: int, place: score_drawing.Layout) -> QRectF:
+        """Return where a stop's flag is: right of its step, unless there is no room."""
+        metrics = QFontMetricsF(score_drawing.small(self.font()))
+        wide = metrics.horizontalAdvance(str(index + 1)) + 7
+        x = place.x(self.session.tour.stops[index].step)
+        return QRectF(x if x + wide <= self.width() else x + 2 - wide, 0, wide, place.head - 1)
+
+    def _draw_playhead(self, painter: QPainter, place: score_drawing.Layout, theme: Theme) -> None:
+        x = (place.x(self.session.step) + place.x(self.session.step + 1)) / 2
+        painter.fillRect(QRectF(x - 2.5, place.head - 3, 5, self.height()), QColor(theme.panel))
+        painter.fillRect(QRectF(x - 1.5, place.head - 3, 3, self.height()), QColor(theme.selection))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(theme.panel))
+        painter.setBrush(QColor(theme.selection))
+        painter.drawPolygon(
+            QPolygonF([QPointF(x - 6, place.head - 9), QPointF(x + 6, place.head - 9), QPointF(x, place.head)])
+        )
+
+    # What people do
+
+    def _flag_at(self, x: float, y: float) -> int | None:
+        """Return the stop whose flag is at a place."""
+        place, stops = self._layout(), self.session.tour.stops
+        for index in reversed(range(len(stops))):
+            if stops[index].step < place.steps and self._flag(index, place).adjusted(-2, 0, 2, 0).contains(x, y):
+                return index
+        return None
+
+    def _handle_at(self, x: float) -> str:
+        """Return which end of the played range is at a place: "first", "last" or neither."""
+        if self.session.loop_range is None:
+            return ""
+        place = self._layout()
+        ends = {"first": place.x(self.session.loop_range[0]), "last": place.x(self.session.loop_range[1] + 1)}
+        nearest = min(ends, key=lambda name: abs(ends[name] - x))
+        return nearest if abs(ends[nearest] - x) <= _NEAR else ""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to a flag's stop, take an end of the range, begin a range (Shift), or scrub."""
+        if event.button() != Qt.MouseButton.LeftButton or not self.session.steps:
+            return
+        x, y = event.position().x(), event.position().y()
+        place = self._layout()
+        flag = self._flag_at(x, y)
+        if flag is not None:
+            self.session.tour.go(flag)
+            return
+        if x < place.left - _NEAR:
+            return
+        self._anchor = place.step_at(x)
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._drag = "range"
+        else:
+            self._drag = self._handle_at(x) or "scrub"
+        if self._drag == "scrub":
+            self.session.pause()
+            self.session.seek(self._anchor)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Scrub, or change the range."""
+        x, session = event.position().x(), self.session
+        if not self._drag:
+            over = bool(self._handle_at(x))
+            self.setCursor(Qt.CursorShape.SizeHorCursor if over else Qt.CursorShape.ArrowCursor)
+            return
+        step = self._layout().step_at(x)
+        if self._drag == "scrub":
+            session.seek(step)
+        elif self._drag == "range":
+            session.set_loop_range(self._anchor, step)
+        elif session.loop_range is not None:
+            first, last = session.loop_range
+            if self._drag == "first":
+                session.set_loop_range(min(step, last), last)
+            else:
+                session.set_loop_range(first, max(step, first))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End a drag."""
+        self._drag = ""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Step by the chosen unit."""
+        notches = event.angleDelta().y()
+        if abs(notches) >= _NOTCH // 2:
+            self.session.step_unit(-1 if notches > 0 else 1)
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Step by the chosen unit, or to an end: where no window does it."""
+        act = {
+            Qt.Key.Key_Left: lambda: self.session.step_unit(-1),
+            Qt.Key.Key_Right: lambda: self.session.step_unit(1),
+            Qt.Key.Key_Home: lambda: self.session.seek(0),
+            Qt.Key.Key_End: lambda: self.session.seek(self.session.steps - 1),
+        }.get(Qt.Key(event.key()))
+        if act is None:
+            event.ignore()
+        else:
+            act()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Be drawn anew."""
+        self.update()
+
+    def event(self, event: QEvent) -> bool:
+        """Explain what is under the pointer."""
+        if event.type() == QEvent.Type.ToolTip and self.session.playable is not None and self.session.steps:
+            help_event = cast(QHelpEvent, event)
+            QToolTip.showText(help_event.globalPos(), self.tip(help_event.pos().x(), help_event.pos().y()), self)
+            return True
+        return super().event(event)
+
+    def tip(self, x: float, y: float) -> str:
+        """Return what is said about a place."""
+        place, playable = self._layout(), self.session.playable
+        flag = self._flag_at(x, y)
+        if flag is not None:
+            said = self.session.tour.stops[flag].say
+            return (
+                tr("Stop {number}: {sentence}", number=flag + 1, sentence=said)
+                if said
+                else tr("Stop {number}", number=flag + 1)
+            )
+        if x < place.left:
+            return legend(place.lanes, len(playable.story.barriers) > 0)
+        step = place.step_at(x)
+        place_text = tr("Step {step} of {steps}", step=thousands(step + 1), steps=thousands(place.steps))
+        hint = tr("click: go there; Shift+drag: loop a range")
+        phase = tr("phase {number}", number=int(playable.story.phases[step]) + 1)
+        return f"<b>{place_text}</b><br>{what_happens(playable, step)}<br>{phase}<br><small>{hint}</small>"

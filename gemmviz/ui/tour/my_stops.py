@@ -1,0 +1,227 @@
+"""One's own stops: the box for a sentence, and the list in which they are put in order, changed and saved."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QHBoxLayout,
+    QInputDialog,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr
+from gemmviz.session import Message, Session
+from gemmviz.session.lesson_file import SUFFIX, write
+from gemmviz.session.lessons import own_folder
+from gemmviz.session.stops import Stop
+from gemmviz.ui.stage.caption import caption, thousands
+
+_BOX_WIDTH, _LIST_WIDTH, _LIST_HEIGHT = 680, 680, 360
+
+
+class SentenceBox(QDialog):
+    """A line for the sentence of a stop, beside the window: Enter keeps it, Esc does not.
+
+    Parameters
+    ----------
+    title
+        What the box is for.
+    sentence
+        What stands in it at first.
+    parent
+        The window that it belongs to.
+    """
+
+    def __init__(self, title: str, sentence: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        label = QLabel(tr("What should people look at here? Enter keeps the stop, Esc does not."))
+        self.line = QLineEdit(sentence)
+        self.line.setAccessibleName(tr("Sentence of the stop"))
+        # Chosen from its end to its beginning: typing replaces it, and its beginning is what can be read.
+        self.line.end(False)
+        self.line.home(True)
+        label.setBuddy(self.line)
+        self.line.returnPressed.connect(self.accept)
+        column = QVBoxLayout(self)
+        column.addWidget(label)
+        column.addWidget(self.line)
+        self.resize(_BOX_WIDTH, self.sizeHint().height())
+
+
+class MyStops(QDialog):
+    """The list of one's own stops on the chosen rung.
+
+    Parameters
+    ----------
+    session
+        Whose stops.
+    parent
+        The window that it belongs to.
+    """
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.setWindowTitle(tr("My stops"))
+        self.list = QListWidget()
+        self.list.setAccessibleName(tr("My stops"))
+        self.list.setWordWrap(True)
+        self.list.itemActivated.connect(lambda *_: self.go())
+        self.hint = QLabel(tr("No stop on this rung yet: go to a step and press B."))
+        self.hint.setWordWrap(True)
+        self.buttons = {
+            name: _push(title, act)
+            for name, title, act in (
+                ("go", tr("Go there"), self.go),
+                ("edit", tr("Edit the sentence…"), self.edit),
+                ("up", tr("Move up"), lambda: self.move_by(-1)),
+                ("down", tr("Move down"), lambda: self.move_by(1)),
+                ("delete", tr("Delete"), self.delete),
+                ("undo", tr("Undo"), session.tour.undo),
+                ("save", tr("Save as a lesson…"), self.save),
+            )
+        }
+        for name, keys in (("delete", "Del"), ("undo", "Ctrl+Z"), ("up", "Ctrl+Up"), ("down", "Ctrl+Down")):
+            self.buttons[name].setShortcut(keys)
+            self.buttons[name].setToolTip(keys)
+        close = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        close.rejected.connect(self.close)
+        side = QVBoxLayout()
+        for button in self.buttons.values():
+            side.addWidget(button)
+        side.addStretch(1)
+        side.addWidget(close)
+        row = QHBoxLayout(self)
+        left = QVBoxLayout()
+        left.addWidget(self.hint)
+        left.addWidget(self.list, 1)
+        row.addLayout(left, 1)
+        row.addLayout(side)
+        self.resize(_LIST_WIDTH, _LIST_HEIGHT)
+        self.list.currentRowChanged.connect(self._enable)
+        session.tour.changed.connect(self.refresh)
+        session.chosen.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the stops as they are now; the same line stays chosen."""
+        stops, row = self.session.tour.own_stops, self.list.currentRow()
+        self.list.clear()
+        for number, stop in enumerate(stops, 1):
+            text = tr(
+                "{number}. Step {step}: {sentence}", number=number, step=thousands(stop.step + 1), sentence=stop.say
+            )
+            self.list.addItem(QListWidgetItem(text))
+        self.list.setCurrentRow(min(max(row, 0), len(stops) - 1))
+        self.hint.setVisible(not stops)
+        self._enable()
+
+    def _enable(self, *_: object) -> None:
+        row, count = self.list.currentRow(), self.list.count()
+        usable = {"up": row > 0, "down": 0 <= row < count - 1, "undo": self.session.tour.undoable, "save": count > 0}
+        for name, button in self.buttons.items():
+            button.setEnabled(usable.get(name, row >= 0))
+
+    def go(self) -> None:
+        """Go to the chosen stop."""
+        if self.list.currentRow() >= 0:
+            self.session.tour.show_own(self.list.currentRow())
+
+    def edit(self) -> None:
+        """Change the sentence of the chosen stop."""
+        row = self.list.currentRow()
+        box = SentenceBox(tr("Edit the sentence"), self.session.tour.own_stops[row].say, self)
+        box.accepted.connect(lambda: self.session.tour.say(row, box.line.text().strip()))
+        box.show()
+
+    def move_by(self, direction: int) -> None:
+        """Move the chosen stop up (-1) or down (1)."""
+        row = self.list.currentRow()
+        self.session.tour.move(row, row + direction)
+        self.list.setCurrentRow(row + direction)
+
+    def delete(self) -> None:
+        """Take the chosen stop away."""
+        self.session.tour.remove(self.list.currentRow())
+
+    def save(self) -> None:
+        """Write the stops to a lesson's file, whose name and title are asked for."""
+        session = self.session
+        folder = own_folder()
+        proposed = (folder if folder.is_dir() else Path.home()) / f"{session.base.name}{SUFFIX}"
+        chosen, _ = QFileDialog.getSaveFileName(self, tr("Save as a lesson"), str(proposed), tr("Lessons (*.toml)"))
+        if not chosen:
+            return
+        path = Path(chosen).with_suffix(SUFFIX)
+        title, kept = QInputDialog.getText(self, tr("Save as a lesson"), tr("Title of the lesson:"))
+        if not kept:
+            return
+        try:
+            path.write_text(write(session.tour.as_lesson(path, title.strip() or session.base.title)), encoding="utf-8")
+        except GemmvizError as error:
+            session.tell(Message(str(error), "warning", lasting=True))
+        except OSError as error:
+            session.tell(Message(tr("Cannot save {path}: {error}", path=path, error=error.strerror or error)))
+        else:
+            session.tell(Message(tr("Saved {path}: open it with Ctrl+O.", path=path), "info", lasting=True))
+
+
+class Stops:
+    """What the keys do with one's own stops.
+
+    Parameters
+    ----------
+    session
+        Whose stops.
+    window
+        The window that the boxes belong to.
+    """
+
+    def __init__(self, session: Session, window: QWidget) -> None:
+        self.session, self.window = session, window
+        self.list_box: MyStops | None = None
+
+    def bookmark(self) -> SentenceBox | None:
+        """Ask for the sentence of a stop at the step on the stage, and set it when Enter keeps it."""
+        session = self.session
+        if session.playable is None:
+            session.tell(Message(tr("There is no recording to set a stop in: press Record (Ctrl+R)."), "info"))
+            return None
+        session.pause()
+        stop = session.tour.here()
+        box = SentenceBox(tr("New stop"), caption(session.playable, session.step), self.window)
+        box.accepted.connect(lambda: session.tour.add(_saying(stop, box.line.text())))
+        box.show()
+        return box
+
+    def show_list(self) -> MyStops:
+        """Show the list of one's own stops beside the window."""
+        if self.list_box is None:
+            self.list_box = MyStops(self.session, self.window)
+        self.list_box.show()
+        self.list_box.raise_()
+        self.list_box.list.setFocus()
+        return self.list_box
+
+
+def _saying(stop: Stop, sentence: str) -> Stop:
+    return Stop(stop.step, sentence.strip(), stop.cell, stop.block, stop.warp, stop.panel, stop.setting)
+
+
+def _push(title: str, act: object) -> QPushButton:
+    button = QPushButton(title)
+    button.setAutoDefault(False)
+    button.clicked.connect(lambda *_: act())
+    return button

@@ -1,0 +1,19 @@
+"""What can be done with lessons and stops, for the window's table of actions."""
+
+from gemmviz.language import mark, tr
+from gemmviz.session.stops import Tour
+from gemmviz.ui.actions import Action
+from gemmviz.ui.tour.my_stops import Stops
+
+MENU = mark("Lesson")
+
+
+def actions(tour: Tour, stops: Stops) -> list[Action]:
+    """Return the actions of a tour and of one's own stops."""
+    return [
+        Action("lesson", MENU, tr("The lesson of this rung: begin / leave"), ("Ctrl+L",), tour.toggle_lesson),
+        Action("next_stop", MENU, tr("Next stop"), ("Ctrl+PgDown",), lambda: tour.next(1)),
+        Action("previous_stop", MENU, tr("Previous stop"), ("Ctrl+PgUp",), lambda: tour.next(-1)),
+        Action("bookmark", MENU, tr("Set a stop here…"), ("B",), stops.bookmark),
+        Action("my_stops", MENU, tr("My stops…"), ("Ctrl+Shift+B",), stops.show_list),
+    ]

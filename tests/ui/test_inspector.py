@@ -1,0 +1,281 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""The inspector: the frozen warp, a thread's registers, origins by click, and counters beside what was measured."""
+
+from functools import cache
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFont, QImage, QPainter
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.catalogue.breaks import broken
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.proving import proofs
+from gemmviz.session import Session
+from gemmviz.trace.hops import hop_at
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import measure
+from gemmviz.ui.inspect.inspector import Inspector
+from gemmviz.ui.stage import hops
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.painter import StagePainter
+from gemmviz.ui.theme import THEMES
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+@cache
+def playable(name: str, size: int, change: str = "", **params: int) -> Playable:
+    kernel = find(name, ladder())
+    kernel = broken(kernel, [change]) if change else kernel
+    recording = record(launch(kernel, Problem.cube(size), params))
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline)).prepare()
+
+
+@pytest.fixture
+def inspector(qtbot):
+    inspector = Inspector(Session(ladder(), "dark"))
+    qtbot.addWidget(inspector)
+    inspector.resize(576, 210)
+    inspector.show()
+    return inspector
+
+
+def goto(session: Session, array: str, write: bool = False) -> None:
+    timeline = session.playable.timeline
+    names = [a.name for a in session.playable.recording.arrays]
+    mine = (timeline.array == names.index(array)) & (timeline.write == write)
+    session.seek(int(mine.nonzero()[0][0]))
+
+
+def test_keys_freeze_the_warp_and_step_by_its_requests(window, qtbot):
+    session, inspector = window.session, window.inspector
+    session.play()
+    qtbot.keyClick(window, Qt.Key.Key_W)
+    assert session.freeze.on and not session.playing
+    assert inspector.panel == "warp"
+    assert inspector.warp.head.text().startswith("Warp 0 of block (0, 0) reads A: line ")
+    begins = session.stations("request")
+    qtbot.keyClick(window, Qt.Key.Key_Right)
+    assert session.step in begins
+    assert f"step {session.step + 1}" in inspector.warp.head.text()
+    qtbot.keyClick(window, Qt.Key.Key_Space)
+    assert session.playing and not session.freeze.on
+    session.pause()
+    for name in ("thread", "origin", "counters"):
+        qtbot.keyClick(window, Qt.Key.Key_I)
+        assert inspector.panel == name
+    session.wanted_panel("origin")
+    assert inspector.panel == "origin"
+    # The table by keys alone: choose an element, walk through its origins, go to one.
+    qtbot.keyClick(window, Qt.Key.Key_X)
+    qtbot.keyClick(window, Qt.Key.Key_5, CTRL)
+    table = inspector.origin.table
+    assert QApplication.focusWidget() is table
+    step = session.step
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right):
+        qtbot.keyClick(table, key)
+    assert session.step == step, "arrows belong to the table"
+    model, at = table.model(), table.currentIndex()
+    assert session.inspected.hop == model.hop(at.row())
+    assert table.accessibleDescription().startswith(f"{model.index(at.row(), 1).data()}: read at step ")
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert session.step == model.step(at.row(), at.column())
+    assert model.index(at.row(), 0).data().startswith("▶")
+
+
+def test_the_warp_tab_says_what_a_request_costs(inspector):
+    session = inspector.session
+    inspector.show_panel("warp")
+    assert "Record a kernel" in inspector.warp.cost.text()
+    session.show(playable("gputiled", 32, "row-by-x", TS=32))
+    said = inspector.warp.cost.text()
+    assert said.startswith("32 lanes, 128 bytes asked for, 32 sectors = 1\N{NARROW NO-BREAK SPACE}024 bytes moved")
+    goto(session, "As")
+    assert "32-way bank conflict: 32 wavefronts" in inspector.warp.cost.text()
+    goto(session, "Bs")
+    assert "no bank conflict: 1 wavefront" in inspector.warp.cost.text()
+    session.show(playable("gputiled", 8, TS=4))
+    assert "16 lanes, 64 bytes" in inspector.warp.cost.text()
+    assert "16 lanes missing: the block ends" in inspector.warp.cost.text()
+    session.show(playable("hostmult1", 4))
+    assert "A CPU has no warps" in inspector.warp.cost.text()
+    assert not inspector.warp.frozen.isEnabled()
+
+
+def test_a_click_on_a_lane_chooses_it(inspector, qtbot):
+    session = inspector.session
+    session.show(playable("gputiled", 32, "row-by-x", TS=32))
+    inspector.show_panel("warp")
+    view = inspector.warp.view
+    grid = view._grid()
+    qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=grid.box(7, 2, 10).center().toPoint())
+    assert session.inspected.lane == 7
+    inspector.show_panel("thread")
+    assert "lane 7" in inspector.thread.head.text()
+    inspector.thread.lane.setValue(3)
+    assert session.inspected.lane == 3
+
+
+def test_what_comes_next_is_not_told_while_it_is_predicted(inspector):
+    session = inspector.session
+    recording = playable("gputiled", 8, TS=4).recording
+    timeline = build(recording, "block")
+    session.show(Playable(recording, timeline, measure(recording, timeline)).prepare())
+    inspector.show_panel("warp")
+    session.pick((2, 7), 1)
+    assert "next request" in inspector.warp.cost.text()
+    session.predict.toggle()
+    inspector.warp.refresh()
+    assert inspector.warp.head.text() == "" and "predicted" in inspector.warp.cost.text()
+
+
+def test_the_thread_tab_shows_operands_and_sums(inspector):
+    session = inspector.session
+    inspector.show_panel("thread")
+    assert "Record a kernel" in inspector.thread.text.text()
+    session.show(playable("matmul_kernel_2d_thread_tiling", 16, BLOCK=8, BK=4, TT=4))
+    session.pick((2, 1), 0)
+    session.seek(session.steps - 1)
+    said = inspector.thread.text.text()
+    assert "k = 15: 4 + 4 values for 16 products" in said
+    assert "C[0, 1]: 16 of 16 products" in said
+    value = f"{session.playable.recording.c[0, 1]:.0f}"
+    assert f"= {value}\n" in said and f"C[0, 1] in memory: {value}" in said
+    assert "computed from the recorded operands" in said
+    session.show(playable("hostmult0", 4))
+    session.seek(session.steps - 1)
+    assert inspector.thread.head.text() == "The loop"
+    assert "C[3, 3]: 4 of 4 products" in inspector.thread.text.text()
+
+
+def test_fragments_say_who_holds_what_and_how_often_a_load_is_used(inspector):
+    session = inspector.session
+    inspector.show_panel("thread")
+    session.show(playable("matmul_tc_2d_warp_tiling", 32, WM=2, WN=2))
+    session.seek(session.steps // 2)
+    assert "one load is used: A 2×, B 2×" in inspector.thread.head.text()
+    assert inspector.thread.warp.isVisible() and not inspector.thread.product.isVisible()
+    said = inspector.thread.text.text()
+    assert "one load of A used 2 times" in said
+    assert "lane 0 of A: [0, 16] [0, 17]" in said
+
+
+def test_the_origin_tab_lists_every_hop_and_every_touch(inspector, qtbot):
+    session = inspector.session
+    inspector.show_panel("origin")
+    assert "Record a kernel" in inspector.origin.head.text()
+    shown = playable("gputiled", 8, TS=4)
+    session.show(shown)
+    assert "Choose a cell" in inspector.origin.head.text()
+    session.pick((2, 3 * 8 + 5), 1)
+    assert "owned by block (1, 0), thread (1, 3), warp 0, lane 13" in inspector.origin.head.text()
+    assert "16 values fed it" in inspector.origin.head.text()
+    model = inspector.origin.table.model()
+    assert model.rowCount() == 16
+    row = [model.index(0, column).data() for column in range(model.columnCount())]
+    assert row[1] == f"A[3, 0] = {shown.recording.a[3, 0]:.0f}" and row[4] == "As[3, 0]"
+    index = model.index(5, 3)
+    inspector.origin.table.doubleClicked.emit(index)
+    assert session.step == model.hop(5).read.step
+    session.pick((3, 0), 1)
+    model = inspector.origin.table.model()
+    assert model.rowCount() == 10, "eight reads, two writes of this block"
+    assert inspector.origin.head.text() == "As[0, 0]  ·  bank 0 of block (1, 0)  ·  read 8×, written 2× in all"
+    assert model.index(0, 2).data() == "write"
+    session.show(playable("hostmult1", 4))
+    session.pick((2, 0))
+    assert inspector.origin.table.isColumnHidden(4), "nothing went by shared memory"
+
+
+def test_a_wrong_element_is_called_wrong(inspector):
+    session = inspector.session
+    inspector.show_panel("origin")
+    session.show(playable("gpumult0", 8, "zero-never-set"))
+    assert session.playable.recording.wrong
+    session.pick((2, 0), 0)
+    assert "WRONG: nothing instead of " in inspector.origin.head.text()
+
+
+def test_counters_stand_beside_what_was_measured(inspector):
+    session = inspector.session
+    session.choose_kernel(find("gputiled", ladder()))
+    session.show(playable("gputiled", 8, TS=4))
+    assert "% modelled (" in inspector.counters.totals.text()
+    assert inspector.counters.heading.text() == "recorded"
+    session.set_proofs(proofs.kept())
+    session.set_references([])
+    assert "✓ proved" in inspector.counters.heading.text()
+    assert "counters as NVIDIA H200 measured them" in inspector.counters.totals.text()
+    assert not inspector.counters.beside.isVisible(), "there is no room"
+    inspector.resize(1000, 400)
+    lines = inspector.counters.beside.text().splitlines()
+    assert inspector.counters.beside.isVisible()
+    assert any(line.startswith("=  global load sectors: ") for line in lines)
+
+
+def test_pictures_take_the_colours_of_the_theme(inspector):
+    session = inspector.session
+    session.show(playable("gputiled", 32, "row-by-x", TS=32))
+    session.pick((2, 40), 0)
+    goto(session, "As")
+    for name in ("warp", "thread"):
+        inspector.show_panel(name)
+        for theme in THEMES.values():
+            session.set_theme(theme.name)
+            picture = inspector.grab().toImage()
+            colours = {picture.pixelColor(x, y).name() for x in range(0, 576, 3) for y in range(60, 210, 3)}
+            assert {theme.background, theme.read} <= colours
+
+
+def painted(shown: Playable, moment: Moment) -> QImage:
+    image = QImage(900, 700, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    StagePainter(shown, THEMES["light"], QFont()).paint(painter, QRectF(0, 0, 900, 700), moment)
+    painter.end()
+    return image
+
+
+def test_the_chosen_way_is_drawn_from_cell_to_cell(qapp):
+    shown = playable("gputiled", 8, TS=4)
+    target, step = (2, 3 * 8 + 5), 0
+    hop = hop_at(shown, shown.provenance.fed(3, 5), 0, target)
+    panels = StagePainter(shown, THEMES["light"], QFont()).panels(QRectF(0, 0, 900, 700), Moment().view)
+    origin, tile, c = panels[0], panels[3], panels[2]
+    begin = origin.x + 0.5 * origin.cell, origin.y + 3.5 * origin.cell
+    middle = tile.x + 0.5 * tile.cell, tile.y + 3.5 * tile.cell
+    end = c.x + 5.5 * c.cell, c.y + 3.5 * c.cell
+    without = painted(shown, Moment(step, 1, None))
+    drawn = painted(shown, Moment(step, 1, None, hop=hop))
+    for (x0, y0), (x1, y1) in ((begin, middle), (middle, end)):
+        for share in (0.2, 0.35, 0.7):
+            x, y = int(x0 + (x1 - x0) * share), int(y0 + (y1 - y0) * share)
+            near = [(x + i, y + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+            assert any(drawn.pixel(*at) != without.pixel(*at) for at in near)
+
+
+def test_a_frozen_warps_lanes_are_outlined_on_the_stage(qapp):
+    shown, theme = playable("gputiled", 16, TS=8), THEMES["light"]
+    panels = StagePainter(shown, theme, QFont()).panels(QRectF(0, 0, 900, 700), Moment().view)
+    image = QImage(900, 700, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.magenta)
+    painter = QPainter(image)
+    hops.draw(painter, panels, Moment(0, 0, None, warp=1), shown, theme, QFont())
+    assert image.pixelColor(round(panels[0].x + 1), round(panels[0].y + 4.5 * panels[0].cell)) == Qt.GlobalColor.magenta
+    hops.draw(painter, panels, Moment(0, 0, None, warp=1, frozen=True), shown, theme, QFont())
+    painter.end()
+    drawn = [(x, y) for x in range(900) for y in range(700) if image.pixelColor(x, y) != Qt.GlobalColor.magenta]
+    # Warp 1 reads rows 4 to 7 of the block's tile of A: eight columns, a lane each.
+    a = panels[0]
+    box = (a.x, a.y + 4 * a.cell, a.x + 8 * a.cell, a.y + 8 * a.cell)
+    edges = (min(x for x, _ in drawn), min(y for _, y in drawn), max(x for x, _ in drawn), max(y for _, y in drawn))
+    assert edges == pytest.approx(box, abs=3)

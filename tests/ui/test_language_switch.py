@@ -1,0 +1,198 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""Another language is spoken without a restart: the window is exchanged, and nothing else is."""
+
+import gc
+import json
+import weakref
+
+import pytest
+from window_driving import need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QApplication, QDialogButtonBox
+
+from gemmviz import language
+from gemmviz.app import new_session
+from gemmviz.engine.supervisor import Engine
+from gemmviz.language.catalogue import Catalogue
+from gemmviz.session import preferences
+from gemmviz.session.listening import signals
+from gemmviz.ui.controller import Controller
+from gemmviz.ui.windows import Windows
+
+CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+KOREAN = {"Ladder": "사다리", "Record": "기록", "Play": "재생", "Charts": "차트"}
+
+
+@pytest.fixture
+def windows(qtbot, monkeypatch):
+    """The window as the program has it, with a recording on the stage; Korean has a few words."""
+    monkeypatch.setitem(language._state, "ko", Catalogue(KOREAN, {}, lambda n: 0))
+    monkeypatch.setattr("gemmviz.ui.windows.can_write_korean", lambda: True)
+    session = new_session()
+    windows = Windows(session, Controller(session, Engine))
+    windows.window.show()
+    windows._controller.play_next = False
+    windows._controller.record()
+    wait_recorded(windows.window, qtbot)
+    qtbot.waitUntil(lambda: windows.window.charts is not None)
+    yield windows
+    session._drafts.clear()
+    windows.window.close()
+    assert not windows._controller.recorder.isRunning()
+    assert not [t for t in windows.window.findChildren(QTimer) if t.isActive()]
+    windows.window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    language.set_language("en")
+
+
+def speak(windows, qtbot, code):
+    with qtbot.waitSignal(windows.exchanged):
+        windows.session.speak(code)
+
+
+def menus(window):
+    return [action.text() for action in window.menuBar().actions()]
+
+
+def test_a_key_changes_the_language_and_back_while_the_recording_plays(windows, qtbot):
+    session, playable = windows.session, windows.session.playable
+    session.play()
+    window = windows.window
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    with qtbot.waitSignal(windows.exchanged):
+        qtbot.keyClick(window, Qt.Key.Key_2, CTRL_ALT)
+    assert session.language == "ko"
+    assert windows.window.recording.button.text() == "기록"
+    assert "재생" in menus(windows.window)
+    assert windows.window.isVisible() and windows.window.windowTitle() == window.windowTitle()
+    assert session.playing and session.playable is playable
+    step = session.step
+    qtbot.waitUntil(lambda: session.step != step)
+    session.pause()
+    with qtbot.waitSignal(windows.exchanged):
+        qtbot.keyClick(windows.window, Qt.Key.Key_1, CTRL_ALT)
+    assert windows.window.recording.button.text() == "Record"
+
+
+def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
+    window = windows.window
+    window.setGeometry(40, 30, 1300, 820)
+    window._upper.setSizes([300, 600, 380])
+    window.stage.zoom(1)
+    window.charts.setCurrentIndex(2)
+    window.measuring.quick.setChecked(True)
+    window.recording.auto.setChecked(False)
+    window.ladder.setFocus()
+    view, sizes, geometry = window.stage.view, window._upper.sizes(), window.geometry()
+    speak(windows, qtbot, "es")
+    new = windows.window
+    assert new is not window
+    assert new.geometry() == geometry
+    assert new._upper.sizes() == sizes
+    assert new.stage.view == view
+    assert new.charts.currentIndex() == 2
+    assert new.measuring.quick.isChecked() and windows.session.protocol
+    assert not new.recording.auto.isChecked() and not windows._controller.auto
+    assert new.focusWidget() is new.ladder
+
+
+def test_the_page_in_sight_stays(windows, qtbot):
+    windows.window.pages.turn_to("charts")
+    speak(windows, qtbot, "ko")
+    assert windows.window.pages.name() == "charts"
+    assert windows.window.pages.buttons["charts"].text() == "차트"
+    assert windows.window.charts.isVisible()
+
+
+def test_what_is_typed_can_still_be_undone(windows, qtbot):
+    source = windows.window.source
+    source.toggle_edit()
+    before = source.text()
+    source.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClicks(source, "// mine")
+    speak(windows, qtbot, "es")
+    new = windows.window.source
+    assert new.text() == before + "// mine" and not new.locked
+    assert new.textCursor().atEnd()
+    qtbot.keyClicks(new, "!")
+    assert windows.session.text == before + "// mine!"
+    for _ in range(8):
+        new.undo()
+    assert new.text() == before
+    assert windows.session.text == before
+
+
+def test_a_message_stays_and_its_answers_work(windows, qtbot):
+    session = windows.session
+    session.choose(params={"TS": 64})
+    qtbot.waitUntil(lambda: session.message is not None)
+    speak(windows, qtbot, "ko")
+    bar = windows.window.message_bar
+    assert bar.isVisible() and "TS <= 32" in bar.text.text()
+
+
+def test_ten_exchanges_leave_nothing_behind(windows, qtbot):
+    def state():
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+        slots = sum(len(signal._slots) for signal in signals(windows.session))
+        return len(QApplication.topLevelWidgets()), len(QApplication.allWidgets()), slots
+
+    speak(windows, qtbot, "ko")
+    begin, gone = state(), []
+    for code in ("es", "en", "ko", "en", "es", "ko", "es", "en", "ko", "es"):
+        gone.append(weakref.ref(windows.window))
+        speak(windows, qtbot, code)
+    assert state() == begin
+    assert [window() for window in gone] == [None] * 10
+
+
+def test_qts_own_buttons_speak_the_language(windows, qtbot):
+    speak(windows, qtbot, "es")
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+    assert "Cancelar" in box.buttons()[0].text().replace("&", "")
+    speak(windows, qtbot, "en")
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+    assert box.buttons()[0].text().replace("&", "") == "Cancel"
+
+
+def test_korean_without_a_font_is_said_so(windows, qtbot, monkeypatch):
+    monkeypatch.setattr("gemmviz.ui.windows.can_write_korean", lambda: False)
+    speak(windows, qtbot, "ko")
+    assert "fonts-noto-cjk" in windows.window.message_bar.text.text()
+
+
+def test_what_is_liked_is_kept_between_two_starts(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("LANG", "es_MX.UTF-8")
+    monkeypatch.delenv("LC_ALL", raising=False)
+    monkeypatch.delenv("LC_MESSAGES", raising=False)
+    try:
+        first = new_session()
+        preferences.restore(first)
+        assert first.language == "es"
+        preferences.remember(first)
+        first.speak("ko")
+        first.set_theme("light")
+        first.set_type_scale(1.5)
+        first.set_calm(True)
+        second = new_session()
+        preferences.restore(second)
+        assert (second.language, second.theme, second.type_scale, second.calm) == ("ko", "light", 1.5, True)
+        third = new_session("dark")
+        preferences.restore(third, theme="dark", language="en")
+        assert (third.language, third.theme) == ("en", "dark")
+        preferences.file().write_text("no JSON")
+        fourth = new_session()
+        preferences.restore(fourth)
+        assert (fourth.language, fourth.theme) == ("es", "dark")
+        preferences.remember(fourth)
+        fourth.set_calm(True)
+        assert json.loads(preferences.file().read_text())["calm"] is True
+    finally:
+        language.set_language("en")

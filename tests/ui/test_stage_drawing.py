@@ -1,0 +1,274 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""How the stage draws: hues and lightness, what is dimmed, small cells, copies in flight, contrast, vector pictures."""
+
+from colorsys import rgb_to_hsv
+from functools import cache
+from itertools import product
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSize
+from PySide6.QtGui import QFont, QImage, QPainter
+from PySide6.QtSvg import QSvgGenerator, QSvgRenderer
+
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace import timeline, traffic
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.ui.stage import legend
+from gemmviz.ui.stage.caption import caption
+from gemmviz.ui.stage.cell_text import inks_on
+from gemmviz.ui.stage.colours import DIMMED, SECTOR_TINT, UNTOUCHED, Colours
+from gemmviz.ui.stage.hues import owner_colours
+from gemmviz.ui.stage.painter import Moment, StagePainter, View
+from gemmviz.ui.stage.related import related, touched_by_warp
+from gemmviz.ui.stage.touched import Touched
+from gemmviz.ui.stage.vector import rectangles
+from gemmviz.ui.stage.view import kept_in_sight
+from gemmviz.ui.theme import THEMES, contrast, rgb
+
+PIPELINED = Path(__file__).parent.parent / "unit" / "styles" / "pipelined.cu"
+DARK = THEMES["dark"]
+RECT = QRectF(0, 0, 1000, 640)
+
+
+def played(kernel, problem, **params):
+    recording = record(launch(kernel, problem, params))
+    steps = timeline.build(recording)
+    return Playable(recording, steps, traffic.measure(recording, steps))
+
+
+@cache
+def rung(name, size, **params):
+    return played(find(name, ladder()), Problem.cube(size), **params)
+
+
+@cache
+def pipelined():
+    return played(parse(PIPELINED.read_text(), PIPELINED), Problem(32, 32, 16))
+
+
+def image_of(playable, moment, theme=DARK, rect=RECT):
+    painter = StagePainter(playable, theme, QFont())
+    image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
+    into = QPainter(image)
+    painter.paint(into, rect, moment)
+    into.end()
+    return painter, image
+
+
+# Owners
+
+
+def test_hue_tells_blocks_and_warps_apart_and_lightness_groups_of_lanes():
+    recording = rung("gpumult1", 32, BX=16, BY=16).recording
+    colours = owner_colours(recording, DARK)
+    block, thread = recording.owners
+    hues = np.array([[rgb_to_hsv(*(c / 255))[0] for c in row] for row in colours])
+    lightness = colours.sum(axis=2)
+    warp, group = thread // 32, thread % 32 // 8
+    for b in range(4):
+        wanted = rgb_to_hsv(*(c / 255 for c in DARK.owner(*recording.block_index(b)[:2])))[0]
+        off = (hues[block == b] - wanted + 0.5) % 1 - 0.5
+        assert np.abs(off).max() < 0.06
+        of_warp = [hues[(block == b) & (warp == w) & (group == 0)] for w in range(8)]
+        assert all(np.ptp(h) < 0.01 for h in of_warp)
+        neighbours = [abs(of_warp[w][0] - of_warp[w + 1][0]) for w in range(7)]
+        assert min(neighbours) > 0.02
+        for w in range(8):
+            lights = [lightness[(block == b) & (warp == w) & (group == g)].mean() for g in range(4)]
+            assert lights == sorted(lights) and lights[0] + 20 < lights[3]
+
+
+# Small cells
+
+
+def test_of_cells_that_share_a_pixel_the_brightest_access_survives():
+    playable = rung("gpumult1", 32, BX=16, BY=16)
+    touched = Touched(playable)
+    colours = Colours(playable, DARK, touched)
+    step = int(np.flatnonzero(playable.timeline.array == 0)[5])
+    whole = colours.image(0, step, 0, 1, warp=-1).astype(int)
+    small = colours.image(0, step, 0, 1, warp=-1, shrink=8).astype(int)
+    assert small.shape == (4, 4, 4)
+    (column,) = np.flatnonzero((whole[..., 2] > 150).any(axis=0))  # one of 32 columns is read
+    assert (np.flatnonzero((small[..., 2] > 150).any(axis=0)) == [column // 8]).all()
+    assert (small[:, column // 8, 2] == whole[:, column, 2].max()).all()
+
+
+def test_large_windows_glow_as_small_ones_do():
+    playable = rung("gpumult1", 64, BX=16, BY=16)  # 4096 accesses a step: worked out step by step
+    touched = Touched(playable)
+    step = 40
+    cells, strength, _ = touched.glow(0, step, None, 6)
+    log = playable.recording.accesses
+    newest = np.full(64 * 64, -1)
+    for s in range(step - 5, step + 1):
+        rows = playable.timeline.rows(s)
+        newest[log.element[rows[log.array[rows] == 0]]] = s
+    assert sorted(cells.tolist()) == np.flatnonzero(newest >= 0).tolist()
+    assert strength == pytest.approx(0.92 * (1 - (step - newest[cells]) / 6) ** 1.3, rel=1e-5)
+
+
+# What is dimmed
+
+
+def test_what_did_not_feed_the_chosen_element_is_dimmed_and_not_hidden():
+    playable = rung("gputiled", 8, TS=4)
+    colours = Colours(playable, DARK, Touched(playable))
+    chosen = 5 * 8 + 6
+    near = related(playable, (2, chosen), 3)
+    background = np.array(rgb(DARK.background))
+    for array, mine in ((0, [5 * 8 + k for k in range(8)]), (1, [k * 8 + 6 for k in range(8)]), (2, [chosen])):
+        plain = colours.image(array, 0, 3, 1, warp=-1).reshape(-1, 4)[:, :3].astype(int)
+        dimmed = colours.image(array, 0, 3, 1, warp=-1, related=near).reshape(-1, 4)[:, :3].astype(int)
+        others = np.setdiff1d(np.arange(64), mine)
+        assert (dimmed[mine] == plain[mine]).all()
+        still = Touched(playable).at(array, 0)
+        quiet = np.setdiff1d(others, still)
+        wanted = background + (plain[quiet] - background) * DIMMED
+        assert np.abs(dimmed[quiet] - wanted).max() <= 1
+        assert (dimmed[quiet] != background).any(axis=1).all()
+    assert [len(near.cells[i]) for i in (3, 4)] == [4, 4]  # its row of As, its column of Bs
+
+
+def test_a_frozen_warp_keeps_what_it_touches_and_owns():
+    playable = rung("gputiled", 16, TS=8)
+    step = int((playable.timeline.array == 0).argmax())
+    near = touched_by_warp(playable, step, 3, 1)
+    log = playable.recording.accesses
+    rows = [r for r in playable.timeline.rows(step) if log.block[r] == 3 and log.thread[r] // 32 == 1]
+    assert near.cells[0].tolist() == sorted(int(log.element[r]) for r in rows)
+    owner, thread = playable.recording.owners
+    assert near.cells[2].tolist() == np.flatnonzero(((owner == 3) & (thread // 32 == 1)).ravel()).tolist()
+    assert len(near.cells[1]) == 0
+
+
+# Copies in flight
+
+
+def test_copies_are_in_flight_from_their_issue_to_their_wait(qapp):
+    playable = pipelined()
+    log, step_of = playable.recording.accesses, playable.timeline.step_of_row
+    write, read, _ = log.copies.T
+    for step in range(0, playable.timeline.steps, 5):
+        under_way = playable.flights.at(step, 0)
+        wanted = (log.block[write] == 0) & (step_of[read] <= step) & (step < step_of[write])
+        assert sorted(playable.flights.write[under_way]) == sorted(write[wanted])
+        said = f"{wanted.sum()} copies of the block in flight"
+        assert (said in caption(playable, step, 0)) == bool(wanted.any())
+
+
+def has_amber(image, panel, row, column):
+    """Say whether a cell has a pixel in the colour of writes."""
+    amber = np.array(rgb(DARK.write))
+    xs = range(int(panel.x + column * panel.cell) + 1, int(panel.x + (column + 1) * panel.cell))
+    ys = range(int(panel.y + row * panel.cell) + 1, int(panel.y + (row + 1) * panel.cell))
+    colours = (image.pixelColor(x, y) for x in xs for y in ys)
+    return any(np.abs(np.array([c.red(), c.green(), c.blue()]) - amber).max() < 40 for c in colours)
+
+
+def test_the_target_of_a_copy_is_hatched_until_it_arrives(qapp):
+    playable = pipelined()
+    counts = [len(playable.flights.at(s, 0)) for s in range(playable.timeline.steps)]
+    busy, quiet = int(np.argmax(counts)), max(s for s, n in enumerate(counts) if n) + 1
+    hatched = []
+    for step in (busy, quiet + 8):
+        painter, image = image_of(playable, Moment(step, trail=1), rect=QRectF(0, 0, 1600, 1000))
+        panel = next(p for p in painter.panels(QRectF(0, 0, 1600, 1000), View()) if p.name == "Bs")
+        hatched.append(sum(has_amber(image, panel, row, column) for row in range(4) for column in range(8)))
+    assert hatched == [32, 0]
+    assert any("flight" in e.text for e in legend.entries(playable, DARK, 0))
+    assert not any("flight" in e.text for e in legend.entries(rung("gputiled", 8, TS=4), DARK, 0))
+
+
+# Contrast
+
+
+def test_values_read_on_every_colour_that_a_cell_can_have():
+    for theme in THEMES.values():
+        cells = [np.array([theme.cell, *theme.owners], float)]
+        background = np.array(rgb(theme.background), float)
+        cells += [
+            background + (hue - background) * share for hue in cells[0] for share in np.linspace(UNTOUCHED, 1, 12)
+        ]
+        base = np.vstack(cells)
+        dimmed = background + (base - background) * DIMMED
+        base = np.vstack([base, dimmed])
+        shades = [base]
+        for over, share in product((theme.read, theme.write), (SECTOR_TINT, *np.linspace(0.02, 0.92, 31))):
+            shades.append(base * (1 - share) + np.array(rgb(over)) * share)
+        colours = np.rint(np.vstack(shades)).astype(np.uint8)
+        inks = inks_on(theme, colours[None])[0]
+        worst = min(
+            contrast(tuple(map(int, colour)), rgb(str(text))) for colour, text in zip(colours, inks, strict=True)
+        )
+        assert worst >= 4.5, theme.name
+
+
+# Vector pictures
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (9, 4)])
+def test_rectangles_cover_each_cell_once_in_its_colour(shape):
+    random = np.random.default_rng(3)
+    image = (random.integers(0, 2, (*shape, 4)) * 200).astype(np.uint8)
+    image[..., 1:] = image[..., :1]
+    drawn = np.full(shape, -1)
+    for top, bottom, left, right in rectangles(image):
+        assert (drawn[top:bottom, left:right] == -1).all()
+        drawn[top:bottom, left:right] = image[top, left, 0]
+    assert (drawn == image[..., 0]).all()
+
+
+def test_a_vector_picture_has_no_raster_in_it_and_looks_the_same(qapp):
+    playable = rung("gputiled", 8, TS=4)
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    generator = QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    generator.setSize(QSize(1000, 640))
+    generator.setViewBox(RECT)
+    into = QPainter(generator)
+    StagePainter(playable, DARK, QFont(), vector=True).paint(into, RECT, Moment(12))
+    into.end()
+    root = ElementTree.fromstring(bytes(data))
+    tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert "image" not in tags and "text" in tags
+    texts = {element.text.strip() for element in root.iter() if element.tag.endswith("text") and element.text}
+    assert {"A", "B", "C", "K = 8"} <= texts
+    vector = QImage(1000, 640, QImage.Format.Format_RGB32)
+    into = QPainter(vector)
+    QSvgRenderer(data).render(into)
+    into.end()
+    painter, raster = image_of(playable, Moment(12))
+    for panel in painter.panels(RECT, View()):
+        for row, column in product(range(panel.rows), range(panel.columns)):
+            at = [int(panel.x + (column + 0.16) * panel.cell), int(panel.y + (row + 0.16) * panel.cell)]
+            one, other = vector.pixelColor(*at), raster.pixelColor(*at)
+            assert abs(one.lightness() - other.lightness()) < 6, (panel.name, row, column)
+
+
+# What part is seen
+
+
+@pytest.mark.parametrize(("x", "y"), [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1)])
+def test_the_arrays_cannot_be_shifted_out_of_sight(qapp, x, y):
+    painter = StagePainter(rung("gputiled", 8, TS=4), DARK, QFont())
+    view = View().zoomed(4.0, QPointF(500, 320))
+    for _ in range(60):
+        view = view.shifted(x * 90, y * 90)
+        view = kept_in_sight(view, painter.panels(RECT, view), painter.seen(RECT))
+    seen = painter.seen(RECT)
+    boxes = [QRectF(p.x, p.y, p.width, p.height).intersected(seen) for p in painter.panels(RECT, view)]
+    assert max(box.width() * box.height() for box in boxes) >= 60 * 60

@@ -1,0 +1,250 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""What the stage paints, pixel by pixel, against what can be read off the recording's accesses without its code.
+
+The rules are stated here once more, and the values that go into them are counted from the raw columns.
+"""
+
+from colorsys import rgb_to_hsv
+from functools import cache
+from zlib import crc32
+
+import numpy as np
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFont, QImage, QPainter
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session.picture import picture_params, picture_problem
+from gemmviz.trace import timeline, traffic
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.ui.stage.painter import Moment, StagePainter, View
+from gemmviz.ui.theme import THEMES, rgb
+
+RUNGS = [kernel.name for kernel in ladder() if kernel.recordable and not kernel.exhibit]
+RECT = QRectF(0, 0, 1000, 700)
+SAMPLES, TRAIL = 10, 6
+TOLERANCE = 3  # of 255: colours are rounded, and a block's progress has 64 levels
+
+
+@cache
+def shown(name: str) -> Playable:
+    kernel = find(name, ladder())
+    problem = picture_problem(kernel, Problem.cube(8))
+    recording = record(launch(kernel, problem, kernel.defaults | picture_params(kernel, problem)))
+    steps = timeline.build(recording)
+    return Playable(recording, steps, traffic.measure(recording, steps))
+
+
+class Raw:
+    """The accesses as they were recorded, element by element."""
+
+    def __init__(self, playable):
+        self.recording, self.step_of = playable.recording, playable.timeline.step_of_row
+        log = self.recording.accesses
+        itemsize = np.array([a.itemsize for a in self.recording.arrays])
+        spans = np.maximum(log.bytes // itemsize[log.array], 1).astype(int)
+        self.row = np.repeat(np.arange(len(log)), spans)
+        first = np.cumsum(spans) - spans
+        self.element = log.element[self.row].astype(int) + np.arange(len(self.row)) - first[self.row]
+        self.array, self.write = log.array[self.row].astype(int), log.write[self.row].astype(bool)
+        self.block, self.thread = log.block[self.row].astype(int), log.thread[self.row].astype(int)
+        self.step = self.step_of[self.row]
+
+    def touches(self, array, element, block):
+        """Return which items touch a cell: of a shared array, the one of the block."""
+        mine = (self.array == array) & (self.element == element)
+        if self.recording.arrays[array].space == "shared":
+            mine &= self.block == block
+        return np.flatnonzero(mine)
+
+    def written(self, array, element, step, block):
+        found = self.touches(array, element, block)
+        return bool((self.write[found] & (self.step[found] <= step)).any())
+
+    def flash(self, array, element, step, block):
+        """Return how strongly a cell glows, and whether by a write."""
+        found = self.touches(array, element, block)
+        age = step - self.step[found]
+        lately = found[(age >= 0) & (age < TRAIL)]
+        if not len(lately):
+            return 0.0, False
+        newest = lately[np.argmax(self.step[lately])]
+        share = 0.92 * (1 - (step - self.step[newest]) / TRAIL) ** 1.3
+        return share, bool(self.write[newest])
+
+    def done(self, block, step):
+        """Return the share of a block's accesses that it has made."""
+        log = self.recording.accesses
+        mine = self.step_of[log.block == block]
+        return (mine <= step).mean()
+
+    def held(self, array, element, step, block):
+        """Say whether the block's shared memory holds an element's value: by the last read before each store."""
+        log, arrays = self.recording.accesses, self.recording.arrays
+        shared = [i for i, a in enumerate(arrays) if a.space == "shared"]
+        mine = np.flatnonzero(np.isin(self.array, shared) & (self.block == block) & self.write & (self.step <= step))
+        last = {}
+        for item in mine[np.argsort(self.step[mine], kind="stable")]:
+            last[self.array[item], self.element[item]] = item
+        reads = np.isin(log.array, (0, 1)) & ~log.write & (log.block == block)
+        for item in last.values():
+            row = self.row[item]
+            before = np.flatnonzero(reads[:row] & (log.thread[:row] == self.thread[item]))
+            before = before[log.value[before] == log.value[row]]
+            if len(before) and (log.array[before[-1]], log.element[before[-1]]) == (array, element):
+                return True
+        return False
+
+    def in_sector(self, array, element, step, block, warp):
+        """Say whether the warp's request at a step moves the sector that an element lies in."""
+        info = self.recording.arrays[array]
+        if self.recording.backend != "cuda" or info.space != "global":
+            return False
+        now = (self.step == step) & (self.array == array) & (self.block == block) & (self.thread // 32 == warp)
+        return element * info.itemsize // 32 in set(self.element[now] * info.itemsize // 32)
+
+
+def cell_of(info, element):
+    """Return row and column of an element."""
+    rows, columns = info.grid
+    return (element % rows, element // rows) if info.column_major else divmod(element, columns)
+
+
+def mixed(under, over, share):
+    return np.array(under, float) * (1 - share) + np.array(over, float) * share
+
+
+def moments(playable, raw):
+    """Draw random (array, element, step, block, warp).
+
+    Of three, one is anything, one was accessed a short while before, one is an element of C that was just written.
+    """
+    recording = playable.recording
+    random = np.random.default_rng(crc32(recording.kernel.encode()))
+    warps = max(-(-recording.threads // 32), 1)
+    for number in range(SAMPLES):
+        step = int(random.integers(playable.timeline.steps))
+        block, warp = int(random.integers(recording.blocks)), int(random.integers(warps))
+        array = int(random.integers(len(recording.arrays)))
+        element = int(random.integers(recording.arrays[array].size))
+        near = np.flatnonzero((raw.step <= step) & (raw.step > step - TRAIL))
+        if number % 3 == 1 and len(near):
+            item = random.choice(near)
+            array, element, block = int(raw.array[item]), int(raw.element[item]), int(raw.block[item])
+        elif number % 3 == 2:
+            item = random.choice(np.flatnonzero((raw.array == 2) & raw.write))
+            array, element = 2, int(raw.element[item])
+            step = min(int(raw.step[item]) + int(random.integers(3)), playable.timeline.steps - 1)
+        yield array, element, step, block, warp
+
+
+def painted(playable, theme, moments):
+    """Paint each moment, and return the colour of its cell away from its text and its frame."""
+    painter = StagePainter(playable, theme, QFont())
+    panels = {panel.array: panel for panel in painter.panels(RECT, View())}
+    image = QImage(int(RECT.width()), int(RECT.height()), QImage.Format.Format_RGB32)
+    for array, element, step, block, warp in moments:
+        into = QPainter(image)
+        painter.paint(into, RECT, Moment(step, block, trail=TRAIL, warp=warp))
+        into.end()
+        panel = panels[array]
+        row, column = cell_of(playable.recording.arrays[array], element)
+        inside = 0.5 if panel.cell < 14 else 0.22 if panel.cell < 24 else 0.16  # a corner is free of text
+        at = panel.x + (column + inside) * panel.cell, panel.y + (row + inside) * panel.cell
+        colour = image.pixelColor(int(at[0]), int(at[1]))
+        yield np.array([colour.red(), colour.green(), colour.blue()], float)
+
+
+@pytest.mark.parametrize(
+    ("name", "theme"),
+    [(name, "dark") for name in RUNGS]
+    + [(name, "light") for name in ("hostmult_threads", "gputiled", "CC", "matmul_tc_2d_warp_tiling")],
+)
+def test_each_cell_is_painted_as_recorded(qapp, name, theme):
+    playable, theme = shown(name), THEMES[theme]
+    raw = Raw(playable)
+    chosen = list(moments(playable, raw))
+    for moment, colour in zip(chosen, painted(playable, theme, chosen), strict=True):
+        array, element, step, block, warp = moment
+        share, write = raw.flash(array, element, step, block)
+        over = rgb(theme.write if write else theme.read)
+        if array == 2:
+            check_c(raw, theme, moment, colour, share, over)
+            continue
+        base = expected_base(raw, theme, array, element, step, block)
+        if raw.in_sector(array, element, step, block, warp):
+            base = mixed(base, rgb(theme.read), 0.3)
+        assert np.abs(mixed(base, over, share) - colour).max() <= TOLERANCE, moment
+
+
+def expected_base(raw, theme, array, element, step, block):
+    """Return the colour of a cell of A, B or a shared array that nobody has accessed lately."""
+    info, recording = raw.recording.arrays[array], raw.recording
+    hue = theme.owner(*recording.block_index(block)[:2])
+    if info.space == "shared":
+        if not raw.written(array, element, step, block):
+            return theme.cell
+        bank = element * info.itemsize // 4 % 32
+        return mixed(theme.cell, hue, 0.42 + 0.3 * bank / 31)
+    return mixed(theme.cell, hue, 0.45) if raw.held(array, element, step, block) else theme.cell
+
+
+def check_c(raw, theme, moment, colour, share, over):
+    """Hold an element of C against its owner's hue, and against what its owner has done."""
+    array, element, step, block, warp = moment
+    recording = raw.recording
+    cuda = recording.backend == "cuda"
+    writes = raw.touches(array, element, block)
+    writes = writes[raw.write[writes]]
+    owner, thread = (int(column[writes[np.argmax(raw.row[writes])]]) for column in (raw.block, raw.thread))
+    state = 1.0 if raw.written(array, element, step, block) else 0.26 + 0.29 * (raw.done(owner, step) if cuda else 1)
+    # Peel off the flash, the sector and the state: what is left is the owner's colour.
+    under_flash = (colour - np.array(over) * share) / (1 - share)
+    sector = raw.in_sector(array, element, step, block, warp)
+    if sector:
+        now_written = bool(raw.write[(raw.step == step) & (raw.array == 2)].any())
+        tint = np.array(rgb(theme.write if now_written else theme.read))
+        under_flash = (under_flash - tint * 0.3) / 0.7
+    background = np.array(rgb(theme.background), float)
+    full = background + (under_flash - background) / state
+    slack = (TOLERANCE / (1 - share)) / (0.7 if sector else 1) / state
+    wanted = owner_colours(recording, theme, owner, thread)
+    off = min(np.abs(full - np.array(one)).max() for one in wanted)
+    assert off <= slack, (moment, off, slack)
+    if cuda and slack < 8:
+        hue = rgb_to_hsv(*(np.clip(full, 0, 255) / 255))[0]
+        base = rgb_to_hsv(*(c / 255 for c in theme.owner(*recording.block_index(owner)[:2])))[0]
+        assert abs((hue - base + 0.5) % 1 - 0.5) < 0.06 + slack / 255, moment
+
+
+def owner_colours(recording, theme, block, thread):
+    """Return the colours that an owner may have.
+
+    Of a thread of a C kernel, its hue; of a thread of a block, the block's hue or one beside it, the more away from the
+    background the higher the group of eight lanes.
+    """
+    if recording.backend != "cuda":
+        if recording.threads > 1:
+            return [theme.owner(thread, 0)]
+        return [tuple(min(255, int(c * (1.9 if theme.name == "dark" else 0.8))) for c in theme.cell)]
+    hue = theme.owner(*recording.block_index(block)[:2])
+    group = thread % 32 // 8
+    end = (255,) * 3 if theme.name == "dark" else (0,) * 3
+    if recording.threads <= 32:
+        return [mixed(hue, end, 0.09 * group)]
+    return [mixed(turned(hue, turn / 1000), end, 0.09 * group) for turn in range(-52, 53)]
+
+
+def turned(colour, by):
+    """Return a colour with its hue turned by a part of the circle."""
+    from colorsys import hsv_to_rgb
+
+    h, s, v = rgb_to_hsv(*(c / 255 for c in colour))
+    return [c * 255 for c in hsv_to_rgb((h + by) % 1, s, v)]

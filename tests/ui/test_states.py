@@ -1,0 +1,131 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""What is on screen as a file and as a command line, in the real window."""
+
+import json
+import shlex
+
+import pytest
+from window_driving import RECORDING_MS, need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.problem import Problem
+from gemmviz.cli import _parser
+from gemmviz.cli.window import snapshot as from_options
+from gemmviz.session.snapshot import apply
+from gemmviz.ui.stage.view import View
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+def go_somewhere(window, qtbot):
+    """Choose, step, pick and zoom until nothing is as at the start."""
+    session = window.session
+    session.choose_kernel(find("gputiled", session.kernels))
+    session.break_it(("no-second-barrier",))
+    session.choose(problem=Problem(8, 12, 8))
+    wait_recorded(window, qtbot)
+    session.pause()
+    session.pick((2, 30), 2)
+    session.set_speed(4.0)
+    session.set_loop_range(2, 21)
+    session.seek(17)
+    window.stage.view = View(1.75, -120.0, -60.5)
+    window.stage.update()
+
+
+def go_elsewhere(window, qtbot):
+    session = window.session
+    session.set_theme("light")
+    session.set_speed(1.0)
+    session.choose_kernel(find("gpumult1", session.kernels))
+    session.choose(problem=Problem.cube(8))
+    wait_recorded(window, qtbot)
+    window.stage.reset_view()
+    session.play()
+
+
+def picture(window):
+    window.session.tell(None)  # a message takes height from the stage
+    QCoreApplication.processEvents()
+    window.stage.clearFocus()
+    return window.stage.grab().toImage()
+
+
+def wait_placed(window, qtbot, step):
+    wait_recorded(window, qtbot)
+    qtbot.waitUntil(lambda: window.session.step == step, timeout=RECORDING_MS)
+
+
+def test_a_saved_state_reopens_with_the_same_picture_to_the_pixel(window, qtbot, tmp_path, monkeypatch):
+    go_somewhere(window, qtbot)
+    path = tmp_path / "mine.gemmviz"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "mine"), ""))
+    qtbot.keyClick(window, Qt.Key.Key_W, CTRL | ALT)
+    assert json.loads(path.read_text())["state_version"] == 1
+    assert str(path) in window.session.message.text
+    before, state = picture(window), window.saver.states.take()
+    go_elsewhere(window, qtbot)
+    assert picture(window) != before
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    qtbot.keyClick(window, Qt.Key.Key_O, CTRL)
+    wait_placed(window, qtbot, 17)
+    assert not window.session.playing
+    assert picture(window) == before
+    assert window.saver.states.take() == state
+
+
+def test_the_copied_command_line_reopens_with_the_same_picture(window, qtbot):
+    go_somewhere(window, qtbot)
+    qtbot.keyClick(window, Qt.Key.Key_C, CTRL | SHIFT)
+    words = shlex.split(QGuiApplication.clipboard().text())
+    assert words[:3] == ["gemmviz", "--kernel", "gputiled~no-second-barrier"]
+    assert "gputiled~no-second-barrier" in window.session.message.text
+    before, state = picture(window), window.saver.states.take()
+    go_elsewhere(window, qtbot)
+    apply(window.session, from_options(_parser("window").parse_args(["window", *words[1:]])))
+    wait_placed(window, qtbot, 17)
+    assert picture(window) == before
+    assert window.saver.states.take() == state
+
+
+def test_a_damaged_state_is_said_and_nothing_is_lost(window, tmp_path):
+    window.session.seek(5)
+    before = window.saver.states.take()
+    path = tmp_path / "bad.gemmviz"
+    for text, said in (("{", "bad.gemmviz is damaged"), ('{"state_version": 99}', "state version 99")):
+        path.write_text(text)
+        window.open_file(path)
+        assert said in window.session.message.text
+        assert window.saver.states.take() == before
+
+
+def test_edits_that_are_not_saved_are_asked_about(window, qtbot, tmp_path):
+    session = window.session
+    path = tmp_path / "mine.gemmviz"
+    path.write_text('{"state_version": 1, "kernel": {"name": "gputiled"}}')
+    mine = session.text.replace("float sum = 0;", "float sum = 0; // mine")
+    session.edit(mine)
+    window.open_file(path)
+    assert session.text == mine
+    opened, kept = session.message.answers
+    kept.act()
+    assert session.text == mine
+    opened.act()
+    assert session.text == session.base.text
+
+
+@pytest.mark.parametrize("page", ["charts", "claims"])
+def test_the_page_comes_back(window, qtbot, page):
+    window.pages.turn_to(page)
+    plain = window.saver.states.take()
+    window.pages.turn_to("stage")
+    apply(window.session, plain)
+    qtbot.waitUntil(lambda: window.pages.name() == page, timeout=RECORDING_MS)

@@ -1,0 +1,127 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""The lesson bar and one's own stops, in the real window, by its keys."""
+
+from window_driving import RECORDING_MS, need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel
+
+from gemmviz.ui.tour.my_stops import MyStops, SentenceBox
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+def press(window, qtbot, key, modifiers=Qt.KeyboardModifier.NoModifier):
+    window.activateWindow()  # a box that was closed leaves no window active
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.keyClick(window.stage, key, modifiers)
+
+
+def wait_at(window, qtbot, index):
+    qtbot.waitUntil(
+        lambda: window.session.tour.stop is not None and window.session.tour.at == index, timeout=RECORDING_MS
+    )
+
+
+def test_a_lesson_is_walked_by_keys_and_left_as_it_was(window, qtbot):
+    session, bar = window.session, window.tour_bar
+    before = session.problem, dict(session.params)
+    assert not bar.isVisible()
+    assert bar.lesson_button.isEnabled()
+    press(window, qtbot, Qt.Key.Key_L, CTRL)
+    wait_at(window, qtbot, 0)
+    assert bar.isVisible()
+    assert not window.recording.isVisible()
+    assert bar.lesson_button.isChecked()
+    assert (bar.where.text(), bar.sentence.text()) == ("1 of 6", session.tour.stops[0].say)
+    assert bar.sentence.font().pointSizeF() >= 1.3 * QLabel("x", window).font().pointSizeF()
+    qtbot.waitUntil(lambda: bar.height() > bar.sentence.height())  # laid out
+    stage_height = window.stage.height()
+    for index in range(1, 6):
+        press(window, qtbot, Qt.Key.Key_PageDown, CTRL)
+        assert (session.tour.at, session.step) == (index, session.tour.stops[index].step)
+        assert bar.sentence.text() == session.tour.stops[index].say
+        assert not session.playing
+    qtbot.wait(1)
+    assert window.stage.height() == stage_height
+    assert bar.onward.isVisible()
+    assert bar.onward.text() == "Next rung: gputiled1"
+    press(window, qtbot, Qt.Key.Key_PageUp, CTRL)
+    assert session.tour.at == 4
+    assert not bar.onward.isVisible()
+    press(window, qtbot, Qt.Key.Key_L, CTRL)
+    wait_recorded(window, qtbot)
+    assert (session.problem, session.params) == before
+    assert not bar.isVisible()
+    assert window.recording.isVisible()
+
+
+def test_no_sentence_of_a_lesson_is_cut_in_a_small_window(window, qtbot):
+    session, bar = window.session, window.tour_bar
+    window.resize(1280, 800)
+    session.tour.start_rung("matmul_kernel_naive")
+    wait_at(window, qtbot, 0)
+    for width in (1280, 1000):
+        window.resize(width, 800)
+        for index in range(len(session.tour.stops)):
+            session.tour.go(index)
+            qtbot.wait(1)
+            assert bar.sentence.height() >= bar.sentence.heightForWidth(bar.sentence.width())
+    bar.onward.click()
+    wait_at(window, qtbot, 0)
+    assert session.base.name == "gpumult1"
+    session.set_type_scale(1.5)
+    qtbot.wait(1)
+    assert bar.sentence.height() >= bar.sentence.heightForWidth(bar.sentence.width())
+
+
+def test_own_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, monkeypatch, tmp_path):
+    session = window.session
+
+    def set_stop(step, sentence):
+        session.seek(step)
+        press(window, qtbot, Qt.Key.Key_B)
+        box = window.findChildren(SentenceBox)[-1]
+        assert f"Step {step + 1} of" in box.line.text()
+        qtbot.keyClicks(box.line, sentence)
+        qtbot.keyClick(box.line, Qt.Key.Key_Return)
+        qtbot.wait(1)
+
+    set_stop(4, "Here it begins.")
+    set_stop(9, "And here it ends.")
+    press(window, qtbot, Qt.Key.Key_B)
+    qtbot.keyClick(window.findChildren(SentenceBox)[-1], Qt.Key.Key_Escape)
+    assert [stop.say for stop in session.tour.own_stops] == ["Here it begins.", "And here it ends."]
+
+    press(window, qtbot, Qt.Key.Key_B, CTRL | SHIFT)
+    (listed,) = window.findChildren(MyStops)
+    assert listed.isVisible()
+    assert listed.list.item(0).text() == "1. Step 5: Here it begins."
+    listed.list.setCurrentRow(1)
+    listed.buttons["up"].click()
+    assert [stop.step for stop in session.tour.own_stops] == [9, 4]
+    listed.buttons["delete"].click()
+    assert listed.list.count() == 1
+    listed.buttons["undo"].click()
+    assert listed.list.count() == 2
+    listed.buttons["edit"].click()
+    (box,) = listed.findChildren(SentenceBox)
+    box.line.setText("It ends here.")
+    box.accept()
+    assert "It ends here." in listed.list.item(0).text()
+    listed.buttons["go"].click()
+    assert session.step == 9
+    assert window.tour_bar.sentence.text() == "It ends here."
+    assert window.tour_bar.title.text() == "My stops"
+
+    path = tmp_path / "mine.toml"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("Two moments", True))
+    listed.buttons["save"].click()
+    assert str(path) in session.message.text
+    window.open_file(path)
+    wait_at(window, qtbot, 0)
+    assert window.tour_bar.title.text() == "Two moments"
+    assert [stop.step for stop in session.tour.stops] == [9, 4]

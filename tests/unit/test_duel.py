@@ -1,0 +1,277 @@
+"""Two rungs side by side, without a window: which, at which size, in step, and what the race says."""
+
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gemmviz.catalogue.errors import UnknownKernel
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session import Session, pairing
+from gemmviz.session.beside import same_cell
+from gemmviz.session.pairing import fit, next_to, offers
+from gemmviz.session.race import lanes, ratio_text, sentence
+from gemmviz.trace import timeline, traffic
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.recording import Array
+
+NAIVE, COALESCED, TILED = "matmul_kernel_naive", "gpumult1", "gputiled"
+NAMES = ("left", "right")
+
+
+@cache
+def recorded(name, n, params=()):
+    recording = record(launch(find(name, ladder()), Problem.cube(n), dict(params)))
+    order = timeline.build(recording)
+    return Playable(recording, order, traffic.measure(recording, order))
+
+
+class Pair:
+    """A session with two recordings, made at once, as the window's recorders would."""
+
+    def __init__(self, left, right, n, pace="work", **params):
+        self.session = session = Session(ladder())
+        self.duel = duel = session.duel
+        session.choose(problem=Problem.cube(n))
+        session.choose_kernel(find(left, session.kernels), params)
+        session.show(recorded(left, n, tuple(session.params.items())))
+        duel.paired.connect(lambda: duel.meet(duel.pair))
+        duel.wanted.connect(self.record)
+        duel.start_named(right, pace)
+
+    def record(self):
+        beside = self.duel.beside
+        name, n = beside.kernel.name, beside.problem.m
+        self.duel.show(recorded(name, n, tuple(beside.params.items())))
+
+
+def session_at(name, n=8, **params):
+    session = Session(ladder())
+    session.choose(problem=Problem.cube(n))
+    session.choose_kernel(find(name, session.kernels))
+    session.choose(params=params)
+    return session
+
+
+def test_first_comes_what_the_lesson_or_the_ladder_names_next():
+    session = session_at("gpumult0")
+    assert next_to(session).name in ("gpumult0_restrict", "matmul_kernel_naive")
+    session.choose_kernel([k for k in session.kernels if k.recordable][-1])
+    assert next_to(session).recordable and next_to(session) is not session.kernel
+
+
+def test_beside_a_broken_rung_comes_the_one_on_file():
+    session = session_at(TILED)
+    session.break_it(("no-second-barrier",))
+    assert next_to(session) is session.base
+    session.duel.start()
+    assert session.duel.beside.kernel is session.base
+
+
+def test_variants_are_offered_beside_their_base_and_nothing_twice():
+    session = session_at(TILED)
+    names = [offer.name for offer in offers(session)]
+    assert len(names) == len(set(names))
+    assert TILED not in names
+    assert (
+        names.index("gputiled~no-second-barrier") < names.index("hostmult0") < names.index("gputiled1~no-first-barrier")
+    )
+    made = [offer.kernel() for offer in offers(session)[:12]]
+    assert [kernel.name for kernel in made] == names[:12]
+    assert all(kernel.recordable for kernel in made)
+
+
+def test_both_get_one_size_and_the_same_value_of_what_both_have():
+    kernels = ladder()
+    same = fit(find(TILED, kernels), {"TS": 4}, find("gputiled~no-second-barrier", kernels), Problem.cube(8))
+    assert (same.problem, same.params, same.why) == (Problem.cube(8), {"TS": 4}, "")
+    other = fit(find(TILED, kernels), {"TS": 4}, find("matmul_tc", kernels), Problem(8, 24, 40))
+    assert (other.problem.m % 16, other.problem.n % 16, other.problem.k % 16) == (0, 0, 0)
+    assert other.problem.n in (16, 32) and "matmul_tc requires" in other.why
+
+
+def test_a_size_that_suits_both_is_chosen_said_and_taken_back():
+    session = session_at(TILED, TS=4)
+    session.duel.start_named("matmul_tc")
+    assert session.problem == Problem.cube(16) == session.duel.beside.problem
+    assert "16 x 16 x 16" in session.duel.note
+    session.duel.stop()
+    assert (session.problem, session.duel.note, session.duel.on) == (Problem.cube(8), "", False)
+
+
+def test_a_size_that_people_choose_meanwhile_stays():
+    session = session_at(TILED, TS=4)
+    session.duel.start_named("matmul_tc")
+    session.choose(problem=Problem.cube(32))
+    assert session.duel.note == ""
+    session.duel.stop()
+    assert session.problem == Problem.cube(32)
+
+
+def test_a_library_call_has_nothing_to_compare_and_says_so():
+    session = Session(ladder())
+    session.choose_kernel(next(k for k in session.kernels if not k.recordable))
+    session.duel.toggle()
+    assert not session.duel.on
+    assert "library call" in session.message.text
+
+
+def test_an_unknown_rung_is_refused():
+    with pytest.raises(UnknownKernel):
+        session_at(TILED).duel.start_named("nobody")
+
+
+def test_choosing_the_rung_beside_on_the_left_puts_another_beside():
+    session = session_at(TILED, TS=4)
+    session.duel.start_named(COALESCED)
+    session.choose_kernel(find(COALESCED, session.kernels))
+    assert session.duel.kernel.name != COALESCED
+    assert session.duel.beside.kernel is session.duel.kernel
+
+
+@pytest.mark.parametrize("pace", ["work", "bytes"])
+def test_whatever_moves_the_session_moves_the_one_beside(pace):
+    pair = Pair(NAIVE, COALESCED, 16, pace)
+    for step in (0, 5, 20, 3, pair.session.steps - 1):
+        pair.session.seek(step)
+        assert pair.duel.beside.step == pair.duel.match.step(step)
+    pair.session.seek_phase(-1)
+    assert pair.duel.beside.step == pair.duel.match.step(pair.session.step)
+
+
+def test_changing_the_measure_moves_only_the_one_beside():
+    pair = Pair(NAIVE, COALESCED, 32)
+    pair.session.seek(20)
+    by_work = pair.duel.beside.step
+    pair.duel.next_pace()
+    assert pair.session.step == 20
+    assert pair.duel.beside.step == pair.duel.match.step(20) > by_work
+
+
+@pytest.mark.parametrize("pace", ["work", "bytes"])
+def test_a_broken_rung_goes_along_with_its_base(pace):
+    pair = Pair(TILED, "gputiled~no-second-barrier", 8, pace, TS=4)
+    assert pair.duel.beside.params == {"TS": 4}
+    pair.session.seek(pair.session.steps - 1)
+    assert pair.duel.finished
+    assert f"{pair.duel.beside.playable.recording.wrong} wrong elements" in sentence(
+        pair.duel, pair.session.step, NAMES
+    )
+
+
+def test_a_cell_of_a_matrix_is_chosen_on_both():
+    pair = Pair(TILED, COALESCED, 16)
+    session, beside = pair.session, pair.duel.beside
+    session.pick((2, 3 * 16 + 5))
+    assert beside.cell == (2, 3 * 16 + 5)
+    assert beside.block == beside.playable.recording.owners[0][3, 5]
+    beside.pick((0, 7))
+    assert session.cell == (0, 7)
+    beside.pick(None)
+    assert session.cell is None
+    # A shared array is its kernel's own.
+    session.pick((3, 0))
+    assert session.cell == (3, 0) and beside.cell is None
+
+
+def test_the_dearer_one_plays_on_when_the_other_has_finished():
+    pair = Pair(COALESCED, NAIVE, 16, "bytes")
+    session, beside = pair.session, pair.duel.beside
+    session.set_loop(False)
+    session.seek(session.steps - 1)
+    where = beside.step
+    assert where < beside.steps - 1
+    session.playing = True
+    session.advance(0.2)
+    session.advance(0.2)
+    assert session.step == session.steps - 1 and beside.step > where
+    for _ in range(1000):
+        session.advance(0.2)
+    assert beside.step == beside.steps - 1 and not session.playing
+    assert pair.duel.finished
+
+
+def test_by_work_playing_starts_again_as_it_does_alone():
+    pair = Pair(NAIVE, COALESCED, 16)
+    session = pair.session
+    session.seek(session.steps - 1)
+    session.playing = True
+    for _ in range(5):
+        session.advance(0.25)
+    assert session.step < session.steps - 1
+    assert pair.duel.beside.step == pair.duel.match.step(session.step)
+
+
+def test_two_recordings_that_do_not_fit_together_are_refused_with_a_size_that_does(monkeypatch):
+    session = session_at(TILED, 32, TS=8)
+    session.show(recorded(TILED, 32, (("TS", 8),)))
+    monkeypatch.setattr(pairing, "MOST_BYTES", 6_000_000)
+    session.duel.start_named(COALESCED)
+    assert session.duel.too_large()
+    message = session.duel.beside.message
+    assert "8 MB" in message.text and "6 MB" in message.text
+    message.answers[0].act()
+    assert session.problem == Problem.cube(16)
+    session.show(recorded(TILED, 16, (("TS", 8),)))
+    assert not session.duel.too_large()
+    assert 0 < session.duel.room < 60_000
+
+
+def test_the_race_shows_both_on_one_scale_and_says_where_figures_come_from():
+    pair = Pair(NAIVE, COALESCED, 64, "bytes")
+    session = pair.session
+    session.seek(session.steps - 1)
+    shown = {lane.id: lane for lane in lanes(pair.duel, session.step, session)}
+    assert "wavefronts" not in shown and "gflops" not in shown
+    assert {lane.origin for lane in shown.values()} == {"recorded"}
+    moved = shown["bytes"]
+    assert moved.now == moved.total == tuple(int(p.moved_bytes[-1]) for p in pair.duel.pair)
+    assert ratio_text(moved.ratio) == "1/6.62"
+    assert shown["done"].now == (100, 100)
+    assert sentence(pair.duel, session.step, NAMES) == "right moves 1/6.62 of the bytes of left."
+
+
+def test_measured_figures_stand_beside_only_where_both_were_measured_at_that_size():
+    pair = Pair(TILED, COALESCED, 16)
+    session = pair.session
+
+    def measure(kernel, n, gflops):
+        session.add_result(
+            {"kernel": kernel, "status": "ok", "gflops": gflops, "M": n, "N": n, "K": n, "params": {}, "backend": "c"}
+        )
+
+    measure(TILED, 512, 900.0)
+    measure(COALESCED, 256, 300.0)
+    assert "gflops" not in [lane.id for lane in lanes(pair.duel, 0, session)]
+    measure(COALESCED, 512, 450.0)
+    lane = lanes(pair.duel, 0, session)[-1]
+    assert (lane.id, lane.origin, lane.now, lane.ratio) == ("gflops", "measured", (900.0, 450.0), 0.5)
+    assert "512" in lane.name
+
+
+def test_a_cpu_has_bytes_and_no_warps():
+    pair = Pair("hostmult0", TILED, 8)
+    shown = {lane.id: lane for lane in lanes(pair.duel, pair.session.steps - 1, pair.session)}
+    assert shown["requests"].total[0] is None and shown["requests"].total[1] > 0
+    traffic = pair.session.playable.traffic.arrays
+    assert shown["bytes"].total[0] == sum(a.read_bytes + a.write_bytes for a in traffic)
+    assert shown["bytes"].name == "bytes asked for, moved"
+
+
+def test_an_element_is_the_same_however_it_lies_in_memory():
+    def playable(column_major):
+        arrays = tuple(Array(name, "global", (4, 6), "float32", column_major) for name in "ABC")
+        recording = SimpleNamespace(arrays=arrays, owners=(np.full((4, 6), 7), None))
+        return SimpleNamespace(recording=recording)
+
+    by_rows, by_columns = playable(False), playable(True)
+    assert same_cell((2, 2 * 6 + 5), by_rows, by_columns) == ((2, 5 * 4 + 2), 7)
+    assert same_cell((0, 5 * 4 + 2), by_columns, by_rows) == ((0, 2 * 6 + 5), None)
+
+
+def test_ratios_are_written_as_people_say_them():
+    assert [ratio_text(r) for r in (None, 1.0, 1 / 6.62, 6.62, 2.0)] == ["", "=", "1/6.62", "6.62×", "2×"]

@@ -1,0 +1,362 @@
+"""Lessons as data: every shipped one fits its recording, faults are named, and one's own stops become a lesson."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmviz import data
+from gemmviz.app import new_session
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.language import LANGUAGES, set_language
+from gemmviz.session.lesson_file import load, parse, write
+from gemmviz.session.lesson_numbers import fill
+from gemmviz.session.lessons import find_lesson, own_folder, resolve
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import measure
+
+RUNGS = [kernel.name for kernel in ladder() if kernel.recordable]
+FOLDER = data.root("resources") / "lessons"
+SMALL = {
+    "kernel": "gputiled",
+    "size": 8,
+    "params": {"TS": 4},
+    "title": "Mine",
+    "stop": [{"at": {"phase": 2}, "say": "Look."}],
+}
+
+
+@cache
+def played(name, problem, params, order="grid"):
+    kernel = find(name, ladder())
+    recording = record(launch(kernel, problem, kernel.defaults | dict(params)))
+    timeline = build(recording, order)
+    return Playable(recording, timeline, measure(recording, timeline))
+
+
+def playable_of(lesson):
+    return played(lesson.kernel, lesson.problem, tuple(lesson.params.items()), lesson.order)
+
+
+def parsed(**changes):
+    return parse({**SMALL, **changes}, Path("mine.toml"))
+
+
+def step_at(**at):
+    lesson = parsed(stop=[{"at": at, "say": "Look."}])
+    return resolve(lesson, playable_of(lesson), "en")[0].step
+
+
+@pytest.fixture
+def english():
+    yield
+    set_language("en")
+
+
+def record_what_is_chosen(session):
+    """Let a session without a window record as the window's controller would."""
+
+    def recorded():
+        recording = record(session.launch())
+        timeline = build(recording, session.order)
+        session.show(Playable(recording, timeline, measure(recording, timeline)))
+
+    session.tour.recording_wanted.connect(recorded)
+    recorded()
+    return session
+
+
+@pytest.fixture
+def session(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    return record_what_is_chosen(new_session())
+
+
+# What is shipped
+
+
+def test_every_rung_with_a_source_has_a_lesson_and_every_lesson_a_rung():
+    assert sorted(path.stem for path in FOLDER.glob("*.toml")) == sorted(RUNGS)
+
+
+@pytest.mark.parametrize("name", RUNGS)
+def test_a_lesson_is_true_to_its_recording(name):
+    lesson = load(FOLDER / f"{name}.toml")
+    assert find(lesson.kernel, ladder()).base_name == name
+    assert not lesson.next or lesson.next in RUNGS
+    assert 3 <= len(lesson.stops) <= 6
+    assert all(texts.keys() == LANGUAGES.keys() for texts in (lesson.titles, *(stop.say for stop in lesson.stops)))
+    playable = playable_of(lesson)
+    for code in LANGUAGES:
+        stops = resolve(lesson, playable, code)
+        assert (np.diff([stop.step for stop in stops]) > 0).all()
+        assert not [stop.say for stop in stops if "{" in stop.say or len(stop.say) > 420]
+
+
+# Where a stop is
+
+
+def test_a_line_is_found_by_its_text_and_counted_per_array():
+    playable = playable_of(parsed())
+    sum_line = {"line": "sum += As[ty][k]"}
+    third = step_at(**sum_line, array="Bs", nth=3)
+    assert playable.timeline.array[third] == 4
+    assert playable.line(third) == 31
+    earlier = playable.timeline.array[:third][[playable.line(step) == 31 for step in range(third)]]
+    assert (earlier == 4).sum() == 2
+    assert playable.timeline.write[step_at(line="As[ty][tx] = row", write=True)]
+
+
+def test_the_other_places_are_found():
+    playable = playable_of(parsed())
+    steps = playable.timeline.steps
+    assert playable.timeline.phase[step_at(phase=3)] == 2
+    assert playable.timeline.phase[step_at(phase=3) - 1] == 1
+    assert step_at(end=True) == steps - 1
+    assert step_at(step=7) == 6
+    assert step_at(share=0.5) == round((steps - 1) / 2)
+    assert step_at(tile=2) == step_at(phase=3)
+
+
+def test_a_cell_brings_its_block_and_a_column_major_one_is_counted_down():
+    lesson = parsed(
+        kernel="mm",
+        params={"BLOCK_SIZE": 4},
+        stop=[
+            {"at": {"step": 1}, "say": "C", "cell": {"array": "C", "row": 5, "column": 1}},
+            {"at": {"step": 2}, "say": "B", "cell": {"array": "B", "row": 3, "column": 2}, "block": [1, 0], "warp": 0},
+        ],
+    )
+    in_c, in_b = resolve(lesson, playable_of(lesson), "en")
+    assert (in_c.cell, in_c.block) == ((2, 41), 2)
+    assert (in_b.cell, in_b.block, in_b.warp) == ((1, 19), 1, 0)
+
+
+def test_numbers_come_from_the_recording():
+    playable = playable_of(parsed())
+    assert fill("{reads:A} {times:A} {TS} {M}", playable, 0) == "128 2 4 8"
+    assert fill("{now} threads, {places} places, {cost}", playable, 0) == "64 threads, 32 places, 4"
+    assert fill("{{x}}", playable, 0) == "{x}"
+    with pytest.raises(GemmvizError, match="'sektors' is no number of an array"):
+        fill("{sektors:A}", playable, 0)
+
+
+def test_a_language_that_is_missing_falls_back_to_english():
+    lesson = parsed(stop=[{"at": {"end": True}, "say": {"en": "Look.", "es": "Mire."}}])
+    playable = playable_of(lesson)
+    assert [resolve(lesson, playable, code)[0].say for code in ("ko", "es")] == ["Look.", "Mire."]
+
+
+# What is wrong is named
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"kernel": ""}, "mine.toml: say which kernel"),
+        ({"size": "8"}, "mine.toml: size is one whole number"),
+        ({"size": 0}, "M = 0: choose a size"),
+        ({"params": {"TS": "4"}}, "params are whole numbers"),
+        ({"order": "random"}, "order is"),
+        ({"stop": []}, "it has no stops"),
+        ({"stops": []}, "'stops' is not known here"),
+        ({"title": {"fr": "Non"}}, "fr is no language"),
+        ({"stop": [{"at": {"phase": 2}}]}, "mine.toml, stop 1: say is missing"),
+        ({"stop": [{"at": {}, "say": "x"}]}, "stop 1: at has one of line, phase"),
+        ({"stop": [{"at": {"phase": 1, "end": True}, "say": "x"}]}, "at has one of"),
+        ({"stop": [{"at": {"phase": 0}, "say": "x"}]}, "phase is a whole number, from 1"),
+        ({"stop": [{"at": {"phase": 1}, "say": "x", "panel": "door"}]}, "panel is one of counters"),
+        ({"stop": [{"at": {"phase": 1}, "say": "x", "cell": {"array": "C"}}]}, "cell is written so"),
+        ({"stop": [{"at": {"end": True}, "say": "x", "next": "mm"}, *SMALL["stop"]]}, "the last stop only"),
+    ],
+)
+def test_a_faulty_file_says_what_to_do(changes, said):
+    with pytest.raises(GemmvizError) as raised:
+        parsed(**changes)
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("stop", "said"),
+    [
+        ({"at": {"line": "As[ty]"}}, "stop 1: 'As[ty]' stands in lines 27, 31"),
+        ({"at": {"line": "nothing like it"}}, "stands in no line"),
+        ({"at": {"line": "sum += As", "nth": 99}}, "line 31 makes such an access 16 times"),
+        ({"at": {"line": "sum += As", "array": "X"}}, "no array 'X': there are A, B, C, As, Bs"),
+        ({"at": {"phase": 9}}, "there is no phase 9: the last one is 5"),
+        ({"at": {"tile": 9}}, "there is no tile 9: the last one is 2"),
+        ({"at": {"step": 999}}, "there is no step 999"),
+        ({"at": {"end": True}, "block": [7, 0]}, "block (7, 0) does not exist: the grid is 2 x 2"),
+        ({"at": {"end": True}, "cell": {"array": "C", "row": 8, "column": 0}}, "C[8, 0] does not exist"),
+    ],
+)
+def test_a_stop_that_the_recording_has_not_is_named(stop, said):
+    lesson = parsed(stop=[{**stop, "say": "x"}])
+    with pytest.raises(GemmvizError) as raised:
+        resolve(lesson, playable_of(lesson), "en")
+    assert said in str(raised.value)
+
+
+# The tour
+
+
+def test_a_lesson_is_recorded_at_its_own_size_and_leaving_brings_the_old_one_back(session):
+    tour, before = session.tour, (session.problem, dict(session.params))
+    session.play()
+    tour.toggle_lesson()
+    assert tour.lesson is not None
+    assert not session.playing
+    assert (session.problem.m, session.params) == (16, {"TS": 8})
+    assert (tour.at, session.step) == (0, tour.stops[0].step)
+    tour.next(1)
+    tour.next(1)
+    assert (tour.at, session.step) == (2, tour.stops[2].step)
+    tour.next(-1)
+    assert tour.at == 1
+    tour.toggle_lesson()
+    assert (session.problem, session.params) == before
+    assert not tour.active
+    assert session.playable.recording.m == before[0].m
+
+
+def test_a_stop_picks_its_cell_and_asks_for_its_panel(session):
+    wanted = []
+    session.panel_wanted.connect(wanted.append)
+    session.tour.toggle_lesson()
+    session.tour.go(5)
+    assert session.cell == (2, 52)
+    assert wanted == ["origin"]
+
+
+def test_behind_the_last_stop_comes_the_next_rungs_lesson(session):
+    tour = session.tour
+    tour.start_rung("gpumult0_restrict")
+    tour.go(len(tour.stops) - 1)
+    assert tour.onward == "matmul_kernel_naive"
+    tour.next(1)
+    assert (session.base.name, tour.at) == ("matmul_kernel_naive", 0)
+    tour.leave()
+    assert session.base.name == "matmul_kernel_naive"
+    assert session.problem.m == 8
+
+
+def test_choosing_something_else_ends_the_lesson_and_stands(session):
+    session.tour.toggle_lesson()
+    session.choose_kernel(find("gpumult1", session.kernels))
+    assert not session.tour.active
+    assert (session.base.name, session.problem.m) == ("gpumult1", 8)
+
+
+def test_breaking_the_kernel_stays_at_the_stop(session):
+    tour = session.tour
+    tour.toggle_lesson()
+    tour.go(3)
+    session.break_it(("no-second-barrier",))
+    tour.recording_wanted.emit()
+    assert (tour.at, session.step) == (3, tour.stops[3].step)
+    assert tour.active
+
+
+def test_the_sentences_follow_the_language(session, english):
+    session.tour.toggle_lesson()
+    before = session.tour.stop.say
+    session.speak("es")
+    assert session.tour.stop.say != before
+    assert session.tour.title == find_lesson(session.base).titles["es"]
+
+
+def test_a_rung_without_a_lesson_says_so(session):
+    session.tour.start_rung("cublas")
+    assert "library call" in session.message.text
+    assert not session.tour.active
+
+
+def test_a_users_own_lesson_comes_before_the_shipped_one(session):
+    own_folder().mkdir(parents=True)
+    (own_folder() / "gputiled.toml").write_text(write(parsed()), encoding="utf-8")
+    session.tour.toggle_lesson()
+    assert (session.tour.title, session.problem.m) == ("Mine", 8)
+
+
+def test_a_lesson_on_a_kernel_beside_it_opens(session, tmp_path):
+    text = find("gpumult1", session.kernels).text
+    (tmp_path / "mykernel.cu").write_text(text.replace('alias    = "gpumult1"', 'alias = "mine"'), encoding="utf-8")
+    lesson = parsed(kernel="mykernel.cu", params={"BX": 4, "BY": 4}, stop=[{"at": {"end": True}, "say": "The end."}])
+    path = tmp_path / "mine.toml"
+    path.write_text(write(lesson).replace(lesson.kernel, "mykernel.cu"), encoding="utf-8")
+    session.tour.open(path)
+    assert (session.base.name, session.tour.stop.say) == ("mykernel", "The end.")
+    path.write_text("stop = [", encoding="utf-8")
+    session.tour.open(path)
+    assert session.message.text.startswith("mine.toml is not TOML")
+
+
+# One's own stops
+
+
+def test_own_stops_are_set_changed_and_taken_back(session):
+    tour = session.tour
+    for step in (3, 9, 15):
+        session.seek(step)
+        tour.say(tour.add(tour.here()), f"Step {step}")
+    tour.move(2, 0)
+    assert [stop.step for stop in tour.own_stops] == [15, 3, 9]
+    tour.remove(1)
+    tour.undo()
+    tour.undo()
+    assert [stop.say for stop in tour.own_stops] == ["Step 3", "Step 9", "Step 15"]
+    session.choose_kernel(find("gpumult1", session.kernels))
+    assert tour.own_stops == ()
+
+
+def test_going_to_an_own_stop_records_the_size_that_it_was_set_at(session):
+    session.seek(11)
+    session.tour.add(session.tour.here())
+    session.choose(params={"TS": 2})
+    session.tour.recording_wanted.emit()
+    session.tour.show_own(0)
+    assert session.params == {"TS": 4}
+    assert session.playable.recording.params == {"TS": 4}
+    assert session.step == 11
+
+
+def test_own_stops_become_a_lesson_that_leads_to_the_same_steps(session, tmp_path):
+    tour = session.tour
+    session.pick((2, 9), 0)
+    for step in (1, 6, 12):
+        session.seek(step)
+        tour.say(tour.add(tour.here()), f"At {step}: a {{brace}} and “quotes\\”")
+    path = tmp_path / "saved.toml"
+    path.write_text(write(tour.as_lesson(path, "My tiles")), encoding="utf-8")
+    tour.open(path)
+    assert tour.title == "My tiles"
+    assert [stop.step for stop in tour.stops] == [1, 6, 12]
+    assert tour.stop.say == "At 1: a {brace} and “quotes\\”"
+    assert tour.stop.cell == (2, 9)
+
+
+def test_ones_own_stops_are_walked_until_another_rung_is_chosen(session):
+    tour = session.tour
+    for step in (3, 9):
+        session.seek(step)
+        tour.add(tour.here())
+    tour.next(1)
+    assert (tour.title, session.step) == ("My stops", 3)
+    tour.next(1)
+    tour.remove(1)
+    assert tour.at == 0
+    session.choose_kernel(find("gpumult1", session.kernels))
+    assert not tour.active
+
+
+def test_stops_of_two_sizes_are_no_lesson(session, tmp_path):
+    session.tour.add(session.tour.here())
+    session.choose(params={"TS": 2})
+    session.tour.recording_wanted.emit()
+    with pytest.raises(GemmvizError, match="one size"):
+        session.tour.as_lesson(tmp_path / "x.toml", "x")

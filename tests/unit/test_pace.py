@@ -1,0 +1,125 @@
+"""How far a recording is at each step, and two recordings played in step."""
+
+import numpy as np
+import pytest
+from recordings import RUNGS, rung
+
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace import timeline, traffic
+from gemmviz.trace.pace import Match, fed_products, rising
+from gemmviz.trace.playable import Playable
+
+SIZE = Problem.cube(16)
+NAIVE, COALESCED, TILED = "matmul_kernel_naive", "gpumult1", "gputiled"
+PAIRS = [
+    (NAIVE, COALESCED),
+    (COALESCED, TILED),
+    (TILED, "matmul_kernel_2d_thread_tiling"),
+    ("matmul_tc", "matmul_tc_2d_warp_tiling"),
+    ("hostmult0", "hostmult1"),
+]
+_made = {}
+
+
+def played(name):
+    if name not in _made:
+        recording = rung(name, SIZE)
+        order = timeline.build(recording)
+        _made[name] = Playable(recording, order, traffic.measure(recording, order))
+    return _made[name]
+
+
+def test_steps_that_add_nothing_share_the_way_to_the_next_that_does():
+    curve = rising(np.array([0.0, 0.0, 3.0, 3.0, 5.0, 5.0]), 9.0)
+    assert curve.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 9.0]
+
+
+def test_the_last_step_stands_at_the_end_even_where_it_adds_something():
+    assert rising(np.array([1.0, 2.0]), 9.0).tolist() == [1.0, 9.0]
+    assert rising(np.zeros(0), 9.0).tolist() == []
+
+
+@pytest.mark.parametrize("name", RUNGS)
+def test_curves_rise_and_end_where_the_recording_does(name):
+    playable = played(name)
+    course = playable.course
+    assert (np.diff(course.work) > 0).all()
+    assert (np.diff(course.bytes) >= 0).all()
+    assert course.work[-1] == 2.0
+    assert course.share(course.last) == 1.0
+    if playable.recording.backend == "cuda":
+        assert course.bytes[-1] == playable.moved_bytes[-1]
+
+
+def test_reads_that_feed_products_are_those_of_tiles_where_there_are_tiles():
+    for name, arrays in ((NAIVE, ("A", "B")), (TILED, ("As", "Bs")), ("hostmult0", ("A", "B")), ("matmul_tc", "AB")):
+        recording = played(name).recording
+        log = recording.accesses
+        wanted = [index for index, array in enumerate(recording.arrays) if array.name in arrays]
+        expected = np.count_nonzero(np.isin(log.array, wanted) & ~log.write)
+        assert fed_products(recording, played(name).timeline, played(name).staged).sum() == expected
+
+
+@pytest.mark.parametrize("name", RUNGS)
+def test_what_it_comes_to_is_what_the_traffic_says_in_all(name):
+    playable = played(name)
+    arrays, last = playable.traffic.arrays, playable.course.at(playable.course.last)
+    assert last.done == 1.0
+    if playable.recording.backend == "cuda":
+        assert last.requests == sum(a.read_requests + a.write_requests for a in arrays)
+        assert last.sectors == playable.traffic.sectors(False) + playable.traffic.sectors(True)
+        assert last.wavefronts == sum(a.read_units + a.write_units for a in arrays if a.space == "shared")
+    else:
+        assert last.requests is None
+        assert last.bytes == sum(a.read_bytes + a.write_bytes for a in arrays)
+
+
+def test_requests_so_far_are_counted_step_by_step():
+    playable = played("matmul_kernel_2d_thread_tiling")
+    log = playable.recording.accesses
+    for step in range(0, playable.timeline.steps, 37):
+        rows = playable.timeline.order[: playable.timeline.start[step + 1]]
+        requests = {
+            (int(playable.timeline.step_of_row[row]), int(log.block[row]), int(log.thread[row]) // 32) for row in rows
+        }
+        assert playable.course.at(step).requests == len(requests)
+
+
+@pytest.mark.parametrize("pace", ["work", "bytes"])
+@pytest.mark.parametrize("names", PAIRS)
+def test_the_other_is_as_far_as_it_can_be_without_being_ahead(names, pace):
+    mine, other = (played(name).course for name in names)
+    match = Match(mine, other, pace)
+    steps = [match.step(step) for step in range(mine.last + 1)]
+    assert steps == sorted(steps)
+    here, there = mine.curve(pace), other.curve(pace)
+    for step, found in enumerate(steps):
+        assert there[found] <= here[step] or found == 0
+        assert found == other.last or there[found + 1] > here[step]
+        # And back: never further than where it started.
+        assert match.back().step(found) <= step or found == 0
+
+
+@pytest.mark.parametrize("names", PAIRS)
+def test_by_work_both_end_together(names):
+    mine, other = (played(name).course for name in names)
+    match = Match(mine, other, "work")
+    assert match.step(mine.last) == other.last
+    assert match.back().step(other.last) == mine.last
+    assert match.step(mine.last - 1) < other.last
+
+
+def test_by_bytes_the_cheaper_one_ends_first():
+    dear, cheap = played(NAIVE).course, played(COALESCED).course
+    match = Match(dear, cheap, "bytes")
+    first = next(step for step in range(dear.last + 1) if match.step(step) == cheap.last)
+    assert first < dear.last / 4
+    assert dear.bytes[first] >= cheap.bytes[-1] > dear.bytes[first - 1]
+    assert match.back().step(cheap.last) < dear.last
+
+
+@pytest.mark.parametrize("pace", ["work", "bytes"])
+def test_a_recording_goes_exactly_alike_with_itself(pace):
+    course = played(TILED).course
+    match = Match(course, course, pace)
+    assert [match.step(step) for step in range(course.last + 1)] == list(range(course.last + 1))

@@ -1,0 +1,256 @@
+"""What is on screen as a file and as a command line, and back."""
+
+import json
+import shlex
+
+import jsonschema
+import pytest
+
+from gemmviz import data
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError, UnknownKernel
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.problem import Problem
+from gemmviz.cli import _parser
+from gemmviz.cli.window import snapshot as from_options
+from gemmviz.language import set_language
+from gemmviz.session import Session
+from gemmviz.session.command_line import command, left_out
+from gemmviz.session.snapshot import apply, take
+from gemmviz.session.state_file import read, write
+from gemmviz.session.stops import Stop
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import measure
+
+VIEW = {"page": "charts", "panel": "origin", "zoom": 2.5, "shift": [-0.5, 0.25]}
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards():
+    yield
+    set_language("en")
+
+
+def new_session():
+    session = Session(ladder())
+    session.choose(problem=Problem.cube(8))
+    session.choose_kernel(find("gputiled", session.kernels))
+    return session
+
+
+def arrive(session):
+    """Record what is chosen and put it on the stage, as the engine does."""
+    recording = record(session.launch())
+    timeline = build(recording, session.order)
+    session.show(Playable(recording, timeline, measure(recording, timeline)).prepare())
+
+
+def busy_session():
+    """A session in which nothing is as at the start."""
+    session = new_session()
+    session.choose_kernel(find("gputiled", session.kernels))
+    session.break_it(("no-second-barrier",))
+    session.choose(Problem(8, 12, 8), {"TS": 2}, "block")
+    arrive(session)
+    session.pick((2, 30), 1)
+    session.inspected.choose_lane(1)
+    session.freeze.toggle()
+    session.duel.start_named("gpumult1", "bytes")
+    session.set_loop_range(3, 20)
+    session.seek(11)
+    session.set_speed(0.25)
+    session.choose_unit("phase")
+    session.set_theme("light")
+    session.set_type_scale(1.25)
+    session.set_calm(True)
+    session.speak("es")
+    return session
+
+
+def reopened(plain):
+    set_language("en")
+    session = new_session()
+    apply(session, plain)
+    arrive(session)
+    return session
+
+
+def test_a_state_file_brings_back_everything(tmp_path):
+    before = take(busy_session(), VIEW)
+    path = tmp_path / "my.gemmviz"
+    write(before, path)
+    seen = []
+    set_language("en")
+    session = new_session()
+    session.reopening.placed.connect(seen.append)
+    apply(session, read(path))
+    arrive(session)
+    assert take(session, VIEW) == before
+    assert seen == [VIEW]
+    assert (session.step, session.cell, session.block, session.loop_range) == (11, (2, 30), 1, (3, 20))
+
+
+def test_the_command_line_brings_back_what_it_holds():
+    before = take(busy_session(), VIEW)
+    words = shlex.split(command(before))
+    assert words[0] == "gemmviz"
+    plain = from_options(_parser("window").parse_args(["window", *words[1:]]))
+    assert plain["view"] == VIEW
+    assert take(reopened(plain), VIEW) == before
+    assert not left_out(before)
+
+
+def test_ones_own_stops_come_back_and_the_command_line_says_that_it_lacks_them(tmp_path):
+    session = new_session()
+    arrive(session)
+    session.seek(5)
+    session.pick((2, 9), 1)
+    session.tour.add(session.tour.here())
+    session.tour.say(0, "Look here.")
+    session.tour.add(Stop(7))
+    plain = take(session)
+    write(plain, tmp_path / "my.gemmviz")
+    again = reopened(read(tmp_path / "my.gemmviz"))
+    assert again.tour.own_stops == session.tour.own_stops
+    assert [stop.say for stop in again.tour.own_stops] == ["Look here.", ""]
+    assert "your stops" in left_out(plain)
+
+
+def test_what_is_as_at_the_start_is_left_out_of_the_command_line():
+    session = new_session()
+    arrive(session)
+    assert command(take(session)) == "gemmviz --kernel gputiled --size 8 --set TS=4 --step 1 --theme dark --language en"
+
+
+def test_a_cell_says_its_block_where_that_is_not_its_owner():
+    session = new_session()
+    arrive(session)
+    session.pick((2, 63), 0)
+    words = shlex.split(command(take(session)))
+    again = reopened(from_options(_parser("window").parse_args(["window", *words[1:]])))
+    assert (again.cell, again.block) == ((2, 63), 0)
+    plain = from_options(_parser("window").parse_args(["window", "--cell", "C,7,7"]))
+    assert reopened(plain).block == 3
+
+
+def test_a_kernel_alone_is_shown_at_a_size_that_it_takes():
+    session = new_session()
+    apply(session, {"kernel": {"name": "matmul_tc_2d_warp_tiling"}, "breaks": [], "params": {"WM": 1}})
+    assert (session.kernel.name, session.problem, session.params["WM"]) == (
+        "matmul_tc_2d_warp_tiling",
+        Problem.cube(64),
+        1,
+    )
+
+
+def test_an_edited_text_comes_back_and_the_command_line_says_that_it_lacks_it():
+    session = new_session()
+    session.edit(session.text.replace("float sum = 0;", "float sum = 0; // mine"))
+    plain = take(session)
+    again = new_session()
+    apply(again, plain)
+    assert again.text == session.text and again.variant
+    assert "edited text" in left_out(plain)
+
+
+def test_a_kernel_of_ones_own_comes_back_with_and_without_its_file(tmp_path):
+    path = tmp_path / "mine.cu"
+    text = find("gputiled", ladder()).text
+    path.write_text(text)
+    session = new_session()
+    session.add_kernel(parse(text, path))
+    plain = take(session)
+    for there in (True, False):
+        again = new_session()
+        if not there:
+            path.unlink()
+        apply(again, plain)
+        assert (again.base.path, again.text) == (path, text)
+        assert again.unsaved(again.base) is not there
+
+
+def test_what_people_choose_meanwhile_wins():
+    session = new_session()
+    apply(session, take(busy_session()))
+    session.choose_kernel(find("gpumult1", session.kernels))
+    arrive(session)
+    assert session.step == 0 and session.cell is None
+
+
+def test_a_recording_that_is_not_the_one_awaited_leaves_the_state_waiting():
+    session, other = new_session(), new_session()
+    apply(session, take(busy_session()))
+    arrive(other)
+    session.show(other.playable)
+    assert session.step == 0
+    arrive(session)
+    assert session.step == 11
+
+
+@pytest.mark.parametrize(
+    ("part", "error", "said"),
+    [
+        ({"kernel": {"name": "nothing"}}, UnknownKernel, "nothing"),
+        ({"kernel": {"path": "/nowhere/x.cu"}}, UnknownKernel, "/nowhere/x.cu"),
+        ({"kernel": {"name": "gputiled"}, "breaks": ["nothing"]}, UnknownKernel, "nothing"),
+        ({"beside": {"kernel": "nothing"}}, UnknownKernel, "nothing"),
+        ({"params": {"TS": 64}}, ConstraintError, "TS <= 32"),
+        ({"size": [8, 8, 1 << 30]}, ConstraintError, "1073741824"),
+    ],
+)
+def test_what_cannot_be_reopened_changes_nothing(part, error, said):
+    session = new_session()
+    before = take(session)
+    with pytest.raises(error, match=said):
+        apply(session, part | {"theme": "light"})
+    assert take(session) == before
+
+
+def test_a_place_that_does_not_exist_is_said():
+    session = reopened({"step": 1000})
+    assert session.step == 0
+    assert "steps 1 to 25" in session.message.text
+
+
+def test_the_published_form_is_what_is_written(tmp_path):
+    schema = json.loads((data.root("resources") / "schema" / "state-1.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    path = tmp_path / "my.gemmviz"
+    session = busy_session()
+    session.tour.add(session.tour.here())
+    write(take(session, VIEW), path)
+    jsonschema.validate(json.loads(path.read_text()), schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is damaged"),
+        ("[]", "not a state"),
+        ('{"kernel": {"name": "gputiled"}}', "no state_version"),
+        ('{"state_version": 2, "kernel": {"name": "gputiled"}}', "version 2; this gemmviz reads version 1"),
+        ('{"state_version": 1}', "no kernel"),
+        ('{"state_version": 1, "kernel": {"name": "a", "path": "b"}}', "kernel cannot be"),
+        ('{"state_version": 1, "kernel": {"name": "gputiled"}, "step": 0}', "step cannot be 0"),
+        ('{"state_version": 1, "kernel": {"name": "gputiled"}, "cell": ["C", -1, 0]}', "cell cannot be"),
+        ('{"state_version": 1, "kernel": {"name": "gputiled"}, "view": {"shift": [1]}}', "view cannot be"),
+        ("\x00\xff", "is damaged"),
+    ],
+)
+def test_a_damaged_file_is_said_and_read_as_nothing(tmp_path, text, said):
+    path = tmp_path / "my.gemmviz"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(GemmvizError, match=said):
+        read(path)
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
+    with pytest.raises(GemmvizError, match="cannot write"):
+        write({"kernel": {"name": "gputiled"}}, tmp_path / "nowhere" / "my.gemmviz")
+    path = tmp_path / "my.gemmviz"
+    path.write_text("old")
+    with pytest.raises(TypeError):
+        write({"kernel": object()}, path)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,87 @@
+"""What is known of each step: who takes part, which copies are under way; and how recordings come from the engine."""
+
+import multiprocessing
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recordings import rung
+
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.engine import post
+from gemmviz.trace import timeline
+from gemmviz.trace.crowd import crowd
+from gemmviz.trace.flights import flights
+from gemmviz.trace.record import record
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.timeline import Order
+
+PIPELINED = Path(__file__).parent / "styles" / "pipelined.cu"
+
+
+@pytest.fixture(scope="module")
+def pipelined() -> Recording:
+    return record(launch(parse(PIPELINED.read_text(), PIPELINED), Problem(40, 33, 20)), deadline_s=10)
+
+
+@pytest.mark.parametrize("name", ["gputiled", "matmul_tc_2d_warp_tiling", "hostmult_threads"])
+def test_blocks_and_warps_of_each_step_are_counted(name: str) -> None:
+    recording = rung(name, Problem(17, 20, 9))
+    steps = timeline.build(recording)
+    found, log = crowd(recording, steps), recording.accesses
+    for step in range(0, steps.steps, 3):
+        rows = steps.rows(step)
+        who = set(zip(log.block[rows].tolist(), (log.thread[rows] // 32).tolist(), strict=True))
+        assert (found.blocks[step], found.warps[step]) == (len({block for block, _ in who}), len(who))
+
+
+@pytest.mark.parametrize("order", ["grid", "block"])
+def test_a_copy_is_under_way_from_its_read_to_its_write(pipelined: Recording, order: Order) -> None:
+    steps = timeline.build(pipelined, order)
+    found, log = flights(pipelined, steps), pipelined.accesses
+    assert len(found.block) == len(log.copies) and (np.diff(found.block) >= 0).all()
+    assert (found.arrived == steps.step_of_row[found.write]).all() and (found.issued < found.arrived).all()
+    reads = found.read >= 0
+    assert not reads.all() and (found.issued[reads] == steps.step_of_row[found.read[reads]]).all()
+    # A copy that reads nothing is under way from the first step of the phase of its issue.
+    issue = dict(zip(log.copies[:, 0].tolist(), log.copies[:, 2].tolist(), strict=True))
+    phases = np.array([issue[write] for write in found.write.tolist()])
+    assert (steps.phase[found.issued] == phases).all()
+    middle = int(found.arrived[0]) - 1
+    under_way = found.at(middle, int(found.block[0]))
+    assert 0 in under_way and (found.block[under_way] == found.block[0]).all()
+    assert set(found.at(middle)) >= set(under_way.tolist())
+    assert 0 not in found.at(int(found.arrived[0]))
+
+
+def test_arrays_arrive_as_they_were_sent() -> None:
+    here, there = multiprocessing.Pipe()
+    large = np.random.default_rng(1).integers(0, 255, 12_000_000, np.uint8)
+    sent = {"large": large, "none": np.zeros((0, 3), np.int64), "turned": np.arange(6.0).reshape(2, 3).T, "text": "x"}
+    sender = threading.Thread(target=post.send, args=(there, sent))
+    sender.start()
+    found = post.receive(here)
+    sender.join()
+    assert found["text"] == "x" and found.keys() == sent.keys()
+    for name in ("large", "none", "turned"):
+        assert found[name].dtype == sent[name].dtype and (found[name] == sent[name]).all()
+    found["large"][0] = 1  # whoever receives an array may change it
+    post.send(there, "next")
+    assert post.receive(here) == "next"
+
+
+def test_an_end_that_closes_in_the_middle_of_an_array_is_noticed() -> None:
+    here, there = multiprocessing.Pipe()
+
+    def part() -> None:
+        there.send((b"", [1_000_000]))
+        there.close()
+
+    sender = threading.Thread(target=part)
+    sender.start()
+    with pytest.raises((EOFError, OSError)):
+        post.receive(here)
+    sender.join()

@@ -1,0 +1,158 @@
+"""What each step is for: told from the recording alone, for every rung and for kernels that prefetch."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recordings import RUNGS, own, rung
+
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.story import KINDS, Story
+from gemmviz.trace.timeline import Order, build
+from gemmviz.trace.traffic import measure
+
+STYLES = Path(__file__).parent / "styles"
+# Elements along K that a tile of each rung has, by its own parameters.
+DEPTH = {
+    **dict.fromkeys(("matmul_kernel_block_tiling", "RR", "RC", "CR", "CC", "matmul_kernel_thread_tiling"), "BLOCK"),
+    **{f"CC_V_{name}": "BLOCK" for name in ("STATIC_BLOCK", "INDEX_HOISTING", "SHORT_CIRCUIT", "FMUL", "FINAL")},
+    **{"gputiled": "TS", "gputiled1": "TS", "gputiled_more_work": "TS", "matrixMulTiled": "TILE"},
+    **{"mm_optimizado": "BLOCK_SIZE", "matmul_kernel_2d_thread_tiling": "BK"},
+}
+FRAGMENTS = ("matmul_tc", "matmul_tc_2d_warp_tiling")
+WALKING = [name for name in RUNGS if name not in DEPTH and name not in FRAGMENTS]
+
+
+def played(recording: Recording, order: Order = "grid") -> Playable:
+    timeline = build(recording, order)
+    return Playable(recording, timeline, measure(recording, timeline))
+
+
+def told(recording: Recording, order: Order = "grid") -> Story:
+    return played(recording, order).story
+
+
+def style(name: str, size: int) -> Recording:
+    path = STYLES / name
+    return record(launch(parse(path.read_text(), path), Problem.cube(size)), deadline_s=20)
+
+
+def plot(story: Story) -> list[tuple[str, int]]:
+    return [(s.kind, s.tile) for s in story.segments]
+
+
+@pytest.mark.parametrize("name", DEPTH)
+def test_a_tiled_rung_brings_a_tile_in_waits_uses_it_waits_and_ends_with_c(name: str) -> None:
+    recording = rung(name, Problem(17, 20, 70))  # the last tiles are not full
+    story, depth = told(recording), recording.params[DEPTH[name]]
+    tiles = -(-recording.k // depth)
+    assert story.depth == depth and tiles > 2
+    assert plot(story) == [(kind, t) for t in range(tiles) for kind in ("copy", "use")] + [("store", -1)]
+    # A barrier before each of them but the first.
+    assert story.barriers.tolist() == [s.first for s in story.segments][1:]
+    assert story.tile_starts.tolist() == [s.first for s in story.segments if s.kind == "copy"]
+
+
+@pytest.mark.parametrize("name", WALKING)
+def test_where_each_thread_walks_along_k_there_are_no_tiles(name: str) -> None:
+    playable = played(rung(name, Problem.cube(16)))
+    recording, timeline, story = playable.recording, playable.timeline, playable.story
+    assert story.depth == 0 and (story.tiles == -1).all() and not len(story.barriers) and not len(story.tile_starts)
+    names = [KINDS[kind] for kind in story.kinds]
+    expected = {("A", False): "direct", ("B", False): "direct", ("C", True): "store", ("C", False): "other"}
+    for kind, array, write in zip(names, timeline.array, timeline.write, strict=True):
+        assert kind == expected[recording.arrays[array].name, bool(write)]
+
+
+@pytest.mark.parametrize("name", FRAGMENTS)
+def test_a_fragment_is_a_tile_that_is_read_straight_from_global_memory(name: str) -> None:
+    story = told(rung(name, Problem.cube(64)))
+    assert story.depth == 16
+    assert plot(story) == [("direct", t) for t in range(4)] + [("store", -1)]
+
+
+@pytest.mark.parametrize(("name", "size", "depth"), [("pipelined.cu", 32, 8), ("swizzled.cu", 64, 32)])
+def test_a_copy_in_the_background_is_on_its_way_while_the_tile_before_is_used(name: str, size: int, depth: int) -> None:
+    story = told(style(name, size))
+    assert story.depth == depth
+    copies, uses = (story.spans[KINDS.index(kind)] for kind in ("copy", "use"))
+    assert copies[:, 0].tolist() == uses[:, 0].tolist() == list(range(size // depth))
+    for tile in range(1, size // depth):
+        _, issued, arrived, steps = copies[tile]
+        _, first, last, _ = uses[tile - 1]
+        assert issued < first and last < arrived and steps < arrived - issued
+        assert arrived < uses[tile][1]
+
+
+def test_a_tile_that_waits_in_registers_is_on_its_way_too() -> None:
+    story = told(style("float4_fetches.cu", 32))
+    copies, uses = (story.spans[KINDS.index(kind)] for kind in ("copy", "use"))
+    assert len(copies) == len(uses) > 1
+    for tile in range(1, len(copies)):
+        assert copies[tile][1] < uses[tile - 1][2] < copies[tile][2] < uses[tile][1]
+
+
+def test_sums_that_are_exchanged_in_shared_memory_are_no_tiles() -> None:
+    body = """
+        __shared__ float part[32];
+        float sum = 0;
+        for (int k = threadIdx.x; k < K; k += 32) sum += A[k] * B[k * N];
+        part[threadIdx.x] = sum;
+        __syncthreads();
+        if (threadIdx.x == 0) { sum = 0; for (int i = 0; i < 32; i++) sum += part[i]; C[0] = sum; }"""
+    story = told(own(body, Problem(1, 1, 64)))
+    kinds = [s.kind for s in story.segments]
+    assert kinds == ["direct", "direct", "other", "other", "store"]
+    # The lanes of the warp read 32 places along K together: these go together, as a fragment does.
+    assert story.depth == 32 and [s.tile for s in story.segments][:2] == [0, 1]
+
+
+def test_c_that_is_read_to_be_added_to_is_no_product() -> None:
+    story = told(own("if (threadIdx.x == 0) for (int k = 0; k < K; k++) C[0] += A[k] * B[k];", Problem(1, 1, 4)))
+    assert {"direct", "store", "other"} == {s.kind for s in story.segments}
+    assert story.occurs.tolist() == [False, False, True, True, True]
+
+
+def test_blocks_that_go_one_after_another_have_the_same_tiles_again() -> None:
+    recording = rung("gputiled", Problem.cube(32))
+    one, all_four = told(recording), told(recording, "block")
+    assert plot(all_four) == 4 * plot(one)
+    assert all_four.turns.tolist() == [0, 73, 146, 219]
+    assert not set(all_four.turns.tolist()) & set(all_four.barriers.tolist())
+    assert len(all_four.tile_starts) == 4 * len(one.tile_starts)
+
+
+def test_segments_cover_every_step_once() -> None:
+    story = told(rung("hostmult0", Problem.cube(16)))
+    steps = len(story.kinds)
+    ends = [(s.first, s.last) for s in story.segments]
+    assert ends[0][0] == 0 and ends[-1][1] == steps - 1
+    assert all(after[0] == before[1] + 1 for before, after in pairwise(ends))
+    assert story.segment_at(ends[7][1]) == story.segments[7] == story.segments[5:8][-1]
+    assert story.segments[-1] == story.segment_at(steps - 1)
+    with pytest.raises(IndexError):
+        story.segment_at(steps)
+
+
+@pytest.mark.parametrize("parts", [3, 73, 1000])
+def test_shares_are_those_of_the_steps_of_each_part(parts: int) -> None:
+    story = told(rung("gputiled", Problem.cube(32)))
+    shares = story.shares(parts)
+    assert shares.shape == (parts, len(KINDS)) and np.allclose(shares.sum(axis=1), 1)
+    if parts == 73:
+        assert (shares.argmax(axis=1) == story.kinds).all() and shares.max(axis=1).min() == 1
+    if parts == 3:
+        assert shares[0, KINDS.index("copy")] == pytest.approx(4 / 24)
+
+
+def test_a_kernel_without_accesses_has_no_story() -> None:
+    story = told(own("", Problem(1, 1, 1)))
+    assert not len(story.kinds) and not len(story.segments) and not len(story.barriers) and story.depth == 0
+    assert not story.occurs.any()
+    story.prepare()
