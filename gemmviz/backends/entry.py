@@ -4,6 +4,7 @@ from gemmviz.backends import refused
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.language import tr
 
 
 def call(launch: Launch) -> str:
@@ -38,7 +39,10 @@ def explain(error: BuildError, launch: Launch) -> BuildError:
     if error.line is not None:
         return error
     reason = str(error).split(": ", 1)[-1]
-    return BuildError(
-        f"{kernel.path.name}: entry {kernel.entry} cannot be called with args [{', '.join(kernel.args)}]: {reason}",
-        kernel.line_of("args"),
+    text = tr(
+        "entry {entry} cannot be called with args {args}: {why}",
+        entry=kernel.entry,
+        args=f"[{', '.join(kernel.args)}]",
+        why=reason,
     )
+    return BuildError(f"{kernel.path.name}: {text}", kernel.line_of("args"))

@@ -5,27 +5,31 @@ from dataclasses import dataclass
 
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import mark, tr
 
-_SYNC = "use __syncthreads(), __syncwarp() or the waits of <cuda_pipeline.h>"
-_COPY = "use <cuda_pipeline.h> or cp.async from <gemmviz/ptx.h>"
+_SYNC = mark("use __syncthreads(), __syncwarp() or the waits of <cuda_pipeline.h>")
+_COPY = mark("use <cuda_pipeline.h> or cp.async from <gemmviz/ptx.h>")
 # What is looked for in the source without its comments and texts, what it is called, and what to do instead.
 _REFUSED = [
-    (r"\b(?:asm|__asm__|__asm)\b", "inline PTX (asm)", "use the functions of <gemmviz/ptx.h>, which run on a GPU too"),
-    (r"\bcuda\s*::\s*(?:ptx\s*::|device\s*::\s*experimental\s*::)\s*\w+", "{}", _COPY),
+    (r"\b(?:asm|__asm__|__asm)\b", mark("inline PTX (asm)"),
+     mark("use the functions of <gemmviz/ptx.h>, which run on a GPU too")),
+    (r"\bcuda\s*::\s*(?:ptx\s*::|device\s*::\s*experimental\s*::)\s*\w+", "{name}", _COPY),
     (r"\bcuda\s*::\s*barrier\b", "cuda::barrier", _SYNC),
-    (r"\bcuda\s*::\s*(?:memcpy_async|pipeline\w*|make_pipeline)\b", "{}", _COPY),
-    (r"\b(?:cooperative_groups|cg)\s*::\s*\w+", "{}", "use this_thread_block(), tiled_partition<32>() and sync()"),
-    (r"\b\w*wgmma\w*", "{} (warp-group tensor cores)", "use nvcuda::wmma or mma from <gemmviz/ptx.h>"),
-    (r"\b(?:CUtensorMap|\w*tensormap\w*|\w*cp_async_bulk\w*)\b", "{} (TMA)", _COPY),
-    (r"\b\w*mbarrier\w*\b", "{}", _SYNC),
-    (r"\b(?:__cluster_(?:dims|size)__|\w*cluster_(?:sync|rank|arrive|wait)\w*|cluster_group)\b", "{} (clusters)",
-     "keep to one block"),
-    (r"\b(?:tex[123]D\w*|cudaTextureObject_t|surf[123]D\w*|cudaSurfaceObject_t|texture\s*<)", "{} (textures)",
-     "read global memory, or __ldg()"),
+    (r"\bcuda\s*::\s*(?:memcpy_async|pipeline\w*|make_pipeline)\b", "{name}", _COPY),
+    (r"\b(?:cooperative_groups|cg)\s*::\s*\w+", "{name}",
+     mark("use this_thread_block(), tiled_partition<32>() and sync()")),
+    (r"\b\w*wgmma\w*", mark("{name} (warp-group tensor cores)"), mark("use nvcuda::wmma or mma from <gemmviz/ptx.h>")),
+    (r"\b(?:CUtensorMap|\w*tensormap\w*|\w*cp_async_bulk\w*)\b", "{name} (TMA)", _COPY),
+    (r"\b\w*mbarrier\w*\b", "{name}", _SYNC),
+    (r"\b(?:__cluster_(?:dims|size)__|\w*cluster_(?:sync|rank|arrive|wait)\w*|cluster_group)\b",
+     mark("{name} (clusters)"), mark("keep to one block")),
+    (r"\b(?:tex[123]D\w*|cudaTextureObject_t|surf[123]D\w*|cudaSurfaceObject_t|texture\s*<)",
+     mark("{name} (textures)"), mark("read global memory, or __ldg()")),
     (r"<<<|\bcuda(?:Malloc|Memcpy|Free|DeviceSynchronize|GetLastError|Event\w+|Stream\w+|Error_t)\w*\b",
-     "host code ({})", "keep the kernel in a file of its own; the front matter says how it is launched"),
-    (r"\b__nv_fp8\w*|\b__nv_fp4\w*", "{}", "use half, bfloat16 or float"),
-    (r"\bcu(?:tlass|te)\s*::\s*\w+", "{}", "write the kernel without that library"),
+     mark("host code ({name})"),
+     mark("keep the kernel in a file of its own; the front matter says how it is launched")),
+    (r"\b__nv_fp8\w*|\b__nv_fp4\w*", "{name}", mark("use half, bfloat16 or float")),
+    (r"\bcu(?:tlass|te)\s*::\s*\w+", "{name}", mark("write the kernel without that library")),
 ]  # fmt: skip
 _QUIET = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"][^>\"\n]+[>\"])", re.MULTILINE)
@@ -61,12 +65,12 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
     missing = _NO_FILE.search(str(error))
     if missing is not None:
         line = _include_line(kernel.text, missing[1]) or error.line
-        return BuildError(
-            f"{name}:{line}: #include <{missing[1]}> cannot be recorded: what the recorder knows of CUDA needs no "
-            "include but <cuda_fp16.h>, <cuda_bf16.h>, <mma.h>, <cuda_pipeline.h>, <cooperative_groups.h> and "
-            "<gemmviz/ptx.h>",
-            line,
+        text = tr(
+            "{what} cannot be recorded: what the recorder knows of CUDA needs no include but <cuda_fp16.h>, "
+            "<cuda_bf16.h>, <mma.h>, <cuda_pipeline.h>, <cooperative_groups.h> and <gemmviz/ptx.h>",
+            what=f"#include <{missing[1]}>",
         )
+        return BuildError(f"{name}:{line}: {text}", line)
     found = find(kernel.text)
     blamed = next(
         (r for r in found if error.line is None or r.line <= error.line <= r.last_line),
@@ -74,7 +78,8 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
     )
     if blamed is None:
         return error
-    return BuildError(f"{name}:{blamed.line}: {blamed.what} cannot be recorded: {blamed.instead}", blamed.line)
+    text = tr("{what} cannot be recorded: {instead}", what=blamed.what, instead=blamed.instead)
+    return BuildError(f"{name}:{blamed.line}: {text}", blamed.line)
 
 
 def find(text: str) -> list[Refused]:
@@ -86,7 +91,8 @@ def find(text: str) -> list[Refused]:
         for use in re.finditer(pattern, code):
             end = code.find(";", use.end())
             lines = [code[: use.start()].count("\n") + 1, code[: end if end > 0 else use.end()].count("\n") + 1]
-            found.append(Refused(what.format(re.sub(r"\s", "", use[0])), instead, lines[0], lines[1]))
+            named = tr(what, name=re.sub(r"\s", "", use[0]))
+            found.append(Refused(named, tr(instead), lines[0], lines[1]))
     return sorted(found, key=lambda refused: refused.line)
 
 

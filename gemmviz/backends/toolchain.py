@@ -16,6 +16,7 @@ from typing import Literal
 
 from gemmviz import data
 from gemmviz.catalogue.errors import BuildError, Unavailable
+from gemmviz.language import mark, tr
 
 VARIABLE = "GEMMVIZ_CC"
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
@@ -60,15 +61,19 @@ def compiler() -> Compiler:
     named = shlex.split(os.environ.get(VARIABLE, ""))
     if named:
         if shutil.which(named[0]) is None:
-            raise Unavailable(f"{VARIABLE} names {named[0]!r}, which is not on the PATH")
+            raise Unavailable(
+                tr("{variable} names {name}, which is not on the PATH", variable=VARIABLE, name=repr(named[0]))
+            )
         command = tuple(named)
     elif importlib.util.find_spec("ziglang"):
         command = (sys.executable, "-m", "ziglang", "cc")
     else:
-        raise Unavailable(f"no C compiler: `pip install ziglang`, or let {VARIABLE} name one (for example gcc)")
+        said = mark("no C compiler: `pip install ziglang`, or let {variable} name one (for example gcc)")
+        raise Unavailable(tr(said, variable=VARIABLE))
     answer = _run([*command, "--version"])
     if answer.returncode != 0:
-        raise Unavailable(f"the compiler {shlex.join(command)} does not start: {_first_line(answer.stderr)}")
+        why = _first_line(answer.stderr)
+        raise Unavailable(tr("the compiler {command} does not start: {why}", command=shlex.join(command), why=why))
     kind: Literal["clang", "gcc"] = "clang" if "clang" in answer.stdout else "gcc"
     return Compiler(command, kind, _first_line(answer.stdout))
 
@@ -149,7 +154,8 @@ def first_error(text: str, blame: Path) -> BuildError:
             return BuildError(f"{blame.name}:{line}: {_said(error)}", line)
     if found:
         return BuildError(f"{blame.name}: {_said(found[0])}")
-    return BuildError(f"{blame.name} does not compile: {_first_line(text) or 'the compiler said nothing'}")
+    why = _first_line(text) or tr("the compiler said nothing")
+    return BuildError(tr("{file} does not compile: {why}", file=blame.name, why=why))
 
 
 def _line_in(blame: Path, error: re.Match[str]) -> int:
@@ -184,9 +190,9 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise BuildError(f"the compiler did not end within {BUILD_TIMEOUT_S} s") from None
+        raise BuildError(tr("the compiler did not end within {time} s", time=BUILD_TIMEOUT_S)) from None
     except OSError as error:
-        raise Unavailable(f"the compiler cannot be started: {error}") from None
+        raise Unavailable(tr("the compiler cannot be started: {why}", why=error)) from None
 
 
 def _first_line(text: str) -> str:

@@ -20,6 +20,11 @@ from gemmviz.catalogue.errors import BuildError, ConstraintError, FrontMatterErr
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Matrix, Problem
+from gemmviz.language import mark, tr
+
+# Without and with the round.
+_WARMING_UP = (mark("{kernel}: warming up"), mark("{kernel}: warming up, round {round} of {rounds}"))
+_TIMING = (mark("{kernel}: timing"), mark("{kernel}: timing, round {round} of {rounds}"))
 
 
 @dataclass(frozen=True)
@@ -132,11 +137,11 @@ class Measurement:
         concrete = launch(self.kernel, self.problem, dict(self.params))
         if first:
             results.describe_launch(row, concrete)
-        yield Stage(f"{concrete.label}: preparing", 0.0)
+        yield Stage(tr("{kernel}: preparing", kernel=concrete.label), 0.0)
         backend = bench.find(self.kernel.backend)
         check_fit(backend, concrete, bench.references)
         if first:
-            yield Stage(f"{concrete.label}: compiling", 0.02)
+            yield Stage(tr("{kernel}: compiling", kernel=concrete.label), 0.02)
         prepared = backend.prepare(concrete)
         try:
             if first:
@@ -144,7 +149,8 @@ class Measurement:
             self._cold.label = row["label"]
             a, b = bench.references.inputs(concrete)
             if first:
-                yield Stage(f"{row['label']}: launching for the first time", 0.05, bench.protocol.deadline_s)
+                text = tr("{kernel}: launching for the first time", kernel=row["label"])
+                yield Stage(text, 0.05, bench.protocol.deadline_s)
                 row["first_launch_s"] = _first_launch(prepared, a, b)
                 yield from self._verify(prepared, backend, concrete)
                 if self.over:
@@ -152,7 +158,7 @@ class Measurement:
             prepared.load(a, b)
             prepared.poison()
             yield from self._time(prepared, backend)
-            yield Stage(f"{row['label']}: verifying again", 0.97)
+            yield Stage(tr("{kernel}: verifying again", kernel=row["label"]), 0.97)
             # The last output is what the last timed launch left: a kernel may be right at first and wrong later.
             self._judge("after", _check(prepared, bench.references.random(concrete, backend)))
         finally:
@@ -161,11 +167,12 @@ class Measurement:
     def _verify(self, prepared: Prepared, backend: Backend, concrete: Launch) -> Iterator[Stage]:
         """Verify before anything is timed; an exhibit is over after that, right or wrong."""
         references = self.bench.references
-        yield Stage(f"{self.row['label']}: computing the reference", 0.1)
+        yield Stage(tr("{kernel}: computing the reference", kernel=self.row["label"]), 0.1)
         # Whole numbers first: there a single term shows that is left out.
         trials = [t for t in (references.exact(concrete, backend), references.random(concrete, backend)) if t]
         for number, trial in enumerate(trials):
-            yield Stage(f"{self.row['label']}: verifying", 0.2 + 0.1 * number, self.bench.protocol.deadline_s)
+            text = tr("{kernel}: verifying", kernel=self.row["label"])
+            yield Stage(text, 0.2 + 0.1 * number, self.bench.protocol.deadline_s)
             prepared.load(trial.a, trial.b)
             prepared.poison()
             prepared.run()
@@ -178,9 +185,8 @@ class Measurement:
     def _time(self, prepared: Prepared, backend: Backend) -> Iterator[Record]:
         protocol, row, cold = self.bench.protocol, self.row, self._cold
         number = self.rounds + 1
-        turn = f", round {number} of {protocol.rounds}" if protocol.rounds > 1 else ""
-        launch_s = yield from self._warm_up(prepared, turn)
-        yield Stage(f"{row['label']}: timing{turn}", 0.5, protocol.deadline_s)
+        launch_s = yield from self._warm_up(prepared)
+        yield Stage(self._turn(_TIMING), 0.5, protocol.deadline_s)
         before = len(cold.seconds)
         hot, host_s = Hot(), None
         with backend.watch() as seen:
@@ -189,7 +195,8 @@ class Measurement:
             last = number >= protocol.rounds or cold.spent_s > protocol.timeout_s
             if last and backend.clears_l2:
                 for _ in hot.measure(prepared, protocol):
-                    yield Stage(f"{row['label']}: timing without clearing the cache", 0.95, protocol.deadline_s)
+                    text = tr("{kernel}: timing without clearing the cache", kernel=row["label"])
+                    yield Stage(text, 0.95, protocol.deadline_s)
                 host_s = prepared.queue_s()
         rows.describe_round(row, cold, len(cold.seconds) - before, seen)
         if last:
@@ -198,12 +205,17 @@ class Measurement:
             rows.describe_peak(row, peak_gflops(self.bench.device, self.kernel.dtype, self.kernel.accumulate))
         self.over = last
 
-    def _warm_up(self, prepared: Prepared, turn: str) -> Generator[Stage, None, float]:
+    def _turn(self, texts: tuple[str, str]) -> str:
+        """Say what is done, and in which round where there are several; `texts` are without and with it."""
+        rounds = self.bench.protocol.rounds
+        return tr(texts[rounds > 1], kernel=self.row["label"], round=self.rounds + 1, rounds=rounds)
+
+    def _warm_up(self, prepared: Prepared) -> Generator[Stage, None, float]:
         """Warm up; return the seconds of the fastest launch."""
         launch_s = float("inf")
         for fastest in warm_up(prepared, self.bench.protocol):
             launch_s = fastest
-            yield Stage(f"{self.row['label']}: warming up{turn}", 0.4, self.bench.protocol.deadline_s)
+            yield Stage(self._turn(_WARMING_UP), 0.4, self.bench.protocol.deadline_s)
         return launch_s
 
     def _judge(self, when: str, verdict: Verdict | None) -> None:

@@ -16,9 +16,10 @@ from gemmviz.bench.timing import REPORT_S
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import mark, tr
 
 NAME = "transfer"
-LABEL = "host to device and back"
+LABEL = mark("host to device and back")
 
 
 def new_row(problem: Problem, dtype: str, accumulate: str) -> results.Row:
@@ -49,7 +50,7 @@ def measure(problem: Problem, dtype: str, accumulate: str, bench: Bench) -> Gene
     """
     row = new_row(problem, dtype, accumulate)
     deadline_s = bench.protocol.deadline_s
-    yield Stage(f"{LABEL}: preparing", 0.0)
+    yield Stage(tr("{kernel}: preparing", kernel=tr(LABEL)), 0.0)
     try:
         backend = bench.find("cuda")
         trip = backend.trip(problem, dtype, accumulate)
@@ -62,12 +63,12 @@ def measure(problem: Problem, dtype: str, accumulate: str, bench: Bench) -> Gene
     ways: list[tuple[float, float]] = []
     stop = ""
     try:
-        yield Stage(f"{LABEL}: timing", 0.1, deadline_s)
+        yield Stage(tr("{kernel}: timing", kernel=tr(LABEL)), 0.1, deadline_s)
         trip.go()  # the first one pays for the pages of the host's memory
         with backend.watch() as seen:
             for why in _trips(trip, bench.protocol, ways):
                 stop = why
-                yield Stage(f"{LABEL}: timing", 0.5, deadline_s)
+                yield Stage(tr("{kernel}: timing", kernel=tr(LABEL)), 0.5, deadline_s)
         _describe(row, ways, stop)
         flags.judge(row, contended=seen.contended)
     except Exception as error:

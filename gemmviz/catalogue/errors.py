@@ -18,6 +18,10 @@ class FrontMatterError(GemmvizError):
         self.line = line
 
 
+class NoFrontMatter(FrontMatterError):
+    """A file that does not describe itself at all."""
+
+
 class ConstraintError(GemmvizError):
     """A size, parameter or launch shape that the kernel does not allow."""
 
@@ -37,8 +41,8 @@ class BuildError(GemmvizError):
 class KernelFault(GemmvizError):
     """A kernel that crashed or did not end.
 
-    ``line`` is where, in its file, from 1, or None when unknown; ``defect`` is what it counts as, and ``array`` what was
-    missed, where that is known.
+    ``line`` is where, in its file, from 1, or None when unknown; ``defect`` is what it counts as, and ``array`` the
+    array that it is about, where known.
     """
 
     def __init__(self, message: str, line: int | None = None, defect: Defect = "crash", array: str = "") -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from gemmviz.catalogue import switches
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS
-from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.errors import FrontMatterError, NoFrontMatter
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.switches import Break
 
@@ -171,7 +171,7 @@ def parse(text: str, path: Path) -> Kernel:
     except FrontMatterError as error:
         line = error.line or _line_at_fault(str(error), text)
         where = path.name if line is None else f"{path.name}:{line}"
-        raise FrontMatterError(f"{where}: {error}", line) from None
+        raise type(error)(f"{where}: {error}", line) from None
 
 
 def _line_at_fault(message: str, text: str) -> int | None:
@@ -198,7 +198,7 @@ def _front_matter(text: str, path: Path) -> dict[str, Any]:
     if path.suffix != ".toml":
         found = _FENCE.search(text)
         if found is None:
-            raise FrontMatterError(
+            raise NoFrontMatter(
                 "no front matter: it starts with a line `// ---gemmviz` and ends with `// ---`; "
                 f"`gemmviz describe {path}` guesses it"
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
+from gemmviz.language import tr
 
 # CUDA C++ Programming Guide, "Technical Specifications per Compute Capability" (the same since 3.0).
 MAX_THREADS_PER_BLOCK = 1024
@@ -93,8 +94,11 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
     params = params or {}
     for name in params:
         if name not in kernel.params:
-            known = ", ".join(kernel.params) or "none"
-            raise ConstraintError(f"{kernel.name} has no parameter {name!r}; it has: {known}")
+            known = ", ".join(kernel.params) or tr("none")
+            said = tr(
+                "{kernel} has no parameter {name}; it has: {known}", kernel=kernel.name, name=repr(name), known=known
+            )
+            raise ConstraintError(said)
     chosen = kernel.defaults | params
     names = _names(problem, chosen)
     for condition in kernel.requires:
@@ -104,9 +108,11 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
         _dim3(key, [e.integer(names) for e in shape]) for key, shape in (("block", kernel.block), ("grid", kernel.grid))
     )
     if math.prod(block) > MAX_THREADS_PER_BLOCK or any(b > m for b, m in zip(block, MAX_BLOCK, strict=True)):
-        raise ConstraintError(f"{kernel.name}: a block of {_times(block)} threads; CUDA allows {MAX_THREADS_PER_BLOCK}")
+        said = tr("a block of {count} threads; CUDA allows {most}", count=_times(block), most=MAX_THREADS_PER_BLOCK)
+        raise ConstraintError(f"{kernel.name}: {said}")
     if any(g > m for g, m in zip(grid, MAX_GRID, strict=True)):
-        raise ConstraintError(f"{kernel.name}: a grid of {_times(grid)} blocks; CUDA allows {_times(MAX_GRID)}")
+        said = tr("a grid of {count} blocks; CUDA allows {most}", count=_times(grid), most=_times(MAX_GRID))
+        raise ConstraintError(f"{kernel.name}: {said}")
     entry = re.sub(r"[A-Za-z_]\w*", lambda word: str(chosen.get(word[0], word[0])), kernel.entry)
     in_entry = set(re.findall(r"\w+", kernel.entry))
     macros = {name: value for name, value in chosen.items() if name not in in_entry}
@@ -119,7 +125,7 @@ def _names(problem: Problem, params: dict[str, int]) -> dict[str, int]:
 
 def _dim3(key: str, values: list[int]) -> Dim3:
     if any(v < 1 for v in values):
-        raise ConstraintError(f"{key} comes out as {_times(values)}; each must be at least 1")
+        raise ConstraintError(tr("{key} comes out as {sizes}; each must be at least 1", key=key, sizes=_times(values)))
     x, y, z = (*values, 1, 1, 1)[:3]
     return x, y, z
 
@@ -130,9 +136,13 @@ def _times(values: list[int] | Dim3) -> str:
 
 def _refusal(kernel: Kernel, problem: Problem, params: dict[str, int], condition: str) -> str:
     given = ", ".join(f"{k} = {v}" for k, v in _names(problem, params).items())
-    message = f"{kernel.name} requires {condition} ({given})"
+    said = {"kernel": kernel.name, "condition": condition, "given": given}
     nearest = nearest_size(kernel, problem, params)
-    return message + (f"; the nearest size that works is {nearest}" if nearest else "")
+    if nearest is None:
+        return tr("{kernel} requires {condition} ({given})", **said)
+    return tr(
+        "{kernel} requires {condition} ({given}); the nearest size that works is {nearest}", nearest=nearest, **said
+    )
 
 
 def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Problem | None:

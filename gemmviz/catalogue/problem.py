@@ -9,6 +9,7 @@ import numpy.typing as npt
 from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import tr
 
 LARGEST = 131_072
 Matrix = npt.NDArray[Any]
@@ -31,7 +32,8 @@ class Problem:
     def __post_init__(self) -> None:
         for name, size in (("M", self.m), ("N", self.n), ("K", self.k)):
             if not 1 <= size <= LARGEST:
-                raise ConstraintError(f"{name} = {size}: choose a size from 1 to {LARGEST}")
+                said = tr("{name} = {size}: choose a size from 1 to {largest}", name=name, size=size, largest=LARGEST)
+                raise ConstraintError(said)
 
     @classmethod
     def cube(cls, size: int) -> "Problem":

@@ -9,7 +9,8 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.diagnose import diagnose
 from gemmviz.checking.report import Report, label
 from gemmviz.checking.waste import wasted
-from gemmviz.simt.recorder import TooManyBarriers
+from gemmviz.language import tr
+from gemmviz.simt.faults import TooManyBarriers
 from gemmviz.trace import traffic
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.record import record
@@ -65,7 +66,7 @@ def examine(
         text = str(error).removeprefix(f"{kernel.path.name}:{error.line}: ")
         report.findings = [Finding("does not compile", error.line or 0, text)]
         return report
-    progress(f"Checking {len(recording.accesses):,} accesses", None)
+    progress(tr("Checking {count} accesses", count=f"{len(recording.accesses):,}"), None)
     report.findings = diagnose(job, recording, lambda other: record(other, deadline_s=deadline_s, progress=progress))
     if kernel.backend == "cuda":
         report.costs = wasted(traffic.measure(recording).sites)

@@ -8,6 +8,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import tr
 
 # One that tiles divide, and the first of these whose lengths still differ after rounding to what the kernel takes:
 # an index that mixes up M, N and K goes unnoticed where two of them are equal. A tile of 32 has a neighbour each way:
@@ -78,7 +79,8 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Pl
     chosen.launches += [(size, varied) for size, varied, _ in fitting[:_MOST_VALUES]]
     if fitting[_MOST_VALUES:]:
         rest = ", ".join(what for _, _, what in fitting[_MOST_VALUES:])
-        chosen.left_out.append(f"{rest}: more values than are checked by default, name one with --set")
+        said = tr("{values}: more values than are checked by default, name one with --set", values=rest)
+        chosen.left_out.append(said)
     return chosen
 
 

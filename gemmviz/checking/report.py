@@ -6,6 +6,7 @@ from typing import Any
 
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import tr
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.sites import SiteTraffic
 
@@ -41,7 +42,7 @@ class Report:
         return [*self.findings, *self.costs]
 
     def __str__(self) -> str:
-        return f"{self.label} at {self.problem}"
+        return tr("{launches} at {size}", launches=self.label, size=self.problem)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the report as texts, numbers, lists and dictionaries."""

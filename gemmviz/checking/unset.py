@@ -11,6 +11,7 @@ import numpy as np
 
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
+from gemmviz.language import tr
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.recording import Recording
 
@@ -87,6 +88,13 @@ def _finding(recording: Recording, lines: list[str], variable: _Variable) -> Fin
     word = re.compile(rf"\b{variable.name}\b")
     later = (i for i in range(variable.index + 1, len(lines)) if word.search(lines[i].split("//")[0]))
     use = next(later, -1) + 1
-    where = f" before line {use} uses it" if use else ""
-    text = f"the local variable {variable.name} is not set{where}; {recording.wrong:,} elements of C depend on it"
+    said = {"variable": variable.name, "count": f"{recording.wrong:,}"}
+    if use:
+        text = tr(
+            "the local variable {variable} is not set before line {line} uses it; {count} elements of C depend on it",
+            line=use,
+            **said,
+        )
+    else:
+        text = tr("the local variable {variable} is not set; {count} elements of C depend on it", **said)
     return Finding("read of memory nobody wrote", variable.index + 1, text, recording.wrong, use, variable.name)

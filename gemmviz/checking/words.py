@@ -15,6 +15,13 @@ _COUNTED = {
     "read of memory nobody wrote": _ELEMENTS,
     "element of C written by two threads": _ELEMENTS,
 }
+# What a break cannot be made to show (see `gemmviz.catalogue.switches`) and is found all the same.
+_MORE_KINDS = (
+    mark("misaligned vector access"),
+    mark("crash"),
+    mark("does not compile"),
+    mark("front matter"),
+)
 # By (whether in shared memory, whether written).
 _COSTS = {
     (False, False): mark("{array} is read in {cost} sectors per request, {times} times as many as needed"),

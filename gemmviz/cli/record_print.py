@@ -73,12 +73,12 @@ def _reuse(found: Levels, on_gpu: bool) -> Table:
     table = _table(
         "bytes, and how often they are used   (recorded)",
         ("array", "memory"),
-        ("loaded", "asked for", *(("moved",) if on_gpu else ()), "reuse", "reads/element"),
+        ("loaded", "asked for", *(("moved",) if on_gpu else ()), "reads/element"),
     )
     for array in found.arrays:
         counts = [array.loaded_bytes, array.asked_bytes, *((array.moved_bytes,) if on_gpu else ())]
-        uses = [f"{v:.4g}" for v in (array.reuse, array.reads_per_element)]
-        table.add_row(array.name, array.space if on_gpu else "memory", *(f"{v:,}" for v in counts), *uses)
+        written = [*(f"{v:,}" for v in counts), f"{array.reads_per_element:.4g}"]
+        table.add_row(array.name, array.space if on_gpu else "memory", *written)
     return table
 
 

@@ -23,6 +23,7 @@ from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import BenchRequest, Done, Header, Progress, Reply, Result, Sample
+from gemmviz.language import tr
 
 
 class Backends:
@@ -80,7 +81,7 @@ def bench(request: BenchRequest, cancel: threading.Event, send: Callable[[Reply]
     problems = [Problem(*size) for size in request.sizes]
     kernels = {job: _read(entry) for job, entry in enumerate(request.kernels) if "text" in entry}
     backends = Backends()
-    send(Progress(request.run, "Looking at this machine", 0.0))
+    send(Progress(request.run, tr("Looking at this machine"), 0.0))
     header = _header(kernels.values(), protocol, backends)
     send(Header(request.run, header))
 
@@ -155,7 +156,7 @@ class _Size:
                         self.send(Result(self.request.run, record, job))
 
     def _progress(self, stage: Stage, job: int, share: float) -> None:
-        text, whole = f"{stage.text} at {self.problem}", self.start + share * self.part
+        text, whole = tr("{what} at {size}", what=stage.text, size=self.problem), self.start + share * self.part
         self.send(Progress(self.request.run, text, min(whole, 1.0), stage.deadline_s, job))
 
 

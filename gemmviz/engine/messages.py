@@ -187,8 +187,8 @@ class Failed:
 
     ``kind`` is one of the result file's statuses (``compile``, ``launch``, ``crash``, ``timeout``, ``cancelled``,
     ``unsupported``, ``oom``) or ``refused`` (a constraint, front matter) or ``internal``; ``line`` is the line of the
-    kernel's file, from 1, where known. What crashed a kernel is named by ``defect``, of the array ``array`` where that is
-    known: see `gemmviz.catalogue.errors.KernelFault`.
+    kernel's file, from 1, where known. ``defect`` and ``array`` say what a crash counts as: see
+    `gemmviz.catalogue.errors.KernelFault`.
     """
 
     run: int

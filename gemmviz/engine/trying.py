@@ -9,6 +9,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
+from gemmviz.language import tr
 from gemmviz.trace.recording import Recording
 
 _DEADLINE_S = 10.0
@@ -44,7 +45,7 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
                 if reply.kind == "compile" and (reply.line or 0) > _front_matter_lines(kernel):
                     raise BuildError(reply.message, reply.line)
                 return reply.message
-        return "the engine ended without an answer"
+        return tr("the engine ended without an answer")
 
     return try_one
 
@@ -53,7 +54,8 @@ def _verdict(recording: Recording) -> str:
     if recording.notes:
         return recording.notes[0]
     if recording.wrong:
-        return f"{recording.wrong:,} of {recording.m * recording.n:,} elements of C are wrong"
+        wrong, every = f"{recording.wrong:,}", f"{recording.m * recording.n:,}"
+        return tr("{count} of {all} elements of C are wrong", count=wrong, all=every)
     return ""
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import polib
-
 from gemmviz import data
 
 # Which of a catalogue's plural forms a number takes (as the Plural-Forms line of each file says).
@@ -30,6 +28,8 @@ class Catalogue:
 
 def read(code: str) -> Catalogue:
     """Read a language's catalogue; unfinished and obsolete entries are left out."""
+    import polib  # late: English needs no catalogue
+
     entries = [
         entry
         for entry in polib.pofile(str(data.root("resources") / "languages" / f"{code}.po"), encoding="utf-8")

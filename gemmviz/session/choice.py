@@ -5,7 +5,7 @@ from pathlib import Path
 from psygnal import Signal
 
 from gemmviz.catalogue.breaks import broken
-from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
@@ -161,6 +161,15 @@ class Choice(Measured):
         path = base.path.with_stem(base.path.stem + _EDITED)
         try:
             return parse(text, path)
+        except NoFrontMatter:
+            self.fault = NoFrontMatter(
+                tr(
+                    "{file}: no front matter any more: it starts with a line `// ---gemmviz` and ends with `// ---`. "
+                    "Take the last change back (Ctrl+Z), or go back to the text on file (F6).",
+                    file=base.path.name,
+                )
+            )
+            return None
         except FrontMatterError as error:
             self.fault = FrontMatterError(str(error).replace(path.name, base.path.name, 1), error.line)
             return None

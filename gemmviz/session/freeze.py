@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from psygnal import Signal
 
+from gemmviz.language import tr
+from gemmviz.session.words import no_source
 from gemmviz.trace.jumps import neighbour
 from gemmviz.trace.warp_request import WarpRequest, warp_request
 
@@ -33,7 +35,15 @@ class Freeze:
     @property
     def possible(self) -> bool:
         """Whether there is a warp to freeze."""
-        return self._session.warps > 0
+        return self._session.warps > 0 and self._session.kernel.recordable
+
+    @property
+    def why_not(self) -> str:
+        """Why there is no warp to freeze, and what to do."""
+        session = self._session
+        if session.playable is None or not session.kernel.recordable:
+            return no_source(session.kernel) or tr("Record a kernel (Ctrl+R) to see what its warps ask of memory.")
+        return tr("A CPU has no warps: its threads access memory one by one. Choose a CUDA rung.")
 
     def toggle(self) -> None:
         """Freeze the warp, or release it."""

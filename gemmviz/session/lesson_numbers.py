@@ -8,13 +8,21 @@ import numpy as np
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import WARP
+from gemmviz.trace.recording import WARP, Recording
 from gemmviz.trace.traffic import ArrayTraffic
 
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)(?::(\w+))?\}")
 # A product does not end one line and begin the next.
 _TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
 _THIN = "\N{NARROW NO-BREAK SPACE}"
+
+
+def _threads(recording: Recording) -> int:
+    """Return the threads of a block; on a CPU those that do anything: one may only start the others and wait."""
+    if recording.backend == "cuda":
+        return recording.threads
+    return max(len(np.unique(recording.accesses.thread)), 1)
+
 
 # Of one array: {name:ARRAY}.
 _OF_ARRAY: dict[str, Callable[[ArrayTraffic], float]] = {
@@ -35,9 +43,9 @@ _OF_ALL: dict[str, Callable[[Playable], float]] = {
     "K": lambda p: p.recording.k,
     "steps": lambda p: p.timeline.steps,
     "blocks": lambda p: p.recording.blocks,
-    "threads": lambda p: p.recording.threads,
-    "warps": lambda p: -(-p.recording.threads // WARP),
-    "barriers": lambda p: int(p.timeline.phase.max(initial=0)),
+    "threads": lambda p: _threads(p.recording),
+    "warps": lambda p: -(-_threads(p.recording) // WARP),
+    "barriers": lambda p: int(p.timeline.phase.max(initial=0)) if p.recording.backend == "cuda" else 0,
     "tiles": lambda p: p.traffic.tile_steps,
     "wrong": lambda p: p.recording.wrong,
 }

@@ -98,10 +98,12 @@ class OwnStops:
         session = self._session
         return Stop(session.step, "", session.cell, session.block, session.warp, None, self._setting())
 
-    def add(self, stop: Stop) -> int:
-        """Add a stop of one's own behind the others, and return its index."""
-        self._put((*self.own_stops, stop))
-        return len(self.own_stops) - 1
+    def add(self, stop: Stop, rung: str = "") -> int:
+        """Add a stop of one's own behind the others of a rung (empty: the chosen one), and return its index."""
+        rung = rung or self._session.base.name
+        before = self.mine.get(rung, ())
+        self._put((*before, stop), rung)
+        return len(before)
 
     def remove(self, index: int) -> None:
         """Take a stop of one's own away."""
@@ -114,9 +116,12 @@ class OwnStops:
         if stops[index] != stop:
             self._put((*stops[:index], stop, *stops[index + 1 :]))
 
-    def say(self, index: int, sentence: str) -> None:
-        """Change the sentence of a stop of one's own."""
-        self.replace(index, replace(self.own_stops[index], say=sentence))
+    def say(self, index: int, sentence: str, rung: str = "") -> None:
+        """Change the sentence of a stop of one's own on a rung (empty: the chosen one)."""
+        rung = rung or self._session.base.name
+        stops = self.mine.get(rung, ())
+        if stops[index].say != sentence:
+            self._put((*stops[:index], replace(stops[index], say=sentence), *stops[index + 1 :]), rung)
 
     def move(self, index: int, to: int) -> None:
         """Move a stop of one's own to another place in the row."""
@@ -166,9 +171,9 @@ class OwnStops:
         """Whether there is a change to take back."""
         return bool(self._undo)
 
-    def _put(self, stops: Iterable[Stop]) -> None:
-        rung = self._session.base.name
-        self._undo.append((rung, self.own_stops))
+    def _put(self, stops: Iterable[Stop], rung: str = "") -> None:
+        rung = rung or self._session.base.name
+        self._undo.append((rung, self.mine.get(rung, ())))
         self.keep(rung, tuple(stops))
 
     def keep(self, rung: str, stops: tuple[Stop, ...]) -> None:

@@ -1,11 +1,42 @@
 """What two recordings that are played in step have come to, side by side: the figures of the race."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gemmviz.language import tr, trn
+from gemmviz.language import mark, tr, trn
 from gemmviz.session.duel import Duel
 from gemmviz.session.measured import Measured
-from gemmviz.trace.pace import Tally
+from gemmviz.trace.pace import Match, Tally
+
+_ABOUT = "≈"  # not equal, and equal in the digits that are shown
+# By how many of the two ran on a GPU.
+_OTHER_ENDED = (
+    mark("{other} has finished with the bytes that {mine} has asked for so far."),
+    mark("{other} has finished with as many bytes as {mine} so far; a CPU's are asked for, a GPU's moved."),
+    mark("{other} has finished with the bytes that {mine} has moved so far."),
+)
+_MINE_ENDED = (
+    mark("{mine} has finished; {other} still asks for bytes."),
+    mark("{mine} has finished; {other} goes on."),
+    mark("{mine} has finished; {other} still moves bytes."),
+)
+_BY_BYTES = (
+    mark("{other} goes as far as it gets with the bytes that {mine} has asked for."),
+    mark("{other} goes as far as it gets with as many bytes as {mine}; a CPU's are asked for, a GPU's moved."),
+    mark("{other} goes as far as it gets with the bytes that {mine} has moved."),
+)
+# By how the one beside compares.
+_GPU_VERDICTS = {
+    "=": mark("{other} moves as many bytes as {mine}."),
+    _ABOUT: mark("{other} moves about as many bytes as {mine}."),
+    "fewer": mark("{other} moves {share} of the bytes of {mine}."),
+    "more": mark("{other} moves {times} the bytes of {mine}."),
+}
+_CPU_VERDICTS = {
+    "=": mark("{other} asks for as many bytes as {mine}."),
+    _ABOUT: mark("{other} asks for about as many bytes as {mine}."),
+    "fewer": mark("{other} asks for {share} of the bytes of {mine}."),
+    "more": mark("{other} asks for {times} the bytes of {mine}."),
+}
 
 
 @dataclass(frozen=True)
@@ -24,6 +55,8 @@ class Lane:
         For people: *recorded*, or *measured*.
     now, total
         Of the chosen rung and of the one beside: so far, and in all. None: a CPU has no such thing.
+    alike
+        Whether both figures count the same thing. A CPU's bytes are asked for, a GPU's are moved.
     """
 
     id: str
@@ -32,12 +65,13 @@ class Lane:
     origin: str
     now: tuple[float | None, float | None]
     total: tuple[float | None, float | None]
+    alike: bool = True
 
     @property
     def ratio(self) -> float | None:
-        """What the one beside comes to in all, relative to the chosen rung; None where one of them has none."""
+        """What the one beside comes to in all, relative to the chosen rung; None where that cannot be compared."""
         mine, other = self.total
-        return other / mine if mine and other else None
+        return other / mine if self.alike and mine and other else None
 
 
 def lanes(duel: Duel, step: int, measured: Measured) -> list[Lane]:
@@ -57,11 +91,11 @@ def lanes(duel: Duel, step: int, measured: Measured) -> list[Lane]:
         return []
     now = match.mine.at(min(step, match.mine.last)), match.other.at(duel.beside.step)
     total = match.mine.at(match.mine.last), match.other.at(match.other.last)
-    on_gpu = match.mine.on_gpu + match.other.on_gpu
+    on_gpu = _on_gpu(match)
     # A CPU has no sectors: its loop asks for bytes, and nobody recorded which cache lines that moved.
     bytes_name = (tr("bytes asked for"), tr("bytes asked for, moved"), tr("global bytes moved"))[on_gpu]
     found = [
-        _lane("bytes", bytes_name, "B", now, total),
+        replace(_lane("bytes", bytes_name, "B", now, total), alike=on_gpu != 1),
         _lane("requests", tr("warp requests"), "", now, total),
         _lane("sectors", tr("sectors of 32 B"), "", now, total),
         _lane("wavefronts", tr("shared wavefronts"), "", now, total),
@@ -76,6 +110,11 @@ def lanes(duel: Duel, step: int, measured: Measured) -> list[Lane]:
     return [lane for lane in found if any(lane.total)]
 
 
+def _on_gpu(match: Match) -> int:
+    """Return how many of the two ran on a GPU: bytes are comparable where it is none or both."""
+    return match.mine.on_gpu + match.other.on_gpu
+
+
 def _lane(name: str, title: str, unit: str, now: tuple[Tally, Tally], total: tuple[Tally, Tally]) -> Lane:
     factor = 100 if unit == "%" else 1
 
@@ -87,12 +126,13 @@ def _lane(name: str, title: str, unit: str, now: tuple[Tally, Tally], total: tup
 
 
 def ratio_text(ratio: float | None) -> str:
-    """Write what one comes to relative to another as people say it: ``1/6.6``, ``6.6×`` or ``=``; nothing for none."""
+    """Write what one comes to relative to another as people say it: ``1/6.6``, ``6.6×``, ``=`` or ``≈``, or nothing."""
     if ratio is None:
         return ""
     if ratio == 1:
         return "="
-    return f"{ratio:.3g}×" if ratio > 1 else f"1/{1 / ratio:.3g}"
+    said = f"{ratio:.3g}×" if ratio > 1 else f"1/{1 / ratio:.3g}"
+    return _ABOUT if said in ("1×", "1/1") else said
 
 
 def sentence(duel: Duel, step: int, names: tuple[str, str]) -> str:
@@ -121,25 +161,29 @@ def sentence(duel: Duel, step: int, names: tuple[str, str]) -> str:
             two=f"{shares[1]:.0%}",
         )
     if duel.beside.step >= match.other.last:
-        return tr("{other} has finished with the bytes that {mine} has moved so far.", mine=mine, other=other)
-    if step >= match.mine.last:
-        return tr("{mine} has finished; {other} still moves bytes.", mine=mine, other=other)
-    return tr("{other} goes as far as it gets with the bytes that {mine} has moved.", mine=mine, other=other)
+        said = _OTHER_ENDED
+    elif step >= match.mine.last:
+        said = _MINE_ENDED
+    else:
+        said = _BY_BYTES
+    return tr(said[_on_gpu(match)], mine=mine, other=other)
 
 
 def _verdict(duel: Duel, names: tuple[str, str]) -> str:
     match = duel.match
     assert match is not None
+    on_gpu = _on_gpu(match)
     (mine, other), totals = names, [c.at(c.last).bytes for c in (match.mine, match.other)]
-    ratio = totals[1] / totals[0] if all(totals) else None
-    if ratio is None:
+    if not all(totals):
         said = tr("Both have finished.")
-    elif ratio == 1:
-        said = tr("{other} moves as many bytes as {mine}.", mine=mine, other=other)
-    elif ratio < 1:
-        said = tr("{other} moves {share} of the bytes of {mine}.", mine=mine, other=other, share=ratio_text(ratio))
+    elif on_gpu == 1:
+        said = tr("Both have finished. What a CPU asks for cannot be compared with what a GPU moves.")
     else:
-        said = tr("{other} moves {times} the bytes of {mine}.", mine=mine, other=other, times=ratio_text(ratio))
+        ratio = totals[1] / totals[0]
+        texts = _GPU_VERDICTS if on_gpu else _CPU_VERDICTS
+        written = ratio_text(ratio)
+        kind = written if written in texts else "fewer" if ratio < 1 else "more"
+        said = tr(texts[kind], mine=mine, other=other, share=written, times=written)
     wrong = [
         trn("{rung} has {count} wrong element of C.", "{rung} has {count} wrong elements of C.", count, rung=name)
         for name, count in zip(names, (playable.recording.wrong for playable in duel.pair or ()), strict=False)

@@ -12,3 +12,12 @@ def changes(kernel: Kernel) -> list[str]:
     titles = {change.id: tr(change.title) for change in kernel.breaks}
     titles[_EDITED] = tr("edited")
     return [titles[one][:1].lower() + titles[one][1:] if one in titles else one for one in made if one]
+
+
+def no_source(kernel: Kernel) -> str:
+    """Say that a library call cannot be recorded, and what to do; empty for a kernel that has a source."""
+    if kernel.recordable:
+        return ""
+    return tr(
+        "{kernel} is a library call: it has no source to record. Choose a rung with a source.", kernel=kernel.alias
+    )

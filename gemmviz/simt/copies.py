@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.language import tr
 
 # `arrival` of async.c.
 _ARRIVAL = [
@@ -45,7 +46,7 @@ def begin(code: ctypes.CDLL, capacity: int) -> None:
         When there is no memory.
     """
     if not code.gv_copies_begin(ctypes.c_uint64(capacity)):
-        raise ConstraintError(f"not enough memory to record {capacity:,} accesses")
+        raise ConstraintError(tr("not enough memory to record {count} accesses", count=f"{capacity:,}"))
 
 
 def read(code: ctypes.CDLL, site_pc: Sequence[int]) -> Copies:

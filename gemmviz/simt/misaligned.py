@@ -5,29 +5,32 @@ from collections.abc import Sequence
 import numpy as np
 
 from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.language import tr
 from gemmviz.simt.debuginfo import SharedArray
 from gemmviz.simt.layout import Run
 
 
-def misaligned(job: Run, shared: Sequence[SharedArray]) -> str:
-    """Say what a thread does, for people: ``reads A[9], 16 bytes at once: the index must be ...``.
+def misaligned(job: Run, thread: str, shared: Sequence[SharedArray]) -> tuple[str, str]:
+    """Say what a thread does, for people, and to which array ("" where it is none that is watched).
 
-    It names no address, as that of an array is another one in each run.
+    ``thread ... reads A[9], 16 bytes at once: the index must be ...``; it names no address, as that of an array is
+    another one in each run.
 
     Parameters
     ----------
     job
         After a run that ended with `Status.MISALIGNED`.
+    thread
+        How the thread is called.
     shared
         The shared arrays, in the order of the watched ones from 3.
     """
-    size, verb = job.fault_bytes, "writes" if job.fault_write else "reads"
-    stops = 'a GPU stops with "misaligned address"'
+    size = job.fault_bytes
     arrays = job.array[: job.arrays]
     inside = (i for i, a in enumerate(arrays) if 0 <= job.fault_address - a.start < a.bytes)
     which = next(inside, None)
     if which is None:
-        return f"{verb} {size} bytes at once: the address must be a multiple of {size}; {stops}"
+        return _nowhere(bool(job.fault_write), thread, size), ""
     array = arrays[which]
     name = MATRICES[which] if which < len(MATRICES) else shared[which - len(MATRICES)].name
     shape = () if which < len(MATRICES) else shared[which - len(MATRICES)].shape
@@ -35,13 +38,44 @@ def misaligned(job: Run, shared: Sequence[SharedArray]) -> str:
     extent = array.bytes // array.itemsize
     flat = len(shape) < 2
     index = f"[{element}]" if flat else "".join(f"[{i}]" for i in np.unravel_index(element, shape))
-    what = f"{verb} {name}{index}, {size} bytes at once"
-    if within:
-        why = f"it begins {within} bytes into that element"
-    elif array.start % size:
-        why = f"the array itself begins at no multiple of {size} bytes: declare it __align__({size})"
-    elif flat:
-        why = f"the index must be a multiple of {size // array.itemsize}"
+    said = {"thread": thread, "element": f"{name}{index}", "bytes": size}
+    if job.fault_write:
+        what = tr("{thread} writes {element}, {bytes} bytes at once", **said)
     else:
-        why = f"this is element {element} in memory, and that number must be a multiple of {size // array.itemsize}"
-    return f"{what}: {why} ({name} has {extent} elements); {stops}"
+        what = tr("{thread} reads {element}, {bytes} bytes at once", **said)
+    if within:
+        why = tr("it begins {bytes} bytes into that element", bytes=within)
+    elif array.start % size:
+        why = tr("the array itself begins at no multiple of {bytes} bytes: declare it __align__({bytes})", bytes=size)
+    elif flat:
+        why = tr("the index must be a multiple of {number}", number=size // array.itemsize)
+    else:
+        why = tr(
+            "this is element {element} in memory, and that number must be a multiple of {number}",
+            element=element,
+            number=size // array.itemsize,
+        )
+    text = tr(
+        '{what}: {why} ({array} has {count} elements); a GPU stops with "misaligned address"',
+        what=what,
+        why=why,
+        array=name,
+        count=extent,
+    )
+    return text, name
+
+
+def _nowhere(write: bool, thread: str, size: int) -> str:
+    if write:
+        return tr(
+            "{thread} writes {bytes} bytes at once: the address must be a multiple of {bytes}; "
+            'a GPU stops with "misaligned address"',
+            thread=thread,
+            bytes=size,
+        )
+    return tr(
+        "{thread} reads {bytes} bytes at once: the address must be a multiple of {bytes}; "
+        'a GPU stops with "misaligned address"',
+        thread=thread,
+        bytes=size,
+    )

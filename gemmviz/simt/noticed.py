@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemmviz.catalogue.launch import Launch
+from gemmviz.language import tr
 from gemmviz.simt.layout import MAX_NOTES, Note, Run
 
 Kind = Literal["out of bounds", "barrier divergence"]
@@ -77,29 +78,51 @@ def read(
             found[defect] = replace(known, count=known.count + note.times)
     told = list(found.values())
     if told and job.notes == MAX_NOTES:  # no room: what came after these is lost
-        told[-1] = replace(told[-1], text=f"{told[-1].text}; there may be more, of which nothing is kept")
+        more = tr("{what}; there may be more, of which nothing is kept", what=told[-1].text)
+        told[-1] = replace(told[-1], text=more)
     return told
 
 
 def who(launch: Launch, block: int, thread: int) -> str:
     """Name a thread as CUDA does; a C kernel has a loop."""
     if launch.kernel.backend == "c":
-        return "the loop"
+        return tr("the loop")
     x, y, _ = launch.grid
     bx, by, _ = launch.block
-    return (
-        f"thread ({thread % bx}, {thread // bx % by}, {thread // (bx * by)}) "
-        f"of block ({block % x}, {block // x % y}, {block // (x * y)})"
+    return tr(
+        "thread {thread} of block {block}",
+        thread=(thread % bx, thread // bx % by, thread // (bx * by)),
+        block=(block % x, block // x % y, block // (x * y)),
     )
 
 
 def _sentence(note: Note, launch: Launch, names: Sequence[str], job: Run, other_line: int) -> str:
     culprit, other = who(launch, note.block, note.thread), who(launch, note.block, note.other)
     if note.kind == _BARRIER_LEFT:
-        return f"{culprit} waits at a barrier that {other} never reaches, because it has left the kernel"
+        return tr(
+            "{thread} waits at a barrier that {other} never reaches, because it has left the kernel",
+            thread=culprit,
+            other=other,
+        )
     if note.kind == _BARRIERS_DIFFER:
-        return f"{culprit} waits at this barrier while {other} waits at the one in line {other_line}"
+        return tr(
+            "{thread} waits at this barrier while {other} waits at the one in line {line}",
+            thread=culprit,
+            other=other,
+            line=other_line,
+        )
     array = job.array[note.array]
-    verb = "writes" if note.write else "reads"
-    index, extent = note.offset // array.itemsize, array.bytes // array.itemsize
-    return f"{culprit} {verb} {names[note.array]}[{index}], out of bounds (it has {extent} elements)"
+    element, extent = f"{names[note.array]}[{note.offset // array.itemsize}]", array.bytes // array.itemsize
+    if note.write:
+        return tr(
+            "{thread} writes {element}, out of bounds (it has {count} elements)",
+            thread=culprit,
+            element=element,
+            count=extent,
+        )
+    return tr(
+        "{thread} reads {element}, out of bounds (it has {count} elements)",
+        thread=culprit,
+        element=element,
+        count=extent,
+    )

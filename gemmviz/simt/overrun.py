@@ -11,8 +11,8 @@ _NULL_PAGES = 1 << 16  # below, an address is a null pointer's and no index
 _FAR = 1 << 32
 
 
-def meant(job: Run, launch: Launch, line: int) -> str:
-    """Return what a faulting access would be out of, for people; nothing where that cannot be told.
+def meant(job: Run, launch: Launch, line: int) -> tuple[str, int] | None:
+    """Return the element that a faulting access would be, and how many its matrix has; None where that cannot be told.
 
     It is told when the source line indexes one matrix only, as A, B and C lie too close to tell them by the address.
 
@@ -26,7 +26,7 @@ def meant(job: Run, launch: Launch, line: int) -> str:
         Of the kernel's file, from 1.
     """
     if job.signal not in (signal.SIGSEGV, signal.SIGBUS) or job.fault_address < _NULL_PAGES or not line:
-        return ""
+        return None
     text = launch.kernel.text.split("\n")[line - 1].split("//")[0]
     named = [
         which
@@ -35,13 +35,12 @@ def meant(job: Run, launch: Launch, line: int) -> str:
         if re.search(rf"\b{name}\s*[\[+]", text)
     ]
     if len(named) != 1:
-        return ""
+        return None
     array = job.array[named[0]]
     offset = job.fault_address - array.start
     if abs(offset) > _FAR:
-        return ""
-    extent = array.bytes // array.itemsize
-    return f": {MATRICES[named[0]]}[{offset // array.itemsize}], out of bounds (it has {extent} elements)"
+        return None
+    return f"{MATRICES[named[0]]}[{offset // array.itemsize}]", array.bytes // array.itemsize
 
 
 def _parameters(launch: Launch, matrix: str) -> list[str]:

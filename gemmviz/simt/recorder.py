@@ -4,7 +4,6 @@ import ctypes
 import math
 import mmap
 import os
-import signal
 import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,16 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.catalogue.errors import ConstraintError, KernelFault, KernelTimeout
+from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import poison_byte
+from gemmviz.language import tr
 from gemmviz.simt import carved, copies, debuginfo, noticed
 from gemmviz.simt.copies import Copies
-from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Run, Status
-from gemmviz.simt.misaligned import misaligned
-from gemmviz.simt.noticed import who
-from gemmviz.simt.overrun import meant
+from gemmviz.simt.faults import TooManyAccesses, raise_fault
+from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Run
 
 # The columns of a recording of this length take 1.1 GB.
 MAX_ACCESSES = 50_000_000
@@ -35,18 +33,6 @@ _ALIGNMENT = 256  # as cudaMalloc aligns
 _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 BLOCKS_PER_WORKER = 2  # with fewer it is not worth sharing them
 _MAX_BLOCKS = 2**32 - 1  # the width of the column
-
-
-class TooManyAccesses(ConstraintError):
-    """The accesses of a run do not fit."""
-
-
-class TooManyBarriers(ConstraintError):
-    """A thread passes more barriers than can be numbered. ``line`` is that of the barrier, from 1, or None."""
-
-    def __init__(self, message: str, line: int | None) -> None:
-        super().__init__(message)
-        self.line = line
 
 
 @dataclass(frozen=True)
@@ -219,12 +205,18 @@ class _Job:
     ) -> None:
         self.launch = launch
         if launch.blocks > _MAX_BLOCKS:
-            raise ConstraintError(f"{launch.kernel.name}: {launch.blocks:,} blocks are more than can be recorded")
+            said = tr("{count} blocks are more than can be recorded", count=f"{launch.blocks:,}")
+            raise ConstraintError(f"{launch.kernel.name}: {said}")
         first, end = blocks or (0, launch.blocks)
         if not 0 <= first < end <= launch.blocks:
             raise ConstraintError(
-                f"{launch.kernel.name} at {launch.problem} has the blocks 0 to {launch.blocks - 1}: "
-                f"{first}:{end} is no range of them"
+                tr(
+                    "{kernel} at {size} has the blocks 0 to {last}: {range} is no range of them",
+                    kernel=launch.kernel.name,
+                    size=launch.problem,
+                    last=launch.blocks - 1,
+                    range=f"{first}:{end}",
+                )
             )
         self._code = ctypes.CDLL(str(library))
         info = _debug_info(library, launch.kernel.path.name)
@@ -256,7 +248,12 @@ class _Job:
         shared_arrays = self.info.shared
         if len(shared_arrays) + 3 > MAX_ARRAYS:
             raise ConstraintError(
-                f"{self.launch.kernel.name} has {len(shared_arrays)} shared arrays; {MAX_ARRAYS - 3} can be recorded"
+                tr(
+                    "{kernel} has {count} shared arrays; {most} can be recorded",
+                    kernel=self.launch.kernel.name,
+                    count=len(shared_arrays),
+                    most=MAX_ARRAYS - 3,
+                )
             )
         anchor = self._code.gv_anchor_address()
         self.guards = [anchor + offset for offset in self.info.guards]
@@ -275,7 +272,7 @@ class _Job:
         copies.begin(self._code, self.run.capacity)
         self._code.gv_record(ctypes.byref(self.run))
         arrived = copies.read(self._code, self.run.site_pc[: self.run.sites])
-        _raise_fault(self.run, self.launch, self.info, self._base)
+        raise_fault(self.run, self.launch, self.info, self._base)
         return arrived
 
     def place(self, pc: int) -> tuple[int, int]:
@@ -305,7 +302,9 @@ class _Guarded:
         try:
             self._memory = mmap.mmap(-1, nbytes + 2 * _GUARD + _ALIGNMENT)
         except (OSError, OverflowError):
-            message = f"a matrix of {count:,} elements does not fit in memory: record a smaller size"
+            message = tr(
+                "a matrix of {count} elements does not fit in memory: record a smaller size", count=f"{count:,}"
+            )
             raise ConstraintError(message) from None
         raw = np.frombuffer(self._memory, np.uint8)
         start = _GUARD + -(raw.ctypes.data + _GUARD) % _ALIGNMENT
@@ -338,63 +337,3 @@ def _load_address(code: ctypes.CDLL, library: Path) -> int:
     """Return where the library is loaded: the real address of a symbol less the one in the file."""
     address = ctypes.cast(code.gv_entry, ctypes.c_void_p).value or 0
     return address - _symbol_address(library, "gv_entry")
-
-
-def _raise_fault(job: Run, launch: Launch, info: debuginfo.DebugInfo, base: int) -> None:
-    name = launch.kernel.path.name
-    # A fault outside the kernel's own code (in the recorder, in a library) is told by the access before it.
-    line = next((line for pc in (job.fault_pc, job.last_pc) if (line := info.place(pc - base)[0])), 0)
-    where = f"{name}:{line}" if line else name
-    culprit = who(launch, job.fault_block, job.fault_thread)
-    match Status(job.status):
-        case Status.OK:
-            return
-        case Status.FULL:
-            raise TooManyAccesses(
-                f"{launch.kernel.name} at {launch.problem} makes more than {job.capacity:,} accesses, which is what "
-                "can be kept"
-            )
-        case Status.SIGNAL:
-            cause = signal.strsignal(job.signal) or f"signal {job.signal}"
-            address = f"address {job.fault_address:#x}{meant(job, launch, line)}"
-            raise KernelFault(f"{where}: {cause} in {culprit}, {address}", line or None)
-        case Status.DEADLINE:
-            raise KernelTimeout(
-                f"{where}: still running after {job.deadline_s:g} s in {culprit}: "
-                "does it end? It is an endless loop, or too large a size to record",
-                line or None,
-            )
-        case Status.TOO_MANY_SITES:
-            raise ConstraintError(f"{name} has too many different memory instructions to record: unroll less")
-        case Status.TOO_MANY_PHASES:
-            raise TooManyBarriers(
-                f"{where}: more than 65,535 barriers cannot be recorded: does it end? If so, choose a smaller K",
-                line or None,
-            )
-        case Status.WARP_WAITS:
-            other = who(launch, job.fault_block, job.fault_other)
-            raise KernelFault(
-                f"{where}: {culprit} waits for the other lanes of its warp, and {other} never comes: all lanes must "
-                "reach the same warp instruction",
-                line or None,
-            )
-        case Status.PART_OF_WARP:
-            raise KernelFault(
-                f"{where}: this instruction needs a whole warp of 32 threads, and {culprit} is in a warp of fewer: "
-                "make the block a multiple of 32 threads",
-                line or None,
-            )
-        case Status.MISALIGNED:
-            raise KernelFault(
-                f"{where}: {culprit} {misaligned(job, info.shared)}",
-                line or None,
-            )
-        case Status.ASSERTION:
-            raise KernelFault(f"{where}: the assertion is false in {culprit}", line or None)
-        case Status.TOO_MANY_COPIES:
-            raise ConstraintError(
-                f"{where}: {culprit} has more than 256 asynchronous copies under way, which cannot be recorded: "
-                "wait for some of them"
-            )
-        case Status.NO_MEMORY:
-            raise ConstraintError(f"{name}: not enough memory for {launch.threads} threads per block")

@@ -8,6 +8,7 @@ from gemmviz.catalogue.errors import GemmvizError, KernelTimeout
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import mark, tr
 from gemmviz.simt import recorder
 from gemmviz.simt.build import build
 from gemmviz.simt.layout import ROW_BYTES
@@ -27,6 +28,7 @@ _RECORDING_FACTOR = 3.0
 _MOST_TRIES = 8
 # Matrices with more elements may not even fit as zeros that take no memory: then a search begins at a smaller size.
 _MOST_ELEMENTS, _START = 1 << 30, 512
+_ENDS = mark("does it end? If so, record a smaller size")
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,15 @@ class Cost:
     exact: bool
 
     def __str__(self) -> str:
-        number = f"{self.accesses:,}" if self.accesses < 1e6 else f"{_rounded(self.accesses / 1e6)} million"
-        if self.accesses >= 1e9:
-            number = f"{_rounded(self.accesses / 1e9)} billion"
+        if self.accesses < 1e6:
+            number = f"{self.accesses:,}"
+        elif self.accesses < 1e9:
+            number = tr("{number} million", number=_rounded(self.accesses / 1e6))
+        else:
+            number = tr("{number} billion", number=_rounded(self.accesses / 1e9))
         size = f"{_rounded(self.bytes / 1e6)} MB" if self.bytes < 1e8 else f"{_rounded(self.bytes / 1e9)} GB"
-        time_taken = f"{_rounded(self.seconds)} s" if self.seconds >= 0.1 else "less than 0.1 s"
-        return f"about {number} accesses, {size}, {time_taken}"
+        time_taken = f"{_rounded(self.seconds)} s" if self.seconds >= 0.1 else tr("less than 0.1 s")
+        return tr("about {count} accesses, {bytes}, {time}", count=number, bytes=size, time=time_taken)
 
 
 def expect(job: Launch, blocks: Blocks | None = None) -> Cost:
@@ -248,7 +253,8 @@ def _by_sizes(counter: _Counter, job: Launch) -> Count:
         size = nearest_size(job.kernel, near, job.params)
         found = counter.count(launch(job.kernel, size, job.params)) if size else None
         if size is None or found is None:
-            raise KernelTimeout(f"{job.kernel.name} at {job.problem}: nobody can tell what it costs: does it end?")
+            said = {"kernel": job.kernel.name, "size": job.problem}
+            raise KernelTimeout(tr("{kernel} at {size}: nobody can tell what it costs: does it end?", **said))
         points.append((size, found))
     (one, at_one), (other, at_other) = points
     # Solves accesses = a M N K + b M N for the two sizes.
@@ -270,15 +276,23 @@ def fitting(job: Launch, capacity: int) -> str:
     try:
         size = largest_size(job, capacity)
     except GemmvizError:
-        return "does it end? If so, record a smaller size"
+        return tr(_ENDS)
     try:
         blocks = most_blocks(job, capacity)
     except GemmvizError:  # the matrices do not even fit
         blocks = 0
-    some = f"the first {blocks:,} of its {job.blocks:,} blocks" if blocks > 1 else "its first block" if blocks else ""
+    some = {"count": f"{blocks:,}", "all": f"{job.blocks:,}"}
     if size is None:
-        return f"{some} should fit" if some else "does it end? If so, record a smaller size"
-    return f"M = N = K = {size.m} should fit" + (f", and so should {some}" if some else "")
+        if blocks > 1:
+            return tr("the first {count} of its {all} blocks should fit", **some)
+        return tr("its first block should fit") if blocks else tr(_ENDS)
+    if blocks > 1:
+        return tr(
+            "M = N = K = {size} should fit, and so should the first {count} of its {all} blocks", size=size.m, **some
+        )
+    if blocks:
+        return tr("M = N = K = {size} should fit, and so should its first block", size=size.m)
+    return tr("M = N = K = {size} should fit", size=size.m)
 
 
 def _rounded(value: float) -> str:

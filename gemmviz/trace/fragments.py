@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.trace.fed import Operands
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.provenance import Operands
 from gemmviz.trace.recording import WARP
 from gemmviz.trace.requests import Ints
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.trace.fed import Fed, Touches
+from gemmviz.trace.misread import same
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.provenance import Fed, Touches
 
 Cell = tuple[int, int]
 """An array's index, and an element's place in memory."""
@@ -49,6 +50,11 @@ class Hop:
     write: Stop | None
     use: Stop
     target: Cell
+
+    @property
+    def misread(self) -> bool:
+        """Whether whoever multiplied it got another value than the one that the cell shows: a race."""
+        return self.write is not None and not same(self.use.value, self.read.value)
 
 
 def hop_at(playable: Playable, fed: Fed, place: int, target: Cell) -> Hop:

@@ -60,6 +60,8 @@ class Course:
         float64 (steps), rising: the share of the reads that fed products, 0 to 1, then up to 2 while C is stored.
     bytes
         float64 (steps), rising: bytes moved to and from global memory.
+    fed
+        int64 (steps), how many reads fed products so far.
     requests
         int64 (steps), warp requests so far.
     done
@@ -72,6 +74,7 @@ class Course:
     elements: int
     work: Curve
     bytes: Curve
+    fed: Ints
     requests: Ints
     done: Ints
 
@@ -85,8 +88,8 @@ class Course:
         return self.work if pace == "work" else self.bytes
 
     def share(self, step: int) -> float:
-        """Return the share of the products' work (0 to 1) that is done after a step."""
-        return float(min(self.work[step], 1.0)) if len(self.work) else 0.0
+        """Return the share of the products' work (0 to 1) that is done after a step: counted, nothing in between."""
+        return float(self.fed[step] / max(int(self.fed[-1]), 1)) if len(self.fed) else 0.0
 
     def at(self, step: int) -> Tally:
         """Return what the recording has come to after a step."""
@@ -147,6 +150,7 @@ def course(recording: Recording, timeline: Timeline, traffic: Traffic, staged: S
         recording.arrays[_C].size,
         rising(so_far / max(int(so_far[-1]) if len(so_far) else 0, 1), _WORK_END),
         rising(moved.astype(np.float64), None),
+        so_far,
         _requests(recording, timeline),
         _done(recording, timeline),
     )

@@ -9,6 +9,8 @@ import numpy.typing as npt
 from gemmviz.trace.crowd import Crowd, crowd
 from gemmviz.trace.flights import Flights, flights
 from gemmviz.trace.levels import Levels, levels
+from gemmviz.trace.misread import Misread, misread
+from gemmviz.trace.outside import Outside, outside
 from gemmviz.trace.pace import Course, course
 from gemmviz.trace.provenance import Provenance
 from gemmviz.trace.recording import WARP, Recording
@@ -67,6 +69,11 @@ class Playable:
     def crowd(self) -> Crowd:
         """How many blocks and warps take part in each step."""
         return crowd(self.recording, self.timeline)
+
+    @cached_property
+    def outside(self) -> Outside:
+        """Who is absent from each step because it accessed memory out of bounds."""
+        return outside(self.recording, self.timeline)
 
     @cached_property
     def levels(self) -> Levels:
@@ -142,6 +149,11 @@ class Playable:
         first, last = np.searchsorted(rows, self._block_start[block : block + 2])
         return rows[first:last]
 
+    def misread(self, step: int, block: int) -> Misread:
+        """Return what a block reads at a step that is not what its shared cells show: see `gemmviz.trace.misread`."""
+        rows = self.block_rows(step, block) if self.timeline.steps else np.zeros(0, np.int64)
+        return misread(self.recording, self.history, step, rows)
+
     def units_per_request(self, step: int) -> float:
         """Return how many sectors (global) or wavefronts (shared) a warp's request costs at a step, on average."""
         array, write = int(self.timeline.array[step]), int(self.timeline.write[step])
@@ -160,7 +172,7 @@ class Playable:
         """Compute the parts that are computed on demand, and return self."""
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
         _ = self.timeline.step_of_row, self._block_steps, self.provenance, self.story.prepare(), self.flights
-        _ = self.crowd, self._block_start
+        _ = self.crowd, self._block_start, self.outside
         if self.recording.wrong:
             _ = self.wrong_from
         return self

@@ -12,11 +12,13 @@ directly or from a shared cell, and which write had filled this cell. What is *a
   hand each other values in tensor-core fragments and shuffles.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.fed import Fed, Operands, Owner, Touches, closest
+from gemmviz.trace.misread import same
 from gemmviz.trace.recording import WARP, Recording
 from gemmviz.trace.requests import Ints
 from gemmviz.trace.staging import Staged
@@ -25,127 +27,6 @@ from gemmviz.trace.timeline import Timeline
 
 _A, _B, _C = 0, 1, 2
 _CHUNK_ROWS = 1 << 17  # worked on at once
-
-
-@dataclass(frozen=True)
-class Touches:
-    """Accesses of one cell, in the order of the steps.
-
-    Attributes
-    ----------
-    rows, steps
-        int64, rows of the recording, and the step of the timeline at which each stands.
-    lines
-        int64, of the source, from 1; 0 where unknown.
-    write
-        bool.
-    value
-        float32, what was read from the cell or written to it.
-    """
-
-    rows: Ints
-    steps: Ints
-    lines: Ints
-    write: npt.NDArray[np.bool_]
-    value: npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Owner:
-    """Who wrote an element of C last.
-
-    Attributes
-    ----------
-    block, thread
-        Linear indices.
-    writes
-        Every write of the element, by whomever.
-    """
-
-    block: int
-    thread: int
-    writes: Touches
-
-    @property
-    def warp(self) -> int:
-        """The warp within the block."""
-        return self.thread // WARP
-
-    @property
-    def lane(self) -> int:
-        """The lane within the warp."""
-        return self.thread % WARP
-
-
-@dataclass(frozen=True)
-class Fed:
-    """What fed an element of C, a path from global memory to the thread per use.
-
-    Attributes
-    ----------
-    matrix, k
-        int64, 0 for A and 1 for B, and the place along K.
-    read, write, use
-        int64, rows of the recording: the read from global memory, the write of its value to shared memory, the read of
-        that by the owner. Of a value that the owner uses as it reads it, `use` is `read`, and `write` is -1.
-    by_warp
-        Whether this is what the owner's whole warp read.
-    unknown
-        Whether the owner also used values from shared memory of which nobody knows where they were read: paths may be
-        missing.
-    """
-
-    matrix: Ints
-    k: Ints
-    read: Ints
-    write: Ints
-    use: Ints
-    by_warp: bool
-    unknown: bool = False
-
-    def taken(self, which: Ints) -> "Fed":
-        """Return some of the paths, in the order given."""
-        columns = {name: getattr(self, name)[which] for name in ("matrix", "k", "read", "write", "use")}
-        return replace(self, **columns)
-
-    def reads(self, matrix: int) -> Ints:
-        """Return the different rows that read A (0) or B (1) from global memory."""
-        return np.unique(self.read[self.matrix == matrix])
-
-    @property
-    def shared_reads(self) -> Ints:
-        """The different rows that read shared memory."""
-        return np.unique(self.use[self.write >= 0])
-
-    def covered(self, matrix: int) -> int:
-        """Return how many different places along K fed the element from A (0) or B (1)."""
-        return len(np.unique(self.k[self.matrix == matrix]))
-
-
-@dataclass(frozen=True)
-class Operands:
-    """What some threads read to multiply.
-
-    Attributes
-    ----------
-    matrix, line, k
-        int64, 0 for A and 1 for B; the row of A or column of B; and the place along K.
-    read, write, use
-        As in `Fed`.
-    value
-        float32, what the thread got: from a defective kernel's shared memory, not always what the matrix holds there.
-    unknown
-        How many values from shared memory it read of which nobody knows where they were read.
-    """
-
-    matrix: Ints
-    line: Ints
-    k: Ints
-    read: Ints
-    write: Ints
-    use: Ints
-    value: npt.NDArray[np.float32]
-    unknown: int
 
 
 class Provenance:
@@ -254,7 +135,18 @@ class Provenance:
         owner = self.owner(row, column)
         if owner is None:
             none = np.zeros(0, np.int64)
-            return Fed(none, none, none, none, none, by_warp=False)
+            return Fed(none, none, none, none, none, none.astype(np.float32), by_warp=False)
+        stored = float(owner.writes.value[owner.writes.rows.argmax()])
+        fed = replace(self._attributed(owner, row, column), stored=stored)
+        if fed.unknown or fed.gives_stored or min(fed.covered(_A), fed.covered(_B)) == self.recording.k:
+            return fed
+        if self._shared.any() and self._used_from_shared(owner.block, owner.thread, owner.thread + 1).computed:
+            # It handed on what others had computed. What it read itself feeds the element where it makes a product.
+            return replace(fed.whole(), unknown=True)
+        return fed
+
+    def _attributed(self, owner: Owner, row: int, column: int) -> Fed:
+        """Return the paths to an element of C that its owner's reads, or those of the owner's warp, make."""
         alone = self._paths(owner.block, owner.thread, owner.thread + 1, row, column)
         if self._owned[owner.block * self.recording.threads + owner.thread] > 1:
             alone = alone.taken(closest(alone.matrix, alone.k, alone.use))
@@ -274,14 +166,30 @@ class Provenance:
     def _paths(self, block: int, first: int, last: int, row: int, column: int) -> Fed:
         """Return what the threads of a block from `first` up to `last` read of a row of A and a column of B."""
         found = [self._direct(matrix, block, first, last, row, column) for matrix in (_A, _B)]
+        values = [self._along_k(matrix, row, column)[paths[1]] for matrix, paths in enumerate(found)]
         unknown = False
         if self._shared.any():
-            through, unknown = self._through_shared(block, first, last, row, column)
+            through, value, unknown = self._through_shared(block, first, last, row, column)
             found.append(through)
+            values.append(value)
         paths = np.concatenate(found, axis=1)
         order = np.argsort(self.timeline.step_of_row[paths[-1]], kind="stable")
         matrix, k, read, write, use = paths[:, order]
-        return Fed(matrix, k, read, write, use, last - first > 1, unknown)
+        return Fed(matrix, k, read, write, use, np.concatenate(values)[order], last - first > 1, unknown)
+
+    def _along_k(self, matrix: int, row: int, column: int) -> npt.NDArray[np.float32]:
+        """Return the row of A, or the column of B, that an element of C wants."""
+        line = self.recording.a[row] if matrix == _A else self.recording.b[:, column]
+        values: npt.NDArray[np.float32] = line.astype(np.float32)
+        return values
+
+    def misread(self, fed: Fed, row: int, column: int) -> npt.NDArray[np.bool_]:
+        """Say, path by path, whether the owner of C[row, column] got another value than the one that was copied."""
+        wanted = np.where(
+            fed.matrix == _A,
+            *(self._along_k(matrix, row, column)[fed.k] for matrix in (_A, _B)),
+        )
+        return ~same(fed.value, wanted)
 
     def _direct(self, matrix: int, block: int, first: int, last: int, row: int, column: int) -> Ints:
         """Return paths (matrix, k, read, write, use) of the reads whose values stayed with their threads."""
@@ -298,12 +206,15 @@ class Provenance:
         reads, k = reads[mine], k[mine]
         return np.stack([np.full(len(k), matrix), k, reads, np.full(len(k), -1), reads])
 
-    def _through_shared(self, block: int, first: int, last: int, row: int, column: int) -> tuple[Ints, bool]:
-        """Return paths (matrix, k, read, write, use) by shared memory, and whether some could not be found."""
+    def _through_shared(
+        self, block: int, first: int, last: int, row: int, column: int
+    ) -> tuple[Ints, npt.NDArray[np.float32], bool]:
+        """Return paths (matrix, k, read, write, use) by shared memory, what was got, and whether some are missing."""
         used = self._used_from_shared(block, first, last)
         line = np.where(used.matrix == _A, row, column)
         mine = used.line == line
-        return np.stack([used.matrix, used.k, used.read, used.write, used.use])[:, mine], used.unknown > 0
+        paths = np.stack([used.matrix, used.k, used.read, used.write, used.use])[:, mine]
+        return paths, used.value[mine], used.unknown > 0
 
     def _used_from_shared(self, block: int, first: int, last: int) -> Operands:
         """Return the operands that threads of a block read from shared memory."""
@@ -326,6 +237,9 @@ class Provenance:
         element = staged.read_element[item[found]]
         unknown = int(staged.unknown[item].sum())
         answer = self._operands(read[found], element, write[found], uses[found], value[found], unknown)
+        # Zeros fill the edges of tiles.
+        computed = (staged.read[item] < 0) & ~staged.unknown[item] & (history.value[at] != 0)
+        answer = replace(answer, computed=bool(computed.any()))
         self._used = (block, first, last), answer
         return answer
 
@@ -362,36 +276,6 @@ class Provenance:
         names = ("matrix", "line", "k", "read", "write", "use", "value")
         column = {name: np.concatenate([getattr(direct, name), getattr(shared, name)]) for name in names}
         order = np.argsort(self.timeline.step_of_row[column["use"]], kind="stable")
-        return Operands(**{name: values[order] for name, values in column.items()}, unknown=shared.unknown)
-
-
-def closest(matrix: Ints, k: Ints, use: Ints) -> Ints:
-    """Choose, for each place along K, the use of A and the use of B that stand closest together.
-
-    Parameters
-    ----------
-    matrix, k, use
-        Of each use: 0 for A and 1 for B, the place along K, and the row of the recording.
-
-    Returns
-    -------
-    ndarray
-        int64, ascending, the places of the uses that are kept; of a place along K that lacks A or B, all of them.
-    """
-    a, b = (np.flatnonzero(matrix == which) for which in (_A, _B))
-    alone = np.setxor1d(k[a], k[b])  # nothing to choose by
-    far = int(use.max(initial=0)) + 1
-    key = k * far + use
-    b = b[np.argsort(key[b])]
-    at = np.searchsorted(key[b], key[a])
-    pairs, distances = [], []
-    for neighbour in (at - 1, at):
-        other = b[np.clip(neighbour, 0, max(len(b) - 1, 0))] if len(b) else np.zeros(0, np.int64)
-        mine = a[: len(other)]
-        same = k[other] == k[mine]
-        pairs.append(np.stack([mine, other])[:, same])
-        distances.append(np.abs(use[other] - use[mine])[same])
-    pair, distance = np.concatenate(pairs, axis=1), np.concatenate(distances)
-    order = np.lexsort((distance, k[pair[0]]))
-    nearest = order[np.unique(k[pair[0]][order], return_index=True)[1]]
-    return np.sort(np.concatenate([pair[:, nearest].ravel(), np.flatnonzero(np.isin(k, alone))]))
+        return Operands(
+            **{name: values[order] for name, values in column.items()}, unknown=shared.unknown, computed=shared.computed
+        )

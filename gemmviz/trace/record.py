@@ -13,7 +13,8 @@ from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeou
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
-from gemmviz.simt import recorder
+from gemmviz.language import tr
+from gemmviz.simt import faults, recorder
 from gemmviz.simt.build import build
 from gemmviz.trace import cost
 from gemmviz.trace.columns import accesses
@@ -61,27 +62,44 @@ def record(
     """
     kernel, problem = launch.kernel, launch.problem
     if not kernel.recordable:
-        raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
+        raise GemmvizError(tr("{kernel} is a library call: there is no source to record", kernel=kernel.name))
     capacity = capacity or room()
     least = sum(math.prod(problem.shape(matrix)) for matrix in MATRICES)
     if least > capacity and blocks is None:
-        progress(f"Looking for how much of {launch.label} would fit", BUILD_TIMEOUT_S + _AROUND_S)
+        progress(tr("Looking for how much of {kernel} would fit", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
         raise ConstraintError(
-            f"{kernel.name} at {problem} makes more than {capacity:,} accesses, as A, B and C have {least:,} elements: "
-            f"{cost.fitting(launch, capacity)}"
+            tr(
+                "{kernel} at {size} makes more than {count} accesses, as A, B and C have {elements} elements: "
+                "{fitting}",
+                kernel=kernel.name,
+                size=problem,
+                count=f"{capacity:,}",
+                elements=f"{least:,}",
+                fitting=cost.fitting(launch, capacity),
+            )
         )
     started = time.perf_counter()
-    progress(f"Compiling {launch.label} for recording", BUILD_TIMEOUT_S + _AROUND_S)
+    progress(tr("Compiling {kernel} for recording", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
     library = build(launch)
     built = time.perf_counter()
 
     expected_cost = _expected(launch, blocks)
-    what = f"Recording {launch.label} at {problem}" + (f", blocks {blocks[0]}:{blocks[1]}" if blocks else "")
-    progress(what + (f": {expected_cost}" if expected_cost else ""), deadline_s + _AROUND_S)
+    said = {"kernel": launch.label, "size": problem}
+    if blocks is None:
+        what = tr("Recording {kernel} at {size}", **said)
+    else:
+        what = tr("Recording {kernel} at {size}, blocks {blocks}", blocks=f"{blocks[0]}:{blocks[1]}", **said)
+    progress(f"{what}: {expected_cost}" if expected_cost else what, deadline_s + _AROUND_S)
     if expected_cost and expected_cost.exact and expected_cost.accesses > capacity:
         raise ConstraintError(
-            f"{kernel.name} at {problem} makes {expected_cost.accesses:,} accesses, more than the {capacity:,} "
-            f"that can be kept: {cost.fitting(launch, capacity)}"
+            tr(
+                "{kernel} at {size} makes {count} accesses, more than the {most} that can be kept: {fitting}",
+                kernel=kernel.name,
+                size=problem,
+                count=f"{expected_cost.accesses:,}",
+                most=f"{capacity:,}",
+                fitting=cost.fitting(launch, capacity),
+            )
         )
     a, b = small_integer_inputs(problem, kernel.dtype)
     try:
@@ -94,7 +112,7 @@ def record(
             capacity=capacity,
             blocks=blocks,
         )
-    except recorder.TooManyAccesses as error:
+    except faults.TooManyAccesses as error:
         raise ConstraintError(f"{error}: {cost.fitting(launch, capacity)}") from None
     c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
     expected = a.astype(np.float64) @ b.astype(np.float64)

@@ -6,13 +6,15 @@ as in `gemmviz.trace.provenance`.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.fed import Operands, closest
+from gemmviz.trace.misread import same
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.provenance import Operands, closest
-from gemmviz.trace.recording import WARP
+from gemmviz.trace.recording import WARP, Recording
 from gemmviz.trace.requests import Ints
 
 _A, _B, _C = 0, 1, 2
@@ -55,6 +57,25 @@ class Products:
     a: Ints
     b: Ints
     by_warp: bool
+
+    @cached_property
+    def _factors(self) -> npt.NDArray[np.float64]:
+        value = self.operands.value.astype(np.float64)
+        product: npt.NDArray[np.float64] = value[self.a] * value[self.b]
+        return product
+
+    @cached_property
+    def totals(self) -> npt.NDArray[np.float64]:
+        """The sum of all products, per element of C."""
+        return self.sums(np.arange(len(self.element)))
+
+    def sums(self, done: Ints) -> npt.NDArray[np.float64]:
+        """Return the sums of some of the products, per element of C."""
+        return np.bincount(self.element[done], self._factors[done], len(self.rows)).astype(np.float64)
+
+    def stored_otherwise(self, recording: Recording) -> npt.NDArray[np.bool_]:
+        """Say, element by element of C, whether the thread stored anything but the sum of these products."""
+        return ~same(self.totals, recording.c[self.rows, self.columns])
 
 
 @dataclass(frozen=True)
@@ -140,7 +161,6 @@ def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
         here = now[operands.matrix[now] == matrix]
         held[matrix][np.searchsorted(lines, operands.line[here])] = here  # the latest one stands last
     done = np.flatnonzero(known.step <= step)
-    factors = operands.value[known.a[done]].astype(np.float64) * operands.value[known.b[done]]
     count = len(known.rows)
     return ThreadState(
         known,
@@ -148,7 +168,7 @@ def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
         k,
         held[_A],
         held[_B],
-        np.bincount(known.element[done], factors, count).astype(np.float64),
+        known.sums(done),
         np.bincount(known.element[done], minlength=count),
     )
 

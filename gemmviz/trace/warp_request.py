@@ -43,6 +43,9 @@ class WarpRequest:
     units, least
         Sectors or wavefronts that it takes, and the fewest that as many neighbouring bytes (global), or the same bytes
         without bank conflicts (shared), would take.
+    outside, certain
+        How many of its absent lanes can have accessed memory out of bounds, of which the recording keeps no row, at
+        most; whether all of them did. See `gemmviz.trace.outside`.
     """
 
     step: int
@@ -62,6 +65,8 @@ class WarpRequest:
     served: Ints
     units: int
     least: int
+    outside: int = 0
+    certain: bool = True
 
     @property
     def is_shared(self) -> bool:
@@ -69,9 +74,14 @@ class WarpRequest:
         return self.space == "shared"
 
     @property
-    def inactive(self) -> int:
-        """Lanes that the block has and that do not take part."""
+    def absent(self) -> int:
+        """Lanes that the block has and of which there is no access."""
         return WARP - self.missing - len(self.lane)
+
+    @property
+    def inactive(self) -> int:
+        """Lanes that the block has and that surely do not take part."""
+        return 0 if self.outside else self.absent
 
     @property
     def asked_bytes(self) -> int:
@@ -116,6 +126,7 @@ def warp_request(playable: Playable, step: int, block: int, warp: int) -> WarpRe
         access, place = _sectors(start, width)
         served = np.zeros(len(access), np.int64)
         units, least = sectors(same, lane, start, same + width, 1)
+    missing = max((warp + 1) * WARP - recording.threads, 0)
     return WarpRequest(
         step,
         block,
@@ -125,7 +136,7 @@ def warp_request(playable: Playable, step: int, block: int, warp: int) -> WarpRe
         info.space,
         write,
         width,
-        max((warp + 1) * WARP - recording.threads, 0),
+        missing,
         lane,
         row,
         element,
@@ -134,6 +145,8 @@ def warp_request(playable: Playable, step: int, block: int, warp: int) -> WarpRe
         served,
         int(units[0]),
         int(least[0]),
+        min(int(playable.outside.most[step]), WARP - missing - len(row)),
+        bool(playable.outside.certain[step]),
     )
 
 

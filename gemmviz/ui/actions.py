@@ -7,9 +7,6 @@ from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.ui.stage.score_words import ABSENT
 
-_NO_WRAP = 'style="white-space: nowrap"'
-_HELP_COLUMNS = 3
-
 
 @dataclass(frozen=True)
 class Action:
@@ -65,41 +62,3 @@ def session_actions(session: Session) -> list[Action]:
             lambda: session.set_theme("light" if session.theme == "dark" else "dark"),
         ),
     ]
-
-
-def help_text(actions: list[Action]) -> str:
-    """Return the list of shortcuts as rich text."""
-    groups: dict[str, list[tuple[str, str]]] = {}
-    for action in actions:
-        keys = [f"<code>{key.replace('<', '&lt;')}</code>" for key in action.keys]
-        named = tr("{key} or {other}", key=keys[0], other=keys[1]) if len(keys) == 2 else ", ".join(keys)
-        menu = action.menu.rpartition(" > ")[2]
-        groups.setdefault(tr(menu), []).append((named, action.title))
-    groups[tr("Mouse")] = [
-        (tr("click a cell"), tr("who owns it and who touches it")),
-        (tr("click a line number"), tr("to its next execution")),
-        (tr("Ctrl+click a line"), tr("the same, as a double-click while locked")),
-        (tr("wheel, drag"), tr("zoom and shift the stage")),
-        (tr("click, drag the score"), tr("go to a step")),
-        (tr("Shift+drag the score"), tr("loop these steps; its ends can be dragged")),
-        (tr("click a flag"), tr("to a stop of the tour")),
-    ]
-    groups[tr("While the source is edited")] = [
-        ("<code>Ctrl+Z</code>, <code>Ctrl+Shift+Z</code>", tr("undo, redo (a revert, too)")),
-        ("<code>Tab</code>, <code>Shift+Tab</code>", tr("indent by 4, and back")),
-        ("<code>Ctrl+/</code>", tr("comment lines out, or in")),
-        ("<code>Esc</code>", tr("to the stage, where keys play")),
-    ]
-    groups[tr("Everywhere")] = [
-        ("<code>Tab</code>", tr("to the next box or button")),
-        (tr("<code>Space, arrows</code>"), tr("there: press, choose")),
-    ]
-    columns: list[list[str]] = [[] for _ in range(_HELP_COLUMNS)]
-    for menu, entries in groups.items():
-        rows = [f"<tr><td colspan=2><br><b>{menu}</b></td></tr>"]
-        rows += [
-            f"<tr><td {_NO_WRAP}>{keys}&nbsp;&nbsp;</td><td {_NO_WRAP}>{title}</td></tr>" for keys, title in entries
-        ]
-        min(columns, key=len).extend(rows)
-    cells = "".join(f"<td><table>{''.join(rows)}</table></td><td>&nbsp;&nbsp;&nbsp;</td>" for rows in columns)
-    return f"<table><tr>{cells}</tr></table>"

@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QRegularExpression, Qt, Signal
+from PySide6.QtCore import QEvent, QRegularExpression, QSize, Qt, Signal
 from PySide6.QtGui import QIntValidator, QRegularExpressionValidator, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -240,8 +240,18 @@ class RecordControls(QWidget):
         super().resizeEvent(event)
         self._place_params()
 
+    def minimumSizeHint(self) -> QSize:
+        """Ask for no more width than two rows take, also while all stands in one: the window may become narrower."""
+        least = max(self._others(), self.params.sizeHint().width()) + 16
+        whole = super().minimumSizeHint()
+        return QSize(min(least, whole.width()), whole.height())
+
+    def _others(self) -> int:
+        """Return the width of all but the parameters, in pixels."""
+        return sum(w.sizeHint().width() + 8 for w in (self.size, self.order, self.auto, self.button))
+
     def _place_params(self) -> None:
-        others = sum(w.sizeHint().width() + 8 for w in (self.size, self.order, self.auto, self.button))
+        others = self._others()
         fits = others + self.params.sizeHint().width() + 16 <= self.width()
         if fits and self._below.count():
             self._below.removeWidget(self.params)
@@ -271,6 +281,7 @@ class MeasureControls(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
+        self._status = ("", "")
         self.heading = QLabel(tr("Measure on this machine"))
         self.heading.setObjectName("heading")
         self.size = SizeRow(session.bench_problem, tr("what is measured"))
@@ -335,6 +346,22 @@ class MeasureControls(QWidget):
         self._on_chosen()
         self._on_progress("bench")
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say as much below the buttons as there is room for."""
+        super().resizeEvent(event)
+        self._fit_status()
+
+    def _fit_status(self) -> None:
+        """Show the status, where it would be cut its first part in one line; the tip has all of it."""
+        whole, short = self._status
+        room, metrics = self.status.contentsRect(), self.status.fontMetrics()
+        lines = metrics.boundingRect(0, 0, max(room.width(), 1), 10_000, Qt.TextFlag.TextWordWrap, whole)
+        fits = not self.isVisible() or lines.height() <= room.height()
+        self.status.setText(
+            whole if fits else metrics.elidedText(short, Qt.TextElideMode.ElideRight, max(room.width(), 1))
+        )
+        self.status.setToolTip(whole)
+
     def start_over_n(self, every: bool) -> None:
         """Measure the chosen rung, or every one, over N, unless something is being measured."""
         if self.session.progress["bench"] is None:
@@ -361,10 +388,13 @@ class MeasureControls(QWidget):
         self.progress.setVisible(shown is not None)
         if shown is None:
             where = self.session.device or tr("This machine")
-            self.status.setText(tr("{where}. Every figure is the median of verified launches.", where=where))
+            whole = tr("{where}. Every figure is the median of verified launches.", where=where)
+            self._status = whole, where
+            self._fit_status()
             return
         text, share = shown
-        self.status.setText(text)
+        self._status = text, text
+        self._fit_status()
         self.progress.setRange(0, 100 if share is not None else 0)
         if share is not None:
             self.progress.setValue(int(share * 100))

@@ -120,7 +120,14 @@ def status_name(status: str) -> str:
 
 def origin_text(shown: Shown, session: Session) -> str:
     """Say where a figure comes from."""
-    return shown.origin or tr("measured here, {device}", device=session.device or tr("this machine"))
+    if shown.origin:
+        return origin_name(shown.origin)
+    return tr("measured here, {device}", device=session.device or tr("this machine"))
+
+
+def origin_name(origin: str) -> str:
+    """Return the label of a reference, as `ReferenceResults.origin` gives it, in the language that is spoken."""
+    return tr("reference: {device}", device=origin.partition(": ")[2])
 
 
 def details(row: Row) -> list[str]:

@@ -22,12 +22,13 @@ from gemmviz.language import tr
 from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
 from gemmviz.ui.accessible import Announcer
-from gemmviz.ui.actions import Action, help_text
+from gemmviz.ui.actions import Action
 from gemmviz.ui.controller import Controller
 from gemmviz.ui.controls import MeasureControls, RecordControls
 from gemmviz.ui.duel.arena import Arena
 from gemmviz.ui.duel.room import Room
 from gemmviz.ui.help_box import HelpBox
+from gemmviz.ui.help_text import help_groups
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.keys import KeyGuard
 from gemmviz.ui.ladder import Ladder
@@ -105,7 +106,7 @@ class Window(QMainWindow):
         self._arrange()
         self.actions_table = window_actions(self)
         self._make_menus(self.actions_table)
-        Room(self, session.duel, self._lower, self._right, self.pages)
+        self.room = Room(self, session.duel, self._upper, self._lower, self.pages)
         self.source.line_clicked.connect(self._on_line)
         self.source.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.ShortcutFocusReason))
         self.source_side.findings.check.connect(controller.checks.check_sizes)
@@ -264,7 +265,7 @@ class Window(QMainWindow):
 
     def show_help(self) -> HelpBox:
         """Show the list of keys beside the window, without blocking it."""
-        box = HelpBox(help_text(self.actions_table), self)
+        box = HelpBox(help_groups(self.actions_table), self)
         box.show()
         return box
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QComboBox, QSplitter, QTabWidget, QWidget
 
+from gemmviz.ui.mirrors import is_mirror
 from gemmviz.ui.stage.stage import Stage
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def give_scrolls(window: "Window", state: WindowState) -> None:
 
 def _state(widget: QWidget) -> Any:
     if isinstance(widget, QAbstractButton):
-        return widget.isChecked() if widget.isCheckable() else None
+        return widget.isChecked() if widget.isCheckable() and not is_mirror(widget) else None
     if isinstance(widget, QComboBox):
         return widget.currentText() if widget.isEditable() else widget.currentIndex()
     if isinstance(widget, QTabWidget):

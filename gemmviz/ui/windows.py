@@ -52,7 +52,8 @@ class Windows(QObject):
         if not old.isVisible():
             return  # closed meanwhile
         speak_qt(self.session.language)
-        state, presenting = window_state.take(old), old.presenting.on
+        state, listed = window_state.take(old), old.stops.listed
+        presenting, scale = old.presenting.on, old.presenting.scale
         old.retire()
         runner = old.claims_runner
         self._listening.let_go((runner, runner.judge) if runner is not None else ())
@@ -65,9 +66,11 @@ class Windows(QObject):
         new.source.adopt(old.source)
         new.show()
         window_state.give(new, state)
+        new.room.adopt(old.room)
         new.activateWindow()
+        new.stops.list_again(listed)
         if presenting:
-            new.presenting.start()
+            new.presenting.start(scale)
         QTimer.singleShot(0, new, lambda: window_state.give_scrolls(new, state))
         old.hide()
         old.deleteLater()

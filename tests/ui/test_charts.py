@@ -14,9 +14,11 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QFileDialog, QToolTip
 
+from gemmviz import language
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language.catalogue import Catalogue
 from gemmviz.ui.charts.chart_export import export
-from gemmviz.ui.figure_text import standing_text
+from gemmviz.ui.figure_text import origin_name, standing_text
 
 LADDER = {"hostmult0": 1.0, "numpy": 100.0, "openblas": 200.0, "gpumult0": 500.0, "gputiled": 2000.0, "cublas": 8000.0}
 
@@ -56,6 +58,13 @@ def test_columns_say_speed_up_and_share(charts):
     ]
     assert columns["speed-up"] == ["1×", "200×", "100×", "1×", "4×", "16×"]
     assert columns["of library"] == ["0.5%", "–", "–", "6.2%", "25%", "–"]
+
+
+def test_a_reference_is_named_in_the_language_that_is_spoken(monkeypatch):
+    said = {"reference: {device}": "referencia: {device}"}
+    monkeypatch.setitem(language._state, "es", Catalogue(said, {}, lambda n: 0))
+    monkeypatch.setattr(language, "_code", "es")
+    assert origin_name("reference: NVIDIA H200, 2026-11-21") == "referencia: NVIDIA H200, 2026-11-21"
 
 
 def test_a_reference_is_hollow_and_named_and_a_figure_measured_here_is_solid(charts, qtbot):

@@ -39,11 +39,19 @@ def test_the_counters_say_what_crosses_each_level_and_how_often_it_is_used(count
     # 1024 FLOP; three matrices of 256 bytes. Rows of four floats fill half a sector: 2 x 32 for A and B, 16 for C.
     # Blocks of 16 threads fill half a wavefront: 4 blocks x 2 tiles x (2 writes and 8 reads).
     assert "FLOP/byte: compulsory 1.33, global 0.4, shared 0.1" in said
-    assert "reuse: A 2×, B 2×, As 5×, Bs 5×" in said
+    assert "reuse: A 2×, B 2×, As 4×, Bs 4×" in said
     assert "no bank conflicts" in said
     assert "recorded" in counters.heading.text().lower()
     tip = counters.totals.toolTip()
     assert tip.startswith("Recorded.") and "global, asked: 1\N{NARROW NO-BREAK SPACE}280 bytes, 0.8 FLOP/byte" in tip
+
+
+def test_what_is_only_written_is_not_used_again(counters):
+    counters.session.show(playable("mm_optimizado_store_in_loop", 9, BLOCK_SIZE=3))
+    levels = {a.name: a for a in counters.session.playable.levels.arrays}
+    assert levels["C"].asked_bytes > levels["C"].loaded_bytes and not levels["C"].read_bytes
+    assert "reuse: A 3×, B 3×, " in counters.totals.text()
+    assert " C " not in counters.totals.text().partition("reuse: ")[2]
 
 
 def test_a_processor_has_no_sectors_and_no_conflicts(counters):

@@ -29,6 +29,7 @@ def duel(window, qtbot):
 def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
     session, duel = window.session, window.session.duel
     first, size = session.playable, session.problem
+    shares = window._upper.sizes(), window._lower.sizes()
     qtbot.keyClick(window.stage, D)
     qtbot.waitUntil(lambda: duel.match is not None, timeout=RECORDING_MS)
     assert session.playable is first
@@ -44,6 +45,7 @@ def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
     assert not window.arena.beside.isVisible() and not window.arena.race.isVisible()
     assert window.charts.isVisible() and window.source.isVisible()
     assert session.problem == size and session.playable is first
+    qtbot.waitUntil(lambda: (window._upper.sizes(), window._lower.sizes()) == shares)
 
 
 def test_the_rung_beside_is_found_by_typing(window, qtbot):

@@ -25,6 +25,7 @@ from gemmviz.trace.timeline import build
 from gemmviz.trace.traffic import measure
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.stage import hops
+from gemmviz.ui.stage.caption import caption
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
 from gemmviz.ui.theme import THEMES
@@ -203,7 +204,7 @@ def test_a_wrong_element_is_called_wrong(inspector):
     session.show(playable("gpumult0", 8, "zero-never-set"))
     assert session.playable.recording.wrong
     session.pick((2, 0), 0)
-    assert "WRONG: nothing instead of " in inspector.origin.head.text()
+    assert "WRONG: NaN instead of " in inspector.origin.head.text()
 
 
 def test_counters_stand_beside_what_was_measured(inspector):
@@ -279,3 +280,22 @@ def test_a_frozen_warps_lanes_are_outlined_on_the_stage(qapp):
     box = (a.x, a.y + 4 * a.cell, a.x + 8 * a.cell, a.y + 8 * a.cell)
     edges = (min(x for x, _ in drawn), min(y for _, y in drawn), max(x for x, _ in drawn), max(y for _, y in drawn))
     assert edges == pytest.approx(box, abs=3)
+
+
+def test_lanes_that_missed_the_array_are_not_called_inactive(inspector):
+    session = inspector.session
+    inspector.show_panel("warp")
+    session.show(playable("gputiled", 7, "no-store-check", TS=4))
+    last = session.steps - 1
+    session.seek(last)
+    session.pick(None, 3)
+    asked = session.freeze.request()
+    assert asked.step == last and asked.outside
+    assert f"{asked.outside} lanes out of bounds" in inspector.warp.cost.text()
+    assert "inactive" not in inspector.warp.cost.text()
+    assert f"{int(session.playable.outside.most[last])} out of bounds, not drawn" in caption(session.playable, last)
+    # With blocks so large whole warps miss: there is nothing to show of them at this step.
+    session.show(playable("gputiled", 7, "no-store-check", TS=16))
+    session.seek(session.steps - 1)
+    session.choose_warp(session.warps - 1)
+    assert "At this step this warp accesses nothing within bounds" in inspector.warp.cost.text()

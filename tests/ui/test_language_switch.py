@@ -4,6 +4,7 @@
 import gc
 import json
 import weakref
+from dataclasses import replace
 
 import pytest
 from window_driving import need_qt, wait_recorded
@@ -99,6 +100,36 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     assert new.measuring.quick.isChecked() and windows.session.protocol
     assert not new.recording.auto.isChecked() and not windows._controller.auto
     assert new.focusWidget() is new.ladder
+
+
+def test_what_plays_is_frozen_or_looped_stays_as_it_is(windows, qtbot):
+    session, window = windows.session, windows.window
+    window.inspector.show_panel("warp")
+    session.freeze.toggle()
+    session.set_loop(not session.loop)
+    looping = session.loop
+    window.inspector.show_panel("counters")
+    speak(windows, qtbot, "es")
+    new = windows.window
+    assert session.freeze.on and session.loop == looping
+    assert new.inspector.warp.frozen.isChecked() and new.transport.loop.isChecked() == looping
+    session.play()  # lets the warp go while its tab is not seen
+    assert not new.inspector.warp.frozen.isChecked()
+    speak(windows, qtbot, "en")
+    assert session.playing and not session.freeze.on
+    session.pause()
+
+
+def test_the_list_of_stops_stays_open(windows, qtbot):
+    session = windows.session
+    for step in (1, 3):
+        session.tour.add(replace(session.tour.here(), step=step, say="Here."))
+    windows.window.stops.show_list().list.setCurrentRow(1)
+    speak(windows, qtbot, "es")
+    shown = windows.window.stops.list_box
+    assert shown is not None and shown.isVisible()
+    assert shown.list.count() == 2 and shown.list.currentRow() == 1
+    shown.close()
 
 
 def test_the_page_in_sight_stays(windows, qtbot):

@@ -237,6 +237,54 @@ def test_the_keys_are_shown_and_taken_away_and_fit(presenter, qtbot):
     assert not presenter.keys.isVisible()
 
 
+def test_escape_closes_the_keys_before_it_ends(presenter, qtbot):
+    ended = []
+    presenter.left.connect(lambda: ended.append(True))
+    press(presenter, qtbot, K.Key_F1, K.Key_Escape)
+    assert not presenter.keys.isVisible() and not ended
+    press(presenter, qtbot, K.Key_Escape)
+    assert ended
+
+
+def test_the_lesson_the_warp_the_type_and_the_language_have_their_keys(presenter, session, qtbot, monkeypatch):
+    ctrl, alt = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
+    press(presenter, qtbot, K.Key_W)
+    assert session.freeze.on
+    press(presenter, qtbot, K.Key_W)
+    assert not session.freeze.on
+    before = presenter.sentence.font().pixelSize()
+    qtbot.keyClick(presenter, K.Key_Equal, ctrl | alt)
+    assert presenter.sentence.font().pixelSize() > before and session.type_scale == 1
+    qtbot.keyClick(presenter, K.Key_0, ctrl | alt)
+    assert presenter.sentence.font().pixelSize() == before
+    spoken = []
+    monkeypatch.setattr(session, "speak", spoken.append)
+    for key in (K.Key_1, K.Key_2, K.Key_3):
+        qtbot.keyClick(presenter, key, ctrl | alt)
+    assert spoken == ["en", "ko", "es"]
+    press(presenter, qtbot, K.Key_D)
+    assert presenter.note.isVisible() and "in the window" in presenter.note.text()
+    assert presenter.rect().contains(presenter.note.geometry())
+    press(presenter, qtbot, K.Key_Right)
+    assert not presenter.note.isVisible()
+    qtbot.keyClick(presenter, K.Key_L, ctrl)
+    assert session.tour.lesson is not None
+    qtbot.keyClick(presenter, K.Key_L, ctrl)
+    assert session.tour.lesson is None
+
+
+def test_a_library_is_presented_with_what_can_be_done_there(presenter, session, qtbot):
+    session.choose_kernel(find("openblas", session.kernels))
+    session.show(None)
+    presenter.grab()  # a font of no size would be a warning, and an error here
+    _, text = presenter.stage._empty_text()
+    assert "no source" in text and "Measure this" not in text
+    press(presenter, qtbot, K.Key_P)
+    assert "no source" in presenter.predict.text.text()
+    press(presenter, qtbot, K.Key_P, K.Key_W)
+    assert "no source" in presenter.note.text() and presenter.note.isVisible()
+
+
 # What people read
 
 

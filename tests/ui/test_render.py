@@ -19,6 +19,7 @@ from gemmviz.cli import render, run
 from gemmviz.cli.record import engine_reply
 from gemmviz.ui.display import missing, missing_packages
 from gemmviz.ui.export import picture
+from gemmviz.ui.window import Window
 
 recorded = {}
 
@@ -64,6 +65,28 @@ def test_render_draws_the_whole_window(qapp, tmp_path):
     assert run(["render", "hostmult0", "--window", "--resolution", "1280x800", "-o", str(path)]) == 0
     _, size = colours(path)
     assert (size.width(), size.height()) == (1280, 800)
+
+
+def test_the_window_of_a_picture_tells_the_findings_and_has_everything_in_its_place(qapp, tmp_path, monkeypatch):
+    seen = []
+
+    class Seen(Window):
+        def close(self):
+            tabs, heading = self.inspector.tabBar(), self.counters.heading
+            seen.append(
+                (
+                    self.source_side.findings.heading.text(),
+                    tabs.geometry().intersects(heading.geometry()),
+                    self.charts.tabBar().geometry().intersects(self.charts.cornerWidget().geometry()),
+                )
+            )
+            return super().close()
+
+    monkeypatch.setattr("gemmviz.ui.window.Window", Seen)
+    size = ["--m", "7", "--n", "6", "--k", "9", "--set", "TS=4"]
+    path = tmp_path / "window.png"
+    assert run(["render", "gputiled~no-store-check", *size, "--window", "-o", str(path)]) == 0
+    assert seen == [("▾ 2 defects, 3 costs", False, False)]
 
 
 @pytest.mark.parametrize(

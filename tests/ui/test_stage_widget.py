@@ -19,7 +19,8 @@ def pixels(stage):
     """Return the stage as it is painted, uint8 (height, width, 3)."""
     image = stage.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
     data = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
-    return data[:, : image.width() * 3].reshape(image.height(), image.width(), 3)
+    # A copy: the picture's memory is gone with it.
+    return data[:, : image.width() * 3].reshape(image.height(), image.width(), 3).copy()
 
 
 def has(part, colour):
@@ -62,9 +63,12 @@ def test_a_picture_of_the_text_before_has_no_green_tick(window, qtbot):
         return pixels(stage)[: int(stage.fontMetrics().height() * 1.4), stage.width() // 2 :]
 
     assert has(head(), theme.good)
+    below = pixels(stage)[stage.fontMetrics().height() * 2 :]
     session.choose(problem=Problem.cube(16))
     assert session.outdated
-    assert not has(head(), theme.good) and has(head(), theme.muted)
+    assert not has(head(), theme.good) and has(head(), theme.raised)
+    # What says so hides neither the sentence nor the legend.
+    assert np.array_equal(pixels(stage)[stage.fontMetrics().height() * 2 :], below)
     window.controller.record()
     wait_recorded(window, qtbot)
     assert has(head(), theme.good)

@@ -8,6 +8,7 @@ need_qt()
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel
 
+from gemmviz.catalogue.ladder import find
 from gemmviz.ui.tour.my_stops import MyStops, SentenceBox
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -94,6 +95,17 @@ def test_own_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, m
     press(window, qtbot, Qt.Key.Key_B)
     qtbot.keyClick(window.findChildren(SentenceBox)[-1], Qt.Key.Key_Escape)
     assert [stop.say for stop in session.tour.own_stops] == ["Here it begins.", "And here it ends."]
+
+    # Another rung is chosen while the box is open: the stop is of the rung that it was set on.
+    rung, other = session.base, find("hostmult0", session.kernels)
+    press(window, qtbot, Qt.Key.Key_B)
+    box = window.findChildren(SentenceBox)[-1]
+    session.choose_kernel(other)
+    qtbot.keyClick(box.line, Qt.Key.Key_Return)
+    assert (len(session.tour.mine[rung.name]), other.name in session.tour.mine) == (3, False)
+    session.choose_kernel(rung)
+    wait_recorded(window, qtbot)
+    session.tour.undo()
 
     press(window, qtbot, Qt.Key.Key_B, CTRL | SHIFT)
     (listed,) = window.findChildren(MyStops)

@@ -11,11 +11,21 @@ from gemmviz.engine.supervisor import Engine
 from gemmviz.ui.controller import Controller
 from gemmviz.ui.window import Window
 
+PATIENCE_MS = 60_000
+
 
 @pytest.fixture(scope="session")
 def qapp(qapp):
     qapp.setStyle("Fusion")
     return qapp
+
+
+@pytest.fixture
+def qtbot(qtbot):
+    """Waits as long as a busy machine may need: no test is about speed."""
+    wait_until = qtbot.waitUntil
+    qtbot.waitUntil = lambda callback, *, timeout=PATIENCE_MS: wait_until(callback, timeout=timeout)
+    return qtbot
 
 
 @pytest.fixture(autouse=True)

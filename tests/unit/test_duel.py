@@ -262,6 +262,34 @@ def test_a_cpu_has_bytes_and_no_warps():
     assert shown["bytes"].name == "bytes asked for, moved"
 
 
+def test_what_a_cpu_asks_for_is_not_compared_with_what_a_gpu_moves():
+    for names in (("hostmult0", TILED), (TILED, "hostmult0")):
+        pair = Pair(*names, 8, "bytes")
+        session = pair.session
+        session.seek(0)
+        assert "a CPU's are asked for, a GPU's moved" in sentence(pair.duel, 0, NAMES)
+        session.seek(session.steps - 1)
+        shown = {lane.id: lane for lane in lanes(pair.duel, session.step, session)}
+        assert all(shown["bytes"].total) and shown["bytes"].ratio is None
+        pair.duel.set_pace("work")
+        session.seek(session.steps - 1)
+        said = sentence(pair.duel, session.step, NAMES)
+        assert said == "Both have finished. What a CPU asks for cannot be compared with what a GPU moves."
+
+
+def test_two_loops_of_a_cpu_ask_for_bytes():
+    pair = Pair("hostmult0", "hostmult1_opt", 8, "bytes")
+    session = pair.session
+    session.seek(session.steps // 8)
+    assert sentence(pair.duel, session.step, NAMES) == (
+        "right goes as far as it gets with the bytes that left has asked for."
+    )
+    session.seek(session.steps - 1)
+    ratio = next(lane for lane in lanes(pair.duel, session.step, session) if lane.id == "bytes").ratio
+    assert ratio < 1
+    assert sentence(pair.duel, session.step, NAMES) == f"right asks for {ratio_text(ratio)} of the bytes of left."
+
+
 def test_an_element_is_the_same_however_it_lies_in_memory():
     def playable(column_major):
         arrays = tuple(Array(name, "global", (4, 6), "float32", column_major) for name in "ABC")
@@ -275,3 +303,5 @@ def test_an_element_is_the_same_however_it_lies_in_memory():
 
 def test_ratios_are_written_as_people_say_them():
     assert [ratio_text(r) for r in (None, 1.0, 1 / 6.62, 6.62, 2.0)] == ["", "=", "1/6.62", "6.62×", "2×"]
+    # Neither of these is equal.
+    assert [ratio_text(r) for r in (2270 / 2272, 2272 / 2270, 1.01)] == ["≈", "≈", "1.01×"]

@@ -120,3 +120,12 @@ def test_a_chosen_way_ends_with_its_cell(session: Session) -> None:
     assert told == [hop]
     session.pick((2, 6), 0)
     assert session.inspected.hop is None
+
+
+def test_why_nothing_can_be_frozen_says_what_to_choose(session: Session) -> None:
+    session.show(playable("hostmult0", 4))
+    session.freeze.toggle()
+    assert not session.freeze.on and "A CPU has no warps" in session.freeze.why_not
+    session.choose_kernel(find("openblas", session.kernels))
+    session.show(None)
+    assert "openblas is a library call" in session.freeze.why_not and "Record" not in session.freeze.why_not

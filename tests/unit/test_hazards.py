@@ -369,3 +369,16 @@ def test_where_not_all_overruns_could_be_kept_it_says_so() -> None:
     assert len(overruns) == 32
     assert "there may be more" in overruns[-1].text
     assert "there may be more" not in overruns[0].text
+
+
+def test_a_line_that_writes_the_element_only_later_is_not_said_to_write_others() -> None:
+    finding = found("    float before =\n        C[i];\n    C[i] = before + A[t % 32];")[0]
+    assert (finding.kind, finding.line, finding.other_line) == ("read of memory nobody wrote", 11, 12)
+    assert finding.text.endswith("which nobody has written yet; line 12 writes it only later")
+
+
+def test_a_line_that_writes_only_other_elements_is_said_to() -> None:
+    body = "    __shared__ float s[64];\n    if (t < 63)\n        s[t] = t;\n    __syncthreads();\n    C[i] = s[t];"
+    finding = found(body)[0]
+    assert (finding.line, finding.other_line) == (14, 12)
+    assert finding.text.endswith("line 12 writes other elements")

@@ -11,6 +11,7 @@ from gemmviz.app import new_session
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
 from gemmviz.language import LANGUAGES, set_language
 from gemmviz.session.lesson_file import load, parse, write
 from gemmviz.session.lesson_numbers import fill
@@ -144,6 +145,11 @@ def test_numbers_come_from_the_recording():
     assert fill("{{x}}", playable, 0) == "{x}"
     with pytest.raises(GemmvizError, match="'sektors' is no number of an array"):
         fill("{sektors:A}", playable, 0)
+
+
+def test_a_loop_has_the_threads_that_do_something_and_no_barriers():
+    loop = played("hostmult_threads", Problem.cube(6), (("THREADS", 4),))
+    assert fill("{threads} {barriers} {warps}", loop, 0) == "4 0 1"
 
 
 def test_a_language_that_is_missing_falls_back_to_english():

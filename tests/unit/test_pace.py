@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from recordings import RUNGS, rung
 
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace import timeline, traffic
 from gemmviz.trace.pace import Match, fed_products, rising
 from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
 
 SIZE = Problem.cube(16)
 NAIVE, COALESCED, TILED = "matmul_kernel_naive", "gpumult1", "gputiled"
@@ -49,6 +52,17 @@ def test_curves_rise_and_end_where_the_recording_does(name):
     assert course.share(course.last) == 1.0
     if playable.recording.backend == "cuda":
         assert course.bytes[-1] == playable.moved_bytes[-1]
+
+
+def test_no_share_of_the_work_is_done_before_the_first_product():
+    recording = record(launch(find(TILED, ladder()), SIZE, {"TS": 8}))
+    order = timeline.build(recording)
+    course = Playable(recording, order, traffic.measure(recording, order)).course
+    tiles = order.array >= 3
+    reads = np.flatnonzero(tiles & ~order.write)
+    first, counts = int(reads[0]), np.diff(order.start)
+    assert [course.share(step) for step in range(first)] == [0.0] * first
+    assert course.share(first) == counts[first] / counts[reads].sum()
 
 
 def test_reads_that_feed_products_are_those_of_tiles_where_there_are_tiles():

@@ -7,8 +7,9 @@ import pytest
 from recordings import RUNGS, SIZES, own, rung
 
 from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.fed import Fed
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.provenance import Fed, Provenance
+from gemmviz.trace.provenance import Provenance
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.timeline import build
 from gemmviz.trace.traffic import measure

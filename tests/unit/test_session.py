@@ -290,6 +290,13 @@ def test_a_text_that_is_no_kernel_is_kept_and_the_kernel_before_stays(session):
     assert session.fault is None and not session.all_unsaved()
 
 
+def test_a_text_without_its_front_matter_is_said_how_to_mend_and_names_no_file_that_is_not_there(session):
+    session.edit("x" + session.text)
+    said = str(session.fault)
+    assert said.startswith("30_gputiled.cu: no front matter") and "F6" in said
+    assert "~edited" not in said and "describe" not in said
+
+
 def test_a_broken_kernel_is_mended_into_what_was_edited_before(session):
     edit(session, "float sum = 0;", "float sum = 1;")
     edited = session.text

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gemmviz.language import tr
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.touches import C, Touches, groups
 from gemmviz.trace.hazards.wording import cell, element_name, who
@@ -21,10 +22,17 @@ def coverage(recording: Recording, t: Touches, raced: bool) -> Iterator[Finding]
     missing = np.flatnonzero(~written)
     if len(missing) and recording.scope is None:  # the other blocks would write the rest
         row, column = cell(recording.arrays[C], int(missing[0]))
-        text = f"{len(missing):,} of {len(written):,} elements of C are never written, the first is C[{row}, {column}]"
         sites = log.site[t.row[all_writes]]
         line = recording.sites[int(np.bincount(sites).argmax())].line if len(sites) else _head(recording)
-        text += f"; line {line} writes the others" if len(sites) and line else ""
+        said = {"count": f"{len(missing):,}", "all": f"{len(written):,}", "first": f"C[{row}, {column}]"}
+        if len(sites) and line:
+            text = tr(
+                "{count} of {all} elements of C are never written, the first is {first}; line {line} writes the others",
+                line=line,
+                **said,
+            )
+        else:
+            text = tr("{count} of {all} elements of C are never written, the first is {first}", **said)
         yield Finding("element of C never written", line, text, len(missing), array="C")
     rows = np.flatnonzero(in_c)
     first, last = groups((t.slot[rows],))
@@ -32,7 +40,12 @@ def coverage(recording: Recording, t: Touches, raced: bool) -> Iterator[Finding]
     if both.any() and not raced:
         one, other = int(t.row[rows[first[both][0]]]), int(t.row[rows[last[both][0]]])
         line = recording.sites[int(log.site[one])].line
-        text = f"{element_name(recording, one)} is written by {who(recording, one)} and by {who(recording, other)}"
+        text = tr(
+            "{element} is written by {one} and by {other}",
+            element=element_name(recording, one),
+            one=who(recording, one),
+            other=who(recording, other),
+        )
         other_line = recording.sites[int(log.site[other])].line
         yield Finding("element of C written by two threads", line, text, int(both.sum()), other_line, "C")
 

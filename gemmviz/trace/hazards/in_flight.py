@@ -8,10 +8,31 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gemmviz.language import mark, tr
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.touches import Ints, Touches
 from gemmviz.trace.hazards.wording import array_name, element_name, who
 from gemmviz.trace.recording import WARP, Recording
+
+# By (whether the same thread meets its own copy, whether it writes).
+_EARLY = {
+    (False, False): mark(
+        "{thread} copies to {element} in line {line}, and {other} reads {other_element} in line {other_line} "
+        "before the copy is waited for"
+    ),
+    (False, True): mark(
+        "{thread} copies to {element} in line {line}, and {other} writes {other_element} in line {other_line} "
+        "before the copy is waited for"
+    ),
+    (True, False): mark(
+        "{thread} copies to {element} in line {line}, and it reads {other_element} in line {other_line} "
+        "before the copy is waited for"
+    ),
+    (True, True): mark(
+        "{thread} copies to {element} in line {line}, and it writes {other_element} in line {other_line} "
+        "before the copy is waited for"
+    ),
+}
 
 
 def in_flight(recording: Recording, t: Touches) -> Iterator[Finding]:
@@ -54,10 +75,13 @@ def _per_lines(recording: Recording, written: Ints, row: Ints, found: np.ndarray
     for at, count in zip(example, counts, strict=True):
         w, o = int(written[at]), int(row[at])
         copy, here = int(line[log.site[w]]), int(line[log.site[o]])
-        verb = "writes" if log.write[o] else "reads"
-        other = "it" if log.thread[o] == log.thread[w] else who(recording, o)
-        text = (
-            f"{who(recording, w)} copies to {element_name(recording, w)} in line {copy}, and {other} {verb} "
-            f"{element_name(recording, o)} in line {here} before the copy is waited for"
+        text = tr(
+            _EARLY[bool(log.thread[o] == log.thread[w]), bool(log.write[o])],
+            thread=who(recording, w),
+            element=element_name(recording, w),
+            line=copy,
+            other=who(recording, o),
+            other_element=element_name(recording, o),
+            other_line=here,
         )
         yield Finding("race", copy, text, int(count), here, array_name(recording, w))

@@ -9,15 +9,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.language import mark, tr
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.origins import Items, origins
 from gemmviz.trace.hazards.touches import C, Flags, Ints
 from gemmviz.trace.hazards.wording import element_name, who
 from gemmviz.trace.recording import Recording
 
-_IRREGULAR = ", unlike the rest of its "
 _ENOUGH = 300_000  # accesses that are followed, or those of one block
 _MOST = 4_000_000  # pairs of (row or column of C, k) that are counted
+# By (matrix, whether the element is used at all).
+_UNEVEN = {
+    (0, False): mark("{thread} never uses {operand} for {element}, unlike the rest of its row{through}"),
+    (1, False): mark("{thread} never uses {operand} for {element}, unlike the rest of its column{through}"),
+    (0, True): mark("{thread} uses {operand} {times} times for {element}, unlike the rest of its row{through}"),
+    (1, True): mark("{thread} uses {operand} {times} times for {element}, unlike the rest of its column{through}"),
+}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why C is wrong; ``uneven``: an operand is left out, or used more often than its neighbours."""
+
+    finding: Finding
+    uneven: bool
 
 
 @dataclass(frozen=True)
@@ -50,10 +65,11 @@ def wrong_operands(recording: Recording) -> list[Finding]:
     for matrix in (0, 1):
         sure = ~np.isin(owners, _unsure(items, unit, matrix))
         found.append(next(_reasons(recording, uses, matrix, cells[sure], owners[sure]), None))
-    reasons = [finding for finding in found if finding is not None]
+    reasons = [reason for reason in found if reason is not None]
+    findings = [reason.finding for reason in reasons]
     # What a loop leaves out it leaves out of A and of B: one mistake.
-    same = len(reasons) == 2 and reasons[0].line == reasons[1].line and all(_IRREGULAR in f.text for f in reasons)
-    return reasons[:1] if same else reasons
+    same = len(findings) == 2 and findings[0].line == findings[1].line and all(reason.uneven for reason in reasons)
+    return findings[:1] if same else findings
 
 
 def wrong_elements(recording: Recording) -> Flags:
@@ -145,7 +161,7 @@ def _unsure(items: Items, unit: Ints, matrix: int) -> Ints:
     return units
 
 
-def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners: Ints) -> Iterator[Finding]:
+def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners: Ints) -> Iterator[Reason]:
     """Yield what is wrong with the uses of A (0) or B (1): foreign ones, then left out, then too frequent ones."""
     if not len(cells):
         return
@@ -160,7 +176,7 @@ def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners:
     # An owner may own right elements as well as wrong ones: only what belongs to none of them is foreign.
     foreign = mine[~owned & ~_belongs_to_right(recording, uses, mine, matrix)]
     if len(foreign):
-        yield _foreign(recording, uses, foreign, cells, owners)
+        yield Reason(_foreign(recording, uses, foreign, cells, owners), False)
     if len(pairs) * recording.k > _MOST or not owned.any():
         return
     inside = mine[owned]
@@ -172,9 +188,8 @@ def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners:
         if len(pair):
             near = inside[place[owned] == pair[0]]
             near = near if len(near) else mine  # nobody uses any of that row or column
-            yield _uneven(
-                recording, uses, near, matrix, int(cells[example[pair[0]]]), int(k[0]), count[pair[0], k[0]], len(pair)
-            )
+            cell, times = int(cells[example[pair[0]]]), int(count[pair[0], k[0]])
+            yield Reason(_uneven(recording, uses, near, matrix, cell, int(k[0]), times), True)
 
 
 def _belongs_to_right(recording: Recording, uses: Uses, mine: Ints, matrix: int) -> Flags:
@@ -197,31 +212,42 @@ def _belongs_to_right(recording: Recording, uses: Uses, mine: Ints, matrix: int)
 def _foreign(recording: Recording, uses: Uses, foreign: Ints, cells: Ints, owners: Ints) -> Finding:
     use = int(foreign[0])
     cell = int(cells[np.flatnonzero(owners == uses.unit[use])[0]])
-    line, other, via = _lines(recording, uses, use)
-    text = (
-        f"{who(recording, int(uses.row[use]))} uses {_operand(uses, use)} for {_c(recording, cell)}{via}: "
-        f"{_needs(recording, cell)}"
+    line, other, through = _lines(recording, uses, use)
+    row, column = recording.arrays[C].cells(np.array([cell]))
+    text = tr(
+        "{thread} uses {operand} for {element}{through}: it needs row {row} of A and column {column} of B",
+        thread=who(recording, int(uses.row[use])),
+        operand=_operand(uses, use),
+        element=_c(recording, cell),
+        through=through,
+        row=row[0],
+        column=column[0],
     )
     return Finding("wrong result", line, text, recording.wrong, other, "AB"[uses.matrix[use]])
 
 
-def _uneven(
-    recording: Recording, uses: Uses, near: Ints, matrix: int, cell: int, k: int, times: int, count: int
-) -> Finding:
+def _uneven(recording: Recording, uses: Uses, near: Ints, matrix: int, cell: int, k: int, times: int) -> Finding:
     """Report an element that is used too often or not at all; `near` are uses of its row or column."""
     use = int(near[np.argmin(np.abs(uses.k[near] - k))])
-    line, other, via = _lines(recording, uses, use)
+    line, other, through = _lines(recording, uses, use)
     row, column = recording.arrays[C].cells(np.array([cell]))
     name = f"A[{row[0]}, {k}]" if matrix == 0 else f"B[{k}, {column[0]}]"
-    rest = "row" if matrix == 0 else "column"
-    owner = who(recording, int(uses.row[use]))
-    what = f"never uses {name}" if not times else f"uses {name} {times} times"
-    text = f"{owner} {what} for {_c(recording, cell)}{_IRREGULAR}{rest}{via}"
+    text = tr(
+        _UNEVEN[matrix, times > 0],
+        thread=who(recording, int(uses.row[use])),
+        operand=name,
+        times=times,
+        element=_c(recording, cell),
+        through=through,
+    )
     return Finding("wrong result", line, text, recording.wrong, other, "AB"[matrix])
 
 
 def _lines(recording: Recording, uses: Uses, use: int) -> tuple[int, int, str]:
-    """Return the line of a use, the line that filled the shared copy it came from (or 0), and how to say so."""
+    """Return the line of a use, the line that filled the shared copy it came from (or 0), and how to say so.
+
+    What is said stands in brackets behind a space, or is nothing.
+    """
     line = [s.line for s in recording.sites]
     site = recording.accesses.site
     here, fill = line[int(site[uses.row[use]])], int(uses.fill[use])
@@ -229,8 +255,17 @@ def _lines(recording: Recording, uses: Uses, use: int) -> tuple[int, int, str]:
         return here, 0, ""
     there = line[int(site[fill])]
     load = line[int(site[uses.load[use]])]
-    of = "" if load == there else f" with what line {load} read"
-    return here, there, f" (it reads {element_name(recording, int(uses.row[use]))}, which line {there} filled{of})"
+    element = element_name(recording, int(uses.row[use]))
+    if load == there:
+        said = tr("(it reads {element}, which line {line} filled)", element=element, line=there)
+    else:
+        said = tr(
+            "(it reads {element}, which line {line} filled with what line {load} read)",
+            element=element,
+            line=there,
+            load=load,
+        )
+    return here, there, f" {said}"
 
 
 def _operand(uses: Uses, use: int) -> str:
@@ -241,8 +276,3 @@ def _operand(uses: Uses, use: int) -> str:
 def _c(recording: Recording, cell: int) -> str:
     row, column = recording.arrays[C].cells(np.array([cell]))
     return f"C[{row[0]}, {column[0]}]"
-
-
-def _needs(recording: Recording, cell: int) -> str:
-    row, column = recording.arrays[C].cells(np.array([cell]))
-    return f"it needs row {row[0]} of A and column {column[0]} of B"

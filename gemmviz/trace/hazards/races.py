@@ -6,13 +6,68 @@ blocks. Source of the rules: CUDA C++ Programming Guide, "Synchronization Functi
 """
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
+from gemmviz.language import mark, tr
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.touches import Flags, Ints, Touches, groups
 from gemmviz.trace.hazards.wording import array_name, element_name, who
 from gemmviz.trace.recording import WARP, Recording
+
+Order = Literal["unknown", "same step", "writer is ahead", "other is ahead"]
+# By (in which step of the loop the two are, whether the other one writes, too).
+_RACE: dict[tuple[Order, bool], str] = {
+    ("unknown", False): mark(
+        "{writer} writes {element} in line {line} while {other} reads it in line {other_line}: {why}"
+    ),
+    ("unknown", True): mark(
+        "{writer} writes {element} in line {line} while {other} writes it in line {other_line}: {why}"
+    ),
+    ("same step", False): mark(
+        "{writer} writes {element} in line {line} while {other} reads it in line {other_line} {when}: {why}"
+    ),
+    ("same step", True): mark(
+        "{writer} writes {element} in line {line} while {other} writes it in line {other_line} {when}: {why}"
+    ),
+    ("writer is ahead", False): mark(
+        "{writer} writes {element} in line {line}, {when}, while {other} reads it in line "
+        "{other_line}, still in this one: {why}"
+    ),
+    ("writer is ahead", True): mark(
+        "{writer} writes {element} in line {line}, {when}, while {other} writes it in line "
+        "{other_line}, still in this one: {why}"
+    ),
+    ("other is ahead", False): mark(
+        "{writer} writes {element} in line {line} while {other} reads it in line {other_line}, {when}: {why}"
+    ),
+    ("other is ahead", True): mark(
+        "{writer} writes {element} in line {line} while {other} writes it in line {other_line}, {when}: {why}"
+    ),
+}
+# By (in which step the one of which it is said is, whether a step of the loop is one tile's).
+_WHEN: dict[tuple[Order, bool], str] = {
+    ("same step", False): mark("in the same step"),
+    ("same step", True): mark("in the same tile step"),
+    ("writer is ahead", False): mark("already in the next step"),
+    ("writer is ahead", True): mark("already in the next tile step"),
+    ("other is ahead", False): mark("already in the next step"),
+    ("other is ahead", True): mark("already in the next tile step"),
+}
+# By whether both are in one warp, where __syncwarp() would do as well.
+_BETWEEN_TWO = {
+    False: mark("no barrier between the two"),
+    True: mark("no barrier and no __syncwarp() between the two"),
+}
+_BETWEEN_LINES = {
+    False: mark("no barrier between line {first} and line {second}"),
+    True: mark("no barrier and no __syncwarp() between line {first} and line {second}"),
+}
+_ROUND_THE_LOOP = {
+    False: mark("no barrier between line {first} and line {second} of the next one"),
+    True: mark("no barrier and no __syncwarp() between line {first} and line {second} of the next one"),
+}
 
 
 def races(recording: Recording, t: Touches) -> Iterator[Finding]:
@@ -58,37 +113,41 @@ def _per_lines(recording: Recording, writers: Ints, others: Ints) -> Iterator[Fi
     _, example, counts = np.unique(keys.astype(np.int64), axis=0, return_index=True, return_counts=True)
     for at, count in zip(example, counts, strict=True):
         w, o = int(writers[at]), int(others[at])
-        mine, other, missing = _disorder(recording, w, o, line)
-        verb = "writes" if log.write[o] else "reads"
-        text = (
-            f"{who(recording, w)} writes {element_name(recording, w)} in line {line[log.site[w]]}{mine} while "
-            f"{who(recording, o)} {verb} it in line {line[log.site[o]]}{other}: {missing}"
+        order, missing = _disorder(recording, w, o, line)
+        in_shared = recording.arrays[int(log.array[w])].space == "shared"
+        text = tr(
+            _RACE[order, bool(log.write[o])],
+            writer=who(recording, w),
+            element=element_name(recording, w),
+            line=line[log.site[w]],
+            other=who(recording, o),
+            other_line=line[log.site[o]],
+            when=tr(_WHEN[order, in_shared]) if order != "unknown" else "",
+            why=missing,
         )
         yield Finding(
             "race", int(line[log.site[w]]), text, int(count), int(line[log.site[o]]), array_name(recording, w)
         )
 
 
-def _disorder(recording: Recording, writer: int, other: int, line: Ints) -> tuple[str, str, str]:
-    """Say in which step a write and the other access of a race are, and where what puts them in order is missing.
+def _disorder(recording: Recording, writer: int, other: int, line: Ints) -> tuple[Order, str]:
+    """Tell in which step a write and the other access of a race are, and say where what orders them is missing.
 
     Which of both comes first is told by a thread that makes both in this phase: without the barrier after the use of a
     tile it reads the old tile and goes on to write the next one; without the barrier before, it writes and then reads.
     """
     log = recording.accesses
     if recording.backend == "c":
-        return "", "", "nothing puts the two in order"
+        return "unknown", tr("nothing puts the two in order")
     if log.block[writer] != log.block[other]:
-        return "", "", "nothing puts two blocks in order"
+        return "unknown", tr("nothing puts two blocks in order")
     if _arrives_late(recording, writer, other, line):
-        return "", "", "the copy was not waited for before the barrier"
-    in_warp = log.thread[writer] // WARP == log.thread[other] // WARP
-    missing = "no barrier and no __syncwarp()" if in_warp else "no barrier"
+        return "unknown", tr("the copy was not waited for before the barrier")
+    in_warp = bool(log.thread[writer] // WARP == log.thread[other] // WARP)
     here, there = int(line[log.site[writer]]), int(line[log.site[other]])
     if here == there or not (here and there):
-        return "", "", f"{missing} between the two"
+        return "unknown", tr(_BETWEEN_TWO[in_warp])
 
-    step = "tile step" if recording.arrays[int(log.array[writer])].space == "shared" else "step"
     alike = (log.block == log.block[writer]) & (log.array == log.array[writer])
     for thread in (log.thread[writer], log.thread[other]):
         rows = np.flatnonzero(alike & (log.thread == thread))
@@ -101,14 +160,12 @@ def _disorder(recording: Recording, writer: int, other: int, line: Ints) -> tupl
         first, second = (here, there) if write_first else (there, here)
         earlier = (others if write_first else writes)[0] < min(now[0][0], now[1][0])
         if earlier and second < first:  # the way from the first line to the second one leads back to the loop's begin
-            ahead, place = (
-                f", already in the next {step},",
-                f"{missing} between line {first} and line {second} of the next one",
-            )
-            return ("", ahead.rstrip(","), place) if write_first else (ahead, ", still in this one", place)
+            place = tr(_ROUND_THE_LOOP[in_warp], first=first, second=second)
+            return "other is ahead" if write_first else "writer is ahead", place
         looped = len(np.unique(log.phase[writes])) > 1
-        return "", f" in the same {step}" if looped else "", f"{missing} between line {first} and line {second}"
-    return "", "", f"{missing} between line {min(here, there)} and line {max(here, there)}"
+        place = tr(_BETWEEN_LINES[in_warp], first=first, second=second)
+        return "same step" if looped else "unknown", place
+    return "unknown", tr(_BETWEEN_LINES[in_warp], first=min(here, there), second=max(here, there))
 
 
 def _arrives_late(recording: Recording, writer: int, other: int, line: Ints) -> bool:

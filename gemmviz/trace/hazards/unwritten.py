@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gemmviz.language import tr
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.touches import C, Touches
 from gemmviz.trace.hazards.wording import array_name, element_name, who
@@ -37,12 +38,26 @@ def unwritten_reads(recording: Recording, t: Touches, c_is_input: bool) -> Itera
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
     keys = np.stack([log.array[rows], line[log.site[rows]]], axis=1).astype(np.int64)
     _, example, counts = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    writer = writer[unwritten]
     for at, count in zip(example, counts, strict=True):
-        r = int(rows[at])
-        filler = _writing_line(recording, t, r)
-        text = f"{who(recording, r)} reads {element_name(recording, r)}, which nobody has written yet"
+        r, comes_later = int(rows[at]), bool(phase[unwritten][at] != never)
+        filler = int(line[log.site[writer[at]]]) if comes_later else _writing_line(recording, t, r)
         here = int(line[log.site[r]])
-        text += f"; line {filler} writes other elements" if filler not in (0, here) else ""
+        said = {"thread": who(recording, r), "element": element_name(recording, r)}
+        if filler in (0, here):
+            text = tr("{thread} reads {element}, which nobody has written yet", **said)
+        elif comes_later:
+            text = tr(
+                "{thread} reads {element}, which nobody has written yet; line {line} writes it only later",
+                line=filler,
+                **said,
+            )
+        else:
+            text = tr(
+                "{thread} reads {element}, which nobody has written yet; line {line} writes other elements",
+                line=filler,
+                **said,
+            )
         yield Finding("read of memory nobody wrote", here, text, int(count), filler, array_name(recording, r))
 
 

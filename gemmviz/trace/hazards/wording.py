@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from gemmviz.language import tr
 from gemmviz.trace.recording import Array, Recording
 
 
@@ -34,5 +35,7 @@ def who(recording: Recording, row: int) -> str:
     log = recording.accesses
     block, thread = int(log.block[row]), int(log.thread[row])
     if recording.backend == "c":
-        return f"thread {thread}" if recording.threads > 1 else "the loop"
-    return f"thread {recording.thread_index(thread)} of block {recording.block_index(block)}"
+        return tr("thread {thread}", thread=thread) if recording.threads > 1 else tr("the loop")
+    return tr(
+        "thread {thread} of block {block}", thread=recording.thread_index(thread), block=recording.block_index(block)
+    )

@@ -2,12 +2,16 @@
 
 import numpy as np
 
+from gemmviz.language import mark, tr
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.operands import last_uses, wrong_elements, wrong_operands
 from gemmviz.trace.hazards.touches import C
 from gemmviz.trace.recording import Recording
 
 _TRIED = 64  # wrong elements that decide which products are in the sum
+_NONE_IN = mark("{what}: none of the products is in them")
+_ONE_IN = mark("{what}: the product for k = {first} alone is in them")
+_SOME_IN = mark("{what}: the products for k = {first} to {last} alone are in them")
 
 
 def wrong_result(recording: Recording) -> list[Finding]:
@@ -32,28 +36,34 @@ def _wrong_sum(recording: Recording) -> Finding:
     store = line[int(site[mine[-1]])] if len(mine) else 0
     uses = last_uses(recording)
     use = line[int(site[uses[-1]])] if len(uses) else 0
-    text = (
-        f"C[{row}, {column}] is {recording.c[row, column]:g} and should be {expected[row, column]:g}"
-        f"{f', as line {store} stores it' if store else ''}; {recording.wrong:,} elements of C are not A x B"
-        f"{_part(recording)}"
-    )
-    return Finding("wrong result", store, text, recording.wrong, use if use != store else 0, "C")
+    said = {
+        "element": f"C[{row}, {column}]",
+        "value": f"{recording.c[row, column]:g}",
+        "right": f"{expected[row, column]:g}",
+        "count": f"{recording.wrong:,}",
+    }
+    if store:
+        text = tr(
+            "{element} is {value} and should be {right}, as line {line} stores it; {count} elements of C are not A x B",
+            line=store,
+            **said,
+        )
+    else:
+        text = tr("{element} is {value} and should be {right}; {count} elements of C are not A x B", **said)
+    return Finding("wrong result", store, _with_part(recording, text), recording.wrong, use if use != store else 0, "C")
 
 
-def _part(recording: Recording) -> str:
-    """Say which products the wrong elements do hold, when these are the same stretch for all."""
+def _with_part(recording: Recording, text: str) -> str:
+    """Add which products the wrong elements do hold, when these are the same stretch for all."""
     wrong = np.argwhere(wrong_elements(recording))[:_TRIED]
     got = recording.c[wrong[:, 0], wrong[:, 1]]
     if not np.isfinite(got).all() or recording.k > 1024:
-        return ""
+        return text
     products = recording.a[wrong[:, 0]] * recording.b[:, wrong[:, 1]].T
     sums = np.concatenate([np.zeros((len(wrong), 1)), np.cumsum(products, axis=1)], axis=1)
     for length in range(recording.k):
         for first in range(recording.k - length, -1, -1):
             if (sums[:, first + length] - sums[:, first] == got).all():
-                if not length:
-                    return ": none of the products is in them"
-                last = first + length - 1
-                which = f"the product for k = {first}" if length == 1 else f"the products for k = {first} to {last}"
-                return f": {which} alone {'is' if length == 1 else 'are'} in them"
-    return ""
+                held = _NONE_IN if not length else _ONE_IN if length == 1 else _SOME_IN
+                return tr(held, what=text, first=first, last=first + length - 1)
+    return text

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.session import Session
@@ -12,6 +12,7 @@ from gemmviz.ui.style import scaled
 from gemmviz.ui.theme import THEMES, Theme
 
 _AXIS_HEIGHT, _SMALL_PT = 38, 8.5
+_LEAST_WIDTH = 200  # pixels, at a scale of type of 1
 _ARROWS = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -32,6 +33,17 @@ class Table:
     rows: list[tuple[object, ...]]
 
 
+class _BottomAxis(pg.AxisItem):
+    """An axis whose title ends within it: pyqtgraph moves it down by 5 pixels, more than its margin."""
+
+    def resizeEvent(self, event: object = None) -> None:
+        """Put the title at the lower end."""
+        super().resizeEvent(event)
+        if self.label is not None:
+            margin = self.label.document().documentMargin()
+            self.label.setY(int(self.size().height() - self.label.boundingRect().height() + margin - 1))
+
+
 class Plot(pg.PlotWidget):
     """A plot without pyqtgraph's own menu, dragging and buttons."""
 
@@ -43,7 +55,7 @@ class Plot(pg.PlotWidget):
     """An arrow key: (right, down) as -1, 0 or 1."""
 
     def __init__(self, name: str) -> None:
-        super().__init__()
+        super().__init__(axisItems={"bottom": _BottomAxis("bottom")})
         self.setMenuEnabled(False)
         self.hideButtons()
         self.setMouseEnabled(x=False, y=False)
@@ -53,6 +65,11 @@ class Plot(pg.PlotWidget):
         self.setMinimumSize(60, 40)
         # By itself the axis leaves as much room as a second row of ticks would take.
         self.getAxis("bottom").setHeight(_AXIS_HEIGHT)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Draw for the part within the frame: by itself pyqtgraph draws for all, and right and bottom are cut."""
+        super().resizeEvent(event)
+        pg.GraphicsView.setRange(self, QRectF(self.viewport().rect()), padding=0, disableAutoPixel=False)
 
     def place(self, event: QMouseEvent) -> QPointF:
         """Return where an event of the mouse is, in the plot's coordinates."""
@@ -138,6 +155,11 @@ class Chart(QWidget):
     def table(self) -> Table:
         """Return the figures that are drawn."""
         raise NotImplementedError
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for little width: what stands beside the plot gives way, but only once the chart has been narrow."""
+        least = super().minimumSizeHint()
+        return QSize(min(least.width(), round(scaled(_LEAST_WIDTH))), least.height())
 
     def picture_size(self) -> QSize:
         """Return the least size of a picture that shows all of the chart."""

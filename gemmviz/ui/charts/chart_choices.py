@@ -5,7 +5,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import CHOICE
-from gemmviz.ui.figure_text import short_size
+from gemmviz.ui.figure_text import origin_name, short_size
+from gemmviz.ui.mirrors import mirror
 from gemmviz.ui.style import letters_wide
 
 _BOX_LETTERS = 10
@@ -74,6 +75,7 @@ class ReferenceBox(QCheckBox):
         super().__init__(tr("references"))
         self._session = session
         self.setAccessibleName(tr("Show references measured elsewhere"))
+        mirror(self)
         self.clicked.connect(session.want_references)
         for signal in (session.referenced, session.device_changed):
             signal.connect(self._show)
@@ -105,7 +107,7 @@ class SourceLegend(QLabel):
         """
         device = self._session.device or tr("this machine")
         here = tr("measured here") if brief else tr("measured here: {device}", device=device)
-        texts = [(hollow, origin) if origin else (solid, here) for origin in dict.fromkeys(origins)]
+        texts = [(hollow, origin_name(origin)) if origin else (solid, here) for origin in dict.fromkeys(origins)]
         # A line never ends between a mark and its text.
         parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in texts] + list(more)
         self.setText("    ".join(parts))

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator
 
 from gemmviz.language import tr
+from gemmviz.ui.figure_text import origin_name
 from gemmviz.ui.theme import Theme
 
 SYMBOLS = ("o", "s", "t", "d", "+", "x", "star")
@@ -102,7 +103,7 @@ class CurveList(QTreeWidget):
         item.setText(0, f"{entry.text} ○" if origin else entry.text)
         item.setIcon(0, _icon(entry.look))
         item.setData(0, _KEY, (entry.key, entry.group))
-        item.setToolTip(0, f"{name}, {origin or tr('measured here')}")
+        item.setToolTip(0, f"{name}, {origin_name(origin) if origin else tr('measured here')}")
         item.setForeground(0, QColor(theme.text))
         item.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable)
         item.setCheckState(0, Qt.CheckState.Checked if self._is_checked(entry) else Qt.CheckState.Unchecked)

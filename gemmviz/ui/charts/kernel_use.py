@@ -7,7 +7,7 @@ from gemmviz.bench.occupancy import Use
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.figure_text import shown_name
+from gemmviz.ui.figure_text import origin_name, shown_name
 
 # A register count that most kernels come near; said to be assumed wherever it is used.
 _ASSUMED_REGISTERS = 32
@@ -43,7 +43,8 @@ def kernel_use(session: Session) -> tuple[Use, str]:
     shown = session.shown(kernel.name)
     row = shown.row if shown else {}
     if row.get("block") and row.get("regs") and row.get("smem") is not None:
-        said = tr("{kernel} as compiled ({where})", kernel=row["label"], where=shown.origin or tr("here"))
+        where = origin_name(shown.origin) if shown.origin else tr("here")
+        said = tr("{kernel} as compiled ({where})", kernel=row["label"], where=where)
         return Use(prod(row["block"]), row["regs"], row["smem"]), said
     recording = session.playable.recording if session.playable else None
     if recording is not None and recording.sha256 == kernel.sha256:

@@ -272,11 +272,11 @@ class RooflinePanel(Chart):
         """Return all that is known of a rung's place, a line for each kind of thing."""
         row, place, device = placed.shown.row, placed.place, self.device.facts
         size = size_text((row["M"], row["N"], row["K"]))
+        where = origin_text(placed.shown, self.session)
         if place.gflops:
-            where = origin_text(placed.shown, self.session)
             what = tr("{gflops} GFLOPS, {origin}", gflops=gflops_text(place.gflops), origin=where)
         else:
-            what = "; ".join(part for part in (placed.shown.origin, _allowed(placed)) if part)
+            what = "; ".join(part for part in (where if placed.shown.origin else "", _allowed(placed)) if part)
         lines = [tr("{kernel} at {size}: {what}", kernel=row["label"], size=size, what=what)]
         if place.from_global is not None:
             said = tr(

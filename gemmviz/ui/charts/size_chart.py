@@ -16,7 +16,7 @@ from gemmviz.session import Session
 from gemmviz.ui.charts.chart import Chart, Table
 from gemmviz.ui.charts.chart_choices import PlaceBox, ReferenceBox, SourceLegend
 from gemmviz.ui.charts.curve_list import SYMBOLS, CurveList, Entry
-from gemmviz.ui.figure_text import details, rung_text, shown_name
+from gemmviz.ui.figure_text import details, origin_name, rung_text, shown_name
 
 _LIST_FROM = 640
 _NEAR_PX = 24.0
@@ -247,7 +247,7 @@ class SizeChart(Chart):
         row = curve.rows[which[1]]
         x, y = self._places(curve)
         device = self.session.device or tr("this machine")
-        origin = curve.origin or tr("measured here, {device}", device=device)
+        origin = origin_name(curve.origin) if curve.origin else tr("measured here, {device}", device=device)
         text = "\n".join([f"{curve.name}: {tr(curve.kernel.title)}", origin, f"N = {row['N']}", *details(row)])
         self.plot.tell(text, self.plot.pixel(x[which[1]], y[which[1]]))
 

@@ -1,6 +1,6 @@
 """What stands above the two stages: which rung is which, what is said about the second, and its buttons."""
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
@@ -81,11 +81,20 @@ class Head(QWidget):
             for button in (other, close):
                 button.setObjectName("slim")
                 row.addWidget(button)
-        # Both alike, so that the two stages stand at one height.
-        self.setFixedHeight(round(self.fontMetrics().height() * _LINES))
+        self._keep_height()
         for signal in (session.chosen, session.duel.changed, session.duel.beside.chosen):
             signal.connect(self.refresh)
         self.refresh()
+
+    def _keep_height(self) -> None:
+        """Make both heads as high as each other, so that the two stages stand at one height."""
+        self.setFixedHeight(round(self.fontMetrics().height() * _LINES))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Make room for type of another size."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._keep_height()
 
     def refresh(self) -> None:
         """Show the rung's name, or as much of it as fits."""

@@ -42,7 +42,8 @@ class Race(QWidget):
                 ),
                 tr(
                     "Both have moved the same bytes to and from global memory, whole sectors counted: the one that "
-                    "needs fewer is further on, and finishes first."
+                    "needs fewer is further on, and finishes first. Of a CPU, which has no sectors, those count that "
+                    "it asks for."
                 ),
             )
         ):

@@ -21,19 +21,21 @@ class Room(QObject):
         Whose actions about the source bring it back.
     duel
         Whether there is a rung beside.
+    upper
+        The splitter of the stages. Its last widget, the source, is put away in a narrow window.
     lower
         The splitter below the stages. Its first widget is the race; the last one, the counters, stays.
-    source
-        The side of the page of the stage that is put away in a narrow window.
     pages
         The pages of the window.
     """
 
-    def __init__(self, window: QWidget, duel: Duel, lower: QSplitter, source: QWidget, pages: Pages) -> None:
+    def __init__(self, window: QWidget, duel: Duel, upper: QSplitter, lower: QSplitter, pages: Pages) -> None:
         super().__init__(window)
-        self._window, self._duel, self._lower, self._source, self._pages = window, duel, lower, source, pages
+        self._window, self._duel, self._upper, self._lower, self._pages = window, duel, upper, lower, pages
+        self._source = source = upper.widget(upper.count() - 1)
         self._on = False
         self._sizes: list[int] = []
+        self._upper_sizes: list[int] = []
         self._source_wanted = False
         for name in _ABOUT_THE_SOURCE:
             action = window.findChild(QAction, name)
@@ -44,6 +46,11 @@ class Room(QObject):
         self._soon.setSingleShot(True)
         self._soon.setInterval(0)
         self._soon.timeout.connect(self._fit)
+        # What is shown for the first time asks for more than it needs until it has been laid out.
+        self._again = QTimer(self)
+        self._again.setSingleShot(True)
+        self._again.setInterval(0)
+        self._again.timeout.connect(self._put_back)
         for widget in (window, source):
             widget.installEventFilter(self)
         duel.changed.connect(self.refresh)
@@ -57,14 +64,24 @@ class Room(QObject):
             return
         last = lower.count() - 1
         if on:
-            self._sizes, self._source_wanted = lower.sizes(), False
+            self._sizes, self._upper_sizes, self._source_wanted = lower.sizes(), self._upper.sizes(), False
         for place in range(last):
             lower.widget(place).setVisible(on == (place == 0))
         lower.setSizes([sum(self._sizes[:last]), *[0] * (last - 1), self._sizes[last]] if on else self._sizes)
         if self._on and self._pages.name() == "stage":
             self._source.show()
+            self._upper.setSizes(self._upper_sizes)
         self._on = on
         self._fit()
+        if not on:
+            self._again.start()
+
+    def adopt(self, other: "Room") -> None:
+        """Go back, after the duel, to the sizes that another window had before it: this one is built during it."""
+        if self._on and other._on:
+            self._sizes, self._upper_sizes = other._sizes, other._upper_sizes
+            self._source_wanted = other._source_wanted
+            self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Look again when the window has another width or size of type, or when the source is shown."""
@@ -72,6 +89,10 @@ class Room(QObject):
         if self._on and event.type() in seen:
             self._soon.start()
         return False
+
+    def _put_back(self) -> None:
+        if not self._on:
+            self._lower.setSizes(self._sizes)
 
     def _fit(self) -> None:
         if self._on and self._pages.name() == "stage":

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
@@ -22,7 +23,7 @@ from gemmviz.ui.application import application
 from gemmviz.ui.export.films import FILMS, fitting, kind_of, moments, open_writer, samples
 from gemmviz.ui.export.frames import Frames, Look, draw_svg, pixels
 from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.worker import playable_of
+from gemmviz.ui.worker import playable_of, report_of
 
 _DEFAULT_SHARE = 0.4
 
@@ -167,9 +168,13 @@ class _WindowFrames:
         controller = Controller(session, Engine)
         controller.auto = False
         self._window = window = Window(session, controller)
+        # Corner widgets and tabs take their places when the window is shown: nobody sees it.
+        window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         window.resize(*picture.look.size)
         window.make_charts()
+        window.show()
         session.show(playable)
+        session.found.record(recording.text, report_of(picture.reply, playable))
 
     def image(self, moment: Moment) -> QImage:
         session = self._session

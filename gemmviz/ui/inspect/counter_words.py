@@ -13,7 +13,7 @@ from gemmviz.session import Session
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.wavefronts import SECTOR_BYTES
 from gemmviz.ui.charts.kernel_use import default_device, kernel_use
-from gemmviz.ui.figure_text import gflops_text
+from gemmviz.ui.figure_text import gflops_text, origin_name
 from gemmviz.ui.stage.caption import BETWEEN, thousands
 
 # Where counters are called by name: `gemmviz.proving.counted.COUNTERS`.
@@ -56,7 +56,7 @@ def summary(playable: Playable, step: int) -> str:
     if shown:
         named = (f"{tr(_LEVELS[level.name.removesuffix(', moved')])} {level.intensity:.3g}" for level in shown)
         parts.append(tr("FLOP/byte: {figures}", figures=", ".join(named)))
-    used = [f"{a.name} {a.reuse:.3g}×" for a in playable.levels.arrays if a.reuse > 1]
+    used = [f"{a.name} {a.reads_per_element:.3g}×" for a in playable.levels.arrays if a.reads_per_element > 1]
     if used:
         parts.append(tr("reuse: {figures}", figures=", ".join(used)))
     return BETWEEN.join(parts)
@@ -77,13 +77,14 @@ def explanation(playable: Playable) -> str:
     ]
     arrays = [
         tr(
-            "{array}: {asked} bytes asked for, {loaded} loaded, reuse {reuse}",
+            "{array}: {read} bytes read, {loaded} loaded, reuse {reuse}",
             array=a.name,
-            asked=thousands(a.asked_bytes),
+            read=thousands(a.read_bytes),
             loaded=thousands(a.loaded_bytes),
-            reuse=f"{a.reuse:.3g}",
+            reuse=f"{a.reads_per_element:.3g}",
         )
         for a in levels.arrays
+        if a.read_bytes
     ]
     flops = tr(
         "Recorded. Arithmetic intensity: {flops} FLOP (2 M N K) / the bytes that cross a level.",
@@ -98,8 +99,8 @@ def explanation(playable: Playable) -> str:
             ),
             *crossing,
             tr(
-                "Reuse: bytes asked for / bytes loaded. Loaded: in global memory each element once, in shared memory "
-                "what is written to it."
+                "Reuse: bytes read / bytes loaded: how often what was loaded is read. Loaded: in global memory each "
+                "element once, in shared memory what is written to it."
             ),
             *arrays,
         ]
@@ -143,7 +144,7 @@ def timed(session: Session) -> str:
         return ""
     values = {"figure": gflops_text(gflops), "size": f"{shown.row['M']} × {shown.row['N']} × {shown.row['K']}"}
     if shown.origin:
-        return tr("{figure} GFLOPS at {size}: reference, {origin}", origin=shown.origin, **values)
+        return tr("{figure} GFLOPS at {size}: {origin}", origin=origin_name(shown.origin), **values)
     return tr("{figure} GFLOPS at {size}: measured here", **values)
 
 

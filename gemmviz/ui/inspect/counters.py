@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QScrollArea, QTa
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
+from gemmviz.session.words import no_source
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.inspect.counter_words import compared, explanation, occupied, of, proved, summary, timed
 from gemmviz.ui.stage.caption import BETWEEN, thousands
@@ -37,8 +38,9 @@ TIPS = (
 _SPACES = {"global": mark("global"), "shared": mark("shared")}
 _REFRESH_MS = 100
 _KIB_FROM = 10_000
-_POINTS = (9.0, 8.5, 8.0, 7.5)  # sizes of type, the first one that fits
-_PADDING = 7
+# Sizes of type at a scale of 1, the first one that fits; larger type gives way rather than be cut.
+_POINTS, _LEAST_PT = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0), 7.5
+_PADDING, _HEADING_PADDING = 7, 12
 _WIDE, _LEAST_ROWS = 760, 3  # pixels, and rows of the table, that each proved counter is not to take away
 
 
@@ -218,20 +220,27 @@ class Counters(QWidget):
     def _fit_columns(self) -> None:
         """Make each column as wide as its last figures will be, so that nothing moves or is cut while playing."""
         playable = self.session.playable
-        rows = [tuple(map(tr, HEADINGS)), *(table(playable, playable.timeline.steps - 1) if playable else ())]
+        rows = table(playable, playable.timeline.steps - 1) if playable else []
         # Of the panel's own width: the table has its new one only after this. Room is left for its scroll bar.
         room = self.width() - 2 * self.view.frameWidth() - self.view.verticalScrollBar().sizeHint().width() - 2
         font = QFont(self.view.font())
-        for points in _POINTS:
+        heads = [tr(heading) for heading in HEADINGS]
+        for points in [p for p in _POINTS if scaled(p) >= _LEAST_PT]:
             font.setPointSizeF(scaled(points))
             metrics = QFontMetrics(font)
             widths = [
-                max(metrics.horizontalAdvance(line) for row in rows for line in row[column].split("\n")) + _PADDING
+                max(
+                    *(metrics.horizontalAdvance(line) + _HEADING_PADDING for line in heads[column].split("\n")),
+                    *(metrics.horizontalAdvance(row[column]) + _PADDING for row in rows),
+                    0,
+                )
                 for column in range(len(HEADINGS))
             ]
             if sum(widths) <= room:
                 break
-        self.view.setStyleSheet(f"font-size: {scaled(points)}pt;")
+        sheet = f"font-size: {scaled(points)}pt;"
+        if sheet != self.view.styleSheet():  # styling anew takes as long as all the rest
+            self.view.setStyleSheet(sheet)
         self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
         spare = max(room - sum(widths), 0) // len(HEADINGS)
         for column, width in enumerate(widths):
@@ -254,7 +263,9 @@ class Counters(QWidget):
         self.model.refresh(reset=False)
         playable = self.session.playable
         if playable is None:
-            self.totals.setText(tr("Record a kernel to see what it reads and writes."))
+            self.totals.setText(
+                no_source(self.session.kernel) or tr("Record a kernel to see what it reads and writes.")
+            )
             self.totals.setToolTip("")
             return
         said = BETWEEN.join([summary(playable, self.session.step), *self._known])

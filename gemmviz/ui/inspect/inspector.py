@@ -5,7 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QTabWidget
 
 from gemmviz.language import mark, tr
-from gemmviz.session import Session
+from gemmviz.session import Message, Session
 from gemmviz.ui.actions import Action
 from gemmviz.ui.inspect.counters import Counters
 from gemmviz.ui.inspect.origin_panel import OriginPanel
@@ -65,9 +65,12 @@ class Inspector(QTabWidget):
 
     def freeze(self) -> None:
         """Freeze the warp and turn to it, or release it."""
-        self.session.freeze.toggle()
-        if self.session.freeze.on or not self.session.freeze.possible:
+        freeze = self.session.freeze
+        freeze.toggle()
+        if freeze.on:
             self.show_panel("warp")
+        elif not freeze.possible:
+            self.session.tell(Message(freeze.why_not, "info"))
 
     def take_focus(self) -> None:
         """Give the keyboard to what is in sight: the table or the picture, else the tabs."""

@@ -5,12 +5,13 @@ from abc import abstractmethod
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from gemmviz.language import mark, tr
+from gemmviz.trace.fed import Fed, Touches
 from gemmviz.trace.hops import Cell, Hop, Stop, first_after, hop_at, touch_at
+from gemmviz.trace.naming import cell_name
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.provenance import Fed, Touches
 from gemmviz.trace.recording import WARP, Recording
 from gemmviz.ui.inspect.words import block_text, cell_text, short_thread
-from gemmviz.ui.stage.caption import number, thousands
+from gemmviz.ui.stage.caption import BETWEEN, misread_text, number, thousands
 
 _Index = QModelIndex | QPersistentModelIndex
 FED = (
@@ -114,6 +115,9 @@ class FedTable(LazyTable):
     def __init__(self, playable: Playable, fed: Fed, target: Cell) -> None:
         super().__init__(playable, FED, len(fed.use))
         self.fed, self.target = fed, target
+        _, row, column = cell_name(playable.recording, target)
+        self.misread = playable.provenance.misread(fed, row, column).nonzero()[0]
+        """The rows whose value was not read as it was copied."""
 
     def hop(self, row: int) -> Hop:
         """Return the hop of a row."""
@@ -122,9 +126,13 @@ class FedTable(LazyTable):
     def texts(self, row: int) -> tuple[str, ...]:
         """Say where the value was, and when."""
         hop, recording = self.hop(row), self.playable.recording
+        value = f"{cell_text(recording, hop.origin)} = {number(hop.read.value)}"
+        if hop.misread:
+            said = misread_text(hop.use.value, hop.read.value)
+            value = f"{cell_text(recording, hop.origin)}{BETWEEN}✗ {said}"
         return (
             f"{NOW} {hop.k}" if self.is_now(row) else str(hop.k),
-            f"{cell_text(recording, hop.origin)} = {number(hop.read.value)}",
+            value,
             _by(recording, hop.read.thread),
             _at(hop.read),
             cell_text(recording, hop.write.cell) if hop.write else "–",

@@ -6,17 +6,19 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableView
 
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
+from gemmviz.session.words import no_source
 from gemmviz.trace.naming import cell_name
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.wavefronts import BANKS
 from gemmviz.ui.inspect.origin_models import NOW, FedTable, LazyTable, TouchedTable
 from gemmviz.ui.inspect.panel import InspectPanel
 from gemmviz.ui.inspect.words import block_text, cell_text, hop_text
-from gemmviz.ui.stage.caption import BETWEEN, thread_text, wrong_text
+from gemmviz.ui.stage.caption import BETWEEN, fed_text, sums_text, thread_text, wrong_text
 
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _OWN_KEYS = (*_ENTER, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
 _PADDING = 14
+_MOST_MISREAD = 64  # rows that are measured one by one
 _PAGE_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
@@ -71,7 +73,7 @@ class OriginPanel(InspectPanel):
         if playable is None or session.cell is None:
             self.table.hide()
             self.head.setText(
-                tr("Record a kernel (Ctrl+R) to see where its results come from.")
+                no_source(session.kernel) or tr("Record a kernel (Ctrl+R) to see where its results come from.")
                 if playable is None
                 else tr(
                     "Choose a cell on the stage: click it, or press X and Shift+arrows. "
@@ -107,7 +109,10 @@ class OriginPanel(InspectPanel):
         """Make columns as wide as the first and the last rows need: looking at all would make all."""
         metrics, rows = self.table.fontMetrics(), model.rowCount()
         self.table.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
-        tried = [model.texts(row) for row in sorted({0, rows // 2, rows - 1}) if 0 <= row < rows]
+        looked = {0, rows // 2, rows - 1}
+        if isinstance(model, FedTable):
+            looked |= set(model.misread[:_MOST_MISREAD].tolist())  # longer than the others
+        tried = [model.texts(row) for row in sorted(looked) if 0 <= row < rows]
         for column, heading in enumerate(model.headings):
             texts = [*tr(heading).split("\n"), *(texts[column] for texts in tried)]
             if column == 0:
@@ -136,13 +141,29 @@ class OriginPanel(InspectPanel):
                     line=int(writes.lines[-1]),
                 )
             )
-        said.append(trn("{count} value fed it", "{count} values fed it", len(fed.use)))
+        model = FedTable(playable, fed, session.cell)
+        if not len(fed.use):
+            said.append(fed_text(playable, row, column))
+        elif fed.unknown or fed.gives_stored:
+            said.append(trn("{count} value fed it", "{count} values fed it", len(fed.use)))
+        else:
+            said.append(
+                trn(
+                    "{count} value was read for it, but does not give what was stored ({sums})",
+                    "{count} values were read for it, but do not give what was stored ({sums})",
+                    len(fed.use),
+                    sums=sums_text(fed),
+                )
+            )
+        if len(model.misread):
+            lost = len(model.misread)
+            said.append(trn("✗ {count} READ as another value", "✗ {count} READ as other values", lost))
         if fed.by_warp:
             said.append(tr("what its warp read together"))
-        if fed.unknown:
+        if fed.unknown and len(fed.use):
             said.append(tr("some values in shared memory have an unknown origin: ways may be missing"))
         self.head.setText(BETWEEN.join(said))
-        return FedTable(playable, fed, session.cell)
+        return model
 
     def _of_cell(self, playable: Playable) -> TouchedTable:
         session = self.session

@@ -3,7 +3,7 @@
 from time import perf_counter
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gemmviz.session import Session
@@ -11,10 +11,11 @@ from gemmviz.session import Session
 _REFRESH_MS = 100
 # While a large recording plays, no more than this share of the window's time goes into a tab.
 _SHARE = 0.15
+_SMALLEST = 0.78  # of a line's size of type, before its end is left out
 
 
 class OneLine(QLabel):
-    """A line of text that ends with an ellipsis where there is no room; the tip has all of it."""
+    """A line of text, in smaller type or with an ellipsis where there is no room; the tip has all of it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,7 +30,12 @@ class OneLine(QLabel):
         """Draw as much of the text as there is room for."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        font = QFont(self.font())
+        needed = self.fontMetrics().horizontalAdvance(self.text())
+        if needed > self.width():
+            font.setPointSizeF(font.pointSizeF() * max(self.width() / needed, _SMALLEST))
+            painter.setFont(font)
+        text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
         painter.end()
 

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePol
 
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
+from gemmviz.session.words import no_source
 from gemmviz.trace.fragments import Fragment, fragments
 from gemmviz.trace.naming import cell_name
 from gemmviz.trace.playable import Playable
@@ -88,7 +89,8 @@ class ThreadPanel(InspectPanel):
         self.lane.setEnabled(looked.lanes > 1)
         self.lane.blockSignals(False)
         if playable is None or not playable.timeline.steps:
-            self._show_nothing(tr("Record a kernel (Ctrl+R) to see what its threads hold."))
+            said = no_source(session.kernel) or tr("Record a kernel (Ctrl+R) to see what its threads hold.")
+            self._show_nothing(said)
             return
         on_gpu = playable.recording.backend == "cuda"
         known = self._of_thread(playable)
@@ -207,21 +209,29 @@ class ThreadPanel(InspectPanel):
             element = pairs.index(cell)
         row, column = pairs[element]
         name = recording.arrays[2].name
-        said = [
-            tr(
-                "{name}[{row}, {column}]: {done} of {all} products, {sum}",
-                name=name,
-                row=row,
-                column=column,
-                done=int(state.done[element]),
-                all=recording.k,
-                sum=sum_text(state, element),
-            )
-        ]
+        values = {
+            "name": name,
+            "row": row,
+            "column": column,
+            "done": int(state.done[element]),
+            "all": recording.k,
+            "sum": sum_text(state, element),
+        }
+        if known.stored_otherwise(recording)[element]:
+            said = [
+                tr("{name}[{row}, {column}]: what was read for it gives {done} of {all} products, {sum}", **values),
+                tr(
+                    "✗ The thread STORED {stored}, which is not their sum ({total}).",
+                    stored=number(float(recording.c[row, column])),
+                    total=number(float(known.totals[element])),
+                ),
+            ]
+        else:
+            said = [tr("{name}[{row}, {column}]: {done} of {all} products, {sum}", **values)]
         info = recording.arrays[2]
         at = column * info.grid[0] + row if info.column_major else row * info.grid[1] + column
-        held = float(playable.history.values(2, state.step)[at])
-        if held == held:
+        if playable.history.last_write(2, state.step)[at] >= 0:
+            held = float(playable.history.values(2, state.step)[at])
             said.append(
                 tr("{name}[{row}, {column}] in memory: {value}", name=name, row=row, column=column, value=number(held))
             )

@@ -8,6 +8,7 @@ from gemmviz.language import tr
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.thread_state import ThreadState
 from gemmviz.ui.stage.caption import number
+from gemmviz.ui.stage.marks import crossed
 from gemmviz.ui.theme import THEMES, Rgb, Theme, ink, rgb
 
 _LARGEST_CELL, _LEGIBLE = 54.0, 11.0
@@ -76,6 +77,7 @@ class ThreadView(QWidget):
             value = number(float(operands.value[place])) if place >= 0 else ""
             self._cell(painter, QRectF(x1 + j * cell, y0, cell, cell), value, read if place >= 0 else None)
         hue = theme.owner(*playable.recording.block_index(known.block)[:2])
+        otherwise = known.stored_otherwise(playable.recording)
         latest = int(known.step[known.step <= state.step].max(initial=-1))
         fresh = set(known.element[known.step == latest].tolist()) if latest == state.step else set()
         for element, (row, column) in enumerate(zip(known.rows.tolist(), known.columns.tolist(), strict=True)):
@@ -84,6 +86,9 @@ class ThreadView(QWidget):
             box = QRectF(x1 + shown_columns.index(column) * cell, y1 + shown_rows.index(row) * cell, cell, cell)
             begun = bool(state.done[element])
             self._cell(painter, box, number(float(state.sums[element])) if begun else "", hue if begun else None)
+            if begun and otherwise[element]:
+                painter.setPen(QPen(QColor(theme.bad), 2))
+                painter.drawLines(crossed(box))
             if element in fresh:
                 painter.setPen(QPen(QColor(theme.selection), 2))
                 painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -8,6 +8,7 @@ from gemmviz.session import Session
 from gemmviz.ui.inspect.panel import InspectPanel, OneLine
 from gemmviz.ui.inspect.warp_view import WarpView
 from gemmviz.ui.inspect.words import lanes_out, request_cost, request_head, when_text
+from gemmviz.ui.mirrors import mirror
 from gemmviz.ui.stage.caption import BETWEEN
 from gemmviz.ui.theme import THEMES
 
@@ -27,7 +28,7 @@ class WarpPanel(InspectPanel):
         self.before = self._button("‹", tr("Previous warp (,)"), lambda: freeze.next_warp(-1))
         self.after = self._button("›", tr("Next warp (.)"), lambda: freeze.next_warp(1))
         self.frozen = self._button(tr("Freeze"), "", freeze.toggle)
-        self.frozen.setCheckable(True)
+        mirror(self.frozen)
         self.head, self.cost = OneLine(), QLabel()
         self.cost.setWordWrap(True)
         self.cost.setContentsMargins(8, 0, 8, 2)
@@ -52,6 +53,9 @@ class WarpPanel(InspectPanel):
         column.addLayout(row)
         column.addWidget(self.cost)
         column.addWidget(self.scroll, 1)
+        for signal in (freeze.changed, session.recorded):
+            signal.connect(self._mark)
+        self._mark()
 
     def _button(self, title: str, tip: str, act: object) -> QPushButton:
         button = QPushButton(title)
@@ -61,16 +65,20 @@ class WarpPanel(InspectPanel):
         button.clicked.connect(lambda *_: act())
         return button
 
-    def refresh(self) -> None:
-        """Show the warp's request at this step, or its next one."""
-        session = self.session
-        freeze, playable = session.freeze, session.playable
+    def _mark(self) -> None:
+        """Mark the button, in sight or not: it is what a person finds who turns to this tab."""
+        freeze = self.session.freeze
         self.frozen.setEnabled(freeze.possible)
         self.frozen.setChecked(freeze.on)
         self.frozen.setText(tr("Release") if freeze.on else tr("Freeze"))
         tip = tr("Let the warp go (W)") if freeze.on else tr("Stand still and step by this warp's requests (W)")
         self.frozen.setToolTip(tip)
         self.frozen.setAccessibleName(tip)
+
+    def refresh(self) -> None:
+        """Show the warp's request at this step, or its next one."""
+        session = self.session
+        freeze, playable = session.freeze, session.playable
         for button in (self.before, self.after):
             button.setEnabled(session.warps > 1)
         asked = freeze.request()
@@ -82,16 +90,17 @@ class WarpPanel(InspectPanel):
             self.head.say("")
             self.cost.setText(self._why_empty())
         else:
+            missed = bool(playable.outside.most[session.step])
             self.head.say(request_head(playable.recording, asked))
-            said = [request_cost(asked), lanes_out(asked), when_text(asked, session.step)]
+            said = [request_cost(asked), lanes_out(asked), when_text(asked, session.step, missed)]
             self.cost.setText(BETWEEN.join(part for part in said if part))
         self.scroll.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()}")
 
     def _why_empty(self) -> str:
-        if self.session.playable is None:
-            return tr("Record a kernel (Ctrl+R) to see what its warps ask of memory.")
         if not self.session.freeze.possible:
-            return tr("A CPU has no warps: its threads access memory one by one. Choose a CUDA rung.")
+            return self.session.freeze.why_not
         if self.session.predict.on:
             return tr("What this warp asks for next is not told while it is to be predicted.")
+        if self.session.playable.outside.most.any():
+            return tr("This warp of the block makes no request within bounds: choose another one (. and ,).")
         return tr("This warp of the block makes no request: choose another one (. and ,), or another block.")

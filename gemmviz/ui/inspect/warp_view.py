@@ -167,9 +167,10 @@ class WarpView(QWidget):
                     under = grid.box(lane, 2 + row, row)
                     painter.drawText(under, Qt.AlignmentFlag.AlignCenter, str(int(last[active[lane]]) + 1))
             elif lane < WARP - asked.missing:
-                painter.setPen(QPen(QColor(theme.muted), 1, Qt.PenStyle.DashLine))
+                sign = ("✕" if asked.certain else "?") if asked.outside else "–"
+                painter.setPen(QPen(QColor(theme.bad if asked.outside else theme.muted), 1, Qt.PenStyle.DashLine))
                 painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
-                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "–")
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, sign)
             if lane == self._lane:
                 painter.setPen(QPen(QColor(theme.selection), 2))
                 painter.setBrush(Qt.BrushStyle.NoBrush)

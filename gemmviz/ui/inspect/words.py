@@ -5,12 +5,13 @@ import numpy as np
 from gemmviz.language import tr, trn
 from gemmviz.trace.fragments import Fragment, shape_of
 from gemmviz.trace.hops import Cell, Hop
+from gemmviz.trace.misread import same
 from gemmviz.trace.naming import cell_name
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP, Recording
 from gemmviz.trace.thread_state import ThreadState
 from gemmviz.trace.warp_request import WarpRequest
-from gemmviz.ui.stage.caption import number, thousands
+from gemmviz.ui.stage.caption import misread_text, number, thousands
 
 _TERMS = 6  # of a sum that are written out
 
@@ -75,15 +76,28 @@ def request_cost(asked: WarpRequest) -> str:
 def lanes_out(asked: WarpRequest) -> str:
     """Say which lanes do not take part and why; empty where all do."""
     said = []
-    if asked.inactive:
+    if asked.outside and asked.certain:
+        said.append(trn("{count} lane out of bounds", "{count} lanes out of bounds", asked.outside))
+    elif asked.outside:
+        said.append(
+            trn("{count} lane inactive or out of bounds", "{count} lanes inactive or out of bounds", asked.absent)
+        )
+    elif asked.inactive:
         said.append(trn("{count} lane inactive", "{count} lanes inactive", asked.inactive))
     if asked.missing:
         said.append(trn("{count} lane missing: the block ends", "{count} lanes missing: the block ends", asked.missing))
     return ", ".join(said)
 
 
-def when_text(asked: WarpRequest, step: int) -> str:
-    """Say that a shown request is not made at the session's step; empty where it is."""
+def when_text(asked: WarpRequest, step: int, missed: bool) -> str:
+    """Say that a shown request is not made at the session's step; empty where it is.
+
+    ``missed``: threads may have accessed memory out of bounds at that step, of which there is no request to show.
+    """
+    if missed and asked.step > step:
+        return tr("At this step this warp accesses nothing within bounds: shown is its next request.")
+    if missed and asked.step < step:
+        return tr("At this step this warp accesses nothing within bounds: shown is its last request.")
     if asked.step > step:
         return tr("This step is not this warp's: shown is its next request.")
     if asked.step < step:
@@ -111,6 +125,10 @@ def operand_text(playable: Playable, state: ThreadState, place: int) -> str:
     }
     if operands.write[place] < 0:
         return tr("{cell} = {value}, read at step {step}, line {line}", **values)
+    matrix = recording.a if operands.matrix[place] == 0 else recording.b.T
+    if not same(operands.value[place], matrix[line, k]):
+        said = misread_text(float(operands.value[place]), float(matrix[line, k]))
+        return tr("✗ {cell}: {misread}, from {array} at step {step}, line {line}", misread=said, **values)
     return tr("{cell} = {value}, read from {array} at step {step}, line {line}", **values)
 
 
@@ -189,6 +207,15 @@ def hop_text(playable: Playable, hop: Hop) -> str:
     if hop.write is None:
         return tr("{cell} = {value}: read at step {read}, for {target}", **values)
     shared, write = cell_text(recording, hop.write.cell), thousands(hop.write.step + 1)
+    if hop.misread:
+        return tr(
+            "{cell} = {value}: read at step {read}, in {shared} at step {write}; "
+            "at step {use} the thread READ {got} there for {target}",
+            shared=shared,
+            write=write,
+            got=number(hop.use.value),
+            **values,
+        )
     return tr(
         "{cell} = {value}: read at step {read}, in {shared} at step {write}, used at step {use} for {target}",
         shared=shared,

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.session.words import no_source
 from gemmviz.ui.theme import THEMES, Theme, for_presenting
 
 _ANSWERS = 4
@@ -129,7 +130,7 @@ class PredictPanel(QWidget):
         if asked is not None:
             return f"{asked.lead} {asked.text}" if asked.lead else asked.text
         if self.session.playable is None:
-            return tr("Record a kernel: then there is something to predict.")
+            return no_source(self.session.kernel) or tr("Record a kernel: then there is something to predict.")
         if self.session.playing:
             return tr("Pause (Space), and what comes next is asked.")
         return tr("Nothing comes after this step that could be asked. Go back: Home.")

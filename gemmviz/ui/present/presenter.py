@@ -7,9 +7,10 @@ from PySide6.QtGui import QAction, QCloseEvent, QFont, QKeySequence, QResizeEven
 from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
-from gemmviz.session import Session
+from gemmviz.session import Message, Session
 from gemmviz.ui.actions import Action
 from gemmviz.ui.present.keys_overlay import KeysOverlay
+from gemmviz.ui.present.note import Note
 from gemmviz.ui.present.predict_panel import PredictPanel, score
 from gemmviz.ui.present.presenter_actions import presenter_actions
 from gemmviz.ui.present.progress import ProgressStrip
@@ -28,6 +29,8 @@ _WIDE = 1.25
 _ROOMY = 1.5
 """The same, from which on the words need a smaller share of the width."""
 _WORDS_SHARE, _WORDS_SHARE_NARROW = 36, 41
+_SCALES = (0.8, 0.9, 1.0, 1.1, 1.2)
+"""Sizes of type relative to those above: larger ones would leave no room for the longest sentences."""
 _ANY = (1 << 24) - 1
 _DOWN, _RIGHT = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
 
@@ -53,6 +56,9 @@ class Presenter(QWidget):
         self.stage = Stage(session)
         # What the stage says of a step stands beside it, in larger type.
         self.stage.captioned = False
+        self.stage.presented = True
+        self.scale = 1.0
+        """Of its type, one of `_SCALES`: the session's is of the window."""
         self.title, self.place, self.sentence = _text("title"), _text("place"), _text("sentence")
         self.place.setWordWrap(False)
         self.source = SourceLines(session)
@@ -63,6 +69,7 @@ class Presenter(QWidget):
         for record in self.actions_table:
             self._add_action(record)
         self.keys = KeysOverlay(self, self.actions_table)
+        self.note = Note(self, session)
         self.black = QWidget(self)
         self.black.setAutoFillBackground(True)
         self.black.setStyleSheet("background: #000000;")
@@ -138,7 +145,7 @@ class Presenter(QWidget):
 
     def _set_type(self, theme: Theme) -> None:
         """Give all type its share of the screen's height."""
-        height = max(self.height(), 1)
+        height = max(self.height(), 1) * self.scale
         label = ceil(height / LABEL)
         font = QFont(self.font())
         # The stage makes its type larger by the session's scale, which is meant for the teacher's screen.
@@ -148,8 +155,9 @@ class Presenter(QWidget):
             self.stage.colours = theme
         self.source.set_type(ceil(height / CODE), bool(self._wide))
         self.predict.set_size(ceil(height / QUESTION))
-        self.keys.set_look(theme, label)
-        self.progress.setFixedHeight(max(height // _STRIP, 4))
+        self.keys.set_look(theme, ceil(self.height() / LABEL))
+        self.note.set_look(theme, label)
+        self.progress.setFixedHeight(max(self.height() // _STRIP, 4))
         self._words.setContentsMargins(label // 2, label // 2, label // 2, label // 2)
         self._words.setSpacing(label if self._wide else label // 2)
         size = LONG_SENTENCE if len(self.sentence.text()) > _LONG else SENTENCE
@@ -193,6 +201,27 @@ class Presenter(QWidget):
         self.black.setVisible(self.black.isHidden())
         self.black.raise_()
 
+    def escape(self) -> None:
+        """Close the list of keys where it is open; else end presenting."""
+        if self.keys.isVisible():
+            self.keys.toggle()
+        else:
+            self.left.emit()
+
+    def freeze(self) -> None:
+        """Freeze the warp, or release it; where there is none, say why."""
+        freeze = self.session.freeze
+        if freeze.possible or freeze.on:
+            freeze.toggle()
+        else:
+            self.session.tell(Message(freeze.why_not, "info"))
+
+    def resize_type(self, direction: int) -> None:
+        """Make the type larger (1) or smaller (-1), or as large as at first (0)."""
+        at = _SCALES.index(self.scale) + direction if direction else _SCALES.index(1.0)
+        self.scale = _SCALES[min(max(at, 0), len(_SCALES) - 1)]
+        self.refresh()
+
     def go(self, direction: int) -> None:
         """Go to the next stop of the tour (1) or the one before (-1); without a tour, to the next or last barrier."""
         if self.session.tour.active:
@@ -207,12 +236,14 @@ class Presenter(QWidget):
         self.refresh()
         self.black.setGeometry(self.rect())
         self.keys.place()
+        self.note.place()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Catch up with what happened unseen."""
         super().showEvent(event)
         self.black.hide()
         self.keys.hide()
+        self.note.hide()
         self.refresh()
         self.stage.setFocus()
 

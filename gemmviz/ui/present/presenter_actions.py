@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from gemmviz.language import tr
+from gemmviz.language import LANGUAGES, tr
+from gemmviz.session import Message
 from gemmviz.ui.actions import Action, session_actions
 
 if TYPE_CHECKING:
@@ -21,8 +22,39 @@ def presenter_actions(presenter: "Presenter") -> list[Action]:
         Action("present_black", menu, tr("Black screen"), ("B", "."), presenter.blacken),
         Action("present_predict", menu, tr("Predict what comes next"), ("P",), session.predict.toggle),
         Action("present_keys", menu, tr("These keys"), ("F1",), lambda: presenter.keys.toggle()),
-        Action("present_end", menu, tr("End presenting"), ("Esc", "F11", "Shift+F5"), presenter.left.emit),
+        Action("present_escape", menu, tr("Close these keys, or end presenting"), ("Esc",), presenter.escape),
+        Action("present_end", menu, tr("End presenting"), ("F11", "Shift+F5"), presenter.left.emit),
+        Action("present_lesson", menu, tr("The lesson of this rung"), ("Ctrl+L",), session.tour.toggle_lesson),
+        Action("present_freeze", menu, tr("Freeze the warp / release it"), ("W",), presenter.freeze),
+        Action("present_duel", menu, tr("Two rungs: in the window"), ("D",), lambda: _say_duel(presenter)),
+        *_type_actions(presenter),
+        *_language_actions(presenter),
     ]
     taken = {key for action in own for key in action.keys}
     playing = [a for a in session_actions(session) if a.id not in _OTHERS and not taken & set(a.keys)]
     return [*own, *playing]
+
+
+def _say_duel(presenter: "Presenter") -> None:
+    said = tr("Two rungs side by side are shown in the window: Esc leads back to it, and D begins.")
+    presenter.session.tell(Message(said, "info"))
+
+
+def _type_actions(presenter: "Presenter") -> list[Action]:
+    return [
+        Action(
+            "present_larger", "View", tr("Larger type"), ("Ctrl+Alt++", "Ctrl+Alt+="), lambda: presenter.resize_type(1)
+        ),
+        Action("present_smaller", "View", tr("Smaller type"), ("Ctrl+Alt+-",), lambda: presenter.resize_type(-1)),
+        Action(
+            "present_type", "View", tr("Type as large as at first"), ("Ctrl+Alt+0",), lambda: presenter.resize_type(0)
+        ),
+    ]
+
+
+def _language_actions(presenter: "Presenter") -> list[Action]:
+    session = presenter.session
+    return [
+        Action(f"present_{code}", "View", name, (f"Ctrl+Alt+{number}",), lambda code=code: session.speak(code))
+        for number, (code, name) in enumerate(LANGUAGES.items(), 1)
+    ]

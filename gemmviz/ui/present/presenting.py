@@ -45,13 +45,20 @@ class Presenting(QObject):
         else:
             self.start()
 
-    def start(self) -> None:
-        """Show the picture on the audience's screen."""
+    @property
+    def scale(self) -> float:
+        """The size of its type, relative to the usual one."""
+        return self.presenter.scale if self.presenter is not None else 1.0
+
+    def start(self, scale: float | None = None) -> None:
+        """Show the picture on the audience's screen; by default with type as large as it was there last."""
         if self.on:
             return
         if self.presenter is None:
             self.presenter = Presenter(self._window.session)
             self.presenter.left.connect(self.end)
+        if scale is not None:
+            self.presenter.scale = scale
         self._focus = self._window.focusWidget()
         self._place()
 

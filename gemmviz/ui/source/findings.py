@@ -3,7 +3,7 @@
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QResizeEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
+    QBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
@@ -15,9 +15,11 @@ from PySide6.QtWidgets import (
 
 from gemmviz.language import tr, trn
 from gemmviz.session import Entry, Session
+from gemmviz.ui.style import scaled
 from gemmviz.ui.theme import THEMES
 
 _LINE = Qt.ItemDataRole.UserRole
+# Heights of the list in pixels, at a scale of type of 1.
 _LOWEST, _HIGHEST, _HIGHEST_OF_COSTS = 34, 150, 84
 _CHECK_KEY = "Ctrl+Shift+R"
 
@@ -63,8 +65,9 @@ class Findings(QWidget):
         self.state.setObjectName("muted")
         self.state.setWordWrap(True)
         self.state.setContentsMargins(8, 0, 8, 4)
-        head = QHBoxLayout()
+        head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(4, 3, 6, 3)
+        head.setSpacing(4)
         head.addWidget(self.heading, 1)
         head.addWidget(self.button)
         column = QVBoxLayout(self)
@@ -74,6 +77,7 @@ class Findings(QWidget):
         column.addWidget(self.list)
         column.addWidget(self.state)
         self._entries: list[Entry] = []
+        self._counts = ("", "")
         self.heading.toggled.connect(lambda *_: self._fold())
         self.button.clicked.connect(lambda *_: self.check.emit())
         self.list.itemClicked.connect(self._on_item)
@@ -103,7 +107,8 @@ class Findings(QWidget):
                 self.list.addItem(item)
         known = found.text == session.kernel.text and (found.here is not None or bool(found.others))
         count = _count(defects, costs) if known else tr("Not checked yet")
-        self.heading.setText(f"{'▾' if self.heading.isChecked() else '▸'} {count}")
+        # In the signs of the list, where there is no room for the words.
+        self._counts = (count, f"✗ {len(defects)}   ! {len(costs)}" if known else count)
         self.heading.setAccessibleName(tr("Findings: {count}", count=count))
         self.button.setEnabled(session.kernel.recordable and not found.checking)
         self.state.setText(self._state(bool(defects)))
@@ -144,7 +149,6 @@ class Findings(QWidget):
 
     def _fold(self) -> None:
         shown, some = self.heading.isChecked(), self.list.count() > 0
-        self.heading.setText(("▾" if shown else "▸") + self.heading.text()[1:])
         self.list.setVisible(shown and some)
         self.state.setVisible(shown and bool(self.state.text()))
         self._fit()
@@ -156,6 +160,7 @@ class Findings(QWidget):
 
     def _fit(self) -> None:
         """Make every row as high as its words need, and the list as high as its rows, within limits."""
+        self._fit_heading()
         width = self.list.viewport().width() - 12
         flags = Qt.TextFlag.TextWordWrap
         needed = 6
@@ -165,7 +170,26 @@ class Findings(QWidget):
             item.setSizeHint(QSize(0, area.height() + 5))
             needed += area.height() + 5
         highest = _HIGHEST if any(not entry.is_cost for entry in self._entries) else _HIGHEST_OF_COSTS
-        self.list.setFixedHeight(max(_LOWEST, min(needed, highest)))
+        self.list.setFixedHeight(round(max(scaled(_LOWEST), min(needed, scaled(highest)))))
+
+    def _fit_heading(self) -> None:
+        """Count in words where these fit beside the button, else in signs, else above the button."""
+        sign = "▾" if self.heading.isChecked() else "▸"
+        texts = [f"{sign} {count}" for count in self._counts]
+        margins = self._head.contentsMargins()
+        whole = self.width() - margins.left() - margins.right()
+        beside = whole - self.button.sizeHint().width() - self._head.spacing()
+        needed = [self._width_of_heading(text) for text in texts]
+        is_beside = min(needed) <= beside
+        direction = QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom
+        if direction != self._head.direction():
+            self._head.setDirection(direction)
+        room = beside if is_beside else whole
+        self.heading.setText(texts[0] if needed[0] <= room else texts[1])
+
+    def _width_of_heading(self, text: str) -> int:
+        self.heading.setText(text)
+        return self.heading.sizeHint().width()
 
     def _on_item(self, item: QListWidgetItem) -> None:
         if item.data(_LINE):

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -10,6 +10,8 @@ from gemmviz.ui.source.breaks import BreakBox, look_for
 from gemmviz.ui.source.find_bar import FindBar
 from gemmviz.ui.source.findings import Findings
 from gemmviz.ui.source.source import Source
+
+_LEAST_LETTERS = 12  # of the name, beside the buttons
 
 
 class Heading(QLabel):
@@ -77,13 +79,16 @@ class SourceSide(QWidget):
         self.revert_button.setFixedWidth(30)
         self.revert_button.setAccessibleName(tr("Back to the text on file"))
         self.revert_button.setToolTip(tr("Back to the text on file (F6); Ctrl+Z brings yours back"))
-        head = QHBoxLayout()
+        buttons = self._buttons = QHBoxLayout()
+        buttons.setSpacing(6)
+        buttons.addStretch(1)
+        for widget in (self.break_box, self.revert_button, self.edit_button):
+            buttons.addWidget(widget)
+        head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(0, 2, 6, 2)
-        head.setSpacing(6)
+        head.setSpacing(2)
         head.addWidget(self.heading, 1)
-        head.addWidget(self.break_box)
-        head.addWidget(self.revert_button)
-        head.addWidget(self.edit_button)
+        head.addLayout(buttons)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -101,6 +106,18 @@ class SourceSide(QWidget):
         self.source.load()
         self._name()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the buttons a row of their own where the name would be cut to nothing."""
+        super().resizeEvent(event)
+        self._fit_head()
+
+    def _fit_head(self) -> None:
+        room = self.width() - self._buttons.sizeHint().width()
+        short = room < self.fontMetrics().averageCharWidth() * _LEAST_LETTERS
+        direction = QBoxLayout.Direction.TopToBottom if short else QBoxLayout.Direction.LeftToRight
+        if direction != self._head.direction():
+            self._head.setDirection(direction)
+
     def _name(self) -> None:
         session = self.session
         foreign = self.source.foreign[0] if self.source.foreign else ""
@@ -116,6 +133,7 @@ class SourceSide(QWidget):
         self.revert_button.setVisible(not foreign and not session.breaks and session.unsaved(session.base))
         self.break_box.setVisible(not foreign and bool(session.base.breaks))
         self.edit_button.setEnabled(not foreign and session.kernel.recordable)
+        self._fit_head()
 
     def _what_is_broken(self) -> str:
         """Say what was done to the kernel, and what to look for: also to those who do not point at the menu."""

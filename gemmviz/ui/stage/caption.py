@@ -3,6 +3,7 @@
 import numpy as np
 
 from gemmviz.language import mark, tr, trn
+from gemmviz.trace.fed import Fed
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP, Recording
 from gemmviz.trace.story import KINDS
@@ -38,9 +39,10 @@ def caption(playable: Playable, step: int, block: int | None = None) -> str:
     line = tr("line {line}", line=playable.line(step))
     if recording.backend != "cuda":
         return BETWEEN.join([*parts, _loop_text(playable, step), line])
+    parts += _misread_text(playable, step, block)
     tile = tile_text(playable, step)
     parts += [tile] if tile else []
-    parts += [_threads_text(playable, step), _cost_text(playable, step)]
+    parts += [_threads_text(playable, step), *_missed_text(playable, step), _cost_text(playable, step)]
     flying = len(playable.flights.at(step, block))
     if flying:
         parts.append(trn("{count} copy of the block in flight", "{count} copies of the block in flight", flying))
@@ -72,6 +74,16 @@ def _loop_text(playable: Playable, step: int) -> str:
     if write:
         return tr("the loop writes {array}[{row}, {column}] = {value}", **what)
     return tr("the loop reads {array}[{row}, {column}] = {value}", **what)
+
+
+def _missed_text(playable: Playable, step: int) -> list[str]:
+    """Say how many threads are not seen at a step because they missed the array; nothing where all are seen."""
+    missed = int(playable.outside.most[step])
+    if not missed:
+        return []
+    if playable.outside.certain[step]:
+        return [tr("{count} out of bounds, not drawn", count=thousands(missed))]
+    return [tr("up to {count} out of bounds, not drawn", count=thousands(missed))]
 
 
 def _threads_text(playable: Playable, step: int) -> str:
@@ -112,6 +124,14 @@ def _threads_text(playable: Playable, step: int) -> str:
     )
 
 
+def _misread_text(playable: Playable, step: int, block: int | None) -> list[str]:
+    """Say how many reads of the block whose cells are shown get other values than stand there: nothing matters more."""
+    lost = 0 if block is None else len(playable.misread(step, block).row)
+    if not lost:
+        return []
+    return [trn("{count} read gets ANOTHER VALUE", "{count} reads get OTHER VALUES", lost)]
+
+
 def _cost_text(playable: Playable, step: int) -> str:
     shared = playable.recording.arrays[int(playable.timeline.array[step])].space == "shared"
     cost = playable.units_per_request(step)
@@ -141,6 +161,11 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
     elif info.space == "shared":
         bank = element * info.itemsize // 4 % 32
         parts.append(tr("bank {bank} of block {block}", bank=bank, block=_index(recording.block_index(block))))
+        lost = playable.misread(step, block)
+        here = np.flatnonzero(lost.element == element)[:1]
+        if len(here):
+            got, held, written = (column[here[0]] for column in (lost.got, lost.held, lost.written))
+            parts.insert(0, misread_text(float(got), float(held), bool(written)))
     touches = playable.provenance.touched(array, element, block)
     reads = int((~touches.write).sum())
     parts.append(tr("read {reads}×, written {writes}× in all", reads=reads, writes=len(touches.rows) - reads))
@@ -152,13 +177,19 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
     return BETWEEN.join(parts)
 
 
+def misread_text(got: float, held: float, written: bool = True) -> str:
+    """Say that a thread read another value than the one that stands in the cell."""
+    if not written:
+        return tr("READ {got}, though nothing is written here yet", got=number(got))
+    return tr("READ {got}, not {held}", got=number(got), held=number(held))
+
+
 def wrong_text(recording: Recording, row: int, column: int) -> str:
     """Say what an element of C holds in the end instead of what it should."""
     wanted = number(float(recording.a[row] @ recording.b[:, column]))
-    got = number(float(recording.c[row, column]))
-    if not got:
+    if recording.owners[0][row, column] < 0:
         return tr("WRONG: nothing instead of {wanted}", wanted=wanted)
-    return tr("WRONG: {got} instead of {wanted}", got=got, wanted=wanted)
+    return tr("WRONG: {got} instead of {wanted}", got=number(float(recording.c[row, column])), wanted=wanted)
 
 
 def fed_text(playable: Playable, row: int, column: int) -> str:
@@ -172,7 +203,14 @@ def fed_text(playable: Playable, row: int, column: int) -> str:
         return tr("fed by values in shared memory whose origin cannot be told")
     if not said:
         return tr("no read of its row of A or its column of B fed it")
+    if not fed.gives_stored:
+        return tr("{reads} read for it: {sums}", reads=said, sums=sums_text(fed))
     return tr("fed by {reads}, read by its warp", reads=said) if fed.by_warp else tr("fed by {reads}", reads=said)
+
+
+def sums_text(fed: Fed) -> str:
+    """Hold what was read for an element of C against what was stored."""
+    return tr("sum {total}, STORED {stored}", total=number(fed.total), stored=number(fed.stored))
 
 
 def thread_text(recording: Recording, block: int, thread: int) -> str:
@@ -192,9 +230,9 @@ def _index(index: tuple[int, int, int]) -> str:
 
 
 def number(value: float) -> str:
-    """Write a value as short as it is exact enough to read; nothing for one that does not exist yet."""
-    if np.isnan(value):
-        return ""
+    """Write a value as short as it is exact enough to read."""
+    if not np.isfinite(value):
+        return "NaN" if np.isnan(value) else "∞" if value > 0 else "-∞"
     return str(int(value)) if value == int(value) and abs(value) < 1e6 else f"{value:.3g}"
 
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPixmap
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP
 from gemmviz.ui.stage.caption import number
-from gemmviz.ui.stage.colours import values
+from gemmviz.ui.stage.colours import values, written
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.touched import covered
@@ -50,6 +50,7 @@ class CellText:
         self._height = QFontMetricsF(font).height()
         self._vector = vector
         self._glyphs: dict[tuple[str, str, int], tuple[QPixmap, float, float]] = {}
+        self._widths: dict[tuple[str, int], float] = {}
         self._values: dict[int, tuple[Any, list[list[str]]]] = {}
         timeline = playable.timeline
         self._writes = [
@@ -90,11 +91,16 @@ class CellText:
         if panel.cell >= _LANE_LEGIBLE:
             lanes = lanes_at(self._playable, panel.array, moment.step, moment.block, moment.warp)
         beside = panel.cell >= _BESIDE_VALUE
+        told = max((self._width(lane, small if beside else _SMALLEST) for lane in lanes.values()), default=0.0)
+        if not beside and told + 2 > panel.cell:
+            lanes = {}  # a lane here and a value there would be read as one kind of figure
+        # The lanes that access cells now say more than the banks, which are always the same.
+        whole = told + self._width("31", small) + 0.5 * small + 4 <= panel.cell
         for i, (row, row_inks) in enumerate(zip(matrix, inks, strict=True), first_row):
             for j, (said, shade) in enumerate(zip(row, row_inks, strict=True), first_column):
                 x, y = panel.x + j * panel.cell, panel.y + i * panel.cell
                 lane = lanes.get(i * panel.columns + j, "")
-                if (len(lane) + 0.5) * 0.6 * (small if beside else _SMALLEST) > panel.cell:
+                if lane and beside and self._width(lane, small) + 2 > panel.cell:
                     lane = ""  # nobody could read it
                 text = said if beside or not lane else lane
                 if text:
@@ -104,19 +110,23 @@ class CellText:
                 low = y + panel.cell - small * 0.8
                 if banks:
                     bank = str((i * panel.columns + j) * info.itemsize // 4 % 32)
-                    # The lanes that access the cell now say more than its bank, which is always the same.
-                    if (len(lane) + len(bank) + 1) * 0.6 * small <= panel.cell:
-                        self._stamp(painter, bank, shade, small, x + panel.cell - small * 0.9, low, ratio)
+                    if whole or not lane:
+                        right = x + panel.cell - 2 - self._width(bank, small) / 2
+                        self._stamp(painter, bank, shade, small, right, low, ratio)
                 if lane and beside:
-                    self._stamp(painter, lane, shade, small, x + small * (0.35 * len(lane) + 0.3), low, ratio)
+                    self._stamp(painter, lane, shade, small, x + 2 + self._width(lane, small) / 2, low, ratio)
 
     def _values_at(self, array: int, step: int, block: int, part: tuple[slice, slice]) -> list[list[str]]:
         """Return what some cells hold, as texts; it changes with the writes to the array only."""
         key = int(np.searchsorted(self._writes[array], step, side="right")), block, part
         kept = self._values.get(array)
         if kept is None or kept[0] != key:
-            found = values(self._playable, array, step, block)[part].tolist()
-            kept = self._values[array] = key, [[number(value) for value in row] for row in found]
+            found = values(self._playable, array, step, block)[part]
+            said = [[number(value) for value in row] for row in found.tolist()]
+            if np.isnan(found).any():
+                for row, column in np.argwhere(~written(self._playable, array, step, block)[part]).tolist():
+                    said[row][column] = ""
+            kept = self._values[array] = key, said
         return kept[1]
 
     def _stamp(self, painter: QPainter, text: str, colour: str, size: int, x: float, y: float, ratio: float) -> None:
@@ -148,6 +158,13 @@ class CellText:
             size_drawn = pixmap.deviceIndependentSize()
             glyph = self._glyphs[key] = pixmap, size_drawn.width() / 2, size_drawn.height() / 2
         painter.drawPixmap(QPointF(round(x - glyph[1]), round(y - glyph[2])), glyph[0])
+
+    def _width(self, text: str, size: int) -> float:
+        """Return how wide a text is in a font of `size` pixels, in pixels."""
+        width = self._widths.get((text, size))
+        if width is None:
+            width = self._widths[text, size] = QFontMetricsF(self._sized(size)).horizontalAdvance(text)
+        return width
 
     def _sized(self, size: int) -> QFont:
         font = QFont(self._font)

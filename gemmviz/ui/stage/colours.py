@@ -226,3 +226,12 @@ def values(playable: Playable, array: int, step: int, block: int) -> npt.NDArray
     if array < C:
         return recording.b if array == B else recording.a
     return drawn(recording.arrays[array], playable.history.values(array, step, block))
+
+
+def written(playable: Playable, array: int, step: int, block: int) -> npt.NDArray[np.bool_]:
+    """Return whether each drawn cell of an array holds anything at a step (rows, columns), be it NaN."""
+    info = playable.recording.arrays[array]
+    if array < C:
+        return np.ones(info.grid, bool)
+    held: npt.NDArray[np.bool_] = drawn(info, playable.history.last_write(array, step, block)) >= 0
+    return held

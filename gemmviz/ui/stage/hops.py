@@ -10,7 +10,8 @@ from gemmviz.trace.hops import Cell, Hop, Stop, hops_now
 from gemmviz.trace.naming import cell_name
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.warp_request import warp_request
-from gemmviz.ui.stage.caption import thousands
+from gemmviz.ui.stage.caption import misread_text, thousands
+from gemmviz.ui.stage.marks import crossed
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.touched import covered
@@ -120,13 +121,27 @@ def _draw_hop(
         _, *to_cell = cell_name(playable.recording, end)
         line = QLineF(_box(shown[begin[0]], *from_cell).center(), _box(shown[end[0]], *to_cell).center())
         now = any(stop.step == moment.step for stop in stops)
+        if hop.misread and stops == (hop.use,):
+            _wrong_arrow(painter, line, now, theme)
+            _note(painter, line.center(), misread_text(hop.use.value, hop.read.value), theme, theme.bad)
+            continue
         _arrow(painter, line, theme.read if len(stops) == 1 else theme.write, now, theme)
         if told:
             steps = "–".join(thousands(step + 1) for step in sorted({stop.step for stop in stops}))
             _note(painter, line.center(), tr("step {step}", step=steps), theme)
 
 
-def _arrow(painter: QPainter, line: QLineF, colour: str, now: bool, theme: Theme) -> None:
+def _wrong_arrow(painter: QPainter, line: QLineF, now: bool, theme: Theme) -> None:
+    """Draw the arrow of a value that was not the one in the cell: dashed, and crossed out where it begins."""
+    _arrow(painter, line, theme.bad, now, theme, dashed=True)
+    cross = QRectF(0, 0, 2 * _HEAD, 2 * _HEAD)
+    cross.moveCenter(line.p1())
+    for shade, width in ((theme.background, 5.0), (theme.bad, 2.6)):
+        painter.setPen(QPen(QColor(shade), width))
+        painter.drawLines(crossed(cross))
+
+
+def _arrow(painter: QPainter, line: QLineF, colour: str, now: bool, theme: Theme, dashed: bool = False) -> None:
     """Draw an arrow with a rim, to be seen on cells of any colour."""
     width = 2.6 if now else 1.6
     head = QPolygonF()
@@ -137,7 +152,7 @@ def _arrow(painter: QPainter, line: QLineF, colour: str, now: bool, theme: Theme
         tip = line.p2()
         head = QPolygonF([tip, tip - along + across, tip - along - across])
         line = QLineF(line.p1(), tip - along * 0.8)
-    style = Qt.PenStyle.SolidLine if now else Qt.PenStyle.DashLine
+    style = Qt.PenStyle.SolidLine if now and not dashed else Qt.PenStyle.DashLine
     for shade, extra in ((theme.background, 2.4), (colour, 0.0)):
         pen = QPen(QColor(shade), width + extra)
         pen.setStyle(style if not extra else Qt.PenStyle.SolidLine)
@@ -150,11 +165,11 @@ def _arrow(painter: QPainter, line: QLineF, colour: str, now: bool, theme: Theme
     painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
-def _note(painter: QPainter, at: QPointF, text: str, theme: Theme) -> None:
+def _note(painter: QPainter, at: QPointF, text: str, theme: Theme, colour: str = "") -> None:
     metrics = QFontMetricsF(painter.font())
     box = QRectF(0, 0, metrics.horizontalAdvance(text) + 8, metrics.height())
     box.moveCenter(at)
-    painter.setPen(QPen(QColor(theme.border), 1))
+    painter.setPen(QPen(QColor(colour or theme.border), 1))
     painter.setBrush(QColor(theme.raised))
     painter.drawRoundedRect(box, 3, 3)
     painter.setPen(QColor(theme.text))

@@ -1,4 +1,7 @@
-"""What is written beside the arrays, and stays while a recording plays: titles, indices, dimension lines."""
+"""What is written beside the arrays, and stays while a recording plays: titles, indices, dimension lines.
+
+Nothing is written over something else: where there is no room, the less important label is shorter or left out.
+"""
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
@@ -10,9 +13,22 @@ from gemmviz.ui.stage.cell_text import BANK_LABEL
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.theme import Theme
 
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+_WHOLE = Qt.TextFlag.TextDontClip
+# The ink of a line of figures and letters, in heights of the line: its box may touch what its ink does not.
+_INK = 0.7
 
-def draw(painter: QPainter, placed: list[Panel], block: int, recording: Recording, theme: Theme, font: QFont) -> None:
-    """Draw all labels.
+
+def draw(
+    painter: QPainter,
+    placed: list[Panel],
+    block: int,
+    recording: Recording,
+    theme: Theme,
+    font: QFont,
+    bare: bool = False,
+) -> list[tuple[str, QRectF]]:
+    """Draw all labels that there is room for.
 
     Parameters
     ----------
@@ -24,124 +40,202 @@ def draw(painter: QPainter, placed: list[Panel], block: int, recording: Recordin
         Whose shared memory is shown.
     recording, theme, font
         What to label, in which colours, in which base font.
+    bare
+        Write names alone: the panels were placed with no room for more (see `scene.Room`).
+
+    Returns
+    -------
+    list
+        Each label that was written, and the place that its ink takes, in pixels.
     """
     painter.setFont(font)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-    labels = _Labels(recording, theme, font)
-    for panel in placed:
-        labels.title(painter, panel)
-    labels.axes(painter, placed)
-    labels.shared_heading(painter, placed, block)
+    labels = _Labels(painter, placed, recording, theme, font)
+    labels.names(bare)
+    if not bare:
+        labels.dimensions()
+    labels.shared(block, bare)
+    if not bare:
+        labels.indices()
+    return labels.written
 
 
 class _Labels:
-    def __init__(self, recording: Recording, theme: Theme, font: QFont) -> None:
-        self.recording, self.theme, self.font = recording, theme, font
+    """Writes labels in the order of their weight; what would touch an earlier one is not written."""
+
+    def __init__(self, painter: QPainter, placed: list[Panel], recording: Recording, theme: Theme, font: QFont) -> None:
+        self.painter, self.placed, self.recording, self.theme = painter, placed, recording, theme
+        self.font = font
         self.metrics = QFontMetricsF(font)
+        self.height = self.metrics.height()
+        self.bold = QFont(font)
+        self.bold.setBold(True)
+        self.written: list[tuple[str, QRectF]] = []
+        self._cells = [QRectF(p.x, p.y, p.width, p.height) for p in placed]
 
-    def title(self, painter: QPainter, panel: Panel) -> None:
-        info = self.recording.arrays[panel.array]
-        if info.space != "shared":
-            return
-        bold = QFont(self.font)
-        bold.setBold(True)
-        painter.setFont(bold)
-        painter.setPen(QColor(self.theme.text))
-        text = scene.shared_title(self.recording, panel.array)
-        height = self.metrics.height()
-        width = max(QFontMetricsF(bold).horizontalAdvance(text) + 4, panel.width)
-        box = QRectF(panel.x + panel.width / 2 - width / 2, panel.y - height * 1.3, width, height * 1.2)
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-        painter.setFont(self.font)
+    def names(self, bare: bool) -> None:
+        """Write the letters A, B and C."""
+        height = self.height
+        big = QFont(self.bold)
+        big.setPixelSize(int(height * (1.1 if bare else 1.5)))
+        metrics = QFontMetricsF(big)
+        self.painter.setFont(big)
+        self.painter.setPen(QColor(self.theme.text))
+        a, b, c = self.placed[:3]
+        for panel, x, base in (
+            (a, a.x - height * 2.3, a.y - height * 0.35),
+            (b, b.x - height * 1.45, b.y - height * 1.1),
+            (c, c.x - height * 1.45, c.y - height * 0.4),
+        ):
+            width, ink = metrics.horizontalAdvance(panel.name), metrics.capHeight()
+            if bare:
+                x, base = panel.x - width - height * 0.3, panel.y + ink
+            if self._take(panel.name, QRectF(x, base - ink, width, ink)):
+                self.painter.drawText(QPointF(x, base), panel.name)
+        self.painter.setFont(self.font)
 
-    def shared_heading(self, painter: QPainter, placed: list[Panel], block: int) -> None:
-        """Say whose shared memory stands in the free quadrant, above the topmost tile."""
-        tiles = placed[3:]
+    def dimensions(self) -> None:
+        """Draw the dimension lines of A and B."""
+        a, b = self.placed[:2]
+        self._dimension(a, "top", "K", a.columns)
+        self._dimension(a, "far left", "M", a.rows)
+        self._dimension(b, "far top", "N", b.columns)
+        self._dimension(b, "left", "K", b.rows)
+
+    def indices(self) -> None:
+        """Write the indices of rows and columns."""
+        a, b = self.placed[:2]
+        self._indices(a, "left")
+        self._indices(a, "bottom")
+        self._indices(b, "top")
+        self._indices(b, "right")
+
+    def shared(self, block: int, bare: bool) -> None:
+        """Write the titles of the shared tiles, and above the topmost one whose shared memory they are."""
+        tiles = self.placed[3:]
         if not tiles:
             return
+        self._titles(tiles, bare)
+        if bare:
+            return
         x, y, _ = self.recording.block_index(block)
-        text = tr("shared memory of block ({x}, {y})", x=x, y=y)
+        said = [tr("shared memory of block ({x}, {y})", x=x, y=y), tr("shared, block ({x}, {y})", x=x, y=y)]
         if tiles[0].cell >= BANK_LABEL:
-            text = tr("shared memory of block ({x}, {y}); small figures: bank", x=x, y=y)
-        height = self.metrics.height()
-        width = self.metrics.horizontalAdvance(text) + 4
+            said.insert(0, tr("shared memory of block ({x}, {y}); small figures: bank", x=x, y=y))
         left, right = min(t.x for t in tiles), max(t.x + t.width for t in tiles)
-        box = QRectF((left + right - width) / 2, min(t.y for t in tiles) - height * 2.6, width, height * 1.2)
-        painter.setPen(QColor(self.theme.muted))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        top = min(t.y for t in tiles) - self.height * 2.6
+        # Between the window's edge and what stands left of B.
+        first, last = self.height * 0.3, self.placed[1].x - self.height * 1.7
+        self.painter.setPen(QColor(self.theme.muted))
+        for text in said:
+            width = self.metrics.horizontalAdvance(text) + 4
+            at = max(min((left + right - width) / 2, last - width), first)
+            if at + width <= last and self._write(QRectF(at, top, width, self.height * 1.2), text):
+                break
 
-    def axes(self, painter: QPainter, placed: list[Panel]) -> None:
-        a, b, c = placed[:3]
-        height = self.metrics.height()
-        self._indices(painter, a, "left")
-        self._indices(painter, a, "bottom")
-        self._indices(painter, b, "top")
-        self._indices(painter, b, "right")
-        big = QFont(self.font)
-        big.setBold(True)
-        big.setPixelSize(int(height * 1.5))
-        self._dimension(painter, a, "top", "K", a.columns)
-        self._dimension(painter, a, "far left", "M", a.rows)
-        self._dimension(painter, b, "far top", "N", b.columns)
-        self._dimension(painter, b, "left", "K", b.rows)
-        painter.setFont(big)
-        painter.setPen(QColor(self.theme.text))
-        for panel, x, y in (
-            (a, a.x - height * 2.3, a.y - height * 1.35),
-            (b, b.x - height * 1.45, b.y - height * 2.1),
-            (c, c.x - height * 1.45, c.y - height * 1.4),
-        ):
-            painter.drawText(QPointF(x, y + height), panel.name)
-        painter.setFont(self.font)
+    def _titles(self, tiles: list[Panel], bare: bool) -> None:
+        """Name all tiles with their shapes, or where one of these does not fit, with their names alone."""
+        metrics, height = QFontMetricsF(self.bold), self.height
+        whole = [scene.shared_title(self.recording, tile.array) for tile in tiles]
+        for texts in ([whole] if not bare else []) + [[tile.name for tile in tiles]]:
+            widths = [metrics.horizontalAdvance(text) + 4 for text in texts]
+            boxes = [
+                QRectF(tile.x + (tile.width - width) / 2, tile.y - height * 1.3, width, height * 1.2)
+                for tile, width in zip(tiles, widths, strict=True)
+            ]
+            if self._fit(boxes) or texts is not whole:
+                break
+        self.painter.setFont(self.bold)
+        self.painter.setPen(QColor(self.theme.text))
+        for box, text in zip(boxes, texts, strict=True):
+            self._write(box, text)
+        self.painter.setFont(self.font)
 
-    def _indices(self, painter: QPainter, panel: Panel, side: str) -> None:
+    def _fit(self, boxes: list[QRectF]) -> bool:
+        """Say whether there is room for several labels at once."""
+        first = self.placed[1].x - self.height * 1.6
+        apart = not any(a.intersects(b) for i, a in enumerate(boxes) for b in boxes[:i])
+        return apart and all(self._is_free(self._ink(b)) and (b.right() <= first or b.left() > first) for b in boxes)
+
+    def _indices(self, panel: Panel, side: str) -> None:
         count = panel.columns if side in ("top", "bottom") else panel.rows
-        height = self.metrics.height()
+        height = self.height
         widest = self.metrics.horizontalAdvance(str(count)) + 4
         room = widest if side in ("top", "bottom") else height
         every = next((e for e in (1, 2, 4, 8, 16, 32, 64, 128, 256) if e * panel.cell >= room), count)
-        painter.setPen(QColor(self.theme.muted))
+        self.painter.setPen(QColor(self.theme.muted))
+        before = [*self._cells, *(place for _, place in self.written)]  # indices of one side cannot touch each other
         for i in range(0, count, every):
-            at = (i + 0.5) * panel.cell
+            at, text = (i + 0.5) * panel.cell, str(i)
+            width = self.metrics.horizontalAdvance(text)
             if side in ("top", "bottom"):
                 y = panel.y - height * 1.15 if side == "top" else panel.y + panel.height + 2
-                box = QRectF(panel.x + at - 30, y, 60, height)
-                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(i))
+                box = QRectF(panel.x + at - width / 2, y, width, height)
             else:
-                left = side == "left"
-                x = panel.x - 34 if left else panel.x + panel.width + 4
-                align = Qt.AlignmentFlag.AlignRight if left else Qt.AlignmentFlag.AlignLeft
-                box = QRectF(x, panel.y + at - height / 2, 30, height)
-                painter.drawText(box, align | Qt.AlignmentFlag.AlignVCenter, str(i))
+                x = panel.x - 4 - width if side == "left" else panel.x + panel.width + 4
+                box = QRectF(x, panel.y + at - height / 2, width, height)
+            ink = self._ink(box)
+            if not any(ink.intersects(other) for other in before):
+                self.written.append((text, ink))
+                self.painter.drawText(box, _CENTRE | _WHOLE, text)
 
-    def _dimension(self, painter: QPainter, panel: Panel, side: str, name: str, size: int) -> None:
+    def _dimension(self, panel: Panel, side: str, name: str, size: int) -> None:
         """Draw a dimension line as on an engineering drawing: ticks at both ends, the name and size in its middle."""
-        height = self.metrics.height()
-        painter.setPen(QPen(QColor(self.theme.muted), 1))
+        painter, height = self.painter, self.height
         text = f"{name} = {size}"
         width = self.metrics.horizontalAdvance(text) + 8
+        painter.setPen(QPen(QColor(self.theme.muted), 1))
         if side.endswith("top"):
             y = panel.y - height * (1.75 if side.startswith("far") else 0.75)
             middle = panel.x + panel.width / 2
+            box = QRectF(middle - width / 2, y - height / 2, width, height)
+            if not self._take(text, self._ink(box)):
+                return
             for begin, end in ((panel.x, middle - width / 2), (middle + width / 2, panel.x + panel.width)):
                 if end > begin:
                     painter.drawLine(QPointF(begin, y), QPointF(end, y))
-            for x in (panel.x, panel.x + panel.width):
-                painter.drawLine(QPointF(x, y - 4), QPointF(x, y + 4))
-            box = QRectF(middle - width / 2, y - height / 2, width, height)
+            if width <= panel.width:
+                for x in (panel.x, panel.x + panel.width):
+                    painter.drawLine(QPointF(x, y - 4), QPointF(x, y + 4))
             painter.setPen(QColor(self.theme.text))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+            painter.drawText(box, _CENTRE | _WHOLE, text)
             return
         x = panel.x - height * (2.7 if side.startswith("far") else 0.9)
         middle = panel.y + panel.height / 2
+        if not self._take(text, QRectF(x - height * _INK / 2, middle - width / 2, height * _INK, width)):
+            return
         for begin, end in ((panel.y, middle - width / 2), (middle + width / 2, panel.y + panel.height)):
             if end > begin:
                 painter.drawLine(QPointF(x, begin), QPointF(x, end))
-        for y in (panel.y, panel.y + panel.height):
-            painter.drawLine(QPointF(x - 4, y), QPointF(x + 4, y))
+        if width <= panel.height:
+            for y in (panel.y, panel.y + panel.height):
+                painter.drawLine(QPointF(x - 4, y), QPointF(x + 4, y))
         painter.save()
         painter.translate(x, middle)
         painter.rotate(-90)
         painter.setPen(QColor(self.theme.text))
-        painter.drawText(QRectF(-width / 2, -height / 2, width, height), Qt.AlignmentFlag.AlignCenter, text)
+        painter.drawText(QRectF(-width / 2, -height / 2, width, height), _CENTRE | _WHOLE, text)
         painter.restore()
+
+    # Room
+
+    def _write(self, box: QRectF, text: str) -> bool:
+        """Write a text in the middle of a box, if nothing stands there."""
+        free = self._take(text, self._ink(box))
+        if free:
+            self.painter.drawText(box, _CENTRE | _WHOLE, text)
+        return free
+
+    def _take(self, text: str, ink: QRectF) -> bool:
+        """Keep a place for a text; False where something stands already."""
+        free = self._is_free(ink)
+        if free:
+            self.written.append((text, ink))
+        return free
+
+    def _is_free(self, ink: QRectF) -> bool:
+        return not any(ink.intersects(other) for other in (*self._cells, *(place for _, place in self.written)))
+
+    def _ink(self, box: QRectF) -> QRectF:
+        height = self.height * _INK
+        return QRectF(box.left(), box.center().y() - height / 2, box.width(), height)

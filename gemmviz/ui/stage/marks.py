@@ -37,6 +37,7 @@ class Marks:
         self.playable, self.theme, self.touched, self._colours = playable, theme, touched, colours
         self._owner = playable.recording.owners[0]
         self._outlines: dict[int, tuple[Any, int, list[tuple[int, int, int, int]]]] = {}
+        self._misread: tuple[tuple[int, int], Any] | None = None
 
     def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment) -> None:
         """Draw all marks.
@@ -60,6 +61,7 @@ class Marks:
             self._draw_sectors(painter, panel, moment)
             self._draw_accesses(painter, panel, moment)
             self._draw_wrong(painter, panel, moment)
+            self._draw_misread(painter, panel, moment)
         for panel in placed:
             self._draw_selection(painter, panel, placed, moment)
 
@@ -131,6 +133,23 @@ class Marks:
         rows, columns = np.nonzero(self.playable.wrong_from <= moment.step)
         if not 0 < len(rows) <= _MOST_CROSSES:
             return
+        self._cross_out(painter, panel, rows, columns)
+
+    def _draw_misread(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
+        """Cross out the shared cells of which a read of this step got another value than the one they show."""
+        timeline = self.playable.timeline
+        if panel.array <= scene.C or panel.cell < _SMALLEST_FRAMED or not timeline.steps:
+            return
+        if int(timeline.array[moment.step]) != panel.array:
+            return
+        key = moment.step, moment.block
+        if self._misread is None or self._misread[0] != key:
+            self._misread = key, np.unique(self.playable.misread(*key).element)
+        lost = self._misread[1]
+        if 0 < len(lost) <= _MOST_CROSSES:
+            self._cross_out(painter, panel, *self.playable.recording.arrays[panel.array].cells(lost))
+
+    def _cross_out(self, painter: QPainter, panel: Panel, rows: Any, columns: Any) -> None:
         side = panel.cell
         lines = []
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True):

@@ -24,7 +24,9 @@ from gemmviz.ui.stage.touched import Touched
 from gemmviz.ui.stage.view import View
 from gemmviz.ui.theme import Theme
 
-__all__ = ["Moment", "StagePainter", "View", "blank"]
+__all__ = ["Moment", "StagePainter", "View", "blank", "larger"]
+
+_SMALLEST = 6  # pixels
 
 
 class StagePainter:
@@ -56,22 +58,36 @@ class StagePainter:
         self._marks = Marks(playable, theme, self.touched, self._colours)
         self._borders = Borders(playable.recording, theme)
         self._labels: tuple[Any, QPixmap] | None = None
+        self._labelled: tuple[Any, QFont, float, bool] | None = None
         self._related: tuple[Any, Related] | None = None
         self._caption: tuple[Any, str] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
         """Return where every array stands when painted into `rect`."""
-        font = self.metrics.height()
-        head, foot = self._head(), self._foot()
-        placed = scene.panels(self.playable.recording, rect.width(), rect.height() - head - foot, font)
+        head, foot = self.head, self._foot()
+        _, font, bare = self._labelling(rect)
+        room = scene.WITH_NAMES if bare else scene.WITH_LABELS
+        placed = scene.panels(self.playable.recording, rect.width(), rect.height() - head - foot, font, room)
         return [p.moved(1, 0, head).moved(view.zoom, view.dx, view.dy) for p in placed]
+
+    def _labelling(self, rect: QRectF) -> tuple[QFont, float, bool]:
+        """Return the labels' font in `rect`, its height in pixels, and whether there is room for names alone."""
+        key = rect.width(), rect.height(), self.captioned
+        if self._labelled is None or self._labelled[0] != key:
+            height = rect.height() - self.head - self._foot()
+            size, bare = scene.room_for_labels(rect.width(), height, self.metrics.height())
+            font = larger(self.font, size)
+            self._labelled = key, font, QFontMetricsF(font).height(), bare
+        return self._labelled[1:]
 
     def seen(self, rect: QRectF) -> QRectF:
         """Return the part of `rect` that shows the arrays: all but the head and the foot."""
         # On whole pixels: with a clip between two pixels, Qt draws everything several times slower.
-        return QRectF(rect.adjusted(0, self._head(), 0, -self._foot()).toAlignedRect())
+        return QRectF(rect.adjusted(0, self.head, 0, -self._foot()).toAlignedRect())
 
-    def _head(self) -> float:
+    @property
+    def head(self) -> float:
+        """Height of the line above the arrays, in pixels."""
         return self.metrics.height() * 1.4
 
     def _foot(self) -> float:
@@ -104,11 +120,12 @@ class StagePainter:
     # Labels: everything that changes with the view only
 
     def _draw_labels(self, painter: QPainter, rect: QRectF, placed: list[Panel], moment: Moment, ratio: float) -> None:
+        font, _, bare = self._labelling(rect)
         if self.vector:
             painter.fillRect(rect, QColor(self.theme.background))
             painter.save()
             painter.setClipRect(self.seen(rect))
-            labels.draw(painter, placed, moment.block, self.playable.recording, self.theme, self.font)
+            labels.draw(painter, placed, moment.block, self.playable.recording, self.theme, font, bare)
             painter.restore()
             return
         key = (rect.width(), rect.height(), moment.view, moment.block, ratio)
@@ -119,7 +136,7 @@ class StagePainter:
             pixmap.fill(QColor(self.theme.background))
             into = QPainter(pixmap)
             into.setClipRect(self.seen(QRectF(0, 0, rect.width(), rect.height())))
-            labels.draw(into, placed, moment.block, self.playable.recording, self.theme, self.font)
+            labels.draw(into, placed, moment.block, self.playable.recording, self.theme, font, bare)
             into.end()
             self._labels = (key, pixmap)
         # Memory is what a large picture costs: what the cells will cover is left out.
@@ -173,7 +190,7 @@ class StagePainter:
     def _draw_head(self, painter: QPainter, rect: QRectF, moment: Moment) -> None:
         recording = self.playable.recording
         height = self.metrics.height()
-        line = QRectF(rect.left() + height * 0.6, rect.top(), rect.width() - height * 1.2, self._head())
+        line = QRectF(rect.left() + height * 0.6, rect.top(), rect.width() - height * 1.2, self.head)
         painter.setPen(QColor(self.theme.text))
         bold = QFont(self.font)
         bold.setBold(True)
@@ -226,19 +243,18 @@ class StagePainter:
 def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -> None:
     """Paint an empty stage that says what to do."""
     painter.fillRect(rect, QColor(theme.background))
-    font = QFont(painter.font())
-    font.setPointSizeF(font.pointSizeF() * 1.5)
+    font = larger(painter.font(), 1.5)
     font.setBold(True)
     painter.setFont(font)
     painter.setPen(QColor(theme.text))
-    middle = rect.center().y()
+    middle, height = rect.center().y(), ceil(QFontMetricsF(font).height() * 2)
     painter.drawText(
-        QRect(rect.left() + 20, middle - 60, rect.width() - 40, 50),
+        QRect(rect.left() + 20, middle - height - 10, rect.width() - 40, height),
         Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom,
         title,
     )
+    font = larger(font, 1 / 1.35)
     font.setBold(False)
-    font.setPointSizeF(font.pointSizeF() / 1.35)
     painter.setFont(font)
     painter.setPen(QColor(theme.muted))
     painter.drawText(
@@ -246,3 +262,13 @@ def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -
         int(Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap),
         text,
     )
+
+
+def larger(font: QFont, factor: float) -> QFont:
+    """Return a font whose size, in pixels or in points as it is given, is `factor` times as large."""
+    made = QFont(font)
+    if font.pixelSize() > 0:
+        made.setPixelSize(max(round(font.pixelSize() * factor), _SMALLEST))
+    else:
+        made.setPointSizeF(font.pointSizeF() * factor)
+    return made

@@ -9,6 +9,52 @@ _LARGEST_CELL = 96.0
 _LARGER_SHARED = 1.5  # cells of shared tiles may be that much larger than those of the matrices: what moves is there
 
 
+_MOST_LABELS = 0.5  # of the space, before labels are written smaller
+_SMALLEST_LABELS = 0.75  # of their size, before all but names are left out
+
+
+@dataclass(frozen=True)
+class Room:
+    """What labels take around the arrays, in heights of their font."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+    gap: float
+
+
+WITH_LABELS = Room(3.8, 1.8, 2.3, 1.1, 2.1)
+WITH_NAMES = Room(1.7, 0.4, 0.3, 0.3, 1.6)
+
+
+def room_for_labels(width: float, height: float, font: float) -> tuple[float, bool]:
+    """Say how labels are written in a space.
+
+    Parameters
+    ----------
+    width, height
+        The space, in pixels.
+    font
+        Height of the labels' font in pixels.
+
+    Returns
+    -------
+    tuple
+        The share of the font's size that leaves the arrays their part of the space, and whether all but the names of
+        the arrays is left out.
+    """
+
+    def share(room: Room) -> float:
+        high, wide = room.top + room.bottom + room.gap, room.left + room.right + room.gap
+        return max(high * font / max(height, 1), wide * font / max(width, 1))
+
+    size = min(_MOST_LABELS / share(WITH_LABELS), 1.0)
+    if size >= _SMALLEST_LABELS:
+        return size, False
+    return max(min(_MOST_LABELS / share(WITH_NAMES), 1.0), _SMALLEST_LABELS), True
+
+
 @dataclass(frozen=True)
 class Panel:
     """One array on the stage: its index in the recording, its top left corner and the width of a cell, in pixels."""
@@ -43,7 +89,7 @@ class Panel:
         )
 
 
-def panels(recording: Recording, width: float, height: float, font: float) -> list[Panel]:
+def panels(recording: Recording, width: float, height: float, font: float, room: Room = WITH_LABELS) -> list[Panel]:
     """Place the arrays: A bottom left, B top right, C bottom right on shared axes, shared tiles top left.
 
     Parameters
@@ -53,10 +99,13 @@ def panels(recording: Recording, width: float, height: float, font: float) -> li
     width, height
         The space, in pixels.
     font
-        Height of the labels' font in pixels; room for titles, indices and dimension lines is kept in it.
+        Height of the labels' font in pixels.
+    room
+        What is kept for labels.
     """
     m, n, k = recording.m, recording.n, recording.k
-    left, right, top, bottom, gap = 3.8 * font, 1.8 * font, 2.3 * font, 1.1 * font, 2.1 * font
+    left, right, top, bottom = room.left * font, room.right * font, room.top * font, room.bottom * font
+    gap = room.gap * font
     cell = min((width - left - right - gap) / (k + n), (height - top - bottom - gap) / (k + m), _LARGEST_CELL)
     cell = max(cell, 0.05)
     x0 = left + (width - left - right - gap - cell * (k + n)) / 2
@@ -66,6 +115,8 @@ def panels(recording: Recording, width: float, height: float, font: float) -> li
     result = [Panel(i, recording.arrays[i].name, *_drawn(recording, i), *places[i], cell) for i in (A, B, C)]
     shared = [i for i, a in enumerate(recording.arrays) if a.space == "shared"]
     # The free quadrant reaches from the window's corner to A and B.
+    if room is WITH_NAMES:
+        return result + _shared(recording, shared, 0.5 * font, 0, x1 - 1.6 * font, y1 - 0.5 * font, cell, font)
     return result + _shared(recording, shared, 1.5 * font, 1.4 * font, x1 - 2.6 * font, y1 - 2.0 * font, cell, font)
 
 
@@ -83,7 +134,10 @@ def _shared(
     largest: float,
     font: float,
 ) -> list[Panel]:
-    """Place the shared tiles in the free quadrant, in the row or column that leaves their cells largest."""
+    """Place the shared tiles in the free quadrant, in the row or column that leaves their cells largest.
+
+    In a row that is too short for their shapes, there is room for their names alone.
+    """
     if not arrays:
         return []
     shapes = [_drawn(recording, i) for i in arrays]
@@ -93,10 +147,15 @@ def _shared(
     beside = min((width - gap * (len(arrays) - 1)) / sum(columns), (height - title) / max(rows))
     stacked = min(width / max(columns), (height - title * len(arrays)) / sum(rows))
     labels = [title_width(recording, i, font) for i in arrays]
+    names = [_text_width(recording.arrays[i].name, font) for i in arrays]
     cell = max(min(beside, largest * _LARGER_SHARED), 0.05)
+    if sum(max(c * cell, label) for c, label in zip(columns, labels, strict=True)) + gap * (len(arrays) - 1) > width:
+        labels = names
     slots = [max(c * cell, label) for c, label in zip(columns, labels, strict=True)]
     row = sum(slots) + gap * (len(arrays) - 1)
-    in_row = beside >= stacked and (row <= width or len(arrays) * (title + font) > height)
+    # Where cells would be as large in both, a column has room for the shapes.
+    shaped = labels is not names or stacked < min(beside, largest * _LARGER_SHARED)
+    in_row = beside >= stacked and ((row <= width and shaped) or len(arrays) * (title + font) > height)
     if not in_row:
         cell = max(min(stacked, largest * _LARGER_SHARED), 0.05)
     used = (row, max(rows) * cell + title) if in_row else (max(columns) * cell, sum(rows) * cell + title * len(arrays))
@@ -120,4 +179,8 @@ def shared_title(recording: Recording, array: int) -> str:
 
 def title_width(recording: Recording, array: int, font: float) -> float:
     """Return about how wide a shared array's title is, in pixels, in a bold font of the height `font`."""
-    return 0.62 * font * len(shared_title(recording, array))
+    return _text_width(shared_title(recording, array), font)
+
+
+def _text_width(text: str, font: float) -> float:
+    return 0.62 * font * len(text)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
 from gemmviz.trace.recording import Recording
-from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank
+from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank, larger
 from gemmviz.ui.stage.player import Player
 from gemmviz.ui.stage.scene import C, Panel
 from gemmviz.ui.stage.view import kept_in_sight
@@ -38,6 +38,8 @@ class Stage(QWidget):
         self.frame_seconds: list[float] = []
         self.base_font: QFont | None = None
         self.captioned = True
+        self.presented = False
+        """Whether an audience sees it, who has none of the window's buttons."""
         self._painter: StagePainter | None = None
         self._pressed: QPoint | None = None
         self._dragged = False
@@ -133,13 +135,13 @@ class Stage(QWidget):
         else:
             stage.paint(painter, QRectF(self.rect()), self.moment(), self.devicePixelRatioF())
             if session.outdated:
-                self._draw_outdated(painter)
+                self._draw_outdated(painter, stage)
         if self._show_focus:
             painter.setPen(QColor(self.theme.text))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
 
-    def _draw_outdated(self, painter: QPainter) -> None:
+    def _draw_outdated(self, painter: QPainter, stage: StagePainter) -> None:
         """Say that the picture is still of another source than the one beside it."""
         theme, session = self.theme, self.session
         assert session.playable is not None
@@ -152,8 +154,8 @@ class Stage(QWidget):
             text = tr("still showing {kernel} at {size}", kernel=shown.label, size=size)
         text += f"  ·  {busy[0]}…" if busy else ""
         painter.setFont(self._font())
-        height = painter.fontMetrics().height() * 1.6
-        box = QRectF(4, self.height() - height - 2, self.width() - 8, height)
+        # In the place of the line that names the recording: it says the same, and nothing else is covered.
+        box = QRectF(1, 0, self.width() - 2, stage.head)
         painter.fillRect(box, QColor(theme.raised))
         painter.setPen(QColor(theme.text))
         painter.drawRect(box)
@@ -165,28 +167,28 @@ class Stage(QWidget):
     def _empty_text(self) -> tuple[str, str]:
         kernel = self.session.kernel
         if not kernel.recordable:
-            return (
-                tr("{kernel}: a library call", kernel=tr(kernel.title)),
-                tr(
+            title = tr("{kernel}: a library call", kernel=tr(kernel.title))
+            if self.presented:
+                return title, tr(
                     "There is no source to record, so there is nothing to play. It is the reference that the other "
-                    "rungs are measured against: press “Measure this” below, or choose a rung with a source."
-                ),
+                    "rungs are measured against."
+                )
+            return title, tr(
+                "There is no source to record, so there is nothing to play. It is the reference that the other "
+                "rungs are measured against: press “Measure this” below, or choose a rung with a source."
             )
         progress = self.session.progress["record"]
         if progress is not None:
             return tr("Recording {kernel}…", kernel=kernel.alias), progress[0]
+        if self.presented:
+            return tr("Nothing recorded yet"), tr("Esc leads back to the window: choose a rung there, and record it.")
         return tr("Nothing recorded yet"), tr("Choose a rung on the left, then press Record (Ctrl+R).")
 
     def _font(self) -> QFont:
         """Return the font of the labels: the widget's own follows the size of type already, one that was given not."""
         if self.base_font is None:
             return self.font()
-        font = QFont(self.base_font)
-        if font.pixelSize() > 0:
-            font.setPixelSize(max(round(font.pixelSize() * self.session.type_scale), 6))
-        else:
-            font.setPointSizeF(font.pointSizeF() * self.session.type_scale)
-        return font
+        return larger(self.base_font, self.session.type_scale)
 
     def moment(self) -> Moment:
         """Return what the player shows now."""

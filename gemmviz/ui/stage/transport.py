@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBox
 from gemmviz.language import tr
 from gemmviz.session import SPEEDS, Session
 from gemmviz.ui.icons import icon
+from gemmviz.ui.mirrors import mirror
 from gemmviz.ui.stage.caption import thousands
 from gemmviz.ui.stage.score import Score
 from gemmviz.ui.stage.score_words import ABSENT, UNIT_MEANINGS, UNITS
@@ -47,7 +48,7 @@ class Transport(QWidget):
         self.phase_on = self._button("phase_on", tr("To the next barrier (Page Down)"), lambda: session.seek_phase(1))
         self.end = self._button("end", tr("To the last step (End)"), lambda: session.seek(session.steps - 1))
         self.loop = self._button("loop", tr("Start again at the end (L)"), lambda: session.set_loop(not session.loop))
-        self.loop.setCheckable(True)
+        mirror(self.loop)
         self.slider = Score(session)
         self.where = QLabel("–")
         self.where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -24,6 +24,7 @@ from gemmviz.session import Message, Session
 from gemmviz.session.lesson_file import SUFFIX, write
 from gemmviz.session.lessons import own_folder
 from gemmviz.session.stops import Stop
+from gemmviz.session.words import no_source
 from gemmviz.ui.stage.caption import caption, thousands
 
 _BOX_WIDTH, _LIST_WIDTH, _LIST_HEIGHT = 680, 680, 360
@@ -141,9 +142,17 @@ class MyStops(QDialog):
 
     def edit(self) -> None:
         """Change the sentence of the chosen stop."""
-        row = self.list.currentRow()
-        box = SentenceBox(tr("Edit the sentence"), self.session.tour.own_stops[row].say, self)
-        box.accepted.connect(lambda: self.session.tour.say(row, box.line.text().strip()))
+        tour, rung = self.session.tour, self.session.base.name
+        stop = tour.own_stops[self.list.currentRow()]
+        box = SentenceBox(tr("Edit the sentence"), stop.say, self)
+
+        def keep() -> None:
+            # Another rung may be chosen meanwhile, and the stop be moved or gone.
+            stops = tour.mine.get(rung, ())
+            if stop in stops:
+                tour.say(stops.index(stop), box.line.text().strip(), rung)
+
+        box.accepted.connect(keep)
         box.show()
 
     def move_by(self, direction: int) -> None:
@@ -196,13 +205,15 @@ class Stops:
     def bookmark(self) -> SentenceBox | None:
         """Ask for the sentence of a stop at the step on the stage, and set it when Enter keeps it."""
         session = self.session
-        if session.playable is None:
-            session.tell(Message(tr("There is no recording to set a stop in: press Record (Ctrl+R)."), "info"))
+        if session.playable is None or not session.kernel.recordable:
+            said = no_source(session.kernel) or tr("There is no recording to set a stop in: press Record (Ctrl+R).")
+            session.tell(Message(said, "info"))
             return None
         session.pause()
-        stop = session.tour.here()
+        # Of the rung that is on the stage now: another one may be chosen before the box is closed.
+        stop, rung = session.tour.here(), session.base.name
         box = SentenceBox(tr("New stop"), caption(session.playable, session.step), self.window)
-        box.accepted.connect(lambda: session.tour.add(_saying(stop, box.line.text())))
+        box.accepted.connect(lambda: session.tour.add(_saying(stop, box.line.text()), rung))
         box.show()
         return box
 
@@ -214,6 +225,19 @@ class Stops:
         self.list_box.raise_()
         self.list_box.list.setFocus()
         return self.list_box
+
+    @property
+    def listed(self) -> tuple[QRect, int] | None:
+        """Where the list is and which of its lines is chosen; None while it is closed."""
+        box = self.list_box
+        return (box.geometry(), box.list.currentRow()) if box is not None and box.isVisible() else None
+
+    def list_again(self, listed: tuple[QRect, int] | None) -> None:
+        """Show the list as another window did (see `listed`)."""
+        if listed is not None:
+            box = self.show_list()
+            box.setGeometry(listed[0])
+            box.list.setCurrentRow(listed[1])
 
 
 def _saying(stop: Stop, sentence: str) -> Stop:

@@ -7,11 +7,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.lessons import lesson_path
+from gemmviz.ui.mirrors import mirror
 from gemmviz.ui.style import TYPE_PT
 from gemmviz.ui.theme import THEMES
 
 # The sentence is read from the last row; where the bar is narrow, the stage needs the room of a third line more.
 _LARGER, _LARGER_NARROW, _NARROW = 1.55, 1.3, 900
+_LARGEST_NARROW = 1.625  # times the usual type, unless all type is as large
 _ANY_HEIGHT = 10_000
 
 
@@ -34,7 +36,7 @@ class TourBar(QFrame):
         self.setObjectName("tour")
         self.setAccessibleName(tr("Lesson"))
         self.lesson_button = _button(tr("Lesson"), tr("The lesson of this rung (Ctrl+L)"), self._toggle)
-        self.lesson_button.setCheckable(True)
+        mirror(self.lesson_button)
         self.lesson_button.setObjectName("")  # as large as the buttons of the pages beside it
         self.title = QLabel()
         self.title.setTextFormat(Qt.TextFormat.PlainText)
@@ -79,9 +81,16 @@ class TourBar(QFrame):
         self.title.setStyleSheet(f"color: {theme.muted}; font-weight: bold;")
         self._show()
 
+    def _width(self) -> int:
+        """Return the width that the bar has or will have: its column's. A bar never shown is 100 pixels wide."""
+        column = self.parentWidget()
+        return column.width() if column is not None else self.width()
+
     def _set_type(self) -> None:
-        larger = _LARGER if self.width() >= _NARROW else _LARGER_NARROW
-        size = TYPE_PT * larger * self.session.type_scale
+        larger, scale = _LARGER, self.session.type_scale
+        if self._width() < _NARROW:
+            larger = max(min(_LARGER_NARROW, _LARGEST_NARROW / scale), 1.0)
+        size = TYPE_PT * larger * scale
         sheet = f"color: {THEMES[self.session.theme].text}; font-size: {size:.1f}pt;"
         if sheet != self.sentence.styleSheet():
             self.sentence.setStyleSheet(sheet)
@@ -139,7 +148,7 @@ class TourBar(QFrame):
         self.sentence.ensurePolished()
         metrics = QFontMetrics(self.sentence.font())
         margins = self.layout().contentsMargins()
-        room = QRect(0, 0, max(self.width() - margins.left() - margins.right() - 6, 50), _ANY_HEIGHT)
+        room = QRect(0, 0, max(self._width() - margins.left() - margins.right() - 6, 50), _ANY_HEIGHT)
         wrap = int(Qt.TextFlag.TextWordWrap)
         height = max(metrics.boundingRect(room, wrap, text).height() for text in texts)
         self.sentence.setFixedHeight(height + 2)

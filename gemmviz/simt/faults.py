@@ -1,0 +1,135 @@
+"""What ended a run that did not come to its end: raised as the error that says so, for people."""
+
+import signal
+
+from gemmviz.catalogue.errors import ConstraintError, KernelFault, KernelTimeout
+from gemmviz.catalogue.launch import Launch
+from gemmviz.language import mark, tr
+from gemmviz.simt.debuginfo import DebugInfo
+from gemmviz.simt.layout import Run, Status
+from gemmviz.simt.misaligned import misaligned
+from gemmviz.simt.noticed import who
+from gemmviz.simt.overrun import meant
+
+# As the C library says them in English.
+_SIGNALS: dict[int, str] = {
+    signal.SIGSEGV: mark("Segmentation fault"),
+    signal.SIGBUS: mark("Bus error"),
+    signal.SIGFPE: mark("Floating point exception"),
+    signal.SIGABRT: mark("Aborted"),
+    signal.SIGILL: mark("Illegal instruction"),
+}
+
+
+class TooManyAccesses(ConstraintError):
+    """The accesses of a run do not fit."""
+
+
+class TooManyBarriers(ConstraintError):
+    """A thread passes more barriers than can be numbered. ``line`` is that of the barrier, from 1, or None."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def raise_fault(job: Run, launch: Launch, info: DebugInfo, base: int) -> None:
+    """Raise what went wrong in a run; nothing when all went well.
+
+    Parameters
+    ----------
+    job
+        After the run.
+    launch
+        What ran.
+    info, base
+        Of the recorder: its debug information, and the address where it is loaded.
+
+    Raises
+    ------
+    KernelFault
+        When the kernel crashed or passed the deadline.
+    TooManyAccesses, TooManyBarriers, ConstraintError
+        When it cannot be recorded as it is.
+    """
+    name = launch.kernel.path.name
+    # A fault outside the kernel's own code (in the recorder, in a library) is told by the access before it.
+    line = next((line for pc in (job.fault_pc, job.last_pc) if (line := info.place(pc - base)[0])), 0) or None
+    where = f"{name}:{line}" if line else name
+    culprit = who(launch, job.fault_block, job.fault_thread)
+    match Status(job.status):
+        case Status.OK:
+            return
+        case Status.FULL:
+            text = tr(
+                "{kernel} at {size} makes more than {count} accesses, which is what can be kept",
+                kernel=launch.kernel.name,
+                size=launch.problem,
+                count=f"{job.capacity:,}",
+            )
+            raise TooManyAccesses(text)
+        case Status.SIGNAL:
+            raise _crash(job, launch, where, culprit, line)
+        case Status.DEADLINE:
+            text = tr(
+                "still running after {time} s in {thread}: does it end? It is an endless loop, or too large a size to "
+                "record",
+                time=f"{job.deadline_s:g}",
+                thread=culprit,
+            )
+            raise KernelTimeout(f"{where}: {text}", line)
+        case Status.TOO_MANY_SITES:
+            text = tr("{file} has too many different memory instructions to record: unroll less", file=name)
+            raise ConstraintError(text)
+        case Status.TOO_MANY_PHASES:
+            text = tr("more than 65,535 barriers cannot be recorded: does it end? If so, choose a smaller K")
+            raise TooManyBarriers(f"{where}: {text}", line)
+        case Status.WARP_WAITS:
+            text = tr(
+                "{thread} waits for the other lanes of its warp, and {other} never comes: all lanes must reach the "
+                "same warp instruction",
+                thread=culprit,
+                other=who(launch, job.fault_block, job.fault_other),
+            )
+            raise KernelFault(f"{where}: {text}", line)
+        case Status.PART_OF_WARP:
+            text = tr(
+                "this instruction needs a whole warp of 32 threads, and {thread} is in a warp of fewer: make the block "
+                "a multiple of 32 threads",
+                thread=culprit,
+            )
+            raise KernelFault(f"{where}: {text}", line)
+        case Status.MISALIGNED:
+            text, array = misaligned(job, culprit, info.shared)
+            raise KernelFault(f"{where}: {text}", line, "misaligned vector access", array)
+        case Status.ASSERTION:
+            text = tr("the assertion is false in {thread}", thread=culprit)
+            raise KernelFault(f"{where}: {text}", line)
+        case Status.TOO_MANY_COPIES:
+            text = tr(
+                "{thread} has more than 256 asynchronous copies under way, which cannot be recorded: wait for some of "
+                "them",
+                thread=culprit,
+            )
+            raise ConstraintError(f"{where}: {text}")
+        case Status.NO_MEMORY:
+            text = tr("not enough memory for {count} threads per block", count=launch.threads)
+            raise ConstraintError(f"{name}: {text}")
+
+
+def _crash(job: Run, launch: Launch, where: str, culprit: str, line: int | None) -> KernelFault:
+    """Return the error of a run that a signal ended."""
+    known = _SIGNALS.get(job.signal)
+    cause = tr(known) if known else signal.strsignal(job.signal) or tr("signal {number}", number=job.signal)
+    said = {"what": cause, "thread": culprit, "address": f"{job.fault_address:#x}"}
+    element = meant(job, launch, line or 0)
+    if element is None:
+        text = tr("{what} in {thread}, address {address}", **said)
+        return KernelFault(f"{where}: {text}", line)
+    text = tr(
+        "{what} in {thread}, address {address}: {element}, out of bounds (it has {count} elements)",
+        element=element[0],
+        count=element[1],
+        **said,
+    )
+    return KernelFault(f"{where}: {text}", line, "out of bounds")

@@ -1,0 +1,186 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""A class that takes a barrier away sees what the threads really read."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFont, QImage, QPainter
+
+from gemmviz.catalogue.breaks import broken
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session import Session
+from gemmviz.trace.hops import hop_at
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import measure
+from gemmviz.ui.inspect.inspector import Inspector
+from gemmviz.ui.inspect.words import hop_text
+from gemmviz.ui.stage.caption import about_cell, caption, number, wrong_text
+from gemmviz.ui.stage.cell_text import CellText
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.painter import StagePainter
+from gemmviz.ui.theme import THEMES
+
+THEME = THEMES["light"]
+
+
+@cache
+def playable(name: str, m: int, n: int, k: int, change: str = "", **params: int) -> Playable:
+    kernel = find(name, ladder())
+    recording = record(launch(broken(kernel, [change]) if change else kernel, Problem(m, n, k), params))
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline)).prepare()
+
+
+def race() -> tuple[Playable, int, int, int]:
+    """Return a race, and the step, array and element of a read of block 0 that got NaN instead of its cell's value."""
+    shown = playable("gputiled", 7, 6, 9, "no-first-barrier", TS=4)
+    for step in range(shown.timeline.steps):
+        lost = shown.misread(step, 0)
+        nan = np.flatnonzero(np.isnan(lost.got))
+        if len(nan):
+            return shown, step, int(shown.timeline.array[step]), int(lost.element[nan[0]])
+    raise AssertionError("nobody read what was not written yet")
+
+
+@pytest.fixture
+def inspector(qtbot):
+    inspector = Inspector(Session(ladder(), "dark"))
+    qtbot.addWidget(inspector)
+    inspector.resize(700, 240)
+    inspector.show()
+    return inspector
+
+
+def painted(shown: Playable, moment: Moment) -> QImage:
+    image = QImage(900, 700, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    StagePainter(shown, THEME, QFont()).paint(painter, QRectF(0, 0, 900, 700), moment)
+    painter.end()
+    return image
+
+
+def crossed_cells(shown: Playable, image: QImage, array: int) -> set[int]:
+    """Return the cells of an array with more than a few pixels in the colour of what is wrong."""
+    panel = StagePainter(shown, THEME, QFont()).panels(QRectF(0, 0, 900, 700), Moment().view)[array]
+    found = set()
+    for cell in range(panel.rows * panel.columns):
+        row, column = divmod(cell, panel.columns)
+        across, down = (
+            range(int(begin + at * panel.cell) + 1, int(begin + (at + 1) * panel.cell))
+            for begin, at in ((panel.x, column), (panel.y, row))
+        )
+        bad = sum(image.pixelColor(x, y).name() == THEME.bad for x in across for y in down)
+        if bad > panel.cell / 2:
+            found.add(cell)
+    return found
+
+
+def test_cells_that_were_read_as_something_else_are_crossed_out(qapp):
+    shown, step, array, _ = race()
+    wanted = set(shown.misread(step, 0).element.tolist())
+    assert crossed_cells(shown, painted(shown, Moment(step)), array) == wanted
+    whole = playable("gputiled", 7, 6, 9, TS=4)
+    assert not crossed_cells(whole, painted(whole, Moment(step)), array)
+
+
+def test_the_foot_says_what_was_read(qapp):
+    shown, step, array, element = race()
+    count = len(shown.misread(step, 0).row)
+    assert f"{count} reads get OTHER VALUES" in caption(shown, step, 0)
+    held = number(float(shown.history.values(array, step, 0)[element]))
+    assert about_cell(shown, array, element, step, 0).startswith(f"READ NaN, not {held}")
+    whole = playable("gputiled", 7, 6, 9, TS=4)
+    assert "OTHER" not in caption(whole, step, 0)
+    assert "READ" not in about_cell(whole, array, element, step, 0)
+
+
+def test_the_arrow_of_a_misread_value_is_drawn_as_wrong(qapp):
+    shown, _, _, _ = race()
+    fed = shown.provenance.fed(0, 3)
+    lost = shown.provenance.misread(fed, 0, 3)
+    for place, wrong in ((int(lost.argmax()), True), (int(lost.argmin()), False)):
+        hop = hop_at(shown, fed, place, (2, 3))
+        without, drawn = (painted(shown, Moment(0, hop=one)) for one in (None, hop))
+        at = [(x, y) for x in range(0, 900, 2) for y in range(700) if drawn.pixel(x, y) != without.pixel(x, y)]
+        assert any(drawn.pixelColor(*point).name() == THEME.bad for point in at) == wrong
+        assert ("the thread READ" in hop_text(shown, hop)) == wrong
+
+
+def test_origin_names_what_was_read_instead(inspector):
+    shown, _, _, _ = race()
+    session = inspector.session
+    inspector.show_panel("origin")
+    session.show(shown)
+    session.pick((2, 3), 0)
+    model = inspector.origin.table.model()
+    lost = shown.provenance.misread(model.fed, 0, 3)
+    assert f"✗ {int(lost.sum())} READ as other values" in inspector.origin.head.text()
+    assert "WRONG: NaN instead of " in inspector.origin.head.text()
+    for row, wrong in enumerate(lost.tolist()):
+        said = model.texts(row)[1]
+        assert ("✗ READ " in said) == wrong
+        if wrong:
+            hop = model.hop(row)
+            assert said.endswith(f"READ {number(hop.use.value)}, not {number(hop.read.value)}")
+
+
+def test_the_thread_does_not_call_an_operand_what_it_did_not_read(inspector):
+    shown, step, array, _ = race()
+    lost = shown.misread(step, 0)
+    session = inspector.session
+    session.show(shown)
+    session.pick(None, 0)
+    session.seek(step)
+    inspector.show_panel("thread")
+    for row, got, held in zip(lost.row.tolist(), lost.got.tolist(), lost.held.tolist(), strict=True):
+        session.inspected.choose_lane(int(shown.recording.accesses.thread[row]))
+        name = shown.recording.arrays[array].name
+        assert (
+            f": READ {number(got)}, not {number(held)}, from {name} at step {step + 1}" in inspector.thread.text.text()
+        )
+
+
+def test_what_was_read_is_not_said_to_give_what_was_stored_otherwise(inspector):
+    shown = playable("mm_optimizado_store_in_loop", 8, 8, 8, BLOCK_SIZE=4)
+    recording = shown.recording
+    row, column = (int(at[0]) for at in np.nonzero(recording.c != recording.a @ recording.b))
+    total, stored = number(float(recording.a[row] @ recording.b[:, column])), number(float(recording.c[row, column]))
+    element = row * 8 + column
+    said = about_cell(shown, 2, element, 0, 0)
+    assert f"sum {total}, STORED {stored}" in said and "fed by" not in said
+    session = inspector.session
+    session.show(shown)
+    session.pick((2, element), int(recording.owners[0][row, column]))
+    inspector.show_panel("origin")
+    assert f"do not give what was stored (sum {total}, STORED {stored})" in inspector.origin.head.text()
+    inspector.show_panel("thread")
+    said = inspector.thread.text.text()
+    assert f"The thread STORED {stored}, which is not their sum ({total})." in said
+    assert "what was read for it gives 0 of 8 products" in said
+    right = np.argwhere(recording.c == recording.a @ recording.b)[0].tolist()
+    session.pick((2, right[0] * 8 + right[1]), int(recording.owners[0][tuple(right)]))
+    assert "STORED" not in inspector.thread.text.text()
+
+
+def test_nan_is_not_written_as_nothing(qapp):
+    assert [number(value) for value in (float("nan"), float("inf"), 3.0)] == ["NaN", "∞", "3"]
+    shown, *_ = race()
+    # The cells of C hold NaN in the end, and nothing before.
+    texts = CellText(shown, THEME, QFont())
+    whole = (slice(0, 7), slice(0, 6))
+    assert {said for row in texts._values_at(2, 0, 0, whole) for said in row} == {""}
+    end = texts._values_at(2, shown.timeline.steps - 1, 0, whole)
+    assert end[0][3] == "NaN" == number(float(shown.recording.c[0, 3]))
+    assert wrong_text(shown.recording, 0, 3).startswith("WRONG: NaN instead of ")
+    part = record(launch(find("gputiled", ladder()), Problem(7, 6, 9), {"TS": 4}), blocks=(0, 1))
+    assert wrong_text(part, 6, 5).startswith("WRONG: nothing instead of ")

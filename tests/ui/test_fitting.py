@@ -1,0 +1,108 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""What is written fits in its place: nothing is cut, nothing stands on something else."""
+
+from itertools import combinations
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace import timeline, traffic
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.ui.charts.chart import Plot
+from gemmviz.ui.stage import labels
+from gemmviz.ui.stage.cell_text import BANK_LABEL, CellText
+from gemmviz.ui.stage.painter import Moment, StagePainter, View
+from gemmviz.ui.theme import THEMES
+
+
+@pytest.fixture(scope="module")
+def tiled():
+    recording = record(launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4}))
+    steps = timeline.build(recording)
+    return Playable(recording, steps, traffic.measure(recording, steps))
+
+
+@pytest.mark.parametrize("type_pixels", [12, 15, 20, 28])
+@pytest.mark.parametrize(("width", "height"), [(660, 300), (500, 350), (700, 240), (320, 240), (1400, 900)])
+def test_no_label_of_the_stage_stands_on_another(qapp, tiled, width, height, type_pixels, monkeypatch):
+    font = QFont()
+    font.setPixelSize(type_pixels)
+    written = []
+    draw = labels.draw
+    monkeypatch.setattr(labels, "draw", lambda *args: written.extend(draw(*args)))
+    stage, rect = StagePainter(tiled, THEMES["dark"], font), QRectF(0, 0, width, height)
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    stage.paint(painter, rect, Moment(0, 0, None, 8, View()))
+    painter.end()
+    assert {"A", "B", "C"} <= {text for text, _ in written}
+    cells = [QRectF(p.x, p.y, p.width, p.height) for p in stage.panels(rect, View())]
+    assert not [(a, b) for (a, one), (b, other) in combinations(written, 2) if one.intersects(other)]
+    assert not [text for text, ink in written if any(ink.intersects(box) for box in cells)]
+    shared = [ink for text, ink in written if "block" in text]
+    assert all(ink.left() >= 0 for ink in shared)
+
+
+@pytest.mark.parametrize("cell", [BANK_LABEL, 41.0, 55.0, 80.0])
+def test_lanes_and_banks_stand_apart_in_a_cell(qapp, tiled, cell, monkeypatch):
+    font = QFont()
+    font.setPixelSize(20)
+    text, theme = CellText(tiled, THEMES["dark"], font), THEMES["dark"]
+    array = next(i for i, a in enumerate(tiled.recording.arrays) if a.name == "As")
+    step = next(
+        s for s in range(tiled.timeline.steps) if tiled.timeline.array[s] == array and not tiled.timeline.write[s]
+    )
+    stamped = []
+
+    def stamp(painter, said, shade, size, x, y, ratio):
+        small = QFont(font)
+        small.setPixelSize(size)
+        half = QFontMetricsF(small).horizontalAdvance(said) / 2
+        stamped.append((said, size, x - half, x + half, int(x // cell), int(y // cell)))
+
+    monkeypatch.setattr(text, "_stamp", stamp)
+    from gemmviz.ui.stage.colours import Colours
+    from gemmviz.ui.stage.scene import Panel
+    from gemmviz.ui.stage.touched import Touched
+
+    image = Colours(tiled, theme, Touched(tiled)).image(array, step, 0, 8, 0, None, 1)
+    panel = Panel(array, "As", 4, 4, 0.0, 0.0, cell)
+    text.draw(None, panel, QRectF(0, 0, 4 * cell, 4 * cell), Moment(step, 0, None, 8, View()), image, 1.0)
+    lanes = [one for one in stamped if one[0].startswith("L")]
+    assert {one[0] for one in lanes} == {"L0-3", "L4-7", "L8-11", "L12-15"}
+    for _, size, left, right, column, row in lanes:
+        assert column * cell <= left and right <= (column + 1) * cell
+        beside = [one for one in stamped if one[1] == size and one[4:] == (column, row) and not one[0].startswith("L")]
+        assert all(right < one[2] for one in beside)
+
+
+def test_a_plot_ends_within_its_frame(qtbot):
+    plot = Plot("GFLOPS")
+    qtbot.addWidget(plot)
+    plot.setStyleSheet("QGraphicsView { border: 2px solid; }")
+    plot.setLabel("bottom", "GFLOPS at 4096³")
+    plot.resize(300, 140)
+    plot.show()
+    qtbot.waitUntil(lambda: plot.viewport().width() < plot.width())
+    title = plot.getAxis("bottom").label
+    margin = title.document().documentMargin()
+    assert title.mapRectToScene(title.boundingRect()).bottom() - margin <= plot.viewport().height()
+    assert plot.plotItem.sceneBoundingRect().right() <= plot.viewport().width()
+
+
+def test_the_count_of_findings_fits_beside_or_above_its_button(window, qtbot):
+    findings = window.source_side.findings
+    for width in (420, 330, 250, 180):
+        findings.setFixedWidth(width)
+        qtbot.wait(20)
+        assert findings.heading.sizeHint().width() <= findings.heading.width()
+        assert "3" in findings.heading.text()
