@@ -25,6 +25,7 @@ from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.accessible import name_parts
+from gemmviz.ui.short_label import ShortLabel
 from gemmviz.ui.style import letters_wide
 
 # Room beside the text of a box and of a button, in pixels; digits of a parameter.
@@ -281,7 +282,6 @@ class MeasureControls(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self._status = ("", "")
         self.heading = QLabel(tr("Measure on this machine"))
         self.heading.setObjectName("heading")
         self.size = SizeRow(session.bench_problem, tr("what is measured"))
@@ -303,10 +303,8 @@ class MeasureControls(QWidget):
         self.stop.setToolTip(tr("Stop measuring and recording (Esc)"))
         self.progress = QProgressBar()
         self.progress.setAccessibleName(tr("Progress"))
-        self.status = QLabel()
+        self.status = ShortLabel()
         self.status.setObjectName("muted")
-        self.status.setWordWrap(True)
-        self.status.setAlignment(Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 8, 6)
         column.setSpacing(5)
@@ -346,22 +344,6 @@ class MeasureControls(QWidget):
         self._on_chosen()
         self._on_progress("bench")
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say as much below the buttons as there is room for."""
-        super().resizeEvent(event)
-        self._fit_status()
-
-    def _fit_status(self) -> None:
-        """Show the status, where it would be cut its first part in one line; the tip has all of it."""
-        whole, short = self._status
-        room, metrics = self.status.contentsRect(), self.status.fontMetrics()
-        lines = metrics.boundingRect(0, 0, max(room.width(), 1), 10_000, Qt.TextFlag.TextWordWrap, whole)
-        fits = not self.isVisible() or lines.height() <= room.height()
-        self.status.setText(
-            whole if fits else metrics.elidedText(short, Qt.TextElideMode.ElideRight, max(room.width(), 1))
-        )
-        self.status.setToolTip(whole)
-
     def start_over_n(self, every: bool) -> None:
         """Measure the chosen rung, or every one, over N, unless something is being measured."""
         if self.session.progress["bench"] is None:
@@ -388,13 +370,10 @@ class MeasureControls(QWidget):
         self.progress.setVisible(shown is not None)
         if shown is None:
             where = self.session.device or tr("This machine")
-            whole = tr("{where}. Every figure is the median of verified launches.", where=where)
-            self._status = whole, where
-            self._fit_status()
+            self.status.say(tr("{where}. Every figure is the median of verified launches.", where=where), where)
             return
         text, share = shown
-        self._status = text, text
-        self._fit_status()
+        self.status.say(text, text)
         self.progress.setRange(0, 100 if share is not None else 0)
         if share is not None:
             self.progress.setValue(int(share * 100))

@@ -126,8 +126,12 @@ def origin_text(shown: Shown, session: Session) -> str:
 
 
 def origin_name(origin: str) -> str:
-    """Return the label of a reference, as `ReferenceResults.origin` gives it, in the language that is spoken."""
-    return tr("reference: {device}", device=origin.partition(": ")[2])
+    """Return the label of a reference, as `ReferenceResults.origin` gives it, in the language that is spoken.
+
+    Any other text stays as it is.
+    """
+    kind, _, device = origin.partition(": ")
+    return tr("reference: {device}", device=device) if kind == "reference" else origin
 
 
 def details(row: Row) -> list[str]:

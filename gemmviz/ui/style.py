@@ -38,7 +38,8 @@ def style_sheet(theme: Theme, scale: float = 1.0) -> str:
     QMainWindow, QSplitter {{ background: {t.panel}; }}
     QSplitter::handle {{ background: {t.border}; }}
     QLabel#heading {{ color: {t.muted}; font-weight: bold; padding: 4px 8px; }}
-    QTabWidget > QLabel#heading, Head > QLabel#heading {{ padding: 0px 8px; }}
+    QTabWidget > QLabel#heading {{ padding: 0px 8px 4px 8px; }}
+    Head > QLabel#heading {{ padding: 0px 8px; }}
     QLabel#muted {{ color: {t.muted}; }}
     QPushButton, QToolButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.outline};
         border-radius: 4px; padding: 3px 9px; }}

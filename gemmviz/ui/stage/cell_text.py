@@ -1,6 +1,7 @@
 """Writes into the stage's cells, where they are large enough: values, banks, and the lanes that access them now."""
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,20 @@ _LINEAR = np.array([c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) 
 _MIDDLE = (1.05 * 0.05) ** 0.5 - 0.05
 
 
+@dataclass(frozen=True)
+class _Texts:
+    """What to write into the visible cells: values, inks, lanes by drawn cell; sizes in pixels; what stands beside."""
+
+    said: list[list[str]]
+    inks: Any
+    lanes: dict[int, str]
+    size: int
+    small: int
+    beside: bool
+    banks: bool
+    told: float
+
+
 class CellText:
     """The texts of one recording's cells in one theme.
 
@@ -52,6 +67,7 @@ class CellText:
         self._glyphs: dict[tuple[str, str, int], tuple[QPixmap, float, float]] = {}
         self._widths: dict[tuple[str, int], float] = {}
         self._values: dict[int, tuple[Any, list[list[str]]]] = {}
+        self._layers: dict[int, tuple[Any, QPixmap | None]] = {}
         timeline = playable.timeline
         self._writes = [
             np.flatnonzero((timeline.array == i) & timeline.write) for i in range(len(playable.recording.arrays))
@@ -81,12 +97,12 @@ class CellText:
             return
         part = (slice(first_row, last_row), slice(first_column, last_column))
         matrix = self._values_at(panel.array, moment.step, moment.block, part)
-        inks = inks_on(self._theme, image[part]).tolist()
+        inks = inks_on(self._theme, image[part])
         # In small cells the text takes what room there is.
         size = int(min(max(panel.cell * 0.54, min(panel.cell * 0.66, 12)), max(_LARGEST, 1.6 * self._height)))
         small = max(_SMALLEST, int(panel.cell * 0.18))
-        info = self._playable.recording.arrays[panel.array]
-        banks = info.space == "shared" and panel.cell >= BANK_LABEL
+        shared = self._playable.recording.arrays[panel.array].space == "shared"
+        banks = shared and panel.cell >= BANK_LABEL
         lanes: dict[int, str] = {}
         if panel.cell >= _LANE_LEGIBLE:
             lanes = lanes_at(self._playable, panel.array, moment.step, moment.block, moment.warp)
@@ -94,10 +110,37 @@ class CellText:
         told = max((self._width(lane, small if beside else _SMALLEST) for lane in lanes.values()), default=0.0)
         if not beside and told + 2 > panel.cell:
             lanes = {}  # a lane here and a value there would be read as one kind of figure
+        texts = _Texts(matrix, inks, lanes, size, small, beside, banks, told)
+        key = panel, part, self._values[panel.array][0], inks.tobytes(), tuple(lanes.items()), size, ratio
+        kept = self._layers.get(panel.array)
+        if self._vector or kept is None or kept[0] != key:
+            self._layers[panel.array] = key, None
+            self._write(painter, panel, part, texts, ratio)
+            return
+        # What stays as it is for a second picture is kept: most arrays rest while one is accessed.
+        corner = QPointF(int(panel.x + first_column * panel.cell), int(panel.y + first_row * panel.cell))
+        layer = kept[1]
+        if layer is None:
+            wide, high = (last_column - first_column + 1) * panel.cell, (last_row - first_row + 1) * panel.cell
+            layer = QPixmap(int(np.ceil(wide * ratio)), int(np.ceil(high * ratio)))
+            layer.setDevicePixelRatio(ratio)
+            layer.fill(Qt.GlobalColor.transparent)
+            into = QPainter(layer)
+            into.translate(-corner)
+            self._write(into, panel, part, texts, ratio)
+            into.end()
+            self._layers[panel.array] = key, layer
+        painter.drawPixmap(corner, layer)
+
+    def _write(self, painter: QPainter, panel: Panel, part: tuple[slice, slice], texts: "_Texts", ratio: float) -> None:
+        """Write into some cells, one by one."""
+        info = self._playable.recording.arrays[panel.array]
+        size, small, beside, banks, lanes = texts.size, texts.small, texts.beside, texts.banks, texts.lanes
         # The lanes that access cells now say more than the banks, which are always the same.
-        whole = told + self._width("31", small) + 0.5 * small + 4 <= panel.cell
-        for i, (row, row_inks) in enumerate(zip(matrix, inks, strict=True), first_row):
-            for j, (said, shade) in enumerate(zip(row, row_inks, strict=True), first_column):
+        edge = 0.35 * small
+        whole = texts.told + self._width("31", small) + 0.5 * small + 2 * edge <= panel.cell
+        for i, (row, row_inks) in enumerate(zip(texts.said, texts.inks.tolist(), strict=True), part[0].start):
+            for j, (said, shade) in enumerate(zip(row, row_inks, strict=True), part[1].start):
                 x, y = panel.x + j * panel.cell, panel.y + i * panel.cell
                 lane = lanes.get(i * panel.columns + j, "")
                 if lane and beside and self._width(lane, small) + 2 > panel.cell:
@@ -111,10 +154,12 @@ class CellText:
                 if banks:
                     bank = str((i * panel.columns + j) * info.itemsize // 4 % 32)
                     if whole or not lane:
-                        right = x + panel.cell - 2 - self._width(bank, small) / 2
+                        right = x + panel.cell - edge - self._width(bank, small) / 2
                         self._stamp(painter, bank, shade, small, right, low, ratio)
                 if lane and beside:
-                    self._stamp(painter, lane, shade, small, x + 2 + self._width(lane, small) / 2, low, ratio)
+                    wide = self._width(lane, small)
+                    left = x + min(edge, (panel.cell - wide) / 2) + wide / 2
+                    self._stamp(painter, lane, shade, small, left, low, ratio)
 
     def _values_at(self, array: int, step: int, block: int, part: tuple[slice, slice]) -> list[list[str]]:
         """Return what some cells hold, as texts; it changes with the writes to the array only."""

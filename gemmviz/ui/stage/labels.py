@@ -121,7 +121,8 @@ class _Labels:
         x, y, _ = self.recording.block_index(block)
         said = [tr("shared memory of block ({x}, {y})", x=x, y=y), tr("shared, block ({x}, {y})", x=x, y=y)]
         if tiles[0].cell >= BANK_LABEL:
-            said.insert(0, tr("shared memory of block ({x}, {y}); small figures: bank", x=x, y=y))
+            with_banks = tr("shared memory of block ({x}, {y}); small figures: bank", x=x, y=y)
+            said = [with_banks, tr("block ({x}, {y}); small figures: bank", x=x, y=y), *said]
         left, right = min(t.x for t in tiles), max(t.x + t.width for t in tiles)
         top = min(t.y for t in tiles) - self.height * 2.6
         # Between the window's edge and what stands left of B.
