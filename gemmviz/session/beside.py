@@ -95,7 +95,8 @@ class Beside(Place):
             return 1
         start = self.playable.timeline.start
         first = int(np.searchsorted(start, start[min(self.step + 1, len(start) - 1)] - _MOST_GLOWING))
-        return max(min(self._passed, self.step - first + 1), min(self._session.trail, _LONGEST_TRAIL))
+        passed = self._passed if self._session.playing else 1  # a jump is no play
+        return max(min(passed, self.step - first + 1), min(self._session.trail, _LONGEST_TRAIL))
 
     def want(self, kernel: Kernel, problem: Problem, params: dict[str, int]) -> None:
         """Choose what is to be recorded."""
