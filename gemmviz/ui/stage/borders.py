@@ -27,7 +27,7 @@ class Borders:
     """
 
     def __init__(self, recording: Recording, theme: Theme) -> None:
-        self._recording, self._theme = recording, theme
+        self._theme = theme
         block, thread = recording.owners
         self._areas: dict[str, _Edges] = {}
         if recording.backend == "cuda":

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import Array
 from gemmviz.trace.requests import Ints
-from gemmviz.ui.stage.hues import loop_colour, owner_colours
+from gemmviz.ui.stage.hues import owner_colours
 from gemmviz.ui.stage.related import Related
 from gemmviz.ui.stage.scene import B, C
 from gemmviz.ui.stage.touched import Touched, as_drawn
@@ -52,7 +52,6 @@ class Colours:
         self._worked = self._background + (self._full - self._background) * WORKED
         self._owner = np.maximum(recording.owners[0], 0)
         self._written_in_order = np.sort(playable.first_write)
-        self.written_by_loop = loop_colour(theme)
         self._read = np.array(rgb(theme.read), np.float32)
         self._write = np.array(rgb(theme.write), np.float32)
         self._write_steps = [
