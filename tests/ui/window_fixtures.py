@@ -8,7 +8,9 @@ from window_driving import wait_recorded
 
 from gemmviz.app import new_session
 from gemmviz.engine.supervisor import Engine
+from gemmviz.language import set_language
 from gemmviz.ui.controller import Controller
+from gemmviz.ui.style import set_scale
 from gemmviz.ui.window import Window
 
 PATIENCE_MS = 60_000
@@ -26,6 +28,14 @@ def qtbot(qtbot):
     wait_until = qtbot.waitUntil
     qtbot.waitUntil = lambda callback, *, timeout=PATIENCE_MS: wait_until(callback, timeout=timeout)
     return qtbot
+
+
+@pytest.fixture(autouse=True)
+def usual_type(qapp):
+    """Leaves the application's size of type and language as the next test expects them."""
+    yield
+    set_scale(1.0)
+    set_language("en")
 
 
 @pytest.fixture(autouse=True)
