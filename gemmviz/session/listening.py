@@ -1,12 +1,10 @@
 """Who listens to a session: what one window connected is let go when another window takes its place."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any
 
 from psygnal import Signal, SignalInstance
-
-Slot = Callable[..., object]
 
 
 class Listening:

@@ -24,7 +24,7 @@ LONG_MS = 60_000
 def dialog(window, qtbot):
     qtbot.keyClick(window, Qt.Key.Key_P, CTRL | SHIFT)
     dialog = window.findChild(ExportDialog)
-    dialog.size.setEditText("320 x 240")
+    dialog.pixels.setEditText("320 x 240")
     return dialog
 
 
@@ -51,7 +51,7 @@ def test_the_dialog_offers_the_range_that_is_played_and_says_how_long_and_large_
     dialog.last.setValue(3)
     assert "holds no step" in dialog.summary.text() and not dialog.export_button.isEnabled()
     dialog.last.setValue(13)
-    dialog.size.setEditText("huge")
+    dialog.pixels.setEditText("huge")
     assert "960 × 720" in dialog.summary.text() and not dialog.export_button.isEnabled()
 
 
@@ -132,7 +132,7 @@ def test_a_file_that_the_added_suffix_would_hit_is_asked_about(window, dialog, q
     export(dialog, qtbot)
     assert path.read_text() == "old"
     monkeypatch.setattr(QMessageBox, "question", lambda *_: buttons.Yes)
-    dialog.size.setEditText("320 × 240")
+    dialog.pixels.setEditText("320 × 240")
     export(dialog, qtbot)
     assert QImage(str(path)).width() == 320
     assert [p.name for p in tmp_path.glob("film*")] == ["film.png"]

@@ -77,8 +77,8 @@ class ExportDialog(QDialog):
         self.first, self.last = _spin(tr("First step")), _spin(tr("Last step"))
         self.every = _spin(tr("Every how many steps a frame"))
         self.step = _spin(tr("Step"))
-        self.size = _box(tr("Size in pixels"), [(size, None) for size in _SIZES])
-        self.size.setEditable(True)
+        self.pixels = _box(tr("Size in pixels"), [(size, None) for size in _SIZES])
+        self.pixels.setEditable(True)
         self.theme = _box(tr("Colours"), [(tr(title), name) for name, title in _THEMES])
         self.theme.setCurrentIndex(self.theme.findData(self.session.theme))
         self.type_scale = _spin(tr("Size of type in percent"), 50, 300, round(self.session.type_scale * 100))
@@ -105,7 +105,7 @@ class ExportDialog(QDialog):
             (tr("Steps"), self._steps),
             (tr("Show every n-th step, n ="), self.every),
             (tr("Frames per second"), self.fps),
-            (tr("Size in pixels"), self.size),
+            (tr("Size in pixels"), self.pixels),
             (tr("Colours"), self.theme),
             (tr("Size of type"), self.type_scale),
         ):
@@ -120,7 +120,7 @@ class ExportDialog(QDialog):
         self.last.valueChanged.connect(self._on_range)
         for spin in (self.every, self.step, self.fps, self.type_scale):
             spin.valueChanged.connect(self._refresh)
-        self.size.currentTextChanged.connect(self._refresh)
+        self.pixels.currentTextChanged.connect(self._refresh)
         self.theme.currentIndexChanged.connect(self._refresh)
         self.export_button.clicked.connect(self._export)
         self.close_button.clicked.connect(self._on_close)
@@ -139,7 +139,7 @@ class ExportDialog(QDialog):
 
     def wanted_size(self) -> tuple[int, int] | None:
         """Return the size that is asked for, or None where the text says none."""
-        sides = self.size.currentText().lower().replace("×", "x").split("x")
+        sides = self.pixels.currentText().lower().replace("×", "x").split("x")
         if len(sides) != 2 or not all(side.strip().isdecimal() for side in sides):
             return None
         size = int(sides[0]), int(sides[1])
@@ -183,7 +183,7 @@ class ExportDialog(QDialog):
     def _on_kind(self) -> None:
         for widget, shown in ((self.step, not self.is_film), *((w, self.is_film) for w in self._film_fields())):
             self.form.setRowVisible(widget, shown)
-        self.size.setCurrentText(_SIZES[1] if self.is_film else _SIZES[3])
+        self.pixels.setCurrentText(_SIZES[1] if self.is_film else _SIZES[3])
         self.adjustSize()
         self._refresh()
 
