@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from pyqtgraph.util.garbage_collector import GarbageCollector
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
@@ -24,7 +25,18 @@ def application() -> QApplication:
     result = QApplication.instance() or QApplication(sys.argv[:1])
     result.setApplicationName("gemmviz")
     result.setStyle("Fusion")
+    collect_garbage_here(result)
     return result
+
+
+def collect_garbage_here(running: QApplication) -> None:
+    """Let Python collect its garbage in this thread only, from a timer.
+
+    Left alone, it collects in whichever thread allocates next. A worker that unpacks a recording would then destroy
+    widgets that went out of use, in the wrong thread, and Qt crashes some time later.
+    """
+    if not hasattr(running, "garbage_collector"):
+        running.garbage_collector = GarbageCollector()
 
 
 def fit(window: Window, screen: QSize) -> None:

@@ -12,7 +12,7 @@ need_qt()
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu, QTabWidget
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu, QTabWidget, QWidget
 
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Answer, Message
@@ -182,7 +182,7 @@ def seen(window, asked):
         window.charts.currentIndex(),
         window.source.locked,
         named(app.focusWidget()),
-        Counter(named(w) for w in app.allWidgets() if w.isVisible()),
+        Counter(named(w) for w in window.findChildren(QWidget) if w.isVisible()),
         app.clipboard().text(),
         [box.currentIndex() for box in window.findChildren(QTabWidget)],
         list(asked),

@@ -9,6 +9,7 @@ from window_driving import wait_recorded
 from gemmviz.app import new_session
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language
+from gemmviz.ui.application import collect_garbage_here
 from gemmviz.ui.controller import Controller
 from gemmviz.ui.style import set_scale
 from gemmviz.ui.window import Window
@@ -19,6 +20,7 @@ PATIENCE_MS = 60_000
 @pytest.fixture(scope="session")
 def qapp(qapp):
     qapp.setStyle("Fusion")
+    collect_garbage_here(qapp)
     return qapp
 
 
