@@ -182,6 +182,7 @@ def seen(window, asked):
         window.charts.currentIndex(),
         window.source.locked,
         named(app.focusWidget()),
+        window.presenting.on,
         Counter(named(w) for w in window.findChildren(QWidget) if w.isVisible()),
         app.clipboard().text(),
         [box.currentIndex() for box in window.findChildren(QTabWidget)],
