@@ -152,11 +152,11 @@ void simd_threads(float *C, const float *A, const float *B, int M, int N, int K)
     // Tiles of C, and how many rectangles stand one below the other: as few elements as can be are packed twice.
     int tall = panels(M, with->rows), wide = panels(N, with->columns);
     long wanted = THREADS ? THREADS : sysconf(_SC_NPROCESSORS_ONLN);
-    int threads = wanted < 1 ? 1 : wanted > MOST ? MOST : wanted, down = 0;
-    long least = 0;
-    for (int d = 1; d <= threads; d++) {
-        long packed = (long)M * (threads / d) + (long)N * d; // rows of A and columns of B
-        if (threads % d == 0 && (!down || packed < least)) {
+    int threads = wanted < 1 ? 1 : wanted > MOST ? MOST : wanted, down = 1;
+    long least = (long)M * threads + N; // rows of A and columns of B that are packed
+    for (int d = 2; d <= threads; d++) {
+        long packed = (long)M * (threads / d) + (long)N * d;
+        if (threads % d == 0 && packed < least) {
             down = d;
             least = packed;
         }

@@ -158,13 +158,11 @@ stream_k(const float *A, const __grid_constant__ tensor_map B, float *C, int M, 
                 const float *bt = last ? b0 + next * BK * BN : b_at + (k + 1) * BN;
                 if (!last || more) {
                     #pragma unroll
+                    for (int j = 0; j < TN; j += 4)
+                        take4(&b[(k + 1) % 2][j], bt + 4 * j);
+                    #pragma unroll
                     for (int i = 0; i < TM; i += 4)
                         take4(&a[(k + 1) % 2][i], at + 8 * i);
-                    #pragma unroll
-                    for (int e = 0; e < TN; e += 4) {
-                        int j = k % 2 ? e : TN - 4 - e;
-                        take4(&b[(k + 1) % 2][j], bt + 4 * j);
-                    }
                 }
                 // To and fro: each product shares an operand with the one before, which the hardware need not read again.
                 // Registers stand in two banks: three operands, or two of one bank, take two cycles.

@@ -1,4 +1,4 @@
-"""Hopper's instructions: mbarriers, boxes of the copy engine, products of warpgroups, clusters, and mistakes in them."""
+"""Hopper: mbarriers, boxes of the copy engine, products of warpgroups, clusters, and what a mistake in them shows."""
 
 from pathlib import Path
 
