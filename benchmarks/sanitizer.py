@@ -11,6 +11,7 @@ from typing import Any
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 _COMPILE_S, _RUN_S = 120, 60
+_FLAGS = ("-w", "-lineinfo", "-std=c++17")
 _KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 _INCLUDES = [f"-I{_KERNELS / folder}" for folder in ("cuda", "include")]
 _SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
@@ -30,7 +31,7 @@ def run(folder: Path, jobs: int) -> int:
     extra = _options()
 
     def one(mutant: dict[str, Any]) -> dict[str, Any]:
-        found = mutant | _look_at(folder / mutant["file"], extra)
+        found = mutant | _look_at(folder / mutant["file"], mutant.get("arch", ""), extra)
         print(f"{found['name']}: {found['status']}", file=sys.stderr, flush=True)
         return found
 
@@ -68,9 +69,11 @@ def _run(command: list[str], limit_s: float) -> tuple[int | None, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def _look_at(source: Path, extra: dict[str, list[str]]) -> dict[str, Any]:
+def _look_at(source: Path, exactly: str, extra: dict[str, list[str]]) -> dict[str, Any]:
     program = source.with_suffix("")
-    command = ["nvcc", "-w", "-lineinfo", "-std=c++17", "-arch=native", *_INCLUDES, str(source), "-o", str(program)]
+    # An architecture that has to be met exactly is lost on -arch.
+    architecture = f"-gencode=arch={exactly.replace('sm', 'compute')},code={exactly}" if exactly else "-arch=native"
+    command = ["nvcc", *_FLAGS, architecture, *_INCLUDES, str(source), "-o", str(program)]
     code, output = _run(command, _COMPILE_S)
     if code != 0:
         return {"status": "does not compile", "tools": {}, "output": output[-2000:]}

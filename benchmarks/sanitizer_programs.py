@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from gemmviz.backends.tensor_maps import geometry
+from gemmviz.catalogue.capability import architecture
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.checking.report import Report
 
 _TYPES = {"float32": "float", "float64": "double", "int32": "int", "float16": "__half", "bfloat16": "__nv_bfloat16"}
@@ -51,7 +54,9 @@ int main()
     must(cudaMalloc((void **)&C, sizeof(@OUT@) * M * N));
     must(cudaMemcpy(A, storedA.data(), sizeof(@IN@) * M * K, cudaMemcpyHostToDevice));
     must(cudaMemcpy(B, storedB.data(), sizeof(@IN@) * K * N, cudaMemcpyHostToDevice));
-    @ENTRY@<<<dim3(@GRID@), dim3(@BLOCK@), @SHARED@>>>(@ARGUMENTS@);
+    auto kernel = @ENTRY@;
+    must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, @SHARED@));
+    kernel<<<dim3(@GRID@), dim3(@BLOCK@), @SHARED@>>>(@ARGUMENTS@);
     must(cudaGetLastError());
     must(cudaDeviceSynchronize());
     std::vector<@OUT@> c(M * N);
@@ -69,6 +74,42 @@ int main()
 """
 
 
+_MAPS = """
+#line 1 "maps.cu"
+#include <cuda.h>
+#include <dlfcn.h>
+
+static gemmviz::ptx::tensor_map map_of(void *matrix, int element, cuuint64_t columns, cuuint64_t rows,
+                                       cuuint64_t row_bytes, unsigned box_columns, unsigned box_rows, int swizzle)
+{
+    auto encode = (decltype(&cuTensorMapEncodeTiled))dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuTensorMapEncodeTiled");
+    cuuint64_t sizes[] = {columns, rows};
+    cuuint32_t box[] = {box_columns, box_rows}, steps[] = {1, 1};
+    gemmviz::ptx::tensor_map map;
+    CUresult error = encode((CUtensorMap *)&map, (CUtensorMapDataType)element, 2, matrix, sizes, &row_bytes, box, steps,
+                            CU_TENSOR_MAP_INTERLEAVE_NONE, (CUtensorMapSwizzle)swizzle,
+                            CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (error) {
+        printf("CUDA: the tensor map is refused: %d\\n", (int)error);
+        exit(2);
+    }
+    return map;
+}
+"""
+
+
+def _argument(job: Launch, name: str) -> str:
+    """Return what the program passes for a parameter."""
+    if name in MATRICES:
+        return name
+    matrix = name.removesuffix(SUFFIX)
+    if matrix not in job.maps:
+        return str(job.scalar(name))
+    known = geometry(job, matrix)
+    numbers = (known.element, *known.sizes, known.row_bytes, *known.box, known.swizzle)
+    return f"map_of({matrix}, {', '.join(map(str, numbers))})"
+
+
 def program(job: Launch) -> str:
     """Return a program that launches `job` once on a GPU and says whether C is right."""
     kernel, problem = job.kernel, job.problem
@@ -77,14 +118,14 @@ def program(job: Launch) -> str:
         name: f"{column} * {rows} + {row}" if name in kernel.column_major else f"{row} * {columns} + {column}"
         for name, (row, column, rows, columns) in places.items()
     }
-    arguments = [name if name in MATRICES else str(job.scalar(name)) for name in kernel.args]
+    arguments = [_argument(job, name) for name in kernel.args]
     fields = {
         **{"M": problem.m, "N": problem.n, "K": problem.k, "ENTRY": job.entry, "SHARED": job.shared_bytes},
         **{f"AT_{name}": text for name, text in at.items()},
         **{"IN": _TYPES[kernel.dtype], "OUT": _TYPES[kernel.accumulate], "ARGUMENTS": ", ".join(arguments)},
         **{key: ", ".join(map(str, shape)) for key, shape in (("GRID", job.grid), ("BLOCK", job.block))},
     }
-    main = _MAIN
+    main = _MAIN.replace("int main()", f'{_MAPS}#line 1 "main.cu"\nint main()') if job.maps else _MAIN
     for key, value in fields.items():
         main = main.replace(f"@{key}@", str(value))
     macros = "".join(f"#define {name} {value}\n" for name, value in job.macros.items())
@@ -107,7 +148,7 @@ def write(found: Iterable[dict[str, Any]], folder: Path) -> None:
         listed.append(
             {
                 **{"file": file, "name": mutant.name, "kernel": mutant.original.name, "operator": mutant.operator},
-                **{"line": mutant.line, "size": str(report.problem), "launch": job.label},
+                **{"line": mutant.line, "size": str(report.problem), "launch": job.label, "arch": _exactly(job)},
                 **{"reported": bool(row["findings"]), "right_class": row["class"], "right_line": row["line"]},
                 "here": sorted({(f.kind, f.line) for f in report.findings}),
             }
@@ -120,12 +161,16 @@ def write(found: Iterable[dict[str, Any]], folder: Path) -> None:
         listed.append(
             {
                 **{"file": f"{name}.cu", "name": name, "kernel": name, "operator": "(none)", "line": 0},
-                **{"size": str(report.problem), "launch": job.label, "reported": False},
+                **{"size": str(report.problem), "launch": job.label, "arch": _exactly(job), "reported": False},
                 **{"right_class": True, "right_line": True, "here": []},
             }
         )
     (folder / "mutants.json").write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
     print(f"{len(listed)} programs in {folder}", file=sys.stderr)
+
+
+def _exactly(job: Launch) -> str:
+    return architecture(job.kernel.capability)
 
 
 def telling(reports: list[Report]) -> Report:

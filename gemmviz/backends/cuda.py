@@ -10,21 +10,28 @@ import numpy as np
 
 from gemmviz import data
 from gemmviz.backends.base import GUARD_BYTES, Backend, Build, LaunchError, Prepared, Trip
-from gemmviz.backends.cublas import CublasPrepared, HalfPrepared
+from gemmviz.backends.cublas import MIXED, CublasPrepared, MixedPrepared
 from gemmviz.backends.cupy_check import cuda_verdict, install_line
 from gemmviz.backends.device import DevicePrepared, l2_bytes, release
 from gemmviz.backends.driver import driver
 from gemmviz.backends.nvml import sensors, watch_gpu
 from gemmviz.backends.nvrtc import compile_launch, first_line
 from gemmviz.backends.signature import DESCRIBE, MOST, scalar_types
+from gemmviz.backends.tensor_maps import encode
 from gemmviz.backends.transfer import DeviceTrip
 from gemmviz.backends.watch import Observed
-from gemmviz.catalogue.errors import ConstraintError, Unavailable
+from gemmviz.catalogue import capability
+from gemmviz.catalogue.errors import BuildError, ConstraintError, Unavailable
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix, Problem
+from gemmviz.catalogue.tensor_map import SUFFIX
+from gemmviz.language import tr
 
 _DEFAULT_SHARED_BYTES = 48 * 1024
+# CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, _HEIGHT and _DEPTH, which are 0 without __cluster_dims__ (cuda.h).
+_REQUIRED_CLUSTER = (11, 12, 13)
+_CLUSTERS_FROM_CUDA = (12, 0)
 Types = dict[str, type[np.generic]]
 Compiled = tuple[Any, Build, Types]
 
@@ -135,7 +142,9 @@ class CudaBackend(_DeviceBackend):
     def prepare(self, launch: Launch) -> Prepared:
         """Compile, or take what was compiled before, and allocate."""
         source = launch.kernel
-        key = (source.path, source.text, launch.entry, *launch.macros.items(), launch.block, launch.shared_bytes)
+        _check_device(launch)
+        shape = (launch.block, launch.cluster, launch.shared_bytes)
+        key = (source.path, source.text, launch.entry, *launch.macros.items(), *shape)
         if key not in self._compiled:
             self._compiled[key] = _compile(launch, self._extra_flags)
         kernel, build, types = self._compiled[key]
@@ -154,6 +163,7 @@ def _compile(launch: Launch, extra_flags: tuple[str, ...]) -> Compiled:
     if nvrtc_version() is None:
         raise Unavailable(f"NVRTC, CUDA's compiler, is not installed ({install_line(driver())})")
     kernel, module, build = compile_launch(cp, launch, extra_flags)
+    _check_cluster(cp, kernel, launch)
     if launch.threads > kernel.max_threads_per_block:
         raise LaunchError(
             f"{launch.label} needs {kernel.num_regs} registers per thread, so that a block can have at most "
@@ -164,26 +174,77 @@ def _compile(launch: Launch, extra_flags: tuple[str, ...]) -> Compiled:
             kernel.max_dynamic_shared_size_bytes = launch.shared_bytes
         except cp.cuda.driver.CUDADriverError:
             limit = cp.cuda.Device().attributes.get("MaxSharedMemoryPerBlockOptin", 0)
-            raise LaunchError(
-                f"{launch.label} asks for {launch.shared_bytes + kernel.shared_size_bytes:,} bytes of shared "
-                f"memory per block; this GPU allows {limit:,}"
-            ) from None
+            raise _too_much_shared(launch, launch.shared_bytes + kernel.shared_size_bytes, limit) from None
     return kernel, build, _scalar_types(cp, module, launch)
 
 
+def _check_device(launch: Launch) -> None:
+    """Refuse what this GPU cannot run, before anything is compiled.
+
+    Raises
+    ------
+    ConstraintError
+        When it has not the compute capability that the kernel needs, or less shared memory than a block asks for.
+    """
+    device = driver().device
+    if device is None:
+        return
+    needs = capability.need(launch.kernel.capability, device.cc)
+    if needs:
+        raise ConstraintError(f"{launch.kernel.name} {needs}")
+    if 0 < device.shared_per_block_bytes < launch.shared_bytes:
+        raise _too_much_shared(launch, launch.shared_bytes, device.shared_per_block_bytes)
+
+
+def _check_cluster(cp: Any, kernel: Any, launch: Launch) -> None:
+    """Refuse a kernel whose clusters are not those of its front matter.
+
+    Raises
+    ------
+    BuildError
+        When ``__cluster_dims__`` says something else than ``cluster``.
+    """
+    known = driver().cuda
+    if known is None or known < _CLUSTERS_FROM_CUDA:
+        return
+    x, y, z = (max(1, cp.cuda.driver.funcGetAttribute(which, kernel.kernel.ptr)) for which in _REQUIRED_CLUSTER)
+    if (x, y, z) == launch.cluster:
+        return
+    source = launch.kernel
+    said = tr(
+        "the code asks for clusters of {code} blocks (__cluster_dims__), the front matter says {matter} (cluster)",
+        code=f"{x} x {y} x {z}",
+        matter=" x ".join(map(str, launch.cluster)),
+    )
+    raise BuildError(f"{source.path.name}: {said}", source.line_of("cluster"))
+
+
+def _too_much_shared(launch: Launch, wanted: int, limit: int) -> ConstraintError:
+    said = tr(
+        "{kernel} asks for {wanted} bytes of shared memory per block; this GPU allows {limit}",
+        kernel=launch.label,
+        wanted=f"{wanted:,}",
+        limit=f"{limit:,}",
+    )
+    return ConstraintError(said)
+
+
 class CublasBackend(_DeviceBackend):
-    """cuBLAS: in true single precision, or halves on the tensor cores with sums in single precision."""
+    """cuBLAS: in true single precision, or halves and bfloat16 on the tensor cores with sums in single precision."""
 
     name = "cublas"
 
     def prepare(self, launch: Launch) -> Prepared:
         """Allocate; there is nothing to compile."""
         kernel = launch.kernel
-        if kernel.dtype != "float16":
+        _check_device(launch)
+        if kernel.dtype not in MIXED:
             return CublasPrepared(cupy(), launch, Build())
         if kernel.accumulate != "float32" or kernel.column_major:
-            raise ConstraintError(f"{kernel.name}: with float16, C and the sums are float32 here, stored by rows")
-        return HalfPrepared(cupy(), launch, Build())
+            raise ConstraintError(
+                f"{kernel.name}: with {kernel.dtype}, C and the sums are float32 here, stored by rows"
+            )
+        return MixedPrepared(cupy(), launch, Build())
 
 
 class _CudaPrepared(DevicePrepared):
@@ -191,8 +252,9 @@ class _CudaPrepared(DevicePrepared):
         super().__init__(cupy(), launch, build)
         self._kernel = kernel
         matrices = {"A": self.a, "B": self.b, "C": self.c.view}
+        maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
         self._arguments = tuple(
-            matrices[name] if name in MATRICES else np.dtype(types[name]).type(launch.scalar(name))
+            matrices[name] if name in MATRICES else maps[name] if name in maps else _scalar(launch, name, types[name])
             for name in launch.kernel.args
         )
 
@@ -205,6 +267,10 @@ class _CudaPrepared(DevicePrepared):
         """Give the device memory back."""
         self._arguments = ()
         super().close()
+
+
+def _scalar(launch: Launch, name: str, kind: type[np.generic]) -> Any:
+    return np.dtype(kind).type(launch.scalar(name))
 
 
 def _scalar_types(cp: Any, module: Any, launch: Launch) -> Types:

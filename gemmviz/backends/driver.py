@@ -88,7 +88,7 @@ def driver() -> Driver:
     if error:
         if error == _NO_DEVICE:
             return Driver(True, cuda, version, None, "the NVIDIA driver finds no GPU")
-        text = _error_text(code, error)
+        text = error_text(code, error)
         return Driver(True, cuda, version, None, f"the NVIDIA driver does not start: {text} (error {error})")
     count = ctypes.c_int(0)
     if code.cuDeviceGetCount(ctypes.byref(count)) or count.value == 0:
@@ -135,7 +135,8 @@ def _device(code: ctypes.CDLL) -> Device:
     )
 
 
-def _error_text(code: ctypes.CDLL, error: int) -> str:
+def error_text(code: ctypes.CDLL, error: int) -> str:
+    """Return what the driver, loaded as `code`, says about the number of an error."""
     text = ctypes.c_char_p()
     code.cuGetErrorString(error, ctypes.byref(text))
     return text.value.decode(errors="replace") if text.value else "unknown error"

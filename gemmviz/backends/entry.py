@@ -4,20 +4,23 @@ from gemmviz.backends import refused
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
 
 def call(launch: Launch) -> str:
     """Return the statement that calls the entry with what ``void **a`` points to.
 
-    Element i of ``a`` is a matrix, or points to a ``long long`` or (alpha, beta) a ``double``; the compiler converts
-    them to what the kernel's own prototype says.
+    Element i of ``a`` is a matrix, or points to a tensor map, a ``long long`` or (alpha, beta) a ``double``; the
+    compiler converts them to what the kernel's own prototype says.
     """
     arguments = []
     for index, name in enumerate(launch.kernel.args):
         if name in MATRICES:
             # C++ converts no void pointer by itself: the recorder's header has a type that does.
             arguments.append(f"a[{index}]" if launch.kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
+        elif name.endswith(SUFFIX):
+            arguments.append(f"*(gemmviz::ptx::tensor_map *)a[{index}]")
         else:
             arguments.append(f"*({'double' if name in ('alpha', 'beta') else 'long long'} *)a[{index}]")
     return f"{launch.entry}({', '.join(arguments)});"

@@ -14,6 +14,7 @@ from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.toolchain import line_directive
+from gemmviz.catalogue.capability import architecture
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
@@ -51,8 +52,11 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
     kernel = launch.kernel
     macros = (f"-D{name}={value}" for name, value in launch.macros.items())
     ours = data.root("kernels") / "include"
+    exactly = architecture(kernel.capability)
     flags = (
         "--std=c++17",
+        # Without it CuPy compiles for the device, whose architecture has no instructions of its own then.
+        *((f"--gpu-architecture={exactly}",) if exactly else ()),
         *macros,
         *(f"-I{folder}" for folder in (kernel.path.parent.resolve(), ours, *mma_folders(), ours / "nvrtc")),
         *extra_flags,

@@ -7,8 +7,10 @@ from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
 
-_SYNC = mark("use __syncthreads(), __syncwarp() or the waits of <cuda_pipeline.h>")
-_COPY = mark("use <cuda_pipeline.h> or cp.async from <gemmviz/ptx.h>")
+_SYNC = mark("use __syncthreads(), __syncwarp(), the waits of <cuda_pipeline.h> or the barriers of <gemmviz/ptx.h>")
+_COPY = mark("use <cuda_pipeline.h>, or cp.async and the copy engine (TMA) from <gemmviz/ptx.h>")
+# What <gemmviz/ptx.h> has of these is no reason to refuse anything.
+_OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32_b?f16)|cluster_rank)\b)"
 # What is looked for in the source without its comments and texts, what it is called, and what to do instead.
 _REFUSED = [
     (r"\b(?:asm|__asm__|__asm)\b", mark("inline PTX (asm)"),
@@ -18,10 +20,11 @@ _REFUSED = [
     (r"\bcuda\s*::\s*(?:memcpy_async|pipeline\w*|make_pipeline)\b", "{name}", _COPY),
     (r"\b(?:cooperative_groups|cg)\s*::\s*\w+", "{name}",
      mark("use this_thread_block(), tiled_partition<32>() and sync()")),
-    (r"\b\w*wgmma\w*", mark("{name} (warp-group tensor cores)"), mark("use nvcuda::wmma or mma from <gemmviz/ptx.h>")),
+    (rf"\b{_OURS}\w*wgmma\w*", mark("{name} (warp-group tensor cores)"),
+     mark("use nvcuda::wmma, or mma and wgmma from <gemmviz/ptx.h>")),
     (r"\b(?:CUtensorMap|\w*tensormap\w*|\w*cp_async_bulk\w*)\b", "{name} (TMA)", _COPY),
     (r"\b\w*mbarrier\w*\b", "{name}", _SYNC),
-    (r"\b(?:__cluster_(?:dims|size)__|\w*cluster_(?:sync|rank|arrive|wait)\w*|cluster_group)\b",
+    (rf"\b{_OURS}(?:__cluster_(?:dims|size)__|\w*cluster_(?:sync|rank|arrive|wait)\w*|cluster_group)\b",
      mark("{name} (clusters)"), mark("keep to one block")),
     (r"\b(?:tex[123]D\w*|cudaTextureObject_t|surf[123]D\w*|cudaSurfaceObject_t|texture\s*<)",
      mark("{name} (textures)"), mark("read global memory, or __ldg()")),

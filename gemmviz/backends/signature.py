@@ -10,15 +10,18 @@ import numpy as np
 
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.catalogue.tensor_map import SUFFIX
 
 DESCRIBE = "gv_describe"
 MOST = 32
-_POINTER = 1000
+_POINTER, _MAP = 1000, 2000
 _INTEGERS: dict[int, type[np.generic]] = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _FLOATS: dict[int, type[np.generic]] = {104: np.float32, 108: np.float64}
 _SOURCE = """
 #line 1 "gemmviz_arguments"
-template <class T> struct gv_kind { static const int value = sizeof(T); };
+template <class T> struct gv_kind {
+    static const int value = sizeof(T) == 128 && alignof(T) %% 64 == 0 ? %(map)d : (int) sizeof(T);
+};
 template <class T> struct gv_kind<T *> { static const int value = %(pointer)d; };
 template <class T> struct gv_kind<T *__restrict__> { static const int value = %(pointer)d; };
 template <> struct gv_kind<float> { static const int value = 104; };
@@ -36,7 +39,7 @@ extern "C" __global__ void %(name)s(int *out) { gv_kinds(out, (decltype(&%(entry
 
 def describing_source(entry: str) -> str:
     """Return CUDA to put behind the user's: a kernel that writes the number of parameters and the kind of each."""
-    return _SOURCE % {"pointer": _POINTER, "most": MOST, "name": DESCRIBE, "entry": entry}
+    return _SOURCE % {"pointer": _POINTER, "map": _MAP, "most": MOST, "name": DESCRIBE, "entry": entry}
 
 
 def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict[str, type[np.generic]]:
@@ -62,12 +65,21 @@ def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict
     types: dict[str, type[np.generic]] = {}
     for number, (name, kind) in enumerate(zip(args, map(int, answer[1 : count + 1]), strict=True), 1):
         where = f"parameter {number} of {entry}"
+        if name.endswith(SUFFIX):
+            if kind != _MAP:
+                raise BuildError(
+                    f"{where} is no tensor_map (128 bytes, aligned to 64), but args says that it is {name}"
+                )
+            continue
         if name in MATRICES:
             if kind != _POINTER:
-                raise BuildError(f"{where} is no pointer, but args says that it is matrix {name}")
+                here = ", but a tensor map" if kind == _MAP else ""
+                raise BuildError(f"{where} is no pointer{here}; args says that it is matrix {name}")
             continue
         if kind == _POINTER:
             raise BuildError(f"{where} is a pointer, but args says that it is the scalar {name}")
+        if kind == _MAP:
+            raise BuildError(f"{where} is a tensor map, but args says that it is the scalar {name}")
         if kind in _FLOATS:
             types[name] = _FLOATS[kind]
         elif name in ("alpha", "beta") and kind == 2:

@@ -2,12 +2,14 @@
 
 Without tensor cores: SMs x multiply-adds per clock and SM x 2 x clock, at the highest clock that the driver allows
 (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"). With tensor cores: the maker's dense
-figure. A CPU has no peak here: its clock under vector load is published nowhere.
+figure, which is the same for FP16 and BF16 wherever there are both. A CPU has no peak here: its clock under vector load
+is published nowhere.
 """
 
 from typing import Any
 
 from gemmviz.bench.devices import Facts, clock_ghz, find, rates
+from gemmviz.catalogue.capability import suits
 
 _KINDS = {
     ("float32", "float32"): ("fp32", "FP32 without tensor cores"),
@@ -15,9 +17,12 @@ _KINDS = {
     ("int32", "int32"): ("int32", "INT32 multiply-add"),
 }
 _TENSOR = {
-    "float32": ("tensor_fp16_fp32_tflops", "FP16 on tensor cores, sums in FP32"),
-    "float16": ("tensor_fp16_tflops", "FP16 on tensor cores, sums in FP16"),
+    ("float16", "float32"): ("tensor_fp16_fp32_tflops", "FP16 on tensor cores, sums in FP32"),
+    ("float16", "float16"): ("tensor_fp16_tflops", "FP16 on tensor cores, sums in FP16"),
+    ("bfloat16", "float32"): ("tensor_fp16_fp32_tflops", "BF16 on tensor cores, sums in FP32"),
 }
+# The first tensor cores that multiply bfloat16 (CUDA C++ Programming Guide, "Compute Capability 8.x").
+_BF16_FROM = "8.0"
 
 
 def peak_gflops(device: Facts | None, dtype: str, accumulate: str) -> tuple[float, str] | None:
@@ -37,8 +42,8 @@ def peak_gflops(device: Facts | None, dtype: str, accumulate: str) -> tuple[floa
     """
     if device is None:
         return None
-    if dtype == "float16":
-        return _tensor(device, accumulate)
+    if dtype in ("float16", "bfloat16"):
+        return _tensor(device, dtype, accumulate)
     key, kind = _KINDS.get((dtype, accumulate), ("", ""))
     row, clock, sms = rates(device), clock_ghz(device), device.get("sms")
     if row is None or clock is None or not sms or key not in row:
@@ -46,9 +51,11 @@ def peak_gflops(device: Facts | None, dtype: str, accumulate: str) -> tuple[floa
     return 2.0 * row[key] * sms * clock, kind
 
 
-def _tensor(device: Facts, accumulate: str) -> tuple[float, str] | None:
+def _tensor(device: Facts, dtype: str, accumulate: str) -> tuple[float, str] | None:
     known: Any = find(device)
-    key, kind = _TENSOR.get(accumulate, ("", ""))
+    key, kind = _TENSOR.get((dtype, accumulate), ("", ""))
+    if dtype == "bfloat16" and not suits(_BF16_FROM, str(device.get("cc", ""))):
+        return None
     tflops = getattr(known, key, None) if known else None
     if tflops is None:
         return None

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-Defect = Literal["crash", "out of bounds", "misaligned vector access"]
+Defect = Literal["crash", "out of bounds", "misaligned vector access", "barrier divergence"]
 """What a kernel's end counts as: see `gemmviz.trace.hazards.Kind`."""
 
 

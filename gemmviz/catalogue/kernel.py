@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from gemmviz.catalogue import switches
+from gemmviz.catalogue import capability, switches, tensor_map
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS
 from gemmviz.catalogue.errors import FrontMatterError, NoFrontMatter
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.switches import Break
+from gemmviz.catalogue.tensor_map import Box
 
 Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
 MATRICES = ("A", "B", "C")
@@ -24,7 +25,7 @@ _FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n
 _KEYS = frozenset(
     {
         *("title", "idea", "source", "alias", "entry", "args", "params", "block", "grid", "shared", "requires"),
-        *("dtype", "accumulate", "math", "layout", "library", "exhibit"),
+        *("dtype", "accumulate", "math", "layout", "library", "exhibit", "capability", "maps", "cluster"),
     }
 )
 
@@ -46,7 +47,8 @@ class Kernel:
     entry
         The function that is launched, with template arguments by name: ``"gputiled<TS>"``.
     args
-        What each parameter of the entry is, in order: matrices A, B, C and scalars (M, N, K, lda, alpha, ...).
+        What each parameter of the entry is, in order: matrices A, B, C, their tensor maps ``"A.map"``, and scalars
+        (M, N, K, lda, alpha, ...).
     params
         The tunable parameters, each with the values offered; the first is the default. One that `entry` does not
         name is given to the compiler as a macro.
@@ -56,6 +58,12 @@ class Kernel:
         Bytes of dynamic shared memory.
     requires
         What must hold of sizes and parameters.
+    capability
+        The compute capability that it needs, ``"8.0"`` (or later) or ``"9.0a"`` (exactly); empty where any will do.
+    maps
+        By matrix, which box of it a copy of the copy engine (TMA) moves.
+    cluster
+        Blocks of a cluster: none, or up to three expressions. The kernel itself says ``__cluster_dims__``.
     dtype, accumulate
         NumPy names of the element type and of the type that sums are kept in.
     math
@@ -88,6 +96,9 @@ class Kernel:
     math: str = ""
     column_major: frozenset[str] = frozenset()
     exhibit: str = ""
+    capability: str = ""
+    maps: dict[str, Box] = field(default_factory=dict)
+    cluster: tuple[Expression, ...] = ()
     breaks: tuple[Break, ...] = ()
 
     @property
@@ -113,6 +124,10 @@ class Kernel:
         """The classes of defects that the changes made to it are known to lead to."""
         made = self.name.partition("~")[2].split("+")
         return tuple(dict.fromkeys(kind for change in self.breaks if change.id in made for kind in change.defects))
+
+    def dtype_of(self, matrix: str) -> str:
+        """Return the NumPy name of the element type of matrix ``"A"``, ``"B"`` or ``"C"``."""
+        return self.accumulate if matrix == "C" else self.dtype
 
     @property
     def recordable(self) -> bool:
@@ -223,6 +238,8 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
         raise FrontMatterError(f"a {path.suffix} file needs library = one of {', '.join(_LIBRARIES)}")
     strings = {key: _string(matter, key) for key in ("title", "idea", "source", "alias", "entry", "exhibit")}
     dtype = _dtype(matter, "dtype", "float32")
+    maps = tensor_map.read(matter.get("maps", {}), MATRICES)
+    cluster = tuple(map(Expression, _strings(matter, "cluster")))
     kernel = Kernel(
         name=name,
         path=path,
@@ -239,6 +256,9 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
         accumulate=_dtype(matter, "accumulate", dtype),
         math=_math(matter, dtype),
         column_major=_column_major(matter),
+        capability=_capability(matter, "maps" if maps else "cluster" if cluster else ""),
+        maps=maps,
+        cluster=cluster,
         breaks=switches.read(text),
     )
     if kernel.recordable:
@@ -259,21 +279,44 @@ def _check_entry(kernel: Kernel) -> None:
         raise FrontMatterError(f"entry names {function!r}, but the file defines no such function")
     if not kernel.args:
         raise FrontMatterError('args must say what each parameter of the entry is, for example ["C", "A", "B", "N"]')
+    by_map = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
     for argument in kernel.args:
-        if argument not in (*MATRICES, *SCALARS):
-            raise FrontMatterError(f"args names {argument!r}; known are {', '.join((*MATRICES, *SCALARS))}")
-    missing = [m for m in MATRICES if m not in kernel.args]
+        if argument not in (*MATRICES, *SCALARS, *by_map):
+            raise FrontMatterError(f"args names {argument!r}; known are {', '.join((*MATRICES, *SCALARS, *by_map))}")
+    missing = [m for m, mapped in zip(MATRICES, by_map, strict=True) if not {m, mapped} & {*kernel.args}]
     if missing:
         raise FrontMatterError(f"args lacks {missing[0]}: a GEMM needs A, B and C")
+    _check_maps(kernel, by_map)
     if kernel.backend == "cuda":
-        for key, shape in (("block", kernel.block), ("grid", kernel.grid)):
+        for key, shape in (("block", kernel.block), ("grid", kernel.grid), ("cluster", kernel.cluster or ("1",))):
             if not 1 <= len(shape) <= 3:
                 raise FrontMatterError(f"{key} must hold one to three expressions (x, y, z)")
+    elif kernel.capability:
+        raise FrontMatterError("capability, maps and cluster are for CUDA kernels")
     known = {"M", "N", "K", *kernel.params}
-    for expression in (*kernel.block, *kernel.grid, *kernel.requires, kernel.shared):
+    sides = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
+    for expression in (*kernel.block, *kernel.grid, *kernel.cluster, *kernel.requires, kernel.shared, *sides):
         strange = expression.names() - known
         if strange:
             raise FrontMatterError(f"{expression.text!r} names {sorted(strange)[0]!r}, which is not declared")
+
+
+def _check_maps(kernel: Kernel, by_map: tuple[str, ...]) -> None:
+    for matrix, mapped in zip(MATRICES, by_map, strict=True):
+        if mapped in kernel.args and matrix not in kernel.maps:
+            raise FrontMatterError(f"args names {mapped!r}, but maps says nothing of {matrix}: how large is a box?")
+        if matrix in kernel.maps and mapped not in kernel.args:
+            raise FrontMatterError(f"maps describes {matrix}, but args has no {mapped!r}: nobody is given that map")
+
+
+def _capability(matter: dict[str, Any], with_tma: str) -> str:
+    """Return the declared capability; what tensor maps and clusters need, which `with_tma` names, is the least."""
+    declared = capability.checked(_string(matter, "capability"))
+    if with_tma and not declared:
+        return capability.TMA
+    if with_tma and capability.number(declared) < capability.number(capability.TMA):
+        raise FrontMatterError(f"capability is {declared}, but {with_tma} needs {capability.TMA} or later")
+    return declared
 
 
 def _string(matter: dict[str, Any], key: str) -> str:

@@ -2,17 +2,21 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from gemmviz.catalogue.conditions import Condition, conditions
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
+from gemmviz.catalogue.tensor_map import TensorMap, fill_in
 from gemmviz.language import tr
 
 # CUDA C++ Programming Guide, "Technical Specifications per Compute Capability" (the same since 3.0).
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
+# The largest cluster that every device with clusters takes.
+MAX_CLUSTER = 8
 Dim3 = tuple[int, int, int]
 
 
@@ -32,6 +36,10 @@ class Launch:
         Threads of a block and blocks of the grid, (x, y, z). (1, 1, 1) on the CPU.
     shared_bytes
         Dynamic shared memory per block.
+    maps
+        The tensor maps that the kernel is given, by matrix.
+    cluster
+        Blocks of a cluster, (x, y, z); (1, 1, 1) without clusters.
     """
 
     kernel: Kernel
@@ -42,6 +50,8 @@ class Launch:
     block: Dim3
     grid: Dim3
     shared_bytes: int
+    maps: dict[str, TensorMap] = field(default_factory=dict)
+    cluster: Dim3 = (1, 1, 1)
 
     @property
     def threads(self) -> int:
@@ -101,22 +111,35 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
             raise ConstraintError(said)
     chosen = kernel.defaults | params
     names = _names(problem, chosen)
-    for condition in kernel.requires:
-        if not condition.evaluate(names):
-            raise ConstraintError(_refusal(kernel, problem, chosen, condition.text))
-    block, grid = (
-        _dim3(key, [e.integer(names) for e in shape]) for key, shape in (("block", kernel.block), ("grid", kernel.grid))
-    )
+    shapes = (("block", kernel.block), ("grid", kernel.grid), ("cluster", kernel.cluster))
+    must_hold = conditions(kernel)
+    for condition in must_hold[: len(kernel.requires)]:
+        _demand(condition, kernel, problem, chosen)
+    block, grid, cluster = (_dim3(key, [e.integer(names) for e in shape]) for key, shape in shapes)
+    # Those of the copy engine and of clusters divide by what has just been found to be at least 1.
+    for condition in must_hold[len(kernel.requires) :]:
+        _demand(condition, kernel, problem, chosen)
     if math.prod(block) > MAX_THREADS_PER_BLOCK or any(b > m for b, m in zip(block, MAX_BLOCK, strict=True)):
         said = tr("a block of {count} threads; CUDA allows {most}", count=_times(block), most=MAX_THREADS_PER_BLOCK)
         raise ConstraintError(f"{kernel.name}: {said}")
     if any(g > m for g, m in zip(grid, MAX_GRID, strict=True)):
         said = tr("a grid of {count} blocks; CUDA allows {most}", count=_times(grid), most=_times(MAX_GRID))
         raise ConstraintError(f"{kernel.name}: {said}")
+    if math.prod(cluster) > MAX_CLUSTER:
+        said = tr("a cluster of {count} blocks; CUDA allows {most}", count=_times(cluster), most=MAX_CLUSTER)
+        raise ConstraintError(f"{kernel.name}: {said}")
     entry = re.sub(r"[A-Za-z_]\w*", lambda word: str(chosen.get(word[0], word[0])), kernel.entry)
     in_entry = set(re.findall(r"\w+", kernel.entry))
     macros = {name: value for name, value in chosen.items() if name not in in_entry}
-    return Launch(kernel, problem, chosen, entry, macros, block, grid, kernel.shared.integer(names))
+    shared_bytes = kernel.shared.integer(names)
+    return Launch(kernel, problem, chosen, entry, macros, block, grid, shared_bytes, _maps(kernel, names), cluster)
+
+
+def _maps(kernel: Kernel, names: dict[str, int]) -> dict[str, TensorMap]:
+    try:
+        return {matrix: fill_in(matrix, box, kernel.dtype_of(matrix), names) for matrix, box in kernel.maps.items()}
+    except ConstraintError as error:
+        raise ConstraintError(f"{kernel.name}: {error}") from None
 
 
 def _names(problem: Problem, params: dict[str, int]) -> dict[str, int]:
@@ -134,15 +157,21 @@ def _times(values: list[int] | Dim3) -> str:
     return " x ".join(map(str, values))
 
 
-def _refusal(kernel: Kernel, problem: Problem, params: dict[str, int], condition: str) -> str:
-    given = ", ".join(f"{k} = {v}" for k, v in _names(problem, params).items())
-    said = {"kernel": kernel.name, "condition": condition, "given": given}
+def _demand(condition: Condition, kernel: Kernel, problem: Problem, params: dict[str, int]) -> None:
+    """Refuse a launch for which a condition does not hold, and offer the nearest size for which all do."""
+    values = _names(problem, params)
+    if condition.expression.evaluate(values):
+        return
+    given = ", ".join(f"{k} = {v}" for k, v in values.items())
+    said = {"kernel": kernel.name, "condition": condition.expression.text, "given": given}
     nearest = nearest_size(kernel, problem, params)
     if nearest is None:
-        return tr("{kernel} requires {condition} ({given})", **said)
-    return tr(
-        "{kernel} requires {condition} ({given}); the nearest size that works is {nearest}", nearest=nearest, **said
-    )
+        text = tr("{kernel} requires {condition} ({given})", **said)
+    else:
+        text = tr(
+            "{kernel} requires {condition} ({given}); the nearest size that works is {nearest}", nearest=nearest, **said
+        )
+    raise ConstraintError(f"{text}. {condition.why}" if condition.why else text)
 
 
 def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Problem | None:
@@ -152,8 +181,9 @@ def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Pr
     kernel takes to be the same (``requires = ["K == N"]``) are moved together.
     """
     sizes = {"M": problem.m, "N": problem.n, "K": problem.k}
+    must_hold = [condition.expression for condition in conditions(kernel)]
     for together in _tied(kernel):
-        mine = [e for e in kernel.requires if e.names() & together]
+        mine = [e for e in must_hold if e.names() & together]
         start = max(sizes[name] for name in together)
         for step in sorted(range(-1024, 1025), key=lambda s: (abs(s), -s)):
             size = start + step
@@ -166,7 +196,7 @@ def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Pr
                 return None
     found = Problem(sizes["M"], sizes["N"], sizes["K"])
     values = _names(found, params)
-    return found if all(e.evaluate(values) for e in kernel.requires) else None
+    return found if all(e.evaluate(values) for e in must_hold) else None
 
 
 def _tied(kernel: Kernel) -> list[set[str]]:

@@ -23,6 +23,7 @@ _COMMANDS = {
     "check": "look for races, overruns and other defects of a kernel, on the CPU",
     "prove": "hold what recordings predict against a GPU's own counters",
     "bench": "verify kernels and measure their GFLOPS",
+    "tune": "find the fastest parameters of a kernel on this machine",
     "compare": "say what became faster or slower between two runs",
     "runs": "list, show, export and delete the runs stored on this machine",
     "occupancy": "say how many warps of a kernel one multiprocessor can hold",

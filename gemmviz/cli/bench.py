@@ -12,8 +12,9 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import options
-from gemmviz.cli.driving import driving
+from gemmviz.cli.driving import Driver, driving
 from gemmviz.cli.tables import print_results
+from gemmviz.cli.tuned_entries import tuned_entries
 from gemmviz.engine import messages
 
 _DEFAULT_SIZE = 512
@@ -51,6 +52,11 @@ def add(commands: Any, summary: str) -> None:
         help="write one line per row as CSV; - is the standard output",
     )
     parser.add_argument("--quick", action="store_true", help="a first impression: fewer samples, less accuracy")
+    parser.add_argument(
+        "--tuned",
+        action="store_true",
+        help="with the parameters that `gemmviz tune` found on this device, for the nearest size; --set goes first",
+    )
     parser.set_defaults(run=_run)
 
 
@@ -61,10 +67,14 @@ def _run(args: argparse.Namespace) -> int:
     kernels = [find(name, known) for name in args.kernels] or known
     sizes = _sizes(args)
     protocol = Protocol.quick() if args.quick else Protocol()
-    request = messages.BenchRequest(
-        1, _entries(kernels, options.params(args)), [(p.m, p.n, p.k) for p in sizes], protocol.to_plain()
-    )
-    document, interrupted = _drive(request)
+    entries = _entries(kernels, options.params(args))
+    with driving() as driver:
+        jobs = tuned_entries(driver, kernels, entries, sizes) if args.tuned else [(entries, sizes)]
+        requests = [
+            messages.BenchRequest(1, entries, [(p.m, p.n, p.k) for p in at], protocol.to_plain())
+            for entries, at in jobs
+        ]
+        document, interrupted = _drive(driver, requests), driver.interrupted
     keep(document)
     if "-" not in (args.json, args.csv):
         print_results(document)
@@ -108,10 +118,13 @@ def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[dict[str, 
     ]
 
 
-def _drive(request: messages.BenchRequest) -> tuple[results.Document, bool]:
-    """Run the request; return the result file, and whether Ctrl-C cut it short."""
-    with driving() as driver:
-        reply = driver.run(request)
-        if isinstance(reply, messages.Done):
-            return reply.document, driver.interrupted
-    raise GemmvizError(reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer")
+def _drive(driver: Driver, requests: list[messages.BenchRequest]) -> results.Document:
+    """Run the requests, up to a Ctrl-C; return the result file."""
+    documents = []
+    for number, request in enumerate(requests):
+        reply = driver.run(request, number / len(requests), 1 / len(requests))
+        if not isinstance(reply, messages.Done):
+            said = reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer"
+            raise GemmvizError(said)
+        documents.append(reply.document)
+    return documents[0] if len(documents) == 1 else results.merged(documents)

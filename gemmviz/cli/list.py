@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gemmviz.backends.driver import Device, driver
+from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.documents import Document, documents
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
@@ -65,17 +67,23 @@ def _breaks_table(kernels: Sequence[Kernel]) -> Table:
 
 def _ladder_table(kernels: Sequence[Kernel]) -> Table:
     table = Table(title="The ladder")
+    device = driver().device
     for name in ("kernel", "title", "from", "runs on", "elements", "parameters", "requires"):
         # A kernel's name is there to be copied.
         table.add_column(name, overflow="fold", no_wrap=name == "kernel")
     for kernel in kernels:
         source = kernel.source if kernel.alias == kernel.name else f"{kernel.source}: {kernel.alias}"
         params = ", ".join(f"{key} = {' | '.join(map(str, values))}" for key, values in kernel.params.items())
-        requires = ", ".join(e.text for e in kernel.requires)
+        requires = ", ".join(text for text in (_runs_on(kernel, device), *(e.text for e in kernel.requires)) if text)
         title = f"Exhibit, wrong on purpose: {kernel.title}" if kernel.exhibit else kernel.title
         cells = (kernel.name, title, source, _BACKEND[kernel.backend], _elements(kernel), params, requires)
         table.add_row(*map(escape, cells))
     return table
+
+
+def _runs_on(kernel: Kernel, device: Device | None) -> str:
+    """Return which compute capability a kernel needs, and beside it the device's where that is another one."""
+    return need(kernel.capability, device.cc if device else "") or need(kernel.capability)
 
 
 def _elements(kernel: Kernel) -> str:
@@ -101,6 +109,12 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
         "grid": [e.text for e in kernel.grid],
         "shared": kernel.shared.text,
         "requires": [e.text for e in kernel.requires],
+        "capability": kernel.capability,
+        "cluster": [e.text for e in kernel.cluster],
+        "maps": {
+            matrix: {"box": [box.rows.text, box.columns.text], "swizzle": box.swizzle}
+            for matrix, box in kernel.maps.items()
+        },
         "dtype": kernel.dtype,
         "accumulate": kernel.accumulate,
         "layout": {matrix: "column" if matrix in kernel.column_major else "row" for matrix in "ABC"},

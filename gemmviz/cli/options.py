@@ -14,6 +14,8 @@ KERNEL_HELP = (
     "(see `gemmviz list --breaks`)"
 )
 
+SET_HELP = "value of a kernel parameter, for example TS=4; any value that the kernel's constraints allow"
+
 
 def add_launch(parser: argparse.ArgumentParser, default_size: int) -> None:
     """Add --size, --m, --n, --k and --set."""
@@ -29,8 +31,8 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", type=whole, metavar=name.upper(), help=f"{name.upper()} by itself")
 
 
-def add_set(parser: argparse.ArgumentParser) -> None:
-    """Add --set, which may be repeated."""
+def add_set(parser: argparse.ArgumentParser, said: str = SET_HELP) -> None:
+    """Add --set, which may be repeated; `said` is its help."""
     parser.add_argument(
         "--set",
         type=_setting,
@@ -38,7 +40,7 @@ def add_set(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         dest="settings",
-        help="value of a kernel parameter, for example TS=4; any value that the kernel's constraints allow",
+        help=said,
     )
 
 

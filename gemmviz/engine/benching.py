@@ -82,7 +82,7 @@ def bench(request: BenchRequest, cancel: threading.Event, send: Callable[[Reply]
     kernels = {job: _read(entry) for job, entry in enumerate(request.kernels) if "text" in entry}
     backends = Backends()
     send(Progress(request.run, tr("Looking at this machine"), 0.0))
-    header = _header(kernels.values(), protocol, backends)
+    header = machine_header(kernels.values(), protocol, backends)
     send(Header(request.run, header))
 
     shared = Bench(protocol, backends.find, References(protocol.seed), header["device"])
@@ -168,7 +168,8 @@ def _read(entry: dict[str, Any]) -> Kernel | str:
         return str(error)
 
 
-def _header(kernels: Iterable[Kernel | str], protocol: Protocol, backends: Backends) -> results.Document:
+def machine_header(kernels: Iterable[Kernel | str], protocol: Protocol, backends: Backends) -> results.Document:
+    """Return a result file without rows: what some kernels are measured on, and how."""
     env = facts.environment()
     for name in dict.fromkeys(kernel.backend for kernel in kernels if isinstance(kernel, Kernel)):
         with suppress(Unavailable):  # every row of these kernels says why

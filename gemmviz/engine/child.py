@@ -38,6 +38,7 @@ from gemmviz.engine.messages import (
     RecordRequest,
     Reply,
     Request,
+    TuneRequest,
     decode,
     encode,
 )
@@ -91,7 +92,7 @@ def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threa
         if isinstance(message, Cancel):
             if message.run in cancels:
                 cancels[message.run].set()
-        elif isinstance(message, RecordRequest | CheckRequest | BenchRequest | ProbeRequest):
+        elif isinstance(message, RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProbeRequest):
             cancels = {message.run: threading.Event()}
             inbox.put((message, cancels[message.run]))
 
@@ -106,6 +107,10 @@ def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
                 from gemmviz.engine.benching import bench
 
                 return bench(request, cancel, send)
+            case TuneRequest():
+                from gemmviz.engine.tuning import tune
+
+                return tune(request, cancel, send)
             case RecordRequest():
                 _record(request, send)
             case CheckRequest():

@@ -73,6 +73,28 @@ class BenchRequest:
 
 
 @dataclass(frozen=True)
+class TuneRequest:
+    """Search a kernel's parameters for the fastest: answered by `Header`, `Progress` and `Tried`, then `Searched`.
+
+    ``path`` and ``text`` are as in `RecordRequest`. ``held`` are the parameters that keep a value; ``seconds`` is how
+    long the search may take. An engine that takes over from one that died finds in ``known`` what that one had tried,
+    ``[candidate, row, whether it is final]``, and in ``spent_s`` how long it took; `supervisor.Engine` adds both.
+    """
+
+    run: int
+    path: str
+    text: str
+    m: int
+    n: int
+    k: int
+    held: dict[str, int] = field(default_factory=dict)
+    seconds: float = 120.0
+    known: list[list[Any]] = field(default_factory=list)
+    spent_s: float = 0.0
+    language: str = "en"
+
+
+@dataclass(frozen=True)
 class ProbeRequest:
     """Ask what this machine has (devices, compiler, libraries): answered by `Probed`."""
 
@@ -82,7 +104,7 @@ class ProbeRequest:
 
 @dataclass(frozen=True)
 class Cancel:
-    """Stop a run soon. A bench run still answers with `Done` and what it has, the others with `Failed`."""
+    """Stop a run soon. Bench runs and searches still answer with `Done` or `Searched`, the others with `Failed`."""
 
     run: int
 
@@ -92,7 +114,8 @@ class Progress:
     """How far a run is: a sentence for people, and the share done (0 to 1), or None when nobody knows.
 
     ``deadline_s`` says within how many seconds the next reply comes unless a kernel hangs; None where nobody can tell.
-    ``job`` is the entry of ``BenchRequest.kernels`` or ``CheckRequest.launches`` that it is about, or None.
+    ``job`` is the entry of ``BenchRequest.kernels`` or ``CheckRequest.launches``, or the candidate of a search, that it
+    is about, or None.
     """
 
     run: int
@@ -104,7 +127,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Header:
-    """The result file of a bench run before its first row; it comes before any kernel runs."""
+    """The result file of a bench run, or of a search, before its first row; it comes before any kernel runs."""
 
     run: int
     document: Plain
@@ -166,6 +189,32 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Tried:
+    """A candidate of a search after a round: `gemmviz.bench.tuning_outcome.candidate()` and its row of a result file.
+
+    ``final``: there can be no more rounds of it. ``best`` is the number of the fastest candidate so far, or None;
+    ``default`` that of the default parameters, None where they cannot run; ``candidates`` is how many there are.
+    """
+
+    run: int
+    number: int
+    candidate: Plain
+    row: Plain
+    final: bool
+    best: int | None
+    default: int | None
+    candidates: int
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A search is over, or was cancelled: `gemmviz.bench.tuning_outcome.outcome()`."""
+
+    run: int
+    document: Plain
+
+
+@dataclass(frozen=True)
 class Probed:
     """What this machine has: see `gemmviz.backends.facts`."""
 
@@ -199,10 +248,10 @@ class Failed:
     array: str = ""
 
 
-Request = RecordRequest | CheckRequest | BenchRequest | ProbeRequest
-Reply = Progress | Header | Recorded | Checked | Sample | Result | Probed | Done | Failed
+Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProbeRequest
+Reply = Progress | Header | Recorded | Checked | Sample | Result | Tried | Searched | Probed | Done | Failed
 Message = Request | Cancel | Reply
-FINAL = (Recorded, Probed, Done, Failed)
+FINAL = (Recorded, Searched, Probed, Done, Failed)
 _TYPES: dict[str, type[Message]] = {t.__name__: t for t in get_args(Message)}
 
 

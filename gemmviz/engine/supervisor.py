@@ -14,6 +14,7 @@ from typing import Any
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
 from gemmviz.engine import child, post
+from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.launches import Launches
 from gemmviz.engine.ledger import Ledger
 from gemmviz.engine.messages import (
@@ -25,13 +26,14 @@ from gemmviz.engine.messages import (
     Done,
     Failed,
     Header,
-    Probed,
     Progress,
-    Recorded,
     Reply,
     Request,
     Result,
     Sample,
+    Searched,
+    Tried,
+    TuneRequest,
     decode,
     encode,
 )
@@ -88,13 +90,16 @@ class Engine:
             What to do.
         cancel
             Set it, from any thread, to end the run within half a second. A bench run then still answers with `Done`:
-            what was finished, and rows with the status "cancelled".
+            what was finished, and rows with the status "cancelled"; a search with `Searched` and the best so far.
         """
         if isinstance(request, BenchRequest):
             yield from self._bench(request, cancel)
             return
         if isinstance(request, CheckRequest):
             yield from self._check(request, cancel)
+            return
+        if isinstance(request, TuneRequest):
+            yield from self._tune(request, cancel)
             return
         try:
             yield from self._converse(request, cancel, _FIRST_S)
@@ -186,6 +191,37 @@ class Engine:
             header = results.document({}, None, Protocol.from_plain(request.protocol))
         yield Done(request.run, header | {"results": rows})
 
+    def _tune(self, request: TuneRequest, cancel: threading.Event) -> Iterator[Reply]:
+        attempts = Attempts(request)
+        silent_deaths = 0
+        while True:
+            running: int | None = None
+            heard = False
+            try:
+                for reply in self._converse(attempts.rest(), cancel, None):
+                    match reply:
+                        case Header():
+                            attempts.header = attempts.header or reply.document
+                        case Progress():
+                            running = reply.job
+                        case Tried():
+                            heard, running = True, None
+                            attempts.take(reply)
+                    yield reply
+                    if isinstance(reply, Searched | Failed):
+                        return
+            except _Lost as lost:
+                if lost.kind == "cancelled":
+                    yield attempts.conclude() or Failed(request.run, lost.kind, str(lost))
+                    return
+                if running is not None:
+                    yield attempts.fail(running, lost.kind, str(lost))
+                elif not heard:
+                    silent_deaths += 1
+                    if silent_deaths > 1:
+                        yield Failed(request.run, "internal", tr("the engine does not start: {why}", why=lost))
+                        return
+
     def _converse(self, request: Request, cancel: threading.Event, limit: float | None) -> Iterator[Reply]:
         """Send a request and yield what comes back, up to the final reply.
 
@@ -261,7 +297,7 @@ class Engine:
             message = decode(post.receive(pipe))
         except (EOFError, OSError):
             raise self._obituary() from None
-        assert isinstance(message, Progress | Header | Recorded | Checked | Sample | Result | Probed | Done | Failed)
+        assert isinstance(message, Reply)
         return message
 
     def _start(self) -> None:

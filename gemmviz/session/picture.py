@@ -22,6 +22,8 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
     choices = [sorted({v for v in (*_SMALL, *offered) if v <= max(offered)}) for offered in kernel.params.values()]
     if not names:
         return {}
+    # The loops of a CPU's kernel are no blocks that could be counted: two of each of theirs fit into half a side.
+    half = min(problem.m, problem.n, problem.k) // 2 if kernel.backend == "c" else max(map(max, choices))
     best: tuple[tuple[float, ...], dict[str, int]] | None = None
     for values in islice(product(*choices), _MOST_TRIED):
         params = dict(zip(names, values, strict=True))
@@ -33,6 +35,7 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
         score = (
             # One thread, or one fragment per warp, shows nothing of what the parameter is for.
             1 in values,
+            sum(max(value - half, 0) for value in values),
             abs(min(tried.blocks, 64) - _ENOUGH_BLOCKS),
             tried.threads < 4,
             uneven,

@@ -18,6 +18,7 @@ from gemmviz.session.playback import Playback
 from gemmviz.session.predict import Predict
 from gemmviz.session.snapshot import Reopening
 from gemmviz.session.stops import Tour
+from gemmviz.session.tuning import Tuning
 from gemmviz.trace.playable import Playable
 
 _TYPE_SCALES = (0.5, 3.0)
@@ -77,6 +78,7 @@ class Session(Choice, Playback):
         super().__init__(kernels)
         Playback.__init__(self)
         self.found = Found()
+        self.tuning = Tuning(self)
         self.protocol: dict[str, float] = {}
         self.theme = theme
         self.type_scale = 1.0

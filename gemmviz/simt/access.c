@@ -30,6 +30,14 @@ static struct {
     uint16_t array;
 } recent[1 << 10];
 
+void gv_watch(uint32_t i)
+{
+    const gv_array *a = &gv_now.run->array[i];
+    uint32_t size = a->itemsize, shift = size & (size - 1) ? GV_NO_SHIFT : (uint32_t)__builtin_ctz(size);
+    uint8_t value = a->doubles ? VALUE_DOUBLE : size >= 4 ? VALUE_4 : size == 2 ? VALUE_2 : size == 1 ? VALUE_1 : VALUE_ODD;
+    known[i] = (watched){a->start, a->bytes, size, shift, value, 0};
+}
+
 void gv_begin(gv_run *run)
 {
     memset(&gv_now, 0, sizeof gv_now);
@@ -38,12 +46,8 @@ void gv_begin(gv_run *run)
     memset(recent, 0, sizeof recent);
     memset(known, 0, sizeof known);
     gv_now.run = run;
-    for (uint32_t i = 0; i < run->arrays; i++) {
-        const gv_array *a = &run->array[i];
-        uint32_t size = a->itemsize, shift = size & (size - 1) ? GV_NO_SHIFT : (uint32_t)__builtin_ctz(size);
-        uint8_t value = a->doubles ? VALUE_DOUBLE : size >= 4 ? VALUE_4 : size == 2 ? VALUE_2 : size == 1 ? VALUE_1 : VALUE_ODD;
-        known[i] = (watched){a->start, a->bytes, size, shift, value, 0};
-    }
+    gv_panels_begin();
+    for (uint32_t i = 0; i < run->arrays; i++) gv_watch(i);
 }
 
 void gv_claim(int on)
@@ -205,6 +209,12 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     } else {
         keep_values(row, a, at, more);
     }
+}
+
+// A vector of the CPU, which may stand at any address; see gemmviz/simd.h.
+void gv_vector_access(const void *at, uint32_t bytes, int write, uintptr_t pc)
+{
+    gv_access((void *)at, bytes, (write ? GV_WRITE : 0) | GV_ANY_ALIGNMENT, pc);
 }
 
 // Reads and writes at once: fibres give way at barriers only, so that the caller's arithmetic is atomic by itself.

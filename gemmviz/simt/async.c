@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MOST_THREADS = 1024, MOST_UNDER_WAY = 256, LARGEST = 16, MOST_INSTRUCTIONS = 1024 };
+enum { MOST_THREADS = 1024 * GV_MOST_MEMBERS, MOST_UNDER_WAY = 256, LARGEST = 16, MOST_INSTRUCTIONS = 1024 };
 
 // One copy that arrived, for Python: how many rows it made, and in the how manieth place of its thread's copies.
 typedef struct {
@@ -23,11 +23,12 @@ typedef struct {
     char data[LARGEST];
 } copy;
 
-static struct {
-    uint32_t block, groups, first, end, order;
-    int used;
+typedef struct {
+    uint32_t block, groups, first, end, order, run;
     copy under_way[MOST_UNDER_WAY]; // a ring: `first` up to `end`
-} of[MOST_THREADS];
+} thread_copies;
+static thread_copies of[MOST_THREADS]; // of the blocks that run together
+static uint32_t run;
 
 // Shared with processes that are forked later: each of them adds to it.
 static struct {
@@ -41,7 +42,7 @@ static uint64_t room;
 int gv_copies_begin(uint64_t capacity)
 {
     size_t bytes = sizeof *told + capacity * sizeof(arrival);
-    for (int i = 0; i < MOST_THREADS; i++) of[i].used = 0;
+    run++;
     room = capacity;
     told = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return told != MAP_FAILED;
@@ -82,6 +83,18 @@ static void tell_instruction(uintptr_t pc)
     told->pc[at] = pc;
 }
 
+// The running thread's copies; in a new run, or block, it has none.
+static thread_copies *mine(void)
+{
+    thread_copies *t = &of[gv_now.member * 1024 + gv_now.thread];
+    if (t->run != run || t->block != gv_now.block) {
+        t->run = run;
+        t->block = gv_now.block;
+        t->groups = t->first = t->end = t->order = 0;
+    }
+    return t;
+}
+
 static uint32_t made_row(void *address, uint32_t bytes, int how, uintptr_t pc)
 {
     uint64_t before = gv_now.run->count;
@@ -92,17 +105,12 @@ static uint32_t made_row(void *address, uint32_t bytes, int how, uintptr_t pc)
 void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t source_bytes)
 {
     uintptr_t pc = GV_PC;
-    uint32_t thread = gv_now.thread;
-    if (!of[thread].used || of[thread].block != gv_now.block) {
-        of[thread].used = 1;
-        of[thread].block = gv_now.block;
-        of[thread].groups = of[thread].first = of[thread].end = of[thread].order = 0;
-    }
-    if (of[thread].end - of[thread].first == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
+    thread_copies *t = mine();
+    if (t->end - t->first == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
     tell_instruction(pc);
-    copy *c = &of[thread].under_way[of[thread].end++ % MOST_UNDER_WAY];
+    copy *c = &t->under_way[t->end++ % MOST_UNDER_WAY];
     if (source_bytes > bytes) source_bytes = bytes;
-    *c = (copy){.to = shared, .pc = pc, .bytes = bytes, .group = of[thread].groups, .phase = gv_now.phase};
+    *c = (copy){.to = shared, .pc = pc, .bytes = bytes, .group = t->groups, .phase = gv_now.phase};
     // The hardware wants both addresses to be multiples of the size, however much is read.
     if (source_bytes && (uintptr_t)global & (bytes - 1)) {
         gv_now.run->last_pc = pc;
@@ -121,30 +129,39 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
 
 void gv_copy_commit(void)
 {
-    of[gv_now.thread].groups++;
+    mine()->groups++;
 }
 
 static void arrive(copy *c)
 {
-    uint32_t thread = gv_now.thread;
     uint32_t writes = made_row(c->to, c->bytes, GV_WRITE, c->pc);
     memcpy(c->to, c->data, c->bytes);
     uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
     if (at >= room) gv_stop(GV_FULL); // a copy whose destination is no array makes no row that would have been too many
     told->log[at] = (arrival){
-        gv_now.block, of[thread].order++, (uint16_t)thread, (uint16_t)c->phase, (uint16_t)c->reads, (uint16_t)writes};
+        gv_now.block, mine()->order++, (uint16_t)gv_now.thread, (uint16_t)c->phase, (uint16_t)c->reads, (uint16_t)writes};
 }
 
 void gv_copy_wait(uint32_t left)
 {
-    uint32_t thread = gv_now.thread;
-    if (!of[thread].used || of[thread].block != gv_now.block) return;
-    while (of[thread].first != of[thread].end) {
-        copy *c = &of[thread].under_way[of[thread].first % MOST_UNDER_WAY];
-        if (c->group + left >= of[thread].groups) return;
-        of[thread].first++;
+    thread_copies *t = mine();
+    while (t->first != t->end) {
+        copy *c = &t->under_way[t->first % MOST_UNDER_WAY];
+        if (c->group + left >= t->groups) return;
+        t->first++;
         arrive(c);
     }
+}
+
+uint32_t gv_copies_end_now(void)
+{
+    return mine()->end;
+}
+
+void gv_copies_arrive_up_to(uint32_t end)
+{
+    thread_copies *t = mine();
+    while ((int32_t)(end - t->first) > 0) arrive(&t->under_way[t->first++ % MOST_UNDER_WAY]);
 }
 
 void gv_copy_wait_all(void)

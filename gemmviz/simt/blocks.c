@@ -295,7 +295,8 @@ uint32_t gv_run_together(uint32_t first)
     uint32_t workers = r->workers < MAX_WORKERS ? r->workers : MAX_WORKERS;
     r->shared_by = 1;
     memset(&s, 0, sizeof s);
-    if (workers < 2 || r->count_only || !make_room()) return first;
+    // The blocks of a cluster meet in shared memory, too.
+    if (workers < 2 || r->count_only || r->cluster > 1 || !make_room()) return first;
     gv_now.together = FIRST_BLOCK;
     gv_claim(1);
     gv_run_block(first);
@@ -319,12 +320,14 @@ uint32_t gv_run_together(uint32_t first)
     s.shared->stop = r->end_block;
     gv_claim(1);
     uint64_t copies = gv_copies_told();
+    gv_hopper_told hopper = gv_told_hopper();
     int well = run_workers(workers);
     gv_claim(0);
     if (!well) {
         end_workers();
         gv_deadline();
         gv_copies_take_back(copies);
+        gv_take_back_hopper(hopper);
         memcpy((void *)c->start, s.c, c->bytes);
         return s.first;
     }

@@ -52,8 +52,14 @@ _CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-strict-
 _UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
 # A C kernel's threads become recorded threads of one run; see runtime.c.
 _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
-_RUNTIME = ("access.c", "runtime.c", "wmma.c", "async.c", "blocks.c")
-_HEADERS = ("runtime.h", "wmma.h", "async.h", "cuda.h", "cuda_vector.h", "cuda_warp.h", "cuda_atomic.h", "cuda_math.h")
+_RUNTIME = (
+    *("access.c", "runtime.c", "wmma.c", "async.c", "blocks.c", "panels.c"),
+    *("rounds.c", "barriers.c", "boxes.c", "products.c"),
+)
+_HEADERS = (
+    *("runtime.h", "fibres.h", "wmma.h", "async.h", "hopper.h"),
+    *("cuda.h", "cuda_vector.h", "cuda_warp.h", "cuda_atomic.h", "cuda_math.h"),
+)
 _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
     r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
@@ -109,7 +115,7 @@ def build(launch: Launch) -> Path:
 
 def _flags(tool: Compiler, launch: Launch) -> list[str]:
     if launch.kernel.backend == "c":
-        language = ["-x", "c", "-std=gnu11", *_THREADS]
+        language = ["-x", "c", "-std=gnu11", *_THREADS, f"-I{_HERE / 'include'}"]
     else:
         language = [*_CXX, *_HALF[tool.kind], *_UNPRINTED, "-include", str(_HERE / "cuda.h"), f"-I{_HERE / 'include'}"]
     return [*language, *_COMMON, *_PLAIN[tool.kind], "-fsanitize=thread", *entry.flags(launch)]

@@ -50,6 +50,8 @@ extern "C" void gv_barrier(void) noexcept;
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define gvalign __align__ // see build.py
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __grid_constant__
 #define __constant__ static
 // One copy per OS thread, and a block runs on one OS thread: this is what "shared by a block" means here.
 // The arrays stand far apart, so that an index which runs out of one does not land in the next.

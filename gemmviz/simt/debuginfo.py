@@ -26,6 +26,8 @@ _ELEMENT = {
     "__half": "float16",
     "__nv_bfloat16": "bfloat16",
 }
+# Stands for a dtype: an mbarrier of gemmviz/ptx.h, which holds no data.
+BARRIER = "barrier"
 _VECTOR = re.compile(rf"({'|'.join(_ELEMENT)})([24])")
 # An address and the (line, column) of the kernel's file that it comes from; a line below 0: from another file.
 Line = tuple[int, tuple[int, int]]
@@ -214,6 +216,8 @@ def _shared(unit: Any, anchor: int) -> Iterator[SharedArray]:
 def _arrays(name: str, offset: int, kind: Any) -> Iterator[SharedArray]:
     """Yield a variable as one array; a structure as its members, which are what the kernel's author calls arrays."""
     kind = _plain(kind)
+    if kind is not None and kind.tag == "DW_TAG_array_type" and _is_one(kind):  # dynamic: all of it is one structure
+        kind = _plain(_attribute_die(kind, "DW_AT_type"))
     if kind is not None and kind.tag in _AGGREGATE and kind.tag != "DW_TAG_union_type" and not _known(kind):
         for member in _members(kind):
             inside = f"{name}.{member.attributes['DW_AT_name'].value.decode()}"
@@ -231,10 +235,22 @@ def _plain(die: Any) -> Any:
     return die
 
 
+def _is_one(array: Any) -> bool:
+    """Say whether an array is of one structure, and has members that are arrays."""
+    element = _plain(_attribute_die(array, "DW_AT_type"))
+    extents = [_extent(child) for child in array.iter_children() if child.tag == "DW_TAG_subrange_type"]
+    if extents != [1] or element is None or element.tag != "DW_TAG_structure_type" or _known(element):
+        return False
+    kinds = [_plain(_attribute_die(member, "DW_AT_type")) for member in _members(element)]
+    return any(kind is not None and kind.tag == "DW_TAG_array_type" for kind in kinds)
+
+
 def _known(die: Any) -> tuple[tuple[int, ...], str] | None:
     """Return shape and dtype of those structures that CUDA brings: vectors, and numbers of a type of its own."""
     name = die.attributes.get("DW_AT_name")
     text = name.value.decode() if name else ""
+    if text == "barrier" and die.attributes["DW_AT_byte_size"].value == 8:
+        return (), BARRIER
     vector = _VECTOR.fullmatch(text)
     if vector is not None:
         return (int(vector[2]),), _ELEMENT[vector[1]]

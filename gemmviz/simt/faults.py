@@ -1,6 +1,7 @@
 """What ended a run that did not come to its end: raised as the error that says so, for people."""
 
 import signal
+from collections.abc import Callable
 
 from gemmviz.catalogue.errors import ConstraintError, KernelFault, KernelTimeout
 from gemmviz.catalogue.launch import Launch
@@ -33,7 +34,7 @@ class TooManyBarriers(ConstraintError):
         self.line = line
 
 
-def raise_fault(job: Run, launch: Launch, info: DebugInfo, base: int) -> None:
+def raise_fault(job: Run, launch: Launch, info: DebugInfo, base: int, barrier_name: Callable[[int], str] = hex) -> None:
     """Raise what went wrong in a run; nothing when all went well.
 
     Parameters
@@ -44,6 +45,8 @@ def raise_fault(job: Run, launch: Launch, info: DebugInfo, base: int) -> None:
         What ran.
     info, base
         Of the recorder: its debug information, and the address where it is loaded.
+    barrier_name
+        Names the mbarrier at an address.
 
     Raises
     ------
@@ -104,6 +107,35 @@ def raise_fault(job: Run, launch: Launch, info: DebugInfo, base: int) -> None:
             raise KernelFault(f"{where}: {text}", line, "misaligned vector access", array)
         case Status.ASSERTION:
             text = tr("the assertion is false in {thread}", thread=culprit)
+            raise KernelFault(f"{where}: {text}", line)
+        case Status.BARRIER_NOT_READY:
+            text = tr(
+                "{thread} uses {barrier}, which nobody has initialised",
+                thread=culprit,
+                barrier=barrier_name(job.fault_address),
+            )
+            raise KernelFault(f"{where}: {text}", line, "barrier divergence")
+        case Status.ARRIVES_TOO_OFTEN:
+            text = tr(
+                "{thread} arrives at {barrier} once more than it was initialised for: its phase has all of its "
+                "arrivals and has not ended",
+                thread=culprit,
+                barrier=barrier_name(job.fault_address),
+            )
+            raise KernelFault(f"{where}: {text}", line, "barrier divergence")
+        case Status.PART_OF_GROUP:
+            text = tr(
+                "this instruction needs a whole warpgroup of 128 threads, and {thread} is in one of fewer: make the "
+                "block a multiple of 128 threads",
+                thread=culprit,
+            )
+            raise KernelFault(f"{where}: {text}", line)
+        case Status.GROUP_WAITS:
+            text = tr(
+                "{thread} waits for the rest of its warpgroup, which never comes: all 128 threads must reach the same "
+                "wgmma",
+                thread=culprit,
+            )
             raise KernelFault(f"{where}: {text}", line)
         case Status.TOO_MANY_COPIES:
             text = tr(

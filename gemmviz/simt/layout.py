@@ -32,6 +32,7 @@ class Status(IntEnum):
     )
     TOO_MANY_COPIES = 10
     ASSERTION = 12
+    BARRIER_NOT_READY, ARRIVES_TOO_OFTEN, PART_OF_GROUP, GROUP_WAITS = range(13, 17)
 
 
 class WatchedArray(ct.Structure):
@@ -44,6 +45,7 @@ class WatchedArray(ct.Structure):
         ("itemsize", ct.c_uint32),
         ("shared", ct.c_uint32),
         ("doubles", ct.c_uint32),
+        ("inside", ct.c_uint32),
     )
 
 
@@ -61,6 +63,10 @@ class Note(ct.Structure):
         ("other", ct.c_uint32),
         ("write", ct.c_uint32),
         ("times", ct.c_uint64),
+        ("barrier", ct.c_size_t),
+        ("copied", ct.c_int64),
+        ("arrivals", ct.c_uint32),
+        ("parity", ct.c_uint32),
     )
 
 
@@ -78,6 +84,7 @@ class Run(ct.Structure):
         ("deadline_s", ct.c_double),
         ("first_block", ct.c_uint32),
         ("end_block", ct.c_uint32),
+        ("cluster", ct.c_uint32),
         ("workers", ct.c_uint32),
         ("count_only", ct.c_uint32),
         ("entry", ct.c_void_p),

@@ -8,8 +8,9 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 from gemmviz.simt.layout import MAX_NOTES, Note, Run
 
-Kind = Literal["out of bounds", "barrier divergence"]
-_OUT_OF_BOUNDS, _BARRIER_LEFT, _BARRIERS_DIFFER = 1, 2, 3
+Kind = Literal["out of bounds", "barrier divergence", "race"]
+_OUT_OF_BOUNDS, _BARRIER_LEFT, _BARRIERS_DIFFER, _STUCK, _MEETING, _OPERAND = range(1, 7)
+_KINDS: dict[int, Kind] = {_OUT_OF_BOUNDS: "out of bounds", _OPERAND: "race"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ def read(
     names: Sequence[str],
     line_of: Callable[[int], int],
     unwatched: Collection[int] = (),
+    barrier_name: Callable[[int], str] = hex,
 ) -> list[Noticed]:
     """Return what a run noticed, each defect once: the compiler may make many instructions of one line.
 
@@ -58,6 +60,8 @@ def read(
         Returns the line of an instruction's address, 0 where unknown.
     unwatched
         Addresses beside the arrays where the compiler, and not the kernel, keeps something.
+    barrier_name
+        Names the mbarrier at an address.
     """
     found: dict[tuple[int, int, int, int, int], Noticed] = {}
     for note in job.note[: job.notes]:
@@ -67,8 +71,12 @@ def read(
         # The compiler may make two instructions of one barrier in the source.
         if note.kind == _BARRIERS_DIFFER and line == other:
             continue
-        kind: Kind = "out of bounds" if note.kind == _OUT_OF_BOUNDS else "barrier divergence"
-        text = f"{launch.kernel.path.name}:{line}: {_sentence(note, launch, names, job, other)}"
+        kind = _KINDS.get(note.kind, "barrier divergence")
+        if note.kind in (_STUCK, _MEETING):
+            said = _stuck(note, launch, barrier_name)
+        else:
+            said = _sentence(note, launch, names, job, other)
+        text = f"{launch.kernel.path.name}:{line}: {said}"
         defect = (note.kind, line, other, note.array, note.write)
         known = found.get(defect)
         if known is None:
@@ -96,6 +104,25 @@ def who(launch: Launch, block: int, thread: int) -> str:
     )
 
 
+def _stuck(note: Note, launch: Launch, barrier_name: Callable[[int], str]) -> str:
+    """Say what a thread waits for when nobody can go on."""
+    culprit = who(launch, note.block, note.thread)
+    if note.kind == _MEETING:
+        if not note.other:
+            return tr("{thread} waits for the other blocks of its cluster, and nobody can go on", thread=culprit)
+        return tr(
+            "{thread} waits for {count} threads to meet here, and nobody can go on", thread=culprit, count=note.other
+        )
+    said = {"thread": culprit, "barrier": barrier_name(note.barrier), "parity": note.parity}
+    return tr(
+        "{thread} waits for the phase of {barrier} with parity {parity} to end, and nobody can go on: {arrivals} "
+        "arrivals and {bytes} bytes are missing",
+        arrivals=note.arrivals,
+        bytes=note.copied,
+        **said,
+    )
+
+
 def _sentence(note: Note, launch: Launch, names: Sequence[str], job: Run, other_line: int) -> str:
     culprit, other = who(launch, note.block, note.thread), who(launch, note.block, note.other)
     if note.kind == _BARRIER_LEFT:
@@ -103,6 +130,15 @@ def _sentence(note: Note, launch: Launch, names: Sequence[str], job: Run, other_
             "{thread} waits at a barrier that {other} never reaches, because it has left the kernel",
             thread=culprit,
             other=other,
+        )
+    if note.kind == _OPERAND:
+        index = note.offset // job.array[note.array].itemsize
+        return tr(
+            "{thread} copies a box to {element} while the product of line {line} still reads there: nobody has waited "
+            "for it",
+            thread=culprit,
+            element=f"{names[note.array]}[{index}]",
+            line=other_line,
         )
     if note.kind == _BARRIERS_DIFFER:
         return tr(

@@ -48,5 +48,7 @@ def _parameters(launch: Launch, matrix: str) -> list[str]:
     function = re.split(r"[\s<]", launch.kernel.entry)[0].rpartition("::")[2]
     head = re.search(rf"\b{function}\s*\(([^()]*)\)\s*{{", launch.kernel.text)
     parameters = head[1].split(",") if head else []
+    if matrix not in launch.kernel.args:
+        return []
     place = launch.kernel.args.index(matrix)
     return re.findall(r"(\w+)\s*$", parameters[place]) if place < len(parameters) else []

@@ -5,6 +5,7 @@ import math
 import mmap
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,8 +18,10 @@ from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import poison_byte
+from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
-from gemmviz.simt import carved, copies, debuginfo, noticed
+from gemmviz.simt import boxes, carved, copies, debuginfo, noticed, panels
+from gemmviz.simt.boxes import Told
 from gemmviz.simt.copies import Copies
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Run
@@ -31,6 +34,7 @@ _SHARED_GUARD = 8 << 10
 _ALIGNMENT = 256  # as cudaMalloc aligns
 # CUDA gives a thread up to 512 KiB of local memory. Only what is touched is committed.
 _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
+_SCOUTING_S = 20.0
 BLOCKS_PER_WORKER = 2  # with fewer it is not worth sharing them
 _MAX_BLOCKS = 2**32 - 1  # the width of the column
 
@@ -57,6 +61,9 @@ class RawTrace:
         Per site, whether it is an atomic operation.
     copies
         The asynchronous copies that arrived.
+    told, barriers
+        The copy engine's boxes and what happened to mbarriers; the arrays of these. All their addresses are offsets, as
+        those of the shared arrays.
     unordered
         Whether rows do not stand by block, phase and thread, because lanes of a warp waited for each other.
     workers
@@ -73,6 +80,8 @@ class RawTrace:
     noticed: list[noticed.Noticed]
     atomic: list[bool]
     copies: Copies
+    told: Told
+    barriers: list[debuginfo.SharedArray]
     unordered: bool
     workers: int
     seconds: float
@@ -119,7 +128,7 @@ def run(
     capacity
         Most accesses to keep, up to `MAX_ACCESSES`.
     blocks
-        The first block to run (linear, x fastest) and the one after the last; all by default.
+        The first block to run (linear, x fastest) and the one after the last; all by default. Clusters run whole.
     workers
         How many processes may share the blocks; by default as many as this process may use cores. What is recorded
         does not depend on it.
@@ -147,7 +156,7 @@ def run(
     more = _pages(run.capacity, np.dtype(np.uint32), sharing)
     run.more = more.ctypes.data
     began = time.perf_counter()
-    arrived = job.start()
+    arrived, told = job.start()
     seconds = time.perf_counter() - began
     names = [*MATRICES, *(s.name for s in job.info.shared)]
     return RawTrace(
@@ -157,9 +166,11 @@ def run(
         [job.place(pc) for pc in run.site_pc[: run.sites]],
         job.info.shared,
         job.arrays[2].view.copy(),
-        noticed.read(run, launch, names, lambda pc: job.place(pc)[0], job.guards),
+        noticed.read(run, launch, names, lambda pc: job.place(pc)[0], job.guards, job.barrier_name),
         [bool(flag) for flag in run.site_atomic[: run.sites]],
         arrived,
+        told,
+        job.barriers,
         bool(run.unordered),
         run.shared_by,
         seconds,
@@ -207,7 +218,12 @@ class _Job:
         if launch.blocks > _MAX_BLOCKS:
             said = tr("{count} blocks are more than can be recorded", count=f"{launch.blocks:,}")
             raise ConstraintError(f"{launch.kernel.name}: {said}")
+        together = launch.cluster[0]
+        if launch.cluster != (together, 1, 1):
+            said = tr("only clusters of blocks that are neighbours along x can be recorded")
+            raise ConstraintError(f"{launch.kernel.name}: {said}")
         first, end = blocks or (0, launch.blocks)
+        first, end = first // together * together, -(-end // together) * together
         if not 0 <= first < end <= launch.blocks:
             raise ConstraintError(
                 tr(
@@ -220,9 +236,12 @@ class _Job:
             )
         self._code = ctypes.CDLL(str(library))
         info = _debug_info(library, launch.kernel.path.name)
-        self.info = replace(info, shared=[carved.typed(array, launch.kernel.text) for array in info.shared])
+        self.barriers = [array for array in info.shared if array.dtype == debuginfo.BARRIER]
+        data = [array for array in info.shared if array.dtype != debuginfo.BARRIER]
+        self.info = replace(info, shared=[carved.typed(array, launch.kernel.text) for array in data])
         self._base = _load_address(self._code, library)
         self._code.gv_anchor_address.restype = ctypes.c_void_p
+        self._anchor = int(self._code.gv_anchor_address())
 
         dtypes = (launch.kernel.dtype, launch.kernel.dtype, launch.kernel.accumulate)
         self.arrays = [
@@ -232,11 +251,35 @@ class _Job:
         self._arguments = _arguments(launch, self.arrays)
         self.run = run = Run()
         run.block[:], run.grid[:] = launch.block, launch.grid
-        run.first_block, run.end_block = first, end
+        run.first_block, run.end_block, run.cluster = first, end, launch.cluster[0]
         run.stack_bytes = _STACK_BYTES[launch.kernel.backend]
         run.arguments = ctypes.cast(self._arguments.pointers, ctypes.c_void_p).value
         run.entry = ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value
         self._watch()
+        if launch.maps:
+            self._find_tiles(dtypes)
+
+    def _find_tiles(self, dtypes: Sequence[str]) -> None:
+        """Run the first block, or cluster, once and keep nothing but where the copy engine's boxes stand.
+
+        What the kernel declares as bytes is watched as the tiles that these make of it.
+        """
+        run, end = self.run, self.run.end_block
+        run.end_block, run.workers, run.count_only = run.first_block + run.cluster, 1, 1
+        run.capacity = run.more_capacity = MAX_ACCESSES
+        run.deadline_s = _SCOUTING_S
+        copies.begin(self._code, MAX_ACCESSES)
+        boxes.begin(self._code, MAX_ACCESSES)
+        self._code.gv_record(ctypes.byref(run))
+        copies.read(self._code, [])
+        found = boxes.read(self._code, self._anchor).boxes
+        run.end_block, run.count_only = end, 0
+        run.count = run.more_count = run.sites = run.notes = run.unordered = run.status = 0
+        arrays = self.info.shared
+        tiles = [tile for array in arrays for tile in boxes.tiles(array, found, dtypes, [a.name for a in arrays])]
+        # A place belongs to the first array that holds it.
+        self.info = replace(self.info, shared=[*tiles, *arrays])
+        self._watch(len(tiles))
 
     def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
         """Set A and B, and C to what nobody computes by chance."""
@@ -244,7 +287,12 @@ class _Job:
         self.arrays[1].view[:] = b.astype(self.arrays[1].view.dtype, copy=False)
         self.arrays[2].view.view(np.uint8)[:] = poison_byte(self.launch.kernel)
 
-    def _watch(self) -> None:
+    def barrier_name(self, address: int) -> str:
+        """Name the mbarrier at an address: ``full[2]``."""
+        return boxes.barrier_name(self.barriers, address - self._anchor)
+
+    def _watch(self, tiles: int = 0) -> None:
+        """Hand the arrays to the recorder; the first shared ones may be `tiles`, which lie in others."""
         shared_arrays = self.info.shared
         if len(shared_arrays) + 3 > MAX_ARRAYS:
             raise ConstraintError(
@@ -255,7 +303,7 @@ class _Job:
                     most=MAX_ARRAYS - 3,
                 )
             )
-        anchor = self._code.gv_anchor_address()
+        anchor = self._anchor
         self.guards = [anchor + offset for offset in self.info.guards]
         for slot, array in zip(self.run.array, self.arrays, strict=False):
             slot.start, slot.bytes, slot.guard = array.address, array.view.nbytes, _GUARD
@@ -265,15 +313,21 @@ class _Job:
             slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
             slot.guard = _SHARED_GUARD
             slot.doubles = shared.dtype == "float64"
+            slot.inside = 0
+        for slot in self.run.array[3 : 3 + tiles]:
+            slot.guard, slot.inside = 0, 1
         self.run.arrays = 3 + len(shared_arrays)
 
-    def start(self) -> Copies:
+    def start(self) -> tuple[Copies, Told]:
         """Run, and raise what went wrong."""
         copies.begin(self._code, self.run.capacity)
+        boxes.begin(self._code, self.run.capacity)
         self._code.gv_record(ctypes.byref(self.run))
         arrived = copies.read(self._code, self.run.site_pc[: self.run.sites])
-        raise_fault(self.run, self.launch, self.info, self._base)
-        return arrived
+        told = boxes.read(self._code, self._anchor, self.place)
+        self.info = replace(self.info, shared=[*self.info.shared, *panels.read(self._code)])
+        raise_fault(self.run, self.launch, self.info, self._base, self.barrier_name)
+        return arrived, told
 
     def place(self, pc: int) -> tuple[int, int]:
         """Return line and column of an instruction."""
@@ -325,6 +379,11 @@ def _arguments(launch: Launch, arrays: list[_Guarded]) -> _Arguments:
     for name in launch.kernel.args:
         if name in MATRICES:
             pointers.append(arrays[MATRICES.index(name)].address)
+            continue
+        if name.endswith(SUFFIX):
+            described = boxes.described(launch, name.removesuffix(SUFFIX), arrays)
+            keep.append(described)
+            pointers.append(described.ctypes.data)
             continue
         value = launch.scalar(name)
         cell = ctypes.c_double(value) if name in ("alpha", "beta") else ctypes.c_longlong(int(value))

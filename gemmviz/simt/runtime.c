@@ -1,8 +1,8 @@
-// Runs a kernel on the CPU, one fibre per CUDA thread. Within a block the threads run in turn, each up to its next
-// barrier, and the lanes of a warp wait for each other where an instruction is the warp's.
+// Runs a kernel on the CPU, one fibre per CUDA thread, from barrier to barrier: see rounds.c for who runs when. The lanes
+// of a warp wait for each other where an instruction is the warp's.
 #define _GNU_SOURCE
-#include "runtime.h"
-#include <setjmp.h>
+#include "fibres.h"
+#include "hopper.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,33 +12,16 @@
 #include <time.h>
 #include <ucontext.h>
 
-typedef struct { uint32_t x, y, z; } uint3;
-enum { WARP = 32 };
-enum { READY, AT_BARRIER, AT_WARP, LEFT };
-typedef struct {
-    jmp_buf here;       // unlike swapcontext, jumping there makes no system call
-    int started, state;
-    uint3 index;
-    uint32_t turn;
-    uintptr_t barrier_pc;
-    uint32_t mask;      // AT_WARP: the lanes it waits for, what it brought and what is to be done
-    void *posted;
-    gv_together *work;
-} fibre;
-
 gv_running gv_now;
+gv_fibres gv_all;
+#define g gv_all
 static struct {
-    fibre *fibres;
-    char *stacks;
     struct timespec begun;
-    uint32_t threads;
-    uint3 thread_index, block_index;
-    jmp_buf scheduler;
     sigjmp_buf escape;
     pthread_t owner;
     uint32_t forked;    // threads that the kernel itself has started
     int forking;
-} g;
+} job;
 
 uint3 gv_thread_index(void) { return g.thread_index; }
 uint3 gv_block_index(void) { return g.block_index; }
@@ -50,26 +33,34 @@ void gv_stop(int status)
     gv_now.run->status = status;
     gv_now.run->fault_block = gv_now.block;
     gv_now.run->fault_thread = gv_now.thread;
-    siglongjmp(g.escape, 1);
+    siglongjmp(job.escape, 1);
 }
 
 int gv_on_stack(uintptr_t at)
 {
-    return at - (uintptr_t)g.stacks < (uint64_t)g.threads * gv_now.run->stack_bytes;
+    return at - (uintptr_t)g.stacks < (uint64_t)g.members * g.threads * gv_now.run->stack_bytes;
+}
+
+uint32_t gv_made(void) { return gv_running_fibre()->made + (uint32_t)(gv_now.run->count - gv_now.marked); }
+
+void gv_mark_made(void)
+{
+    gv_settle();
+    gv_running_fibre()->made = gv_made();
+    gv_mark();
 }
 
 static void to_scheduler(int state)
 {
-    fibre *me = &g.fibres[gv_now.thread];
-    gv_settle();
-    gv_mark();
+    fibre *me = gv_running_fibre();
+    gv_mark_made();
     me->state = state;
     if (!_setjmp(me->here)) _longjmp(g.scheduler, 1);
 }
 
 void gv_barrier(void)
 {
-    g.fibres[gv_now.thread].barrier_pc = gv_now.run->last_pc = GV_PC;
+    gv_running_fibre()->barrier_pc = gv_now.run->last_pc = GV_PC;
     to_scheduler(AT_BARRIER);
 }
 
@@ -95,7 +86,7 @@ void gv_assertion(void)
 
 void gv_warp(uint32_t mask, void *mine, gv_together *work, uintptr_t pc)
 {
-    fibre *warp = g.fibres + gv_now.thread / WARP * WARP, *me = &g.fibres[gv_now.thread];
+    fibre *me = gv_running_fibre(), *warp = me - gv_now.thread % WARP;
     void *posted[WARP] = {0};
     gv_now.run->last_pc = me->barrier_pc = pc;
     me->posted = mine;
@@ -130,10 +121,56 @@ static void nothing(void *posted[WARP], uint32_t mask)
 void gv_sync_warp(uint32_t mask)
 {
     gv_warp(mask, NULL, nothing, GV_PC);
-    gv_settle();
-    gv_mark();
-    gv_now.turn = ++g.fibres[gv_now.thread].turn;
+    gv_mark_made();
+    gv_now.turn = ++gv_running_fibre()->turn;
 }
+
+void gv_group(void *mine, gv_by_group *work, uintptr_t pc)
+{
+    fibre *me = gv_running_fibre(), *group = me - gv_now.thread % GV_GROUP;
+    void *posted[GV_GROUP];
+    gv_now.run->last_pc = me->barrier_pc = pc;
+    if (gv_now.thread / GV_GROUP * GV_GROUP + GV_GROUP > g.threads) gv_stop(GV_PART_OF_GROUP);
+    me->posted = mine;
+    me->group_work = work;
+    for (uint32_t i = 0; i < GV_GROUP; i++) {
+        fibre *f = group + i;
+        if (f != me && !(f->state == AT_GROUP && f->group_work == work && f->barrier_pc == pc)) {
+            to_scheduler(AT_GROUP); // whoever comes last does the work
+            return;
+        }
+        posted[i] = f->posted;
+    }
+    work(posted);
+    for (uint32_t i = 0; i < GV_GROUP; i++) group[i].state = READY;
+}
+
+void gv_wait_for(uint32_t barrier, uint32_t parity, uintptr_t pc)
+{
+    fibre *me = gv_running_fibre();
+    gv_now.run->last_pc = me->barrier_pc = pc;
+    me->barrier = barrier;
+    me->parity = parity;
+    to_scheduler(AT_MBARRIER);
+    gv_barrier_passed(barrier, pc);
+}
+
+void gv_meet(int number, int threads)
+{
+    fibre *me = gv_running_fibre();
+    me->barrier_pc = gv_now.run->last_pc = GV_PC;
+    me->meeting = (uint32_t)number;
+    me->threads = (uint32_t)threads;
+    to_scheduler(AT_MEETING);
+}
+
+void gv_cluster_meet(void)
+{
+    gv_running_fibre()->barrier_pc = gv_now.run->last_pc = GV_PC;
+    to_scheduler(AT_CLUSTER);
+}
+
+uint32_t gv_cluster_rank(void) { return gv_now.member; }
 
 // A C kernel's own threads: each runs to its end where it is started, and the timeline puts them side by side.
 int gv_thread_create(size_t *handle, const void *attributes, void *(*start)(void *), void *argument)
@@ -142,9 +179,9 @@ int gv_thread_create(size_t *handle, const void *attributes, void *(*start)(void
     uint32_t me = gv_now.thread;
     gv_settle();
     gv_mark();
-    if (!g.forking) gv_now.phase++;
-    g.forking = 1;
-    gv_now.thread = ++g.forked;
+    if (!job.forking) gv_now.phase++;
+    job.forking = 1;
+    gv_now.thread = ++job.forked;
     *handle = gv_now.thread;
     start(argument);
     gv_settle();
@@ -159,8 +196,8 @@ int gv_thread_join(size_t handle, void **result)
     (void)result;
     gv_settle();
     gv_mark();
-    if (g.forking) gv_now.phase++;
-    g.forking = 0;
+    if (job.forking) gv_now.phase++;
+    job.forking = 0;
     return 0;
 }
 
@@ -169,6 +206,7 @@ static void fibre_main(void)
 {
     for (;;) {
         gv_now.run->entry(gv_now.run->arguments);
+        gv_boxes_left();
         to_scheduler(LEFT);
     }
 }
@@ -176,10 +214,10 @@ static void fibre_main(void)
 // Stacks begin at different places of a page: else all threads' frames compete for the same lines of the cache.
 enum { STAGGERS = 64, STAGGER_BYTES = 5 * 64 };
 
-static void start(fibre *f, uint32_t thread)
+static void start(fibre *f)
 {
     static ucontext_t first;
-    uint64_t stack = gv_now.run->stack_bytes;
+    uint64_t stack = gv_now.run->stack_bytes, thread = (uint64_t)(f - g.fibres);
     f->started = 1;
     getcontext(&first);
     first.uc_stack.ss_sp = g.stacks + thread * stack;
@@ -189,76 +227,16 @@ static void start(fibre *f, uint32_t thread)
     setcontext(&first);
 }
 
-static void resume(uint32_t thread)
+void gv_resume(uint32_t thread)
 {
-    fibre *f = &g.fibres[thread];
     gv_now.thread = thread;
+    fibre *f = gv_running_fibre();
     gv_now.turn = f->turn;
     g.thread_index = f->index;
     f->state = READY;
     if (_setjmp(g.scheduler)) return;
     if (f->started) _longjmp(f->here, 1);
-    start(f, thread);
-}
-
-// Runs the lanes from `first` up to `end` until each is at a barrier or has left.
-static void run_warp(uint32_t first, uint32_t end)
-{
-    for (int again = 1; again;) {
-        again = 0;
-        for (uint32_t t = first; t < end; t++)
-            if (g.fibres[t].state == READY) resume(t);
-        for (uint32_t t = first; t < end; t++) again |= g.fibres[t].state == READY;
-    }
-    for (uint32_t t = first; t < end; t++) {
-        if (g.fibres[t].state != AT_WARP) continue;
-        uint32_t missing = 0; // or at another instruction, when none is
-        while (missing < end - first - 1 && (!(g.fibres[t].mask >> missing & 1) || g.fibres[first + missing].state == AT_WARP)) missing++;
-        gv_now.thread = t;
-        gv_now.run->last_pc = g.fibres[t].barrier_pc;
-        gv_now.run->fault_other = first + missing;
-        gv_stop(GV_WARP_WAITS);
-    }
-}
-
-void gv_run_block(uint32_t block)
-{
-    gv_run *r = gv_now.run;
-    const uint32_t *s = r->grid;
-    gv_now.block = block;
-    g.block_index = (uint3){block % s[0], block / s[0] % s[1], block / (s[0] * s[1])};
-    // Shared memory starts as NaNs, so that reading what nobody wrote shows.
-    for (uint32_t i = 0; i < r->arrays; i++)
-        if (r->array[i].shared) memset((void *)r->array[i].start, 0xff, r->array[i].bytes);
-
-    uint32_t waiting;
-    for (gv_now.phase = 0;; gv_now.phase++) {
-        if (gv_now.phase > UINT16_MAX) gv_stop(GV_TOO_MANY_PHASES); // the column holds no more
-        for (uint32_t t = 0; t < g.threads; t++)
-            if (!gv_now.phase || g.fibres[t].state != LEFT) {
-                g.fibres[t].state = READY;
-                g.fibres[t].turn = 0;
-            }
-        for (uint32_t first = 0; first < g.threads; first += WARP)
-            run_warp(first, first + WARP < g.threads ? first + WARP : g.threads);
-        waiting = 0;
-        for (uint32_t t = 0; t < g.threads; t++) waiting += g.fibres[t].state == AT_BARRIER;
-        if (!waiting) return;
-        if (waiting == g.threads) {
-            for (uint32_t t = 1; t < g.threads; t++) {
-                if (g.fibres[t].barrier_pc == g.fibres[0].barrier_pc) continue;
-                gv_now.thread = t;
-                gv_notice(GV_NOTE_BARRIERS_DIFFER, -1, 0, g.fibres[t].barrier_pc, 0, g.fibres[0].barrier_pc, 0);
-            }
-            continue;
-        }
-        // Some threads wait while others have left the kernel.
-        uint32_t in = 0, out = 0;
-        while (g.fibres[in].state != AT_BARRIER) in++;
-        while (g.fibres[out].state != LEFT) out++;
-        gv_now.thread = in;
-        gv_notice(GV_NOTE_BARRIER_LEFT, -1, 0, g.fibres[in].barrier_pc, out, 0, 0);
-    }
+    start(f);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context)
@@ -270,8 +248,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 #elif defined(__aarch64__)
     pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.pc;
 #endif
-    if (!pthread_equal(pthread_self(), g.owner)) { // a timer's signal may land on any thread
-        pthread_kill(g.owner, signal);
+    if (!pthread_equal(pthread_self(), job.owner)) { // a timer's signal may land on any thread
+        pthread_kill(job.owner, signal);
         return;
     }
     gv_now.run->signal = signal;
@@ -287,7 +265,7 @@ void gv_deadline(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    double left = gv_now.run->deadline_s - (double)(now.tv_sec - g.begun.tv_sec) - 1e-9 * (double)(now.tv_nsec - g.begun.tv_nsec);
+    double left = gv_now.run->deadline_s - (double)(now.tv_sec - job.begun.tv_sec) - 1e-9 * (double)(now.tv_nsec - job.begun.tv_nsec);
     if (left < 1e-6) left = 1e-6; // a timer of 0 would never ring
     struct itimerval timer = {{0, 0}, {(time_t)left, (suseconds_t)(1e6 * (left - (double)(time_t)left))}};
     setitimer(ITIMER_REAL, &timer, NULL);
@@ -296,7 +274,7 @@ void gv_deadline(void)
 int gv_guarded(void (*body)(void *), void *what)
 {
     gv_now.run->status = GV_OK;
-    if (!sigsetjmp(g.escape, 1)) body(what);
+    if (!sigsetjmp(job.escape, 1)) body(what);
     return gv_now.run->status;
 }
 
@@ -306,7 +284,18 @@ static void run_blocks(void *what)
     gv_deadline();
     uint32_t block = r->first_block;
     if (block < r->end_block) block = gv_run_together(block);
-    for (; block < r->end_block; block++) gv_run_block(block);
+    for (; block < r->end_block; block += g.members) gv_run_block(block);
+}
+
+// Makes room for the shared arrays of each block of a cluster.
+static int keep_shared(void)
+{
+    size_t bytes = 1;
+    for (uint32_t i = 0; i < gv_now.run->arrays; i++)
+        if (gv_now.run->array[i].shared) bytes += gv_now.run->array[i].bytes;
+    for (uint32_t m = 0; g.members > 1 && m < g.members; m++)
+        if (!(g.shared_of[m] = malloc(bytes))) return 0;
+    return 1;
 }
 
 int gv_record(gv_run *r)
@@ -317,18 +306,24 @@ int gv_record(gv_run *r)
     struct itimerval off = {{0, 0}, {0, 0}};
 
     memset(&g, 0, sizeof g);
+    memset(&job, 0, sizeof job);
     gv_begin(r);
-    g.owner = pthread_self();
+    job.owner = pthread_self();
     g.threads = r->block[0] * r->block[1] * r->block[2];
-    g.fibres = calloc(g.threads, sizeof *g.fibres);
-    clock_gettime(CLOCK_MONOTONIC, &g.begun);
-    size_t stack_total = (size_t)g.threads * r->stack_bytes;
+    g.members = r->cluster;
+    uint32_t all = g.members * g.threads;
+    g.fibres = calloc(all, sizeof *g.fibres);
+    clock_gettime(CLOCK_MONOTONIC, &job.begun);
+    size_t stack_total = (size_t)all * r->stack_bytes;
     g.stacks = mmap(NULL, stack_total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!g.fibres || g.stacks == MAP_FAILED) return r->status = GV_NO_MEMORY;
+    if (!g.fibres || g.stacks == MAP_FAILED || !keep_shared()) return r->status = GV_NO_MEMORY;
     // The lowest page of every stack is forbidden, so that an overflow is a fault and not a neighbour's problem.
-    for (uint32_t t = 0; t < g.threads; t++) mprotect(g.stacks + (size_t)t * r->stack_bytes, 4096, PROT_NONE);
+    for (uint32_t t = 0; t < all; t++) mprotect(g.stacks + (size_t)t * r->stack_bytes, 4096, PROT_NONE);
     const uint32_t *b = r->block;
-    for (uint32_t t = 0; t < g.threads; t++) g.fibres[t].index = (uint3){t % b[0], t / b[0] % b[1], t / (b[0] * b[1])};
+    for (uint32_t i = 0; i < all; i++) {
+        uint32_t t = i % g.threads;
+        g.fibres[i].index = (uint3){t % b[0], t / b[0] % b[1], t / (b[0] * b[1])};
+    }
 
     sigaltstack(&new_stack, &old_stack);
     sigemptyset(&action.sa_mask);
@@ -339,6 +334,7 @@ int gv_record(gv_run *r)
     for (int i = 0; i < CAUGHT; i++) sigaction(caught[i], &before[i], NULL);
     sigaltstack(&old_stack, NULL);
     munmap(g.stacks, stack_total);
+    for (uint32_t m = 0; m < g.members; m++) free(g.shared_of[m]);
     free(g.fibres);
     return r->status;
 }

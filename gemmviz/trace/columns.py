@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.simt.recorder import RawTrace
+from gemmviz.trace.boxes import told
 from gemmviz.trace.copies import pairs
 from gemmviz.trace.recording import Accesses, Array
 
@@ -29,6 +30,8 @@ def accesses(raw: RawTrace, arrays: Sequence[Array]) -> Accesses:
         What column ``which`` numbers.
     """
     column, more = raw.columns, raw.more
+    if raw.unordered:
+        _gather_blocks(raw, arrays)
     itemsize = np.array([a.itemsize for a in arrays], np.uint8)
     begin = 0
     for rows in _windows(column, raw.unordered):
@@ -43,6 +46,7 @@ def accesses(raw: RawTrace, arrays: Sequence[Array]) -> Accesses:
             _to_values(mine, np.repeat(part["which"], further), arrays)
         if raw.unordered:
             _put_in_order(part, further, mine)
+    found = told(raw.told, column, raw.shared, raw.barriers)
     return Accesses(
         site=column["site"],
         array=column["which"],
@@ -55,8 +59,26 @@ def accesses(raw: RawTrace, arrays: Sequence[Array]) -> Accesses:
         phase=column["phase_of"],
         turn=column["turn_of"],
         more=more.view(np.float32),
-        copies=pairs(raw.copies, column),
+        copies=np.concatenate([pairs(raw.copies, column), found.copies]),
+        boxes=found.boxes,
+        events=found.events,
     )
+
+
+def _gather_blocks(raw: RawTrace, arrays: Sequence[Array]) -> None:
+    """Put the rows of each block together, in place: the blocks of a cluster take turns, phase by phase."""
+    block = raw.columns["block_of"]
+    if (block[1:] >= block[:-1]).all():
+        return
+    itemsize = np.array([a.itemsize for a in arrays], np.uint8)
+    further = np.maximum(raw.columns["bytes"] // itemsize[raw.columns["which"]], 1).astype(np.int64) - 1
+    order = np.argsort(block, kind="stable")
+    if len(raw.more):
+        start, length = (np.cumsum(further) - further)[order], further[order]
+        begin = np.cumsum(length) - length
+        raw.more[:] = raw.more[np.repeat(start - begin, length) + np.arange(len(raw.more))]
+    for values in raw.columns.values():
+        values[:] = values[order]
 
 
 def _windows(column: Columns, at_phases: bool) -> Iterator[slice]:

@@ -77,7 +77,7 @@ class Fed:
     value
         float32, what the owner got: from a defective kernel's shared memory, not always what the matrix holds there.
     by_warp
-        Whether this is what the owner's whole warp read.
+        Whether this is what the owner's whole warp read, or its warpgroup.
     unknown
         Whether the owner also used values from shared memory of which nobody knows where they were read: paths may be
         missing.

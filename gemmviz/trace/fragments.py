@@ -19,6 +19,7 @@ _A, _B, _C = 0, 1, 2
 _SHAPE = re.compile(
     r"fragment\s*<\s*(?:[\w:]+::)?(?:matrix_a|matrix_b|accumulator)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)"
 )
+_GROUP_SHAPE = re.compile(r"\bwgmma_m(\d+)n(\d+)k(\d+)_")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Fragment:
 def shape_of(text: str) -> tuple[int, int, int] | None:
     """Return the (m, n, k) of the fragments that a source declares; None where it declares none, or several."""
     shapes = {tuple(int(size) for size in match.groups()) for match in _SHAPE.finditer(text)}
+    # Of a product of a warpgroup, each of its four warps has a quarter of the rows.
+    shapes |= {(int(m) // 4, int(n), int(k)) for m, n, k in _GROUP_SHAPE.findall(text)}
     if len(shapes) != 1:
         return None
     m, n, k = shapes.pop()
@@ -160,10 +163,15 @@ def _sums(playable: Playable, lanes: Ints, box: tuple[int, int, int, int], block
     row, column, height, width = box
     recording, log = playable.recording, playable.recording.accesses
     begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
-    stores = begin + np.flatnonzero((log.thread[begin:end] // WARP == warp) & log.write[begin:end])
-    stores = stores[log.array[stores] == _C]
-    position, element, _ = recording.covered(stores)
-    rows, columns = recording.arrays[_C].cells(element)
+    if recording.boxes.store.any():  # the copy engine writes C, not the warp
+        rows, columns = np.nonzero(lanes >= 0)
+        stores = recording.handed_over[rows, columns]
+        position = np.arange(len(stores))
+    else:
+        stores = begin + np.flatnonzero((log.thread[begin:end] // WARP == warp) & log.write[begin:end])
+        stores = stores[log.array[stores] == _C]
+        position, element, _ = recording.covered(stores)
+        rows, columns = recording.arrays[_C].cells(element)
     inside = (row <= rows) & (rows < row + height) & (column <= columns) & (columns < column + width)
     rows, columns, mine = rows[inside] - row, columns[inside] - column, stores[position[inside]]
     order = np.argsort(mine, kind="stable")

@@ -125,8 +125,8 @@ def levels(recording: Recording, traffic: Traffic) -> Levels:
         ways = (("asked", "asked_bytes"), ("moved", "moved_bytes"))
         found += [(f"{space}, {way}", space, field) for space in ("global", "shared") for way, field in ways]
     else:
-        found.append(("memory, asked", "global", "asked_bytes"))
-    sums = [(name, sum(getattr(a, field) for a in arrays if a.space == space)) for name, space, field in found]
+        found.append(("memory, asked", "", "asked_bytes"))  # wherever: a CPU's panels are memory like any other
+    sums = [(name, sum(getattr(a, field) for a in arrays if space in ("", a.space))) for name, space, field in found]
     return Levels(
         flops,
         tuple(Level(name, size, flops / size if size else None) for name, size in sums),

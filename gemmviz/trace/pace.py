@@ -99,7 +99,7 @@ class Course:
         in_shared = np.array([a.space == "shared" for a in self.traffic.arrays])
         done = int(np.searchsorted(self.done, step, side="right")) / max(self.elements, 1)
         if not self.on_gpu:
-            return Tally(int(now[~in_shared, 1].sum()), None, None, None, done)
+            return Tally(int(now[:, 1].sum()), None, None, None, done)
         sectors = int(now[~in_shared, 2].sum())
         wavefronts = int(now[in_shared, 2].sum())
         return Tally(sectors * SECTOR_BYTES, int(self.requests[step]), sectors, wavefronts, done)
@@ -139,7 +139,8 @@ def course(recording: Recording, timeline: Timeline, traffic: Traffic, staged: S
         # A kernel that reads no operand (broken, or cut short): its accesses are all there is to go by.
         fed = np.diff(timeline.start)
     on_gpu = recording.backend == "cuda"
-    in_global = [a.space == "global" for a in recording.arrays]
+    # A CPU's panels are memory like any other.
+    in_global = [a.space == "global" or not on_gpu for a in recording.arrays]
     column, unit = (2, SECTOR_BYTES) if on_gpu else (1, 1)
     moved = traffic.running[..., column][:, in_global].sum(axis=(1, 2)) * unit
     so_far = np.cumsum(fed)

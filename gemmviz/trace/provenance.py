@@ -9,7 +9,7 @@ directly or from a shared cell, and which write had filled this cell. What is *a
   what it reads for a row or a column of them, and its registers leave no trace. Where it reads the same element several
   times, the reads of A[i, k] and B[k, j] that stand closest together are taken;
 * that what a warp reads together feeds what it owns, where a thread alone does not read a whole row and column: lanes
-  hand each other values in tensor-core fragments and shuffles.
+  hand each other values in tensor-core fragments and shuffles; of a wgmma it is what a warpgroup reads.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from gemmviz.trace.fed import Fed, Operands, Owner, Touches, closest
 from gemmviz.trace.misread import same
-from gemmviz.trace.recording import WARP, Recording
+from gemmviz.trace.recording import WARP, WARPGROUP, Recording
 from gemmviz.trace.requests import Ints
 from gemmviz.trace.staging import Staged
 from gemmviz.trace.state import History
@@ -27,6 +27,11 @@ from gemmviz.trace.timeline import Timeline
 
 _A, _B, _C = 0, 1, 2
 _CHUNK_ROWS = 1 << 17  # worked on at once
+
+
+def together(recording: Recording) -> int:
+    """Return how many threads may work on one product: those of a warp, or of a warpgroup where it has a wgmma."""
+    return WARPGROUP if "wgmma" in recording.text else WARP
 
 
 class Provenance:
@@ -122,6 +127,9 @@ class Provenance:
         if not len(writes.rows):
             return None
         last = int(writes.rows.max())
+        # What the copy engine stored, another thread had computed.
+        over = int(self.recording.handed_over[row, column])
+        last = over if over >= 0 else last
         return Owner(int(log.block[last]), int(log.thread[last]), writes)
 
     def fed(self, row: int, column: int) -> Fed:
@@ -153,9 +161,10 @@ class Provenance:
         known = min(alone.covered(_A), alone.covered(_B))
         if self.recording.backend != "cuda" or known == self.recording.k or alone.unknown:
             return alone
-        first = owner.warp * WARP
-        together = self._paths(owner.block, first, first + WARP, row, column)
-        return together if min(together.covered(_A), together.covered(_B)) > known else alone
+        size = together(self.recording)
+        first = owner.thread // size * size
+        all_of_them = self._paths(owner.block, first, first + size, row, column)
+        return all_of_them if min(all_of_them.covered(_A), all_of_them.covered(_B)) > known else alone
 
     def _element(self, array: int, row: int, column: int) -> int:
         """Return where an element of a matrix stands in memory."""

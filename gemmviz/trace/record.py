@@ -17,6 +17,7 @@ from gemmviz.language import tr
 from gemmviz.simt import faults, recorder
 from gemmviz.simt.build import build
 from gemmviz.trace import cost
+from gemmviz.trace.boxes import barrier_names, swizzles, without_empty
 from gemmviz.trace.columns import accesses
 from gemmviz.trace.recording import Array, Recording, Site
 
@@ -61,6 +62,9 @@ def record(
         See `gemmviz.simt.build.build` and `gemmviz.simt.recorder.run`.
     """
     kernel, problem = launch.kernel, launch.problem
+    if blocks is not None:  # clusters run whole
+        together = launch.cluster[0]
+        blocks = blocks[0] // together * together, -(-blocks[1] // together) * together
     if not kernel.recordable:
         raise GemmvizError(tr("{kernel} is a library call: there is no source to record", kernel=kernel.name))
     capacity = capacity or room()
@@ -120,7 +124,11 @@ def record(
         Array(name, "global", problem.shape(name), dtype, name in kernel.column_major)
         for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.accumulate))
     ]
-    arrays += [Array(s.name, "shared", s.shape, s.dtype) for s in raw.shared]
+    raw = replace(raw, shared=without_empty(raw.told, raw.columns["which"], raw.shared))
+    swizzled = swizzles(raw.told, raw.shared)
+    arrays += [
+        Array(s.name, "shared", s.shape, s.dtype, swizzle=of) for s, of in zip(raw.shared, swizzled, strict=True)
+    ]
     log = accesses(raw, arrays)
     # A C kernel has as many threads as it started.
     block = launch.block if kernel.backend == "cuda" else (int(log.thread.max(initial=0)) + 1, 1, 1)
@@ -147,6 +155,7 @@ def record(
         build_seconds=built - started,
         run_seconds=time.perf_counter() - built,
         scope=blocks,
+        barriers=barrier_names(raw.told, raw.barriers),
     )
     if blocks is None:
         return recording

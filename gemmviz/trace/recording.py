@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.simt.noticed import Noticed
+from gemmviz.trace.boxes import Boxes, Events
+from gemmviz.trace.stores import before_store
 
 WARP = 32
+WARPGROUP = 128
 _BANKS = 32
 Column = npt.NDArray[Any]
 
@@ -31,6 +34,9 @@ class Array:
         NumPy name of the element type.
     column_major
         Whether element i stands at row ``i % rows`` instead of row ``i // columns``.
+    swizzle
+        Of a tile that the copy engine fills: over how many bytes it deals the pieces of 16 bytes of a row (0: none).
+        The numbers of elements are those of memory; see `physical` and `logical`.
     """
 
     name: str
@@ -38,6 +44,21 @@ class Array:
     shape: tuple[int, ...]
     dtype: str
     column_major: bool = False
+    swizzle: int = 0
+
+    def physical(self, elements: Column) -> Column:
+        """Return the places in memory of elements that are numbered as in the tile, row by row."""
+        if not self.swizzle:
+            return elements
+        at = elements.astype(np.int64) * self.itemsize
+        pieces = self.swizzle // 16
+        # PTX ISA, "Swizzling Modes": the piece's number within the row, by the number of the row.
+        swizzled: Column = (at ^ ((at >> 7) % pieces << 4)) // self.itemsize
+        return swizzled
+
+    def logical(self, places: Column) -> Column:
+        """Return the elements, numbered as in the tile, that stand at some places in memory: undo `physical`."""
+        return self.physical(places)
 
     @property
     def size(self) -> int:
@@ -117,7 +138,10 @@ class Accesses:
         int64 (n, 3), not a column: the asynchronous copies (``cp.async``) that arrived. Each has the row that writes
         the copy, the row that read it (-1: nothing was read, the copy is all zeros), and the phase in which it was
         issued. The write stands where the thread waited for it; from its issue on the destination counts as being
-        written.
+        written. A box of the copy engine is many of them: its pieces of 16 bytes.
+    boxes, events
+        int64, not columns: a row per box of the copy engine, and per thing that happened to an mbarrier. See
+        `Recording.boxes` and `Recording.events`.
     """
 
     site: Column
@@ -132,6 +156,8 @@ class Accesses:
     turn: Column
     more: Column = field(default_factory=lambda: np.zeros(0, np.float32))
     copies: Column = field(default_factory=lambda: np.zeros((0, 3), np.int64))
+    boxes: Column = field(default_factory=lambda: np.zeros((0, len(fields(Boxes))), np.int64))
+    events: Column = field(default_factory=lambda: np.zeros((0, len(fields(Events))), np.int64))
 
     def __len__(self) -> int:
         return len(self.site)
@@ -164,6 +190,8 @@ class Recording:
     scope
         The first block that was recorded and the one after the last; None: the whole launch. What the other blocks
         would have written stays unwritten, and `wrong` does not count it.
+    barriers
+        The mbarriers of a block: (array, index).
     """
 
     kernel: str
@@ -188,6 +216,17 @@ class Recording:
     build_seconds: float = 0.0
     run_seconds: float = 0.0
     scope: tuple[int, int] | None = None
+    barriers: tuple[tuple[str, int], ...] = ()
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        """The boxes that the copy engine moves, by name."""
+        return Boxes(*self.accesses.boxes.T)
+
+    @cached_property
+    def events(self) -> Events:
+        """What happens to the mbarriers, by name."""
+        return Events(*self.accesses.events.T)
 
     def without_accesses(self) -> "Recording":
         """Return the recording with everything but its accesses: what totals are shown with."""
@@ -257,16 +296,31 @@ class Recording:
         return position, log.element[rows].astype(np.int64)[position] + offset, value
 
     @cached_property
-    def owners(self) -> tuple[Column, Column]:
-        """Block and thread that last wrote each element of C, as two int64 matrices (m x n); -1 where nobody did."""
+    def handed_over(self) -> Column:
+        """The access by which each element of C left its owner's registers, int64 (m x n); -1 where nobody wrote it.
+
+        It is the last write of the element; or, where the copy engine stored it, the write of the shared tile that it
+        was copied from.
+        """
         array = self.arrays[2]
         mine = np.flatnonzero((self.accesses.array == 2) & self.accesses.write)
         position, elements, _ = self.covered(mine)
         rows, columns = array.cells(elements)
-        block = np.full(array.shape, -1, np.int64)
-        thread = np.full(array.shape, -1, np.int64)
-        block[rows, columns] = self.accesses.block[mine[position]]
-        thread[rows, columns] = self.accesses.thread[mine[position]]
+        found = np.full(array.shape, -1, np.int64)
+        found[rows, columns] = before_store(self, mine[position], elements)
+        return found
+
+    @cached_property
+    def owners(self) -> tuple[Column, Column]:
+        """Block and thread that computed and wrote each element of C last, two int64 matrices (m x n); -1: nobody did.
+
+        See `handed_over`.
+        """
+        row = self.handed_over
+        block, thread = (
+            np.where(row >= 0, column[np.maximum(row, 0)].astype(np.int64), -1) if len(column) else row
+            for column in (self.accesses.block, self.accesses.thread)
+        )
         return block, thread
 
     def to_plain(self) -> dict[str, Any]:
@@ -288,5 +342,6 @@ class Recording:
                 "sites": tuple(Site(*s) for s in plain["sites"]),
                 "noticed": tuple(Noticed(*n) for n in plain["noticed"]),
                 "accesses": Accesses(**plain["accesses"]),
+                "barriers": tuple((str(name), int(index)) for name, index in plain.get("barriers", ())),
             }
         )

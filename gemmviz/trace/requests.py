@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.boxes import continues
 from gemmviz.trace.recording import WARP, Accesses, Recording
 
 Ints = npt.NDArray[np.int64]
@@ -64,7 +65,7 @@ def batches(recording: Recording) -> Iterator[Requests]:
         end = min(begin + _CHUNK_ROWS, len(log))
         if recording.backend == "cuda":
             end = _end_of_warp(log, end - 1)
-            yield align(recording, begin, end)
+            yield align(recording, begin, end, whole_boxes=False)
         else:
             rows = np.arange(end - begin)
             yield Requests(begin, rows, begin + rows)
@@ -79,7 +80,7 @@ def _end_of_warp(log: Accesses, row: int) -> int:
     return begin + left + int(np.searchsorted(log.thread[begin + left : begin + right], next_warp))
 
 
-def align(recording: Recording, begin: int = 0, end: int | None = None) -> Requests:
+def align(recording: Recording, begin: int = 0, end: int | None = None, *, whole_boxes: bool = True) -> Requests:
     """Put the lanes of warps side by side.
 
     Parameters
@@ -88,12 +89,57 @@ def align(recording: Recording, begin: int = 0, end: int | None = None) -> Reque
         Any.
     begin, end
         The rows to take, which hold each warp's accesses of a phase whole or not at all; by default all rows.
+    whole_boxes
+        Whether all that the copy engine reads, or writes, of a box is one request: else it is cut into as many pieces
+        at a time as a warp has lanes, of which each counts as one (`lane_of`).
     """
     log = recording.accesses
     cut = slice(begin, len(log) if end is None else end)
+    if len(log.boxes):
+        return _with_boxes(recording, cut, whole_boxes)
+    found = _align(recording, cut)
+    return Requests(begin, found.of_row, begin + found.row)
+
+
+def lane_of(recording: Recording, cut: slice) -> Ints:
+    """Return the lane of each of some rows, as `align` takes them; of a box, pieces count as lanes."""
+    log = recording.accesses
+    found = log.thread[cut].astype(np.int64) % WARP
+    if len(log.boxes):
+        inside = continues(log.boxes, cut.start, cut.stop)
+        rank = _rank(inside)
+        in_box = inside | np.append(inside[1:], False)
+        found[in_box] = rank[in_box] % WARP
+    return found
+
+
+def _rank(inside: npt.NDArray[np.bool_]) -> Ints:
+    """Return the place of each row among those that it continues."""
+    at = np.arange(len(inside))
+    rank: Ints = at - np.maximum.accumulate(np.where(inside, 0, at))
+    return rank
+
+
+def _with_boxes(recording: Recording, cut: slice, whole: bool) -> Requests:
+    """Do what `align` does, where there are boxes."""
+    log = recording.accesses
+    inside = continues(log.boxes, cut.start, cut.stop)
+    if not whole:
+        inside &= _rank(inside) % WARP > 0
+    # What lies at an edge of the matrix may be of another width.
+    kind = log.bytes[cut]
+    inside[1:] &= kind[1:] == kind[:-1]
+    heads = np.flatnonzero(~inside)
+    found = _align(recording, cut.start + heads)
+    return Requests(cut.start, found.of_row[np.cumsum(~inside) - 1], cut.start + heads[found.row])
+
+
+def _align(recording: Recording, cut: slice | Ints) -> Requests:
+    """Put the lanes of warps side by side, of some rows only, which are numbered from 0."""
+    log = recording.accesses
     site = log.site[cut]
     if not len(site):
-        return Requests(begin, np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return Requests(0, np.zeros(0, np.int64), np.zeros(0, np.int64))
     meets = [log.block[cut], log.phase[cut], log.thread[cut] // WARP, log.turn[cut]]
     start = changes(*meets, log.thread[cut])  # of what one thread does from one meeting to the next
     length = np.diff(start, append=len(site))
@@ -121,7 +167,7 @@ def align(recording: Recording, begin: int = 0, end: int | None = None) -> Reque
         count = np.where(diverged, np.bincount(meeting[run[rows]][counted], minlength=len(lead)), count)
     of_row = (np.cumsum(count) - count)[meeting][run] + number
     kind = log.array[cut].astype(np.uint32) << 9 | log.write[cut].astype(np.uint32) << 8 | log.bytes[cut]
-    return _split(begin, of_row, kind, int(count.sum()))
+    return _split(of_row, kind, int(count.sum()))
 
 
 def _diverged(meeting: Ints, run: Ints, position: Ints, site: npt.NDArray[Any]) -> tuple[Ints, Ints]:
@@ -158,14 +204,14 @@ def _number(meeting: Ints, site: npt.NDArray[Any], which: Ints, position: Ints) 
     return number, example
 
 
-def _split(begin: int, of_row: Ints, kind: npt.NDArray[Any], count: int) -> Requests:
+def _split(of_row: Ints, kind: npt.NDArray[Any], count: int) -> Requests:
     """Part what one instruction does to different arrays (through a pointer that some lanes set otherwise)."""
     row = np.empty(count, np.int64)
     row[of_row[::-1]] = np.arange(len(of_row) - 1, -1, -1)
     if (kind != kind[row][of_row]).any():
         kinds = np.unique(kind, return_inverse=True)[1]
         _, row, of_row = np.unique(of_row * (int(kinds.max()) + 1) + kinds, return_index=True, return_inverse=True)
-    return Requests(begin, of_row, begin + row)
+    return Requests(0, of_row, row)
 
 
 def changes(*columns: npt.NDArray[Any]) -> Ints:

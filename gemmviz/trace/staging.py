@@ -84,7 +84,9 @@ def staged(recording: Recording) -> Staged:
     arrives[log.copies[:, 0]] = True
     at = np.flatnonzero(shared[log.array[row]] & (value != 0) & ~arrives[row])
     if len(at):
-        loads = np.flatnonzero(~log.write & ~shared[log.array])
+        loads = ~log.write & ~shared[log.array]
+        loads[log.copies[log.copies[:, 1] >= 0, 1]] = False  # what the engine reads is in no register
+        loads = np.flatnonzero(loads)
         position, load_element, load_value = recording.covered(loads)
         source = _items(recording, loads[position], load_element, load_value)
         target = _items(recording, row[at], element[at], value[at])
@@ -94,10 +96,13 @@ def staged(recording: Recording) -> Staged:
         linked = np.flatnonzero(found >= 0)
         place = at[target.place[linked]]
         read[place], read_element[place] = source.row[found[linked]], source.element[found[linked]]
-    for write, origin, _ in log.copies:
-        first, last = np.searchsorted(row, (write, write + 1))
-        read[first:last] = origin
-        read_element[first:last] = log.element[origin] + np.arange(last - first) if origin >= 0 else -1
+    origin_of = np.full(len(log), -1, np.int64)
+    origin_of[log.copies[:, 0]] = log.copies[:, 1]
+    at = np.flatnonzero(arrives[row])
+    origin = origin_of[row[at]]
+    offset = element[at] - log.element[row[at]]
+    read[at] = origin
+    read_element[at] = np.where(origin >= 0, log.element[origin] + offset, -1)
     return Staged(row, element, read, read_element, unknown, doubtful)
 
 

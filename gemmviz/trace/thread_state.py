@@ -14,7 +14,8 @@ import numpy.typing as npt
 from gemmviz.trace.fed import Operands, closest
 from gemmviz.trace.misread import same
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import WARP, Recording
+from gemmviz.trace.provenance import together
+from gemmviz.trace.recording import Recording
 from gemmviz.trace.requests import Ints
 
 _A, _B, _C = 0, 1, 2
@@ -136,11 +137,12 @@ def products(playable: Playable, block: int, thread: int, element: tuple[int, in
         operands = asked.operands(block, thread, thread + 1)
     if owned and element is None and not operands.unknown:
         alone = _covered(operands, int(rows[0]), int(columns[0]))
-        first = thread // WARP * WARP
+        size = together(recording)
+        first = thread // size * size
         if alone < recording.k:
-            together = asked.operands(block, first, first + WARP)
-            if _covered(together, int(rows[0]), int(columns[0])) > alone:
-                operands, by_warp = together, True
+            all_of_them = asked.operands(block, first, first + size)
+            if _covered(all_of_them, int(rows[0]), int(columns[0])) > alone:
+                operands, by_warp = all_of_them, True
     of_element, a, b = _pairs(operands, rows, columns, recording.k)
     step = playable.timeline.step_of_row
     when = np.maximum(step[operands.use[a]], step[operands.use[b]])
@@ -218,6 +220,10 @@ def _owned(playable: Playable, block: int, thread: int) -> tuple[Ints, Ints]:
     """Return the elements of C that a thread wrote last, in the order in which it did so."""
     recording = playable.recording
     log, (owner_block, owner_thread) = recording.accesses, recording.owners
+    if recording.boxes.store.any():  # the copy engine writes C, not the thread
+        rows, columns = np.nonzero((owner_block == block) & (owner_thread == thread))
+        order = np.argsort(recording.handed_over[rows, columns], kind="stable")
+        return rows[order], columns[order]
     begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
     mine = begin + np.flatnonzero((log.thread[begin:end] == thread) & log.write[begin:end])
     mine = mine[log.array[mine] == _C]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.trace.recording import WARP, Recording
-from gemmviz.trace.requests import Ints, Requests, batches
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.requests import Ints, Requests, batches, lane_of
 from gemmviz.trace.sites import SiteTraffic
 from gemmviz.trace.timeline import Timeline
 from gemmviz.trace.wavefronts import sectors, wavefronts
@@ -145,7 +145,7 @@ def costs(recording: Recording, requests: Requests) -> tuple[Ints, Ints]:
     itemsize = np.array([a.itemsize for a in recording.arrays], np.int64)
     is_shared = np.array([a.space == "shared" for a in recording.arrays])[log.array[cut]]
     start, width = log.element[cut] * itemsize[log.array[cut]], log.bytes[cut].astype(np.int64)
-    lane = log.thread[cut].astype(np.int64) % WARP
+    lane = lane_of(recording, cut)
     units = least = np.zeros(len(requests), np.int64)
     for space, rows in (("global", np.flatnonzero(~is_shared)), ("shared", np.flatnonzero(is_shared))):
         if not len(rows):

@@ -111,7 +111,7 @@ def warp_request(playable: Playable, step: int, block: int, warp: int) -> WarpRe
     if recording.backend != "cuda" or not 0 <= step < timeline.steps:
         return None
     row = playable.warp_rows(step, block, warp)
-    if not len(row):
+    if not len(row) or len(row) > WARP:  # a box, which the copy engine moves
         return None
     log = recording.accesses
     row = row[np.argsort(log.thread[row], kind="stable")]

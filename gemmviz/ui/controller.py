@@ -30,6 +30,7 @@ from gemmviz.engine.messages import (
 from gemmviz.language import tr, trn
 from gemmviz.session import Answer, Message, Session
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.charts.tuning_runner import TuningRunner
 from gemmviz.ui.duel.recording import BesideRecorder
 from gemmviz.ui.figure_text import status_name
 from gemmviz.ui.source.checks import Checks, Job, Verdict
@@ -63,6 +64,7 @@ class Controller(QObject):
         self._base = session.base
         self._record_run = self._bench_run = self._probe_run = 0
         self.checks = Checks(session, self.recorder, self.next_run)
+        self.tuning = TuningRunner(session, self.bench, self.next_run, self.checks)
         self.beside = BesideRecorder(session, make_engine, self.next_run)
         self._debounce = QTimer(self)
         self._debounce.setSingleShot(True)
@@ -214,20 +216,21 @@ class Controller(QObject):
         self._measure_checked([self._this()])
 
     def measure_all(self) -> None:
-        """Measure every rung with its default parameters."""
-        self._measure_checked(self._every())
+        """Measure every rung with its default parameters, or with those tuned here where that is wanted."""
+        self._measure_checked(self._every([self.session.bench_problem]))
 
     def measure_over_n(self, sizes: list[int], every: bool) -> None:
         """Measure the chosen rung, or every one, at M = N = K for each of some sizes."""
         self.session.settle()
         if every or not self._tell_fault():
-            self._measure_checked(self._every() if every else [self._this()], [Problem.cube(n) for n in sizes])
+            problems = [Problem.cube(n) for n in sizes]
+            self._measure_checked(self._every(problems) if every else [self._this()], problems)
 
     def _this(self) -> Job:
         return self.session.kernel, dict(self.session.bench_params)
 
-    def _every(self) -> list[Job]:
-        return [(kernel, kernel.defaults) for kernel in self.session.kernels]
+    def _every(self, problems: list[Problem]) -> list[Job]:
+        return [(kernel, self.session.tuning.params_for(kernel, problems)) for kernel in self.session.kernels]
 
     def _measure_checked(self, jobs: list[Job], problems: list[Problem] | None = None) -> None:
         """Measure what the checker has nothing against; what it has is said, and measured only when asked again."""

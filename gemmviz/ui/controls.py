@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.bench.protocol import Protocol
+from gemmviz.catalogue.conditions import conditions
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.language import tr
@@ -31,6 +32,8 @@ from gemmviz.ui.style import letters_wide
 # Room beside the text of a box and of a button, in pixels; digits of a parameter.
 _WIDEST_USUAL = "16384"
 _BOX_FRAME, _BUTTON_FRAME, _PARAM_LETTERS = 8, 20, 3
+PARAMS_WIDE, PARAMS_NARROW = 3, 2
+"""How many parameters stand side by side below the stage, and beside the charts."""
 _SWEEPS = ((256, 4096), (256, 2048), (128, 1024), (256, 8192), (1024, 16384))
 
 
@@ -105,15 +108,22 @@ class SizeRow(QWidget):
 
 
 class ParamsRow(QWidget):
-    """One editable box per tunable parameter of a kernel."""
+    """One editable box per tunable parameter of a kernel.
+
+    Parameters
+    ----------
+    per_row
+        How many stand side by side.
+    """
 
     changed = Signal(object)
 
-    def __init__(self) -> None:
+    def __init__(self, per_row: int = 4) -> None:
         super().__init__()
-        self._row = QHBoxLayout(self)
+        self._row = QGridLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(4)
+        self._per_row = per_row
         self.boxes: dict[str, QComboBox] = {}
         self._kernel: Kernel | None = None
 
@@ -134,7 +144,7 @@ class ParamsRow(QWidget):
                 widget.setParent(None)
                 widget.deleteLater()
         self.boxes = {}
-        requires = "; ".join(e.text for e in kernel.requires) or tr("no constraint")
+        requires = "; ".join(c.expression.text for c in conditions(kernel)) or tr("no constraint")
         for name, offered in kernel.params.items():
             box = QComboBox()
             box.setEditable(True)
@@ -146,11 +156,25 @@ class ParamsRow(QWidget):
             box.setAccessibleName(tr("Parameter {name}", name=name))
             box.activated.connect(self._announce)
             box.lineEdit().editingFinished.connect(self._announce)
-            for widget in (QLabel(name), box):
-                self._row.addWidget(widget)
+            for widget in self._place(len(self.boxes), QLabel(name), box):
                 widget.show()  # a widget that is not shown yet counts for nothing in the row's width
             self.boxes[name] = box
         name_parts(self)
+
+    def set_per_row(self, per_row: int) -> None:
+        """Choose how many stand side by side."""
+        if per_row == self._per_row:
+            return
+        self._per_row = per_row
+        widgets = [self._row.takeAt(0).widget() for _ in range(self._row.count())]
+        for number, pair in enumerate(zip(widgets[::2], widgets[1::2], strict=True)):
+            self._place(number, *pair)
+
+    def _place(self, number: int, *pair: QWidget) -> tuple[QWidget, ...]:
+        row, place = divmod(number, self._per_row)
+        for column, widget in enumerate(pair, 2 * place):
+            self._row.addWidget(widget, row, column)
+        return pair
 
     def _announce(self, *_: object) -> None:
         self.changed.emit({name: int(box.currentText()) for name, box in self.boxes.items() if box.currentText()})
@@ -285,7 +309,7 @@ class MeasureControls(QWidget):
         self.heading = QLabel(tr("Measure on this machine"))
         self.heading.setObjectName("heading")
         self.size = SizeRow(session.bench_problem, tr("what is measured"))
-        self.params = ParamsRow()
+        self.params = ParamsRow(PARAMS_WIDE)
         self.this = QPushButton(tr("Measure this"))
         self.this.setObjectName("primary")
         self.this.setToolTip(tr("Verify the chosen rung against float64, then time it (Ctrl+M)"))

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gemmviz.bench.figures import Shown, Size, size_of
+from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
@@ -35,6 +36,7 @@ _MARKS = {
     "unsupported": ("–", "muted"),
     "cancelled": ("■", "muted"),
 }
+_UNTOLD = ("○", "muted")
 # An exhibit's C is not A × B: that is why it is here.
 _EXHIBIT = ("≠", "warn")
 _NO_FAULT = ("skipped", "unsupported", "cancelled")
@@ -218,7 +220,8 @@ class RungDelegate(QStyledItemDelegate):
         variant = _variant(kernel, self._session)
         row = self._session.results.get((variant or kernel).name)
         shown = self._ladder.figures.get(kernel.name)
-        mark, colour = _MARKS.get(row["status"], ("!", "bad")) if row else ("○", "muted")
+        needs = _needs(kernel, self._session)
+        mark, colour = _MARKS.get(row["status"], ("!", "bad")) if row else _MARKS["unsupported"] if needs else _UNTOLD
         if kernel.exhibit:
             mark, colour = _EXHIBIT
         painter.setPen(QColor(getattr(theme, colour)))
@@ -256,11 +259,13 @@ class RungDelegate(QStyledItemDelegate):
         if shown is not None:
             self._bar(painter, below, shown, theme)
         else:
-            text = status_text(row) if row else tr(kernel.title)
+            # The tip says the rest: on a row there is room for what is needed alone.
+            least = tr("needs compute capability {needed}", needed=kernel.capability.removesuffix("a"))
+            text = status_text(row) if row else least if needs else tr(kernel.title)
             at_fault = row is not None and row["status"] not in _NO_FAULT and not kernel.exhibit
             painter.setPen(QColor(theme.bad if at_fault else theme.muted))
             # What tells two rungs apart often stands last: "one thread per element, uncoalesced".
-            mode = Qt.TextElideMode.ElideRight if row else Qt.TextElideMode.ElideMiddle
+            mode = Qt.TextElideMode.ElideRight if row or needs else Qt.TextElideMode.ElideMiddle
             text = painter.fontMetrics().elidedText(text, mode, int(below.width()))
             painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
 
@@ -298,6 +303,12 @@ def _variant(kernel: Kernel, session: Session) -> Kernel | None:
     return session.kernel if session.variant and kernel.name == session.base.name else None
 
 
+def _needs(kernel: Kernel, session: Session) -> str:
+    """Say which GPU a rung needs where this machine's is another one; nothing where it suits, or there is none."""
+    device = session.device_facts
+    return need(kernel.capability, str(device["cc"])) if device and device.get("cc") else ""
+
+
 def _tip(kernel: Kernel, session: Session) -> str:
     """Return what is known of a rung: what it is, its figures and where they come from."""
     row, shown = session.results.get(kernel.name), session.shown(kernel.name)
@@ -308,6 +319,9 @@ def _tip(kernel: Kernel, session: Session) -> str:
         lines.append(tr("Now {changes}: {status}", changes=changes_text(variant), status=status))
     if kernel.exhibit:
         lines.append(tr("Wrong on purpose: {why}", why=tr(kernel.exhibit)))
+    if kernel.capability:
+        needs = _needs(kernel, session) or need(kernel.capability)
+        lines.append(needs[:1].upper() + needs[1:])
     if shown is None or shown.origin:
         lines.append(status_text(row))
     if shown is not None:

@@ -24,7 +24,7 @@ from gemmviz.session import Message, Session
 from gemmviz.ui.accessible import Announcer
 from gemmviz.ui.actions import Action
 from gemmviz.ui.controller import Controller
-from gemmviz.ui.controls import MeasureControls, RecordControls
+from gemmviz.ui.controls import PARAMS_NARROW, PARAMS_WIDE, MeasureControls, RecordControls
 from gemmviz.ui.duel.arena import Arena
 from gemmviz.ui.duel.room import Room
 from gemmviz.ui.help_box import HelpBox
@@ -174,6 +174,8 @@ class Window(QMainWindow):
             self.charts = Charts(self.session)
             self.charts.setAccessibleName(tr("Charts"))
             self.charts.export_wanted.connect(self.save_chart)
+            self.charts.tune_wanted.connect(self.controller.tuning.start)
+            self.charts.use_wanted.connect(self.controller.tuning.use)
             self._on_page()
             self._keys.guard(self.charts)
             references, faults = reference_results.load()
@@ -226,6 +228,7 @@ class Window(QMainWindow):
             self.charts.show()
             self.charts.refresh()
         (self._measure_side if on_charts else self._measure_place).layout().addWidget(self.measuring)
+        self.measuring.params.set_per_row(PARAMS_NARROW if on_charts else PARAMS_WIDE)
         self.measuring.show()
         self.source_side.setVisible(not on_charts)
         self._measure_side.setVisible(on_charts)

@@ -78,6 +78,8 @@ def _file_actions(window: "Window") -> list[Action]:
         Action("measure_all", "Run", tr("Measure all rungs"), ("Ctrl+Shift+M",), controller.measure_all),
         Action("over_n", "Run", tr("Measure this rung over N"), ("Ctrl+Alt+M",), lambda: over_n(False)),
         Action("all_over_n", "Run", tr("Measure all rungs over N"), ("Ctrl+Alt+Shift+M",), lambda: over_n(True)),
+        Action("tune", "Run", tr("Tune this kernel"), ("Ctrl+U",), controller.tuning.start),
+        Action("use_tuned", "Run", tr("Measure with what tuning found"), ("Ctrl+Shift+U",), controller.tuning.use),
         Action("cancel", "Run", tr("Cancel"), ("Esc",), controller.cancel),
     ]
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.backends.driver import driver
+from gemmviz.catalogue.capability import suits
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
@@ -37,9 +39,16 @@ def bench(engine, *kernels, size=(64, 64, 64), **protocol):
     return [row for row in replies[-1].document["results"] if row["backend"] != "transfer"]
 
 
+def skip_unless_suited(kernel):
+    device = driver().device
+    if device is not None and not suits(kernel.capability, device.cc):
+        pytest.skip(f"{kernel.name} needs compute capability {kernel.capability}; this GPU has {device.cc}")
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("kernel", RUNGS, ids=lambda k: k.name)
 def test_a_rung_is_right_at_a_size_or_at_the_one_that_it_offers(engine, kernel, size):
+    skip_unless_suited(kernel)
     (row,) = bench(engine, (kernel.path, kernel.text, {}), size=size)
     try:
         launch(kernel, Problem(*size))
@@ -55,6 +64,7 @@ def test_a_rung_is_right_at_a_size_or_at_the_one_that_it_offers(engine, kernel, 
 
 @pytest.mark.parametrize("kernel", [k for k in RUNGS if k.params], ids=lambda k: k.name)
 def test_every_offered_parameter_works(engine, kernel):
+    skip_unless_suited(kernel)
     for name, values in kernel.params.items():
         for value in values:
             size = nearest_size(kernel, Problem(65, 66, 67), kernel.defaults | {name: value})
@@ -142,7 +152,7 @@ GOOD = own()
         (own(BODY.replace("= sum;", "= sum; if (i == 0 && j == 0) c[-3] = 1;")), "wrong", "outside C"),
         (own(BODY.replace("int i =", "int i ==")), "compile", "mine.cu:10: "),
         (own(BODY.replace("mine(", "other(") + "// mine()\n"), "compile", "mine"),
-        (own(shared='"1000000"'), "launch", "shared memory"),
+        (own(shared='"1000000"'), "unsupported", "1,000,000 bytes of shared memory per block; this GPU allows"),
     ],
     ids=[
         "wrong",

@@ -125,7 +125,7 @@ def test_digits_typed_into_a_size_are_no_shortcuts(window, qtbot):
 
 # The whole table of actions. Some are only seen to be called: engines, the end of the window, another window.
 ONLY_CALLED = {
-    *("quit", "record", "check", "measure", "measure_all", "over_n", "all_over_n", "cancel", "reload"),
+    *("quit", "record", "check", "measure", "measure_all", "over_n", "all_over_n", "tune", "cancel", "reload"),
     *("speak_en", "speak_ko", "speak_es"),
 }
 

@@ -6,13 +6,26 @@ import pytest
 from gemmviz.backends.signature import describing_source, scalar_types
 from gemmviz.catalogue.errors import BuildError
 
-POINTER = 1000
+POINTER, MAP = 1000, 2000
 ARGS = ["C", "A", "B", "M", "alpha"]
 
 
 def test_each_scalar_gets_the_type_of_its_parameter():
     assert scalar_types([5, POINTER, POINTER, POINTER, 8, 104], ARGS, "f") == {"M": np.int64, "alpha": np.float32}
     assert scalar_types([5, POINTER, POINTER, POINTER, 2, 2], ARGS, "f") == {"M": np.int16, "alpha": np.float16}
+
+
+def test_a_tensor_map_is_no_scalar_and_needs_a_parameter_of_its_kind():
+    args = ["A.map", "B", "C", "M"]
+    assert scalar_types([4, MAP, POINTER, POINTER, 4], args, "f") == {"M": np.int32}
+    for answer, says in (
+        ([4, POINTER, POINTER, POINTER, 4], "parameter 1 of f is no tensor_map .* says that it is A.map"),
+        ([4, 128, POINTER, POINTER, 4], "parameter 1 of f is no tensor_map"),
+        ([4, MAP, MAP, POINTER, 4], "parameter 2 of f is no pointer, but a tensor map"),
+        ([4, MAP, POINTER, POINTER, MAP], "parameter 4 of f is a tensor map, but args says that it is the scalar M"),
+    ):
+        with pytest.raises(BuildError, match=says):
+            scalar_types(answer, args, "f")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem, random_inputs, stored, unstored
+from gemmviz.catalogue.tensor_map import TensorMap
 
 MATTER = {
     "entry": '"k<TS>"',
@@ -185,3 +186,90 @@ def test_a_mistake_in_the_front_matter_names_its_line(changes: dict[str, str | N
 def test_the_line_of_a_key_is_known() -> None:
     assert kernel().line_of("args") == 3
     assert kernel().line_of("shared") is None
+
+
+HOPPER = {
+    "args": '["A.map", "B.map", "B", "C", "N"]',
+    "params": "{ TS = [64, 128], CLUSTER = [2, 1] }",
+    "dtype": '"float16"',
+    "accumulate": '"float32"',
+    "maps": '{ A = { box = ["TS", 64], swizzle = 128 }, B = { box = ["64", "TS"] } }',
+    "cluster": '["CLUSTER"]',
+    "block": "[128]",
+}
+
+
+def test_a_kernel_is_given_tensor_maps_and_clusters() -> None:
+    mine = kernel(**HOPPER, capability='"9.0a"', layout='{ B = "column" }')
+    assert mine.capability == "9.0a"
+    job = launch(mine, Problem(64, 128, 64))
+    assert job.maps == {"A": TensorMap("A", 64, 64, 128), "B": TensorMap("B", 64, 64, 0)}
+    assert (job.grid, job.cluster) == ((2, 1, 1), (2, 1, 1))
+    plain = launch(kernel(), Problem.cube(8))
+    assert (plain.maps, plain.cluster, plain.kernel.capability) == ({}, (1, 1, 1), "")
+
+
+def test_what_uses_the_copy_engine_needs_a_device_that_has_one() -> None:
+    assert kernel(**HOPPER).capability == "9.0"
+    with pytest.raises(FrontMatterError, match=r"capability is 8\.0, but maps needs 9\.0"):
+        kernel(**HOPPER, capability='"8.0"')
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"capability": '"sm_90"'}, "capability must be a compute capability"),
+        ({"maps": '{ D = { box = ["8", "8"] } }'}, "maps names 'D'; known are A, B, C"),
+        ({"maps": '{ A = ["8", "8"] }'}, "maps must give a box"),
+        ({"maps": '{ A = { box = ["8"] } }'}, "maps.A: box must hold two expressions"),
+        ({"maps": '{ A = { box = ["8", "8"], swizzle = 48 } }'}, "swizzle must be one of 0, 32, 64, 128"),
+        ({"maps": '{ A = { box = ["TX", "8"] } }', "args": '["A.map", "B", "C"]'}, "'TX', which is not declared"),
+        ({"maps": '{ A = { box = ["8", "8"] } }'}, "args has no 'A.map'"),
+        ({"args": '["A", "B.map", "C"]'}, "maps says nothing of B"),
+        ({"args": '["A", "B.map"]'}, "lacks C"),
+        ({"cluster": '["1", "1", "1", "1"]'}, "cluster must hold one to three"),
+    ],
+)
+def test_a_wrong_tensor_map_says_what_is_wrong(changes: dict[str, str | None], says: str) -> None:
+    with pytest.raises(FrontMatterError, match=says):
+        kernel(**changes)
+
+
+def test_c_on_the_cpu_has_no_copy_engine() -> None:
+    text = source(maps='{ A = { box = ["8", "8"] } }', args='["A.map", "B", "C"]')
+    with pytest.raises(FrontMatterError, match="for CUDA kernels"):
+        parse(text, Path("mine.c"))
+
+
+@pytest.mark.parametrize(
+    ("box", "says"),
+    [
+        ('box = ["TS", 64], swizzle = 64', "rows have 128 bytes, more than the swizzle's 64"),
+        ('box = ["TS", "TS - 60"]', "rows have 8 bytes, which is no multiple of 16"),
+        ('box = ["5 * TS", 64]', "320 x 64 elements; a side may have 1 to 256"),
+        ('box = [8, "TS - 64"]', "8 x 0 elements; a side may have 1 to 256"),
+    ],
+)
+def test_a_box_that_the_copy_engine_does_not_take_is_refused(box: str, says: str) -> None:
+    mine = kernel(**HOPPER | {"maps": f'{{ A = {{ {box} }}, B = {{ box = ["64", "TS"] }} }}'})
+    with pytest.raises(ConstraintError, match=says):
+        launch(mine, Problem.cube(128))
+
+
+def test_rows_that_the_copy_engine_cannot_take_are_refused_with_a_size_that_works() -> None:
+    mine = kernel(**HOPPER)
+    with pytest.raises(ConstraintError, match=r"K % 8 == 0 .* nearest size that works is 128 x 128 x 96\. The copy"):
+        launch(mine, Problem(128, 128, 97))
+    by_columns = kernel(**HOPPER, layout='{ A = "column" }')
+    assert nearest_size(by_columns, Problem(125, 131, 97), by_columns.defaults) == Problem(128, 128, 97)
+
+
+def test_a_cluster_that_does_not_divide_the_grid_is_refused_with_a_size_that_works() -> None:
+    mine = kernel(**HOPPER)
+    with pytest.raises(
+        ConstraintError, match=r"requires ceil\(N / TS\) % CLUSTER == 0 .* works is 64 x 200 x 64\. Clusters"
+    ):
+        launch(mine, Problem(64, 192, 64))
+    assert launch(mine, Problem(64, 192, 64), {"CLUSTER": 1}).grid == (3, 1, 1)
+    with pytest.raises(ConstraintError, match="a cluster of 9 x 1 x 1 blocks; CUDA allows 8"):
+        launch(mine, Problem(64, 9 * 64, 64), {"CLUSTER": 9})

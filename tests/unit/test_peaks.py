@@ -43,6 +43,14 @@ def test_half_precision_has_the_peak_of_the_tensor_cores():
     )
 
 
+def test_bfloat16_has_the_peak_of_half_precision_where_the_tensor_cores_know_it():
+    gflops, kind = peak_gflops(H200, "bfloat16", "float32")
+    assert (gflops, kind) == (989_400, "BF16 on tensor cores, sums in FP32")
+    assert peak_gflops(H200, "bfloat16", "bfloat16") is None
+    assert peak_gflops(DEVICES["T4"], "bfloat16", "float32") is None
+    assert peak_gflops(DEVICES["T4"], "float16", "float32") is not None
+
+
 def test_part_of_a_known_device_has_its_part_of_the_tensor_peak():
     assert peak_gflops(H200 | {"sms": 66}, "float16", "float32")[0] == pytest.approx(989_400 / 2)
 

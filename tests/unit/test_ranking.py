@@ -1,5 +1,7 @@
 """Rungs beside each other: speed-ups and shares, never across machines."""
 
+from dataclasses import replace
+
 import pytest
 
 from gemmviz.bench.figures import Shown
@@ -9,11 +11,11 @@ from gemmviz.catalogue.ladder import find, ladder
 KERNELS = ladder()
 
 
-def ranked(figures, origins=None):
+def ranked(figures, origins=None, kernels=KERNELS):
     """Return the standings of {name: GFLOPS} by name."""
     origins = origins or {}
     shown = {n: Shown({"gflops": g, "peak_fraction": None}, origins.get(n, "")) for n, g in figures.items()}
-    return {s.kernel.name: s for s in standings(KERNELS, shown.get)}
+    return {s.kernel.name: s for s in standings(kernels, shown.get)}
 
 
 def test_speed_up_is_over_the_first_rung_of_the_same_processor():
@@ -34,6 +36,17 @@ def test_share_is_of_the_library_with_the_same_types_in_the_same_place():
 def test_tensor_cores_are_compared_with_half_precision():
     found = ranked({"matmul_tc": 30_000.0, "cublas": 50_000.0, "cublas_fp16": 600_000.0})
     assert found["matmul_tc"].share == pytest.approx(0.05)
+
+
+def test_bfloat16_is_compared_with_bfloat16_alone():
+    half = find("matmul_tc", KERNELS)
+    brain = replace(half, name="brain", dtype="bfloat16")
+    figures = {"matmul_tc": 30_000.0, "brain": 35_000.0, "cublas_fp16": 600_000.0}
+    found = ranked(figures, kernels=[*KERNELS, brain])
+    assert found["brain"].share is None
+    found = ranked(figures | {"cublas_bf16": 700_000.0}, kernels=[*KERNELS, brain])
+    assert (found["brain"].share, found["matmul_tc"].share) == (0.05, 0.05)
+    assert found["brain"].library == find("cublas_bf16", KERNELS).title
 
 
 def test_machines_are_not_compared_with_each_other():

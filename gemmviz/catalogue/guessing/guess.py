@@ -13,8 +13,9 @@ from gemmviz.catalogue.guessing.roles import DTYPES, Evidence, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.kernel import MATRICES, SCALARS, Kernel, parse
+from gemmviz.catalogue.tensor_map import SUFFIX
 
-ROLES = (*MATRICES, *SCALARS)
+ROLES = (*MATRICES, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS)
 # Below this a guess is named among the doubts.
 SURE = 0.5
 
@@ -81,6 +82,10 @@ class Guess:
             keys.append(("params", f"{{ {inside} }}"))
         if self.path.suffix == ".cu":
             keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]
+        if self.mapped:
+            # Nobody can tell from the source how large a box is.
+            boxes = ", ".join(f'{matrix} = {{ box = ["?", "?"], swizzle = 0 }}' for matrix in self.mapped)
+            keys.append(("maps", f"{{ {boxes} }}"))
         if self.shared != "0":
             keys.append(("shared", json.dumps(self.shared)))
         if self.requires:
@@ -112,6 +117,11 @@ class Guess:
         return parse(self.described(), self.path)
 
     @property
+    def mapped(self) -> tuple[str, ...]:
+        """The matrices that the kernel is given a tensor map of."""
+        return tuple(matrix for matrix in MATRICES if matrix + SUFFIX in self.roles)
+
+    @property
     def doubts(self) -> list[str]:
         """What a person should look at, in sentences."""
         if not self.entry:
@@ -126,7 +136,8 @@ class Guess:
                 found.append(f"Parameter {name or '(without a name)'} ({kind}) is nothing that a GEMM is given.")
             elif known.confidence < SURE and not self.right:
                 found.append(f"Is parameter {name} really {role}? All that is known: {known.why}.")
-        found += [f"No parameter is {matrix}." for matrix in MATRICES if matrix not in self.roles]
+        found += [f"No parameter is {m}." for m in MATRICES if not {m, m + SUFFIX} & {*self.roles}]
+        found += [f"maps has to say how large a box of {m} is, and how it is swizzled." for m in self.mapped]
         if self.adds and not self.right:
             found.append("It adds to C, which gemmviz does not set to zero before: it cannot be right here.")
         if not self.right:
@@ -161,6 +172,9 @@ def _guess(text: str, path: Path, entry: str | None) -> Guess:
     fitting = [f for f in candidates if sum(p.pointer for p in f.parameters) >= 3] or [*candidates]
     if path.suffix != ".cu":
         fitting = [f for f in fitting if sum(p.pointer for p in f.parameters) >= 3 and f.name != "main"]
+        # What another function of the file calls is a part of the product; the program around it is none.
+        called = {word for f in source.functions if f.name != "main" for word in f.body if word != f.name}
+        fitting = [f for f in fitting if f.name not in called or f.name == entry] or fitting
     ranked = sorted(fitting, key=lambda f: -_likeness(f, source))
     names = tuple(dict.fromkeys(f.name for f in ranked))
     chosen = next((f for f in ranked if f.name == entry), ranked[0] if ranked else None)

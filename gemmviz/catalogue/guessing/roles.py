@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from gemmviz.catalogue.guessing.cxx import Function, Parameter
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import Polynomial
+from gemmviz.catalogue.tensor_map import SUFFIX
 
 WHOLE = {
     *("int", "size_t", "long", "short", "uint", "uint32_t", "int32_t", "int64_t", "uint64_t", "ptrdiff_t", "char"),
@@ -122,6 +123,9 @@ def assign(function: Function, indexing: Indexing) -> Roles:
     _sizes(function, roles, votes)
     reals = [p for p in function.parameters if not p.pointer and p.name and p.name not in sizes]
     for p in reals:
+        if p.type == "tensor_map":
+            _map(p, roles)
+            continue
         known = p.type in REAL or p.type not in ("bool", "dim3")
         role = (
             "beta"
@@ -133,6 +137,15 @@ def assign(function: Function, indexing: Indexing) -> Roles:
         why = f"{p.name} is a single {p.type}" if fits else f"nothing says what {p.type} {p.name} is"
         roles.why[p.name] = Evidence(0.9 if p.name.lower() == role else 0.5 if fits else 0.1, why)
     return roles
+
+
+def _map(parameter: Parameter, roles: Roles) -> None:
+    word = _word(parameter.name.removesuffix("_map"))
+    matrix = next((matrix for matrix, words in _MATRIX_WORDS.items() if word in words), "")
+    role = matrix + SUFFIX if matrix and not roles.parameter(matrix + SUFFIX) else ""
+    roles.of[parameter.name] = role
+    why = f"{parameter.name} is a tensor map" + (f" and called like {matrix}" if role else "")
+    roles.why[parameter.name] = Evidence(0.7 if role else 0.1, why)
 
 
 def _word(name: str) -> str:

@@ -4,6 +4,7 @@ from gemmviz.trace.hazards.coverage import coverage
 from gemmviz.trace.hazards.finding import Finding, Kind
 from gemmviz.trace.hazards.in_flight import in_flight
 from gemmviz.trace.hazards.races import races
+from gemmviz.trace.hazards.stores import stores
 from gemmviz.trace.hazards.touches import touches
 from gemmviz.trace.hazards.unwritten import unwritten_reads
 from gemmviz.trace.hazards.wrong import wrong_result
@@ -24,7 +25,7 @@ def find(recording: Recording, *, c_is_input: bool = False) -> list[Finding]:
     """
     found = [Finding(n.kind, n.line, n.text.split(": ", 1)[-1], n.count, array=n.array) for n in recording.noticed]
     touched = touches(recording)
-    raced = [*races(recording, touched), *in_flight(recording, touched)]
+    raced = [*races(recording, touched), *in_flight(recording, touched), *stores(recording, touched)]
     found += raced
     found += unwritten_reads(recording, touched, c_is_input)
     found += coverage(recording, touched, bool(raced))

@@ -14,7 +14,7 @@ from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.origins import Items, origins
 from gemmviz.trace.hazards.touches import C, Flags, Ints
 from gemmviz.trace.hazards.wording import element_name, who
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording import WARP, WARPGROUP, Recording
 
 _ENOUGH = 300_000  # accesses that are followed, or those of one block
 _MOST = 4_000_000  # pairs of (row or column of C, k) that are counted
@@ -55,7 +55,10 @@ class Uses:
 def wrong_operands(recording: Recording) -> list[Finding]:
     """Explain wrong elements of C by what their owners read; at most one reason for A and one for B."""
     by_warp = "mma" in recording.text or "__shfl" in recording.text
-    items = origins(recording, _telling_rows(recording), by_warp=by_warp)
+    together = WARPGROUP if "wgmma" in recording.text else WARP if by_warp else 1
+    if recording.boxes.store.any() and together == 1:
+        return []  # one thread has the results of many stored: nobody knows whose
+    items = origins(recording, _telling_rows(recording), together=together)
     unit = _units(items, by_warp)
     cells, owners = _owned(recording, items, unit)
     if not len(cells):
@@ -80,7 +83,7 @@ def wrong_elements(recording: Recording) -> Flags:
 
 def last_uses(recording: Recording) -> Ints:
     """Return the last access that brings an operand to the owner of each wrong element of C, in their order."""
-    items = origins(recording, _telling_rows(recording), by_warp=False)
+    items = origins(recording, _telling_rows(recording), together=1)
     unit = _units(items, False)
     _, owners = _owned(recording, items, unit)
     brings = ((items.matrix >= 0) | items.unknown) & ~items.write & ~items.copied & np.isin(unit, owners)

@@ -38,7 +38,7 @@ class Items:
     unknown: Flags
 
 
-def origins(recording: Recording, rows: Ints, *, by_warp: bool) -> Items:
+def origins(recording: Recording, rows: Ints, *, together: int) -> Items:
     """Find out for some accesses which element of A or B their value is.
 
     Parameters
@@ -47,13 +47,13 @@ def origins(recording: Recording, rows: Ints, *, by_warp: bool) -> Items:
         Any.
     rows
         All accesses of some blocks, in their order.
-    by_warp
-        Whether lanes work together, so that what one of them reads another one uses.
+    together
+        How many neighbouring threads work together, so that what one of them reads another one uses.
     """
     log = recording.accesses
     position, element, value = recording.covered(rows)
     row = rows[position]
-    threads = -(-recording.threads // WARP) * WARP
+    threads = -(-recording.threads // max(WARP, together)) * max(WARP, together)
     thread = log.block[row].astype(np.int64) * threads + log.thread[row]
     order = np.argsort(thread, kind="stable")
     row, element, value, thread = (column[order].astype(column.dtype) for column in (row, element, value, thread))
@@ -80,7 +80,7 @@ def origins(recording: Recording, rows: Ints, *, by_warp: bool) -> Items:
     unknown = through & ~known & (value != 0) & ~is_copy[fill_item]
     return Items(
         row,
-        thread // WARP if by_warp else thread,
+        thread // together,
         array,
         element.astype(np.int64),
         write,

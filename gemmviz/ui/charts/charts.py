@@ -12,6 +12,7 @@ from gemmviz.ui.charts.occupancy import OccupancyPanel
 from gemmviz.ui.charts.roofline import RooflinePanel
 from gemmviz.ui.charts.sample_chart import SampleChart
 from gemmviz.ui.charts.size_chart import SizeChart
+from gemmviz.ui.charts.tuning_chart import TuningChart
 
 _REFRESH_MS = 100
 _SAVE_FROM = 470
@@ -27,6 +28,8 @@ class Charts(QTabWidget):
     """
 
     export_wanted = Signal()
+    tune_wanted = Signal()
+    use_wanted = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -41,6 +44,9 @@ class Charts(QTabWidget):
         self.ladder = LadderChart(session)
         self.sizes = SizeChart(session)
         self.samples = SampleChart(session)
+        self.tuning = TuningChart(session)
+        self.tuning.tune.clicked.connect(lambda *_: self.tune_wanted.emit())
+        self.tuning.use.clicked.connect(lambda *_: self.use_wanted.emit())
         self._stale: set[Chart] = set()
         for chart, title, tip in (
             (self.ladder, tr("Ladder"), tr("GFLOPS of every rung at one size")),
@@ -51,6 +57,7 @@ class Charts(QTabWidget):
         self.roofline, self.occupancy = RooflinePanel(session), OccupancyPanel(session)
         self.add(self.roofline, tr("Roofline"), tr("What bounds each rung: memory or arithmetic"))
         self.add(self.occupancy, tr("Occupancy"), tr("How many warps of a kernel fit on a multiprocessor"))
+        self.add(self.tuning, tr("Tuning"), tr("The search for the fastest parameters, candidate by candidate"))
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
@@ -61,13 +68,21 @@ class Charts(QTabWidget):
         session.device_changed.connect(self._on_figures)
         session.kernels_changed.connect(self._on_figures)
         session.sampled.connect(self._on_samples)
+        session.tuning.changed.connect(self._on_tuning)
+        session.tuning.started.connect(self._on_tuning_started)
         session.themed.connect(self.restyle)
         self.restyle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let every tab be in sight: where there is little room, the menu alone saves."""
+        """Let every tab be in sight: where there is little room, the menu alone saves, and tabs stand closer."""
         super().resizeEvent(event)
-        self._save.setVisible(event.size().width() >= _SAVE_FROM)
+        narrow = event.size().width() < _SAVE_FROM
+        self._save.setVisible(not narrow)
+        if narrow != self.property("narrow"):
+            self.setProperty("narrow", narrow)
+            # The style sheet looks at a property only when it is told to.
+            self.tabBar().style().unpolish(self.tabBar())
+            self.tabBar().style().polish(self.tabBar())
 
     def stop(self) -> None:
         """End what goes on in the background; the window calls it when it closes."""
@@ -78,10 +93,16 @@ class Charts(QTabWidget):
         self.setTabToolTip(self.addTab(panel, title), tip)
 
     def _on_figures(self, *_: object) -> None:
-        self._soon(self.ladder, self.sizes, self.samples)
+        self._soon(self.ladder, self.sizes, self.samples, self.tuning)
 
     def _on_samples(self) -> None:
         self._soon(self.samples)
+
+    def _on_tuning(self) -> None:
+        self._soon(self.tuning)
+
+    def _on_tuning_started(self) -> None:
+        self.setCurrentWidget(self.tuning)
 
     def _soon(self, *charts: Chart) -> None:
         self._stale.update(charts)
@@ -97,5 +118,5 @@ class Charts(QTabWidget):
 
     def restyle(self) -> None:
         """Take the theme's colours."""
-        for chart in (self.ladder, self.sizes, self.samples):
+        for chart in (self.ladder, self.sizes, self.samples, self.tuning):
             chart.restyle()

@@ -215,9 +215,8 @@ class RooflinePanel(Chart):
     def _roofs(self) -> list[Roof]:
         """Return the roofs to draw: in a low panel the tensor cores' only where a rung can come near it."""
         found = roofs(self.device.facts)
-        halves = self.session.kernel.dtype == "float16" or any(
-            placed.shown.row["dtype_in"] == "float16" for placed in self.placed
-        )
+        types = [self.session.kernel.dtype, *(placed.shown.row["dtype_in"] for placed in self.placed)]
+        halves = "float16" in types or "bfloat16" in types
         peak = peak_gflops(self.device.facts, "float32", "float32")
         if halves or peak is None or self.height() >= _ROOM_FOR_ALL:
             return found

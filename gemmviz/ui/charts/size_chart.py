@@ -154,7 +154,8 @@ class SizeChart(Chart):
     def _look(self, curve: Curve) -> tuple[str, str, bool, bool]:
         """Return colour, symbol, whether the line is dashed and whether the points are hollow: a rung keeps its own."""
         if curve.kernel.backend in LIBRARIES:
-            symbol = SYMBOLS[LIBRARIES.index(curve.kernel.backend) + (curve.kernel.dtype != "float32")]
+            libraries = [k.name for k in self.session.kernels if k.backend in LIBRARIES]
+            symbol = SYMBOLS[libraries.index(curve.kernel.name) % len(SYMBOLS)]
             return self.theme.text, symbol, True, bool(curve.origin)
         number = [k.name for k in self.session.kernels].index(curve.kernel.name)
         colours = self.theme.curves

@@ -159,8 +159,9 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
         if owner >= 0:
             parts.append(fed_text(playable, row, column))
     elif info.space == "shared":
-        bank = element * info.itemsize // 4 % 32
-        parts.append(tr("bank {bank} of block {block}", bank=bank, block=_index(recording.block_index(block))))
+        if recording.backend == "cuda":
+            bank = element * info.itemsize // 4 % 32
+            parts.append(tr("bank {bank} of block {block}", bank=bank, block=_index(recording.block_index(block))))
         lost = playable.misread(step, block)
         here = np.flatnonzero(lost.element == element)[:1]
         if len(here):
@@ -195,7 +196,8 @@ def wrong_text(recording: Recording, row: int, column: int) -> str:
 def fed_text(playable: Playable, row: int, column: int) -> str:
     """Say how many accesses fed an element of C: reads of A and B from global memory, reads of shared memory."""
     fed = playable.provenance.fed(row, column)
-    counts = [("A", fed.reads(A)), ("B", fed.reads(B)), (tr("shared"), fed.shared_reads)]
+    shared = tr("shared") if playable.recording.backend == "cuda" else tr("panels")
+    counts = [("A", fed.reads(A)), ("B", fed.reads(B)), (shared, fed.shared_reads)]
     said = ", ".join(f"{name} {thousands(len(rows))}×" for name, rows in counts if len(rows))
     if fed.unknown and said:
         return tr("fed by {reads} and values in shared memory whose origin cannot be told", reads=said)

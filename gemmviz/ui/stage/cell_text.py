@@ -102,7 +102,7 @@ class CellText:
         size = int(min(max(panel.cell * 0.54, min(panel.cell * 0.66, 12)), max(_LARGEST, 1.6 * self._height)))
         small = max(_SMALLEST, int(panel.cell * 0.18))
         shared = self._playable.recording.arrays[panel.array].space == "shared"
-        banks = shared and panel.cell >= BANK_LABEL
+        banks = shared and panel.cell >= BANK_LABEL and self._playable.recording.backend == "cuda"
         lanes: dict[int, str] = {}
         if panel.cell >= _LANE_LEGIBLE:
             lanes = lanes_at(self._playable, panel.array, moment.step, moment.block, moment.warp)

@@ -120,7 +120,9 @@ class _Labels:
             return
         x, y, _ = self.recording.block_index(block)
         said = [tr("shared memory of block ({x}, {y})", x=x, y=y), tr("shared, block ({x}, {y})", x=x, y=y)]
-        if tiles[0].cell >= BANK_LABEL:
+        if self.recording.backend == "c":
+            said = [tr("panels that the kernel packs"), tr("panels")]
+        elif tiles[0].cell >= BANK_LABEL:
             with_banks = tr("shared memory of block ({x}, {y}); small figures: bank", x=x, y=y)
             said = [with_banks, tr("block ({x}, {y}); small figures: bank", x=x, y=y), *said]
         left, right = min(t.x for t in tiles), max(t.x + t.width for t in tiles)

@@ -1,5 +1,6 @@
 // Thin names for the PTX instructions that fast GEMM kernels use and CUDA C++ has no function for. One function is one
-// instruction (PTX ISA, "Asynchronous copy", "ldmatrix", "mma"). They need compute capability 8.0.
+// instruction, or the few that belong together (PTX ISA, "Asynchronous copy", "ldmatrix", "mma", "mbarrier", "wgmma"). The
+// first half needs compute capability 8.0; from "Hopper" on, 9.0, compiled for sm_90a.
 //
 // The recorder has a header of the same name with the same functions: a kernel that keeps to these can be recorded.
 #pragma once
@@ -142,6 +143,201 @@ GEMMVIZ_PTX unsigned to_tf32(float value)
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(value));
     return rounded;
 }
+
+// ==== Hopper. ====
+
+// ---- mbarrier: a barrier in shared memory. A phase of it ends when `count` threads have arrived and all bytes that were
+// ---- announced have been copied; then the next one begins, and the parity (of the phase, 0 or 1) changes. A thread waits
+// ---- for the end of the phase of a parity: at the start, waiting for parity 1 returns at once.
+
+struct barrier {
+    unsigned long long state;
+};
+
+// Gets a barrier ready: one thread does it, then `barriers_ready`, then a barrier of the block (or cluster).
+GEMMVIZ_PTX void barrier_init(barrier &b, unsigned count)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(shared_address(&b)), "r"(count) : "memory");
+}
+// Lets the copy engine, and the other blocks of the cluster, see barriers that were initialised.
+GEMMVIZ_PTX void barriers_ready() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+// Arrives, and announces bytes that are going to be copied.
+GEMMVIZ_PTX void barrier_arrive_expect(barrier &b, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :: "r"(shared_address(&b)), "r"(bytes) : "memory");
+}
+GEMMVIZ_PTX void barrier_arrive(barrier &b)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(shared_address(&b)) : "memory");
+}
+// Arrives at the barrier that stands at the same place in another block of the cluster. Relaxed: it orders no ordinary
+// loads and stores (that would empty the L1 cache and take longer than a tile); it says that tensor cores, which
+// `wgmma_wait` waited for, have read what the copy engine may now overwrite.
+GEMMVIZ_PTX void barrier_arrive_at(barrier &b, unsigned block)
+{
+    asm volatile("{\n.reg .b32 there;\n"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [there];\n}"
+                 :: "r"(shared_address(&b)), "r"(block) : "memory");
+}
+// Arrives as soon as all of the thread's cp.async so far have been copied; the thread goes on at once.
+GEMMVIZ_PTX void barrier_arrive_copied(barrier &b)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" :: "r"(shared_address(&b)) : "memory");
+}
+// Waits for the end of the barrier's phase of this parity.
+GEMMVIZ_PTX void barrier_wait(barrier &b, unsigned parity)
+{
+    asm volatile("{\n.reg .pred done;\nagain:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@done bra.uni over;\nbra.uni again;\nover:\n}"
+                 :: "r"(shared_address(&b)), "r"(parity) : "memory");
+}
+
+// ---- TMA: the copy engine moves boxes of a matrix. A tensor map says which matrix, how large a box is and how it is
+// ---- swizzled; it is a parameter of the kernel, `const __grid_constant__ tensor_map m`. One thread asks for a box by its
+// ---- first column and row; what lies outside of the matrix is read as zeros, and not written. A box begins at a multiple
+// ---- of 128 bytes in shared memory, of 1024 where it is swizzled by 128 bytes: there the 16-byte piece p of row r (128
+// ---- bytes) stands in place p ^ (r % 8) of its row.
+
+struct alignas(64) tensor_map {
+    unsigned long long opaque[16];
+};
+
+// Copies a box to shared memory; its bytes count towards the barrier.
+GEMMVIZ_PTX void tma_load(void *shared, const tensor_map &map, int column, int row, barrier &b)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+                 :: "r"(shared_address(shared)), "l"(&map), "r"(column), "r"(row), "r"(shared_address(&b)) : "memory");
+}
+// The same for several blocks of the cluster at once: to the same place in each block whose bit is set in `blocks`, counted
+// by the barrier at the same place there.
+GEMMVIZ_PTX void tma_load_multicast(void *shared, const tensor_map &map, int column, int row, barrier &b,
+                                    unsigned short blocks)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+                 "[%0], [%1, {%2, %3}], [%4], %5;"
+                 :: "r"(shared_address(shared)), "l"(&map), "r"(column), "r"(row), "r"(shared_address(&b)), "h"(blocks)
+                 : "memory");
+}
+// Copies a box from shared memory to the matrix.
+GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const void *shared)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
+                 :: "l"(&map), "r"(column), "r"(row), "r"(shared_address(shared)) : "memory");
+}
+// Makes a group of the thread's stores since the last commit.
+GEMMVIZ_PTX void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+// Waits until at most `Left` of the thread's latest groups have yet to read shared memory.
+template <int Left> GEMMVIZ_PTX void tma_store_wait()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(Left) : "memory");
+}
+GEMMVIZ_PTX void tma_prefetch(const tensor_map &map)
+{
+    asm volatile("prefetch.tensormap [%0];" :: "l"(&map) : "memory");
+}
+// Lets the copy engine and the tensor cores see what the thread has written to shared memory.
+GEMMVIZ_PTX void shared_written() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// ---- Who waits for whom, beside __syncthreads.
+
+// Waits until `threads` threads of the block have come to the barrier of this number, 1 to 15.
+GEMMVIZ_PTX void threads_meet(int number, int threads)
+{
+    asm volatile("bar.sync %0, %1;" :: "r"(number), "r"(threads) : "memory");
+}
+GEMMVIZ_PTX unsigned cluster_rank()
+{
+    unsigned rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+// All threads of all blocks of the cluster meet.
+GEMMVIZ_PTX void cluster_meet()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+// A warpgroup takes registers from those that its block has left over, or gives some back.
+template <int Count> GEMMVIZ_PTX void registers_up()
+{
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" :: "n"(Count));
+}
+template <int Count> GEMMVIZ_PTX void registers_down()
+{
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" :: "n"(Count));
+}
+
+// ---- wgmma: a warpgroup (128 threads) computes d = a b + d with a (64 x 16) and b (16 x N) from shared memory, in the
+// ---- background. Before the first one, and after registers were touched: `wgmma_begin`. Then products, `wgmma_commit`,
+// ---- and `wgmma_wait` before d is touched or the operands are overwritten.
+// ---- Warp w of the group owns rows 16 w to 16 w + 15 of d: in lane l, d[4 j + 2 h + e] is row 16 w + l / 4 + 8 h, column
+// ---- 8 j + 2 (l % 4) + e.
+
+// Where an operand stands in shared memory, swizzled by 128 bytes.
+struct operand {
+    unsigned long long bits;
+};
+
+// An operand along K: a row of a (or a column of b) has its 64 elements of K in one row of 128 bytes; groups of 8 rows
+// follow each other. `at`: the first of the 16 elements of K in row 0.
+GEMMVIZ_PTX operand along_k(const void *at)
+{
+    return {((shared_address(at) & 0x3ffffull) >> 4) | 1ull << 16 | (1024ull >> 4) << 32 | 1ull << 62};
+}
+// An operand across K: a row of 128 bytes has 64 elements of M or N for one k, the rows of successive k follow each other;
+// the next 64 elements of M or N stand `next_bytes` later. `at`: the first row.
+GEMMVIZ_PTX operand across_k(const void *at, unsigned next_bytes)
+{
+    return {((shared_address(at) & 0x3ffffull) >> 4) | (unsigned long long)(next_bytes >> 4) << 16 | (1024ull >> 4) << 32 |
+            1ull << 62};
+}
+GEMMVIZ_PTX void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+GEMMVIZ_PTX void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int Left> GEMMVIZ_PTX void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(Left) : "memory"); }
+
+enum { ALONG_K = 0, ACROSS_K = 1 };
+
+// clang-format off
+#define GEMMVIZ_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define GEMMVIZ_D16(i) GEMMVIZ_D4(i), GEMMVIZ_D4(i + 4), GEMMVIZ_D4(i + 8), GEMMVIZ_D4(i + 12)
+#define GEMMVIZ_D32(i) GEMMVIZ_D16(i), GEMMVIZ_D16(i + 16)
+#define GEMMVIZ_D64(i) GEMMVIZ_D32(i), GEMMVIZ_D32(i + 32)
+#define GEMMVIZ_N32_0 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define GEMMVIZ_N32_1 "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define GEMMVIZ_N32_2 "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define GEMMVIZ_N32_3 "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+// clang-format on
+#define GEMMVIZ_WGMMA(n, type, registers, names, a_at, b_at, add_at, a_lies, b_lies, ...) \
+    template <int LieOfB, int LieOfA = ALONG_K> \
+    GEMMVIZ_PTX void wgmma_m64n##n##k16_f32_##type(float (&d)[registers], operand a, operand b, int add) \
+    { \
+        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" add_at ", 0;\n" \
+                     "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." #type "." #type " {" names "}, %" a_at ", %" b_at \
+                     ", add, 1, 1, %" a_lies ", %" b_lies ";\n}" \
+                     : __VA_ARGS__ \
+                     : "l"(a.bits), "l"(b.bits), "r"(add), "n"(LieOfA), "n"(LieOfB)); \
+    }
+#define GEMMVIZ_WGMMAS(type) \
+    GEMMVIZ_WGMMA(64, type, 32, GEMMVIZ_N32_0, "32", "33", "34", "35", "36", GEMMVIZ_D32(0)) \
+    GEMMVIZ_WGMMA(128, type, 64, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1, "64", "65", "66", "67", "68", GEMMVIZ_D64(0)) \
+    GEMMVIZ_WGMMA(256, type, 128, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1 "," GEMMVIZ_N32_2 "," GEMMVIZ_N32_3, "128", "129", \
+                  "130", "131", "132", GEMMVIZ_D64(0), GEMMVIZ_D64(64))
+// wgmma_m64n64k16_f32_f16<ALONG_K or ACROSS_K>(d, a, b, add) and so on: shape, type of the sums, type of the operands; the
+// template arguments say how b lies, and how a does (along K where nothing is said). With add = 0 the old d is forgotten.
+GEMMVIZ_WGMMAS(f16)
+GEMMVIZ_WGMMAS(bf16)
+#undef GEMMVIZ_WGMMAS
+#undef GEMMVIZ_WGMMA
+#undef GEMMVIZ_N32_3
+#undef GEMMVIZ_N32_2
+#undef GEMMVIZ_N32_1
+#undef GEMMVIZ_N32_0
+#undef GEMMVIZ_D64
+#undef GEMMVIZ_D32
+#undef GEMMVIZ_D16
+#undef GEMMVIZ_D4
 
 } // namespace ptx
 } // namespace gemmviz

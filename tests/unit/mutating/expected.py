@@ -43,7 +43,8 @@ def lines(mutant: Mutant) -> set[int]:
     access = re.compile(rf"\b(?:{'|'.join(sorted(Source(mutant.original).arrays))})\[|_matrix_sync\(")
     original = mutant.original.text.split("\n")[mutant.line - 1].split("//")[0]
     if mutant.operator == "drop-barrier":
-        return set(_loop_around(text, mutant.line - 1))
+        around = [line - 1 for line in _loop_around(text, mutant.line - 1)]
+        return {i + 1 for i in (*around, *_called(text, around))}
     if mutant.operator == "return-above-barrier":
         return found | {i + 1 for i, line in enumerate(text) if "__syncthreads" in line}
     is_declaration = "__shared__" in original
@@ -69,6 +70,7 @@ def lines(mutant: Mutant) -> set[int]:
             if not re.search(rf"\b{name}\b", line) or line.startswith("//"):
                 continue
             found.add(i + 1)
+            found |= {j + 1 for j in _called(text, [i])}  # what it is handed to
             # What a loop does not change the compiler reads before it: the access has the line of the loop's head.
             if i and re.match(r"\s*for \(", text[i - 1]):
                 found.add(i)
@@ -108,16 +110,17 @@ def _governed(text: list[str], index: int) -> list[int]:
 def _called(text: list[str], lines: list[int]) -> list[int]:
     """Return the bodies of the file's own functions that some lines call."""
     bodies = []
-    for name in {name for i in lines for name in re.findall(r"\b(\w+)\(", text[i])}:
-        heads = [i for i, line in enumerate(text) if re.match(rf"(?:static|__device__)\b.*\b{name}\(", line)]
+    for name in {name for i in lines for name in re.findall(r"\b(\w+)(?:<[\w, ]+>)?\(", text[i])}:
+        heads = [i for i, line in enumerate(text) if re.match(rf"(?:static|__device__|SIMD_\w+)\b.*\b{name}\(", line)]
         for head in heads:
             bodies += list(range(head, text.index("}", head)))
     return bodies
 
 
 def _loop_around(text: list[str], index: int) -> list[int]:
-    """Return the lines, from 1, of the loop that a line stands in."""
+    """Return the lines, from 1, of the loop that a line stands in, or else of the function."""
     for i in range(index, -1, -1):
         if re.match(r"\s*for \(", text[i]) and index in _governed(text, i):
             return [i + 1, *(j + 1 for j in _governed(text, i))]
-    return []
+    first = max(i for i in range(index) if text[i] == "{")
+    return list(range(first + 1, text.index("}", index) + 1))

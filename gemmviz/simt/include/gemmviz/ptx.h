@@ -1,12 +1,15 @@
 // gemmviz/ptx.h for the recorder: the same functions as in kernels/include/gemmviz/ptx.h, where each is one instruction.
 #pragma once
 #include "../../async.h"
+#include "../../hopper.h"
 #include "../../wmma.h"
 
 #define GEMMVIZ_PTX GV_DEVICE
 
 namespace gemmviz {
 namespace ptx {
+
+GEMMVIZ_PTX unsigned shared_address(const void *shared) { return (unsigned)(size_t)shared; }
 
 template <int Bytes> GEMMVIZ_PTX void cp_async_ca(void *shared, const void *global)
 {
@@ -83,6 +86,70 @@ GEMMVIZ_PTX unsigned to_tf32(float value) { return gv_tf32_bits(value); }
 #undef GV_OPERANDS_TF32
 #undef GV_OPERANDS_K8
 #undef GV_OPERANDS_K16
+
+// ==== Hopper: see barriers.c, boxes.c and products.c.
+
+struct barrier {
+    unsigned long long state;
+};
+GEMMVIZ_PTX void barrier_init(barrier &b, unsigned count) { gv_barrier_init(&b, count); }
+GEMMVIZ_PTX void barriers_ready() {}
+GEMMVIZ_PTX void barrier_arrive_expect(barrier &b, unsigned bytes) { gv_barrier_arrive(&b, bytes, 1); }
+GEMMVIZ_PTX void barrier_arrive(barrier &b) { gv_barrier_arrive(&b, 0, 0); }
+GEMMVIZ_PTX void barrier_arrive_at(barrier &b, unsigned block) { gv_barrier_arrive_at(&b, block); }
+GEMMVIZ_PTX void barrier_arrive_copied(barrier &b) { gv_barrier_arrive_copied(&b); }
+GEMMVIZ_PTX void barrier_wait(barrier &b, unsigned parity) { gv_barrier_wait(&b, parity); }
+GEMMVIZ_PTX void barrier_wait_cluster(barrier &b, unsigned parity) { gv_barrier_wait(&b, parity); }
+
+struct alignas(64) tensor_map {
+    unsigned long long opaque[16];
+};
+static_assert(sizeof(gv_tensor_map) <= sizeof(tensor_map), "a tensor map has 128 bytes");
+GEMMVIZ_PTX void tma_load(void *shared, const tensor_map &map, int column, int row, barrier &b)
+{
+    gv_box_load(shared, &map, column, row, &b, 0);
+}
+GEMMVIZ_PTX void tma_load_multicast(void *shared, const tensor_map &map, int column, int row, barrier &b,
+                                    unsigned short blocks)
+{
+    gv_box_load(shared, &map, column, row, &b, blocks);
+}
+GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const void *shared)
+{
+    gv_box_store(&map, column, row, shared);
+}
+GEMMVIZ_PTX void tma_store_commit() { gv_box_commit(); }
+template <int Left> GEMMVIZ_PTX void tma_store_wait() { gv_box_wait(Left); }
+GEMMVIZ_PTX void tma_prefetch(const tensor_map &) {}
+GEMMVIZ_PTX void shared_written() { gv_shared_written(); }
+
+GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_meet(number, threads); }
+GEMMVIZ_PTX unsigned cluster_rank() { return gv_cluster_rank(); }
+GEMMVIZ_PTX void cluster_meet() { gv_cluster_meet(); }
+template <int Count> GEMMVIZ_PTX void registers_up() {}
+template <int Count> GEMMVIZ_PTX void registers_down() {}
+
+using operand = gv_operand;
+GEMMVIZ_PTX operand along_k(const void *at) { return {(size_t)at, 0}; }
+GEMMVIZ_PTX operand across_k(const void *at, unsigned next_bytes) { return {(size_t)at, next_bytes}; }
+GEMMVIZ_PTX void wgmma_begin() {}
+GEMMVIZ_PTX void wgmma_commit() { gv_wgmma_commit(); }
+template <int Left> GEMMVIZ_PTX void wgmma_wait() { gv_wgmma_wait(Left); }
+
+enum { ALONG_K = 0, ACROSS_K = 1 };
+#define GV_WGMMA(n, type, kind) \
+    template <int AcrossK> \
+    GEMMVIZ_PTX void wgmma_m64n##n##k16_f32_##type(float (&d)[n / 2], operand a, operand b, int add) \
+    { \
+        gv_wgmma(d, n, kind, a, b, AcrossK, add); \
+    }
+GV_WGMMA(64, f16, GV_HALF)
+GV_WGMMA(128, f16, GV_HALF)
+GV_WGMMA(256, f16, GV_HALF)
+GV_WGMMA(64, bf16, GV_BFLOAT16)
+GV_WGMMA(128, bf16, GV_BFLOAT16)
+GV_WGMMA(256, bf16, GV_BFLOAT16)
+#undef GV_WGMMA
 
 } // namespace ptx
 } // namespace gemmviz

@@ -1,0 +1,96 @@
+"""The CPU rungs beside OpenBLAS at its best core type, on one thread and on all cores, in one run.
+
+Run it from the checkout: ``python benchmarks/cpu.py [NAME...] [--size N ...] [--rounds R]``; a name may carry
+parameters: ``simd:BITS=256,KC=256``. The kernels take turns, round by round. A round's figure is the median of a few
+calls, a kernel's the median over its rounds, its share that of the ratios to OpenBLAS in the same round. On one thread
+the time is the thread's own CPU time, so that other work on the machine counts little; on all cores it is wall time,
+and wants an idle machine. C is compared with NumPy's before. It prints and does not judge.
+
+Columns: threads, N, kernel, GFLOPS, share of OpenBLAS, speed-up over the line before.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from gemmviz.backends import openblas
+from gemmviz.backends.base import Prepared
+from gemmviz.backends.native import NativeBackend
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem, small_integer_inputs
+
+ALONE = ("loop_order", "blocked", "register_block", "packed", "simd")
+TOGETHER = ("simd_threads",)
+_SLICE_S = 0.3  # what a kernel gets of a round, unless one call takes longer
+
+
+def prepared(spec: str, problem: Problem) -> Prepared:
+    """Compile a kernel, or take OpenBLAS, and check its C."""
+    name, _, settings = spec.partition(":")
+    params = {key: int(value) for key, _, value in (part.partition("=") for part in settings.split(",") if part)}
+    backend = openblas.OpenblasBackend() if name == "openblas" else NativeBackend()
+    job = backend.prepare(launch(find(name, ladder()), problem, params))
+    a, b = small_integer_inputs(problem, "float32")
+    job.load(a, b)
+    job.poison()
+    job.run()
+    if not (job.fetch() == a @ b).all():
+        raise SystemExit(f"{spec} at {problem} is wrong")
+    return job
+
+
+def one_round(job: Prepared, flops: float, alone: bool) -> float:
+    """Return the median GFLOPS of a few calls, after one that is not counted."""
+    clock = time.thread_time if alone else time.perf_counter
+    job.run()
+    taken: list[float] = []
+    until = time.perf_counter() + _SLICE_S
+    while not taken or time.perf_counter() < until:
+        start = clock()
+        job.run()
+        taken.append(clock() - start)
+    return flops / statistics.median(taken) / 1e9
+
+
+def compare(specs: list[str], size: int, rounds: int, threads: int) -> None:
+    """Measure kernels and OpenBLAS in turns, and print a line for each."""
+    library = openblas.best()
+    getattr(library.code, f"{library.prefix}openblas_set_num_threads{library.suffix}")(threads)
+    problem = Problem.cube(size)
+    jobs = {spec: prepared(spec, problem) for spec in (*specs, "openblas")}
+    found: dict[str, list[float]] = {spec: [] for spec in jobs}
+    for _ in range(rounds):
+        for spec, job in jobs.items():
+            found[spec].append(one_round(job, 2.0 * size**3, threads == 1))
+    before = 0.0
+    for spec, figures in found.items():
+        figure = statistics.median(figures)
+        share = statistics.median(mine / its for mine, its in zip(figures, found["openblas"], strict=True))
+        step = f"{figure / before:6.2f}x" if before else " " * 7
+        name = f"openblas ({library.core})" if spec == "openblas" else spec
+        print(f"{threads:3d} {size:6d}  {name:32s} {figure:8.1f} {share:8.1%} {step}", flush=True)
+        before = figure
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help=f"rungs of one thread; by default {', '.join(ALONE)}")
+    parser.add_argument("--size", type=int, nargs="+", default=[1024, 2048])
+    parser.add_argument("--rounds", type=int, default=7)
+    args = parser.parse_args()
+    cores = openblas.best().threads
+    for size in args.size:
+        compare(args.names or list(ALONE), size, args.rounds, 1)
+    for size in args.size:
+        if cores > 1 and not args.names:
+            compare(list(TOGETHER), size, args.rounds, cores)
+
+
+if __name__ == "__main__":
+    main()

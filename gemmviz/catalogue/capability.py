@@ -1,0 +1,72 @@
+"""Which GPUs a kernel is made for: the compute capability that it declares, beside that of a device.
+
+``"8.0"`` is the least one. The letter of ``"9.0a"`` asks for instructions that only this very architecture has: such a
+kernel runs on no later one (CUDA C++ Programming Guide, "Architecture-Specific Features").
+"""
+
+import re
+
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.language import tr
+
+TMA = "9.0"
+"""The least one with a copy engine (TMA) and clusters."""
+_FORM = re.compile(r"(\d+)\.(\d)(a?)")
+
+
+def checked(text: str) -> str:
+    """Return a declared capability as it stands.
+
+    Raises
+    ------
+    FrontMatterError
+        When it is none.
+    """
+    if text and not _FORM.fullmatch(text):
+        raise FrontMatterError(f'capability must be a compute capability, for example "8.0" or "9.0a", not {text!r}')
+    return text
+
+
+def number(text: str) -> tuple[int, int]:
+    """Return ``"9.0a"`` as (9, 0), which can be compared; (0, 0) where nothing is declared, or known."""
+    found = _FORM.fullmatch(text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def architecture(text: str) -> str:
+    """Return what the compiler calls an architecture that has to be met exactly, ``"sm_90a"``; else nothing."""
+    return "sm_{}{}a".format(*number(text)) if text.endswith("a") else ""
+
+
+def suits(needed: str, device: str) -> bool:
+    """Return whether a device's compute capability is one that a kernel asks for.
+
+    Parameters
+    ----------
+    needed
+        What the kernel declares; empty where it declares nothing.
+    device
+        The device's, for example ``"8.6"``.
+    """
+    exactly = needed.endswith("a")
+    return number(needed) == number(device) if exactly else number(needed) <= number(device)
+
+
+def need(needed: str, device: str = "") -> str:
+    """Return, as a sentence without a full stop, what a kernel needs that a device is not; "" where it suits.
+
+    Parameters
+    ----------
+    needed
+        What the kernel declares.
+    device
+        The device's compute capability; empty where there is no GPU, or none is known.
+    """
+    if not needed or (device and suits(needed, device)):
+        return ""
+    least = needed.removesuffix("a")
+    if not needed.endswith("a"):
+        said = tr("needs compute capability {needed} or later", needed=least)
+    else:
+        said = tr("needs exactly compute capability {needed}", needed=least)
+    return said if not device else tr("{needs}; this GPU has {device}", needs=said, device=device)

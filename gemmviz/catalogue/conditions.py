@@ -1,0 +1,59 @@
+"""What must hold of sizes and parameters before a kernel is launched: what it declares, and what follows from that."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+
+from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.tensor_map import UNIT_BYTES
+from gemmviz.language import tr
+
+# The length of a matrix's row as it is stored: by rows, and by columns.
+_ROW = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition; `why` is a sentence for people, empty where the kernel declares the condition itself."""
+
+    expression: Expression
+    why: str = ""
+
+
+def conditions(kernel: Kernel) -> tuple[Condition, ...]:
+    """Return the conditions that a kernel declares, in their order, then those that follow.
+
+    The copy engine (TMA) takes matrices whose rows, as they are stored, are a multiple of 16 bytes; clusters divide the
+    grid. The latter's conditions may be evaluated only where each side of the cluster is at least 1.
+    """
+    declared = [Condition(expression) for expression in kernel.requires]
+    return (*declared, *_rows(kernel), *_clusters(kernel))
+
+
+def _rows(kernel: Kernel) -> Iterator[Condition]:
+    for matrix in kernel.maps:
+        elements = UNIT_BYTES // np.dtype(kernel.dtype_of(matrix)).itemsize
+        size = _ROW[matrix][matrix in kernel.column_major]
+        why = tr(
+            "The copy engine (TMA) takes {matrix} only where each of its rows, as it is stored, is a multiple of "
+            "{unit} bytes.",
+            matrix=matrix,
+            unit=UNIT_BYTES,
+        )
+        yield Condition(Expression(f"{size} % {elements} == 0"), why)
+
+
+def _clusters(kernel: Kernel) -> Iterator[Condition]:
+    why = tr("Clusters of blocks have to divide the grid.")
+    for blocks, cluster in zip_longest(kernel.grid, kernel.cluster, fillvalue=Expression("1")):
+        if cluster.text != "1":
+            yield Condition(Expression(f"{_factor(blocks)} % {_factor(cluster)} == 0"), why)
+
+
+def _factor(expression: Expression) -> str:
+    text = expression.text.strip()
+    return text if re.fullmatch(r"\w+(\([^()]*\))?", text) else f"({text})"

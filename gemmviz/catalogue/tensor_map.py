@@ -1,0 +1,123 @@
+"""Tensor maps: which boxes of a matrix the copy engine of a GPU (TMA) moves, as the front matter says it.
+
+The limits are those of ``cuTensorMapEncodeTiled`` (CUDA Driver API, "Tensor Map Object Management").
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import gemmviz.catalogue.dtypes  # noqa: F401 (makes NumPy know bfloat16)
+from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
+from gemmviz.catalogue.expression import Expression
+from gemmviz.language import tr
+
+SWIZZLES = (0, 32, 64, 128)
+UNIT_BYTES = 16
+"""Rows of a matrix, and of a box, are a multiple of this."""
+LONGEST_SIDE = 256
+"""Elements of a box along one side."""
+SUFFIX = ".map"
+_FORM = 'maps must give a box of each matrix that is mapped, as in maps = { A = { box = ["BM", "BK"], swizzle = 128 } }'
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box as it is declared: rows and columns of the matrix as it is stored, and the swizzle in bytes (0: none).
+
+    Of a matrix that is stored by columns, a row as it is stored is a column.
+    """
+
+    rows: Expression
+    columns: Expression
+    swizzle: int
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """A box with its sizes filled in.
+
+    Attributes
+    ----------
+    matrix
+        ``"A"``, ``"B"`` or ``"C"``.
+    rows, columns
+        Of the box, in elements of the matrix as it is stored.
+    swizzle
+        Over how many bytes the 16-byte pieces of a row are dealt in shared memory: 0, 32, 64 or 128.
+    """
+
+    matrix: str
+    rows: int
+    columns: int
+    swizzle: int
+
+
+def read(value: Any, matrices: tuple[str, ...]) -> dict[str, Box]:
+    """Return the boxes that the key ``maps`` of a front matter declares, by matrix.
+
+    Parameters
+    ----------
+    value
+        What stands there.
+    matrices
+        The names that there are.
+
+    Raises
+    ------
+    FrontMatterError
+        When it says no such thing.
+    """
+    if not isinstance(value, dict):
+        raise FrontMatterError(_FORM)
+    for matrix in value:
+        if matrix not in matrices:
+            raise FrontMatterError(f"maps names {matrix!r}; known are {', '.join(matrices)}")
+    return {matrix: _box(matrix, entry) for matrix, entry in value.items()}
+
+
+def _box(matrix: str, entry: Any) -> Box:
+    if not isinstance(entry, dict) or not entry.keys() <= {"box", "swizzle"} or "box" not in entry:
+        raise FrontMatterError(_FORM)
+    sides, swizzle = entry["box"], entry.get("swizzle", 0)
+    texts = isinstance(sides, list) and all(isinstance(s, str | int) and not isinstance(s, bool) for s in sides)
+    if not texts or len(sides) != 2:
+        raise FrontMatterError(f"maps.{matrix}: box must hold two expressions, rows and columns")
+    if type(swizzle) is not int or swizzle not in SWIZZLES:
+        known = ", ".join(map(str, SWIZZLES))
+        raise FrontMatterError(f"maps.{matrix}: swizzle must be one of {known} (bytes), not {swizzle!r}")
+    rows, columns = (Expression(str(side)) for side in sides)
+    return Box(rows, columns, swizzle)
+
+
+def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> TensorMap:
+    """Return a declared box with its sizes filled in.
+
+    Parameters
+    ----------
+    matrix, box
+        Of which matrix, and what is declared.
+    dtype
+        NumPy name of the matrix's element type.
+    names
+        The values of sizes and parameters.
+
+    Raises
+    ------
+    ConstraintError
+        When the copy engine takes no such box.
+    """
+    rows, columns = box.rows.integer(names), box.columns.integer(names)
+    row_bytes = columns * np.dtype(dtype).itemsize
+    said = tr("the box of {matrix} has {rows} x {columns} elements", matrix=matrix, rows=rows, columns=columns)
+    if not (1 <= rows <= LONGEST_SIDE and 1 <= columns <= LONGEST_SIDE):
+        why = tr("a side may have 1 to {most} of them", most=LONGEST_SIDE)
+    elif row_bytes % UNIT_BYTES:
+        why = tr("its rows have {bytes} bytes, which is no multiple of {unit}", bytes=row_bytes, unit=UNIT_BYTES)
+    elif box.swizzle and row_bytes > box.swizzle:
+        why = tr("its rows have {bytes} bytes, more than the swizzle's {most}", bytes=row_bytes, most=box.swizzle)
+    else:
+        return TensorMap(matrix, rows, columns, box.swizzle)
+    raise ConstraintError(f"{said}; {why}")

@@ -1,0 +1,68 @@
+"""What ``gemmviz bench --tuned`` measures with: the parameters kept for this device, and which those are."""
+
+import sys
+from typing import Any
+
+from gemmviz.bench import tuned
+from gemmviz.bench.tuning_outcome import device_name, params_text
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+from gemmviz.cli.driving import Driver
+from gemmviz.engine import messages
+
+Entries = list[dict[str, Any]]
+_NAMED = 4
+
+
+def tuned_entries(
+    driver: Driver, kernels: list[Kernel], entries: Entries, sizes: list[Problem]
+) -> list[tuple[Entries, list[Problem]]]:
+    """Return the entries of a bench request with tuned parameters, size by size, and say on standard error which.
+
+    Parameters
+    ----------
+    driver
+        Its engine is asked for the name of the device.
+    kernels, entries
+        What to measure; parameters that an entry gives already stay.
+    sizes
+        At which sizes.
+
+    Raises
+    ------
+    GemmvizError
+        When the engine cannot say what this machine has.
+    """
+    reply = driver.run(messages.ProbeRequest(1))
+    if not isinstance(reply, messages.Probed):
+        raise GemmvizError(
+            reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer"
+        )
+    found, faults = tuned.kept()
+    said, untuned, jobs = list(faults), dict[str, None](), []
+    for problem in sizes:
+        with_tuned = []
+        for kernel, entry in zip(kernels, entries, strict=True):
+            device = device_name(kernel.backend, reply.facts)
+            one = tuned.nearest(found, kernel, device, [problem])
+            with_tuned.append(entry | {"params": one.params | entry["params"]} if one else entry)
+            if one:
+                said.append(
+                    f"{kernel.name} at {problem}: {params_text(one.params)}, tuned at {one.problem} on {device}"
+                )
+            elif tuned.outdated(found, kernel, device):
+                said.append(
+                    f"{kernel.name}: tuned before its text changed, so measured with its defaults: tune it again"
+                )
+            elif kernel.params:
+                untuned[kernel.name] = None
+        jobs.append((with_tuned, [problem]))
+    if untuned:
+        few = ", ".join(list(untuned)[:_NAMED]) + (
+            f" and {len(untuned) - _NAMED} more" if len(untuned) > _NAMED else ""
+        )
+        said.append(f"not tuned on this device for such a size, so measured with the defaults: {few}")
+    for line in dict.fromkeys(said):
+        print(f"gemmviz: {line}", file=sys.stderr)
+    return jobs

@@ -1,0 +1,104 @@
+"""What is known of a search outside the process that a candidate may take down."""
+
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gemmviz.bench import results
+from gemmviz.bench.results import Row
+from gemmviz.bench.tuning import Search
+from gemmviz.bench.tuning_outcome import candidate, outcome
+from gemmviz.bench.tuning_space import Space, space
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.messages import Searched, Tried, TuneRequest
+from gemmviz.language import tr
+
+
+@dataclass
+class Attempts:
+    """A search whose process may die: what is known of it outside.
+
+    Attributes
+    ----------
+    request
+        As it was asked for.
+    header
+        What the engine said about the machine.
+    known
+        (candidate, row, whether it is final), in the order of their first round.
+    """
+
+    request: TuneRequest
+    header: results.Document | None = None
+    known: dict[int, tuple[Row, bool]] = field(default_factory=dict)
+    _started: float = field(default_factory=time.monotonic)
+    _space: Space | None = None
+
+    def rest(self) -> TuneRequest:
+        """Return the request for what is left to do."""
+        spent = time.monotonic() - self._started if self.header else 0.0
+        return replace(self.request, known=[[n, *one] for n, one in self.known.items()], spent_s=spent)
+
+    def take(self, reply: Tried) -> None:
+        """Note what was tried."""
+        self.known[reply.number] = reply.row, reply.final
+
+    def fail(self, number: int, status: str, message: str) -> Tried:
+        """Note that a candidate took the process down, and return what is to be told of it."""
+        kernel, problem = what(self.request)
+        search = self._search(kernel, problem)
+        row = dict(search.rows.get(number) or results.new_row(kernel, problem, search.space.candidates[number]))
+        results.fail(row, status, message)
+        self.known[number] = row, True
+        return tried(self.request.run, self._search(kernel, problem), number, True)
+
+    def conclude(self) -> Searched | None:
+        """Return what a search that was cancelled has come to; None where it had not begun."""
+        if self.header is None:
+            return None
+        kernel, problem = what(self.request)
+        search, spent = self._search(kernel, problem), time.monotonic() - self._started
+        return Searched(self.request.run, outcome(kernel, problem, search, self.header, spent, True))
+
+    def _search(self, kernel: Kernel, problem: Problem) -> Search:
+        if self._space is None:
+            self._space = space(kernel, problem, self.request.held, (self.header or {}).get("device"))
+        return begin(self.rest(), problem, self._space)
+
+
+def what(request: TuneRequest) -> tuple[Kernel, Problem]:
+    """Return what is to be tuned, for which size.
+
+    Raises
+    ------
+    GemmvizError
+        For what cannot be tuned.
+    """
+    kernel = parse(request.text, Path(request.path))
+    if not kernel.recordable:
+        raise GemmvizError(tr("{kernel} is a library: there is nothing to tune", kernel=kernel.name))
+    if kernel.exhibit:
+        raise GemmvizError(tr("{kernel} is wrong on purpose, and never timed", kernel=kernel.name))
+    return kernel, Problem(request.m, request.n, request.k)
+
+
+def begin(request: TuneRequest, problem: Problem, found: Space) -> Search:
+    """Return the search of a space as far as it is known."""
+    return Search(found, problem.flops, request.seconds, ((n, row, final) for n, row, final in request.known))
+
+
+def tried(run: int, search: Search, number: int, final: bool) -> Tried:
+    """Return what is to be told of a candidate after a round."""
+    found = search.space
+    return Tried(
+        run,
+        number,
+        candidate(search, number),
+        search.rows[number],
+        final,
+        search.best,
+        found.default_number,
+        len(found.candidates),
+    )

@@ -1,0 +1,107 @@
+"""What the engine's process does with a request to tune."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+
+from gemmviz.bench.measure import Bench, Finished, Measurement, Stage
+from gemmviz.bench.reference import References
+from gemmviz.bench.results import Row
+from gemmviz.bench.tuning import PROTOCOL, Search
+from gemmviz.bench.tuning_outcome import outcome, params_text
+from gemmviz.bench.tuning_space import space
+from gemmviz.catalogue.capability import need
+from gemmviz.catalogue.errors import Unavailable
+from gemmviz.engine.attempts import begin, tried, what
+from gemmviz.engine.benching import Backends, machine_header
+from gemmviz.engine.messages import Header, Progress, Reply, Searched, TuneRequest
+from gemmviz.language import tr
+
+# What is true of one candidate is then true of all: there is no GPU, or no memory for the matrices.
+_HOPELESS = ("skipped", "oom")
+
+
+def tune(
+    request: TuneRequest,
+    cancel: threading.Event,
+    send: Callable[[Reply], None],
+    backends: Backends | None = None,
+) -> bool:
+    """Search for the fastest parameters; True when a candidate broke the GPU's context, so that the process must end.
+
+    Parameters
+    ----------
+    request
+        What to tune.
+    cancel
+        Checked after every record of every measurement; what is known by then is the answer.
+    send
+        Takes the replies.
+    backends
+        Where kernels run; by default, for real.
+
+    Raises
+    ------
+    GemmvizError
+        For a kernel or size that cannot be tuned, and where no candidate can run on this machine.
+    """
+    started = time.monotonic() - request.spent_s
+    kernel, problem = what(request)
+    backends = backends or Backends()
+    send(Progress(request.run, tr("Looking at this machine"), 0.0))
+    header = machine_header([kernel], PROTOCOL, backends)
+    send(Header(request.run, header))
+    needs = need(kernel.capability, str(header["device"]["cc"])) if header["device"] else ""
+    if needs:
+        raise Unavailable(f"{kernel.name} {needs}")
+    search = begin(request, problem, space(kernel, problem, request.held, header["device"]))
+    shared = Bench(PROTOCOL, backends.find, References(PROTOCOL.seed), header["device"])
+    done = 0.0
+
+    while (number := search.next(time.monotonic() - started)) is not None:
+        begun = time.monotonic()
+        one = Measurement(kernel, problem, search.space.candidates[number], shared, search.rows.get(number, {}))
+        with closing(one.round()) as records:
+            for record in records:
+                if cancel.is_set():
+                    break
+                spent = time.monotonic() - started
+                match record:
+                    case Stage():
+                        left = search.left_s(spent)
+                        done = max(done, spent / (spent + left) if left else 0.0)
+                        send(Progress(request.run, _said(search, number, left), done, record.deadline_s, number))
+                    case Finished():
+                        if not search.usable:
+                            _refuse_hopeless(record.row)
+                        search.take(number, record.row, record.final, time.monotonic() - begun)
+                        send(tried(request.run, search, number, record.final))
+                        if record.row["status"] == "crash":
+                            return True
+        if cancel.is_set():
+            break
+    spent = time.monotonic() - started
+    send(Searched(request.run, outcome(kernel, problem, search, header, spent, cancel.is_set())))
+    return False
+
+
+def _refuse_hopeless(row: Row) -> None:
+    if row["status"] in _HOPELESS:
+        raise Unavailable(row["message"])
+
+
+def _said(search: Search, number: int, left_s: float) -> str:
+    """Say what is tried, the best so far, and about how long it takes."""
+    params, best = params_text(search.space.candidates[number]), search.best
+    if search.racers:
+        rounds = search.rounds(number) + 1
+        said = tr("Race of {count}, round {round}: {params}", count=len(search.racing), round=rounds, params=params)
+    else:
+        place, count = len(search.order) + 1, len(search.space.candidates)
+        said = tr("Candidate {place} of {count}: {params}", place=place, count=count, params=params)
+    if best is not None:
+        figure = f"{search.gflops(best):.4g}"
+        best_params = params_text(search.space.candidates[best])
+        said = tr("{what}; best so far {gflops} GFLOPS ({params})", what=said, gflops=figure, params=best_params)
+    return tr("{what}; about {seconds} s left", what=said, seconds=round(left_s)) if best is not None else said

@@ -1,0 +1,174 @@
+"""The search for a kernel's fastest parameters: the present or last one, and what is kept of earlier ones."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psygnal import Signal
+
+from gemmviz.bench import tuned
+from gemmviz.bench.figures import Row
+from gemmviz.bench.ranking import LIBRARIES, place
+from gemmviz.bench.tuned import Tuned
+from gemmviz.bench.tuning_outcome import device_name
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+
+if TYPE_CHECKING:
+    from gemmviz.session.state import Session
+
+Candidate = Mapping[str, Any]
+"""One candidate: see `gemmviz.bench.tuning_outcome.candidate`."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A library's figure at the size that is tuned for: its title, GFLOPS, and where it comes from (empty: here)."""
+
+    title: str
+    gflops: float
+    origin: str
+
+
+class Tuning:
+    """What is tried and what came of it.
+
+    Parameters
+    ----------
+    session
+        Whose kernel is tuned.
+    """
+
+    changed = Signal()
+    """A candidate, the end of a search, or what is kept."""
+    started = Signal()
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self.kernel: Kernel | None = None
+        self.problem: Problem = session.bench_problem
+        self.seconds = 120
+        self.running = False
+        self.candidates: dict[int, Candidate] = {}
+        """By their numbers in the declared order, in the order in which they were first tried."""
+        self.best: int | None = None
+        self.default: int | None = None
+        self.total = 0
+        self.document: Mapping[str, Any] | None = None
+        """The outcome of the last search; None while one goes on."""
+        self.wanted = False
+        """Whether kernels are measured with what is kept for them."""
+        self._machine: Mapping[str, Any] = {}
+        self._kept: list[Tuned] | None = None
+        self._seen: tuple[str, str, Problem] | None = None
+        session.chosen.connect(self._on_chosen)
+        session.bench_chosen.connect(self._on_chosen)
+
+    # A search
+
+    def start(self, kernel: Kernel, problem: Problem) -> None:
+        """Forget the last search: another one begins."""
+        self.kernel, self.problem, self.running = kernel, problem, True
+        self.candidates, self.best, self.default, self.total, self.document = {}, None, None, 0, None
+        self.started.emit()
+        self.changed.emit()
+
+    def take(self, number: int, candidate: Candidate, best: int | None, default: int | None, total: int) -> None:
+        """Take a candidate as far as it is known."""
+        self.candidates[number] = candidate
+        self.best, self.default, self.total = best, default, total
+        self.changed.emit()
+
+    def finish(self, document: Mapping[str, Any] | None) -> None:
+        """End the search with its outcome; None where it came to nothing."""
+        self.running, self.document = False, document
+        if document is not None:
+            for candidate in document["candidates"]:
+                self.candidates[candidate["number"]] = candidate
+            params = document["params"]
+            self.best = next((n for n, c in self.candidates.items() if c["params"] == params), None)
+        self._kept = None
+        self.changed.emit()
+
+    @property
+    def found(self) -> dict[str, int] | None:
+        """The parameters that the last search found; None while one goes on, or without any."""
+        return None if self.document is None else self.document["params"]
+
+    def use(self) -> bool:
+        """Measure with the parameters that were found; False where there are none, or the kernel is not chosen."""
+        if self.found is None or self.kernel is None or self._session.kernel.name != self.kernel.name:
+            return False
+        self._session.choose_bench(params=self.found)
+        return True
+
+    def rivals(self) -> list[Rival]:
+        """Return the figures of libraries with the kernel's element types, at its size, on the same device."""
+        kernel, session = self.kernel, self._session
+        if kernel is None:
+            return []
+        size, found = (self.problem.m, self.problem.n, self.problem.k), []
+        for library in session.kernels:
+            same = (library.dtype, library.accumulate, library.math) == (kernel.dtype, kernel.accumulate, kernel.math)
+            if library.backend not in LIBRARIES or not same or place(library) != place(kernel):
+                continue
+            shown = self._rival(library.name, size, self.device(kernel))
+            if shown is not None:
+                found.append(Rival(library.title, float(shown[0]["gflops"]), shown[1]))
+        return found
+
+    def _rival(self, name: str, size: tuple[int, int, int], device: str) -> tuple[Row, str] | None:
+        row = self._session.figures.at(name, size)
+        if row is not None:
+            return row, ""
+        for reference in self._session.references:
+            row = reference.figures.at(name, size)
+            if row is not None and device and device in reference.origin(row):
+                return row, reference.origin(row)
+        return None
+
+    # What is kept
+
+    def set_machine(self, facts: Mapping[str, Any]) -> None:
+        """Say what this machine is: ``device`` and ``env`` of a result file, or of the engine's probe."""
+        self._machine = facts
+        self.apply()
+
+    def device(self, kernel: Kernel) -> str:
+        """Return the name of what a kernel runs on here; empty while that is unknown."""
+        return device_name(kernel.backend, self._machine) if self._machine else ""
+
+    def want(self, wanted: bool) -> None:
+        """Measure kernels with what is kept for them, or with their defaults."""
+        self.wanted, self._kept = wanted, None
+        session = self._session
+        if wanted:
+            self.apply()
+        else:
+            session.choose_bench(params=session.kernel.defaults)
+        self.changed.emit()
+
+    def kept_for(self, kernel: Kernel, problems: list[Problem]) -> Tuned | None:
+        """Return what is kept of a kernel for this device and the nearest size at which it can run: see `nearest`."""
+        if self._kept is None:
+            self._kept = tuned.kept()[0]
+        return tuned.nearest(self._kept, kernel, self.device(kernel), problems)
+
+    def params_for(self, kernel: Kernel, problems: list[Problem]) -> dict[str, int]:
+        """Return the parameters to measure a kernel with: its defaults, unless others are wanted and kept."""
+        one = self.kept_for(kernel, problems) if self.wanted and kernel.params else None
+        return kernel.defaults | (one.params if one else {})
+
+    def apply(self) -> None:
+        """Let the chosen kernel be measured with what is kept for it, where that is wanted."""
+        session = self._session
+        one = self.kept_for(session.kernel, [session.bench_problem]) if self.wanted else None
+        if one is not None and session.bench_params != session.bench_params | one.params:
+            session.choose_bench(params=one.params)
+
+    def _on_chosen(self) -> None:
+        session = self._session
+        seen = session.kernel.name, session.kernel.sha256, session.bench_problem
+        if seen != self._seen:
+            self._seen = seen
+            self.apply()

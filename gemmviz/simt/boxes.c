@@ -1,0 +1,292 @@
+// The copy engine (TMA): boxes of a matrix to shared memory and back. Rules: PTX ISA, "cp.async.bulk.tensor" and "Swizzling
+// Modes". A box is read when it is asked for and written as late as it may be: when somebody waits for its barrier and
+// nothing else is left to do (see release_round). A store moves everything when its thread waits for it, or leaves.
+#define _GNU_SOURCE
+#include "hopper.h"
+#include "runtime.h"
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MOST = 512, LARGEST = 256 << 10, PIECE = 16, NEVER = UINT16_MAX };
+
+// One box, for Python. `issued` and `arrived` are phases; `*_at`: accesses that the thread had made in the phase before
+// those of the box. Of `rows` times `pieces` pieces those from first to end lie in the matrix: the others are zeros.
+typedef struct {
+    uint64_t shared, barrier, pc;
+    uint32_t block, to_block, number, read_at, write_at, reads, writes;
+    int32_t row, column;
+    uint32_t rows, pieces, first_row, end_row, first_piece, end_piece, order;
+    uint16_t thread, issued, arrived, matrix, store, swizzle, padding[2];
+} box;
+
+typedef struct {
+    int used;
+    uint32_t member, barrier, group, bytes, pitch;
+    char *data;
+    gv_tensor_map map; // a copy, as the thread may have left by the time it is needed
+    box told;
+} flight;
+
+static flight *flights;   // in the order of their issue; a ring would not do, as they end in any order
+static uint32_t under_way, issued;
+static char *memory;
+static uint32_t groups[GV_MOST_MEMBERS * 1024]; // of stores, per thread
+static int stored;
+
+static struct {
+    uint64_t count;
+    box log[];
+} *told;
+static uint64_t room;
+
+static void *pages(size_t bytes, int sharing)
+{
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+int gv_boxes_begin(uint64_t capacity)
+{
+    room = capacity / 8 + 64;
+    told = pages(sizeof *told + room * sizeof(box), MAP_SHARED);
+    if (!memory) memory = pages((size_t)MOST * LARGEST, MAP_PRIVATE);
+    if (!flights) flights = pages((MOST + 1) * sizeof *flights, MAP_PRIVATE);
+    under_way = 0;
+    return told != MAP_FAILED && memory != MAP_FAILED && flights != MAP_FAILED;
+}
+
+void gv_boxes_end(void) { munmap(told, sizeof *told + room * sizeof(box)); }
+
+uint64_t gv_boxes(const void **log)
+{
+    *log = told->log;
+    return told->count;
+}
+
+uint64_t gv_events_told(void);
+void gv_events_take_back(uint64_t count);
+gv_hopper_told gv_told_hopper(void) { return (gv_hopper_told){told->count, gv_events_told()}; }
+void gv_take_back_hopper(gv_hopper_told before)
+{
+    told->count = before.boxes;
+    gv_events_take_back(before.events);
+}
+
+static void tell(const box *b)
+{
+    uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
+    if (at >= room) gv_stop(GV_FULL);
+    told->log[at] = *b;
+}
+
+void gv_boxes_reset(void)
+{
+    for (uint32_t i = 0; i < under_way; i++) {
+        flights[i].told.arrived = NEVER;
+        tell(&flights[i].told);
+        flights[i].used = 0;
+    }
+    under_way = issued = 0;
+    if (stored) memset(groups, 0, sizeof groups);
+    stored = 0;
+}
+
+// The flights keep their memory as they move up.
+static void end_flight(uint32_t i)
+{
+    flight ended = flights[i];
+    tell(&ended.told);
+    under_way--;
+    memmove(&flights[i], &flights[i + 1], (under_way - i) * sizeof *flights);
+    ended.used = 0;
+    flights[under_way] = ended;
+}
+
+static flight *new_flight(void)
+{
+    if (under_way == MOST) gv_stop(GV_TOO_MANY_COPIES);
+    flight *f = &flights[under_way];
+    if (!f->data) {
+        // Each place has memory of its own, which goes with it when places change.
+        static uint32_t handed_out;
+        if (handed_out == MOST) gv_stop(GV_NO_MEMORY);
+        f->data = memory + (size_t)handed_out++ * LARGEST;
+    }
+    under_way++;
+    return f;
+}
+
+static int made_row(uintptr_t at, uint32_t bytes, int how, uintptr_t pc)
+{
+    uint64_t before = gv_now.run->count;
+    gv_access((void *)at, bytes, how, pc);
+    return gv_now.run->count != before;
+}
+
+static uint32_t clipped(int64_t value, uint32_t most) { return value < 0 ? 0 : value > most ? most : (uint32_t)value; }
+
+static void describe(flight *f, const gv_tensor_map *map, int32_t column, int32_t row, uintptr_t shared, uintptr_t pc)
+{
+    uint32_t pitch = map->box_columns * map->itemsize;
+    int64_t left = (int64_t)column * map->itemsize, right = ((int64_t)map->columns - column) * map->itemsize;
+    char *data = f->data;
+    *f = (flight){.used = 1, .member = gv_now.member, .bytes = pitch * map->box_rows, .pitch = pitch, .data = data, .map = *map};
+    f->told = (box){
+        .shared = shared, .pc = pc, .block = gv_now.block, .to_block = gv_now.block, .row = row, .column = column,
+        .rows = map->box_rows, .pieces = pitch / PIECE,
+        .first_row = clipped(-(int64_t)row, map->box_rows), .end_row = clipped((int64_t)map->rows - row, map->box_rows),
+        .first_piece = clipped((-left + PIECE - 1) / PIECE, pitch / PIECE), .end_piece = clipped((right + PIECE - 1) / PIECE, pitch / PIECE),
+        .thread = (uint16_t)gv_now.thread, .issued = (uint16_t)gv_now.phase, .matrix = (uint16_t)map->index,
+        .swizzle = (uint16_t)map->swizzle, .order = issued++,
+    };
+    uint32_t multiple = map->swizzle == 128 ? 1024 : 128;
+    gv_now.run->last_pc = pc;
+    if (shared % multiple) {
+        gv_now.run->fault_address = shared;
+        gv_now.run->fault_bytes = multiple;
+        gv_now.run->fault_write = 1;
+        gv_stop(GV_MISALIGNED);
+    }
+}
+
+static uintptr_t in_matrix(const flight *f, uint32_t i, uint32_t p)
+{
+    const gv_tensor_map *m = &f->map;
+    int64_t row = (int64_t)f->told.row + i, byte = (int64_t)f->told.column * m->itemsize + (int64_t)p * PIECE;
+    return m->matrix + (uintptr_t)(row * m->columns * m->itemsize + byte);
+}
+
+static uintptr_t in_shared(const flight *f, uint32_t i, uint32_t p)
+{
+    return gv_swizzled(f->told.shared + (uintptr_t)i * f->pitch + (uintptr_t)p * PIECE, f->map.swizzle);
+}
+
+// What of a piece lies in the matrix: at its right edge it may be less than 16 bytes.
+static uint32_t inside(const flight *f, uint32_t p)
+{
+    int64_t left = ((int64_t)f->map.columns - f->told.column) * f->map.itemsize - (int64_t)p * PIECE;
+    return left < PIECE ? (uint32_t)left : PIECE;
+}
+
+static void read_matrix(flight *f)
+{
+    const box *b = &f->told;
+    memset(f->data, 0, f->bytes);
+    f->told.read_at = gv_made();
+    for (uint32_t i = b->first_row; i < b->end_row; i++)
+        for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
+            uintptr_t from = in_matrix(f, i, p);
+            if (made_row(from, inside(f, p), from % PIECE ? GV_ANY_ALIGNMENT : 0, b->pc - 1)) f->told.reads++;
+            memcpy(f->data + i * f->pitch + p * PIECE, (void *)from, inside(f, p));
+        }
+}
+
+static void write_shared(void *what)
+{
+    flight *f = what;
+    f->told.write_at = gv_made();
+    f->told.arrived = (uint16_t)gv_now.phase;
+    for (uint32_t i = 0; i < f->told.rows; i++)
+        for (uint32_t p = 0; p < f->told.pieces; p++) {
+            uintptr_t to = in_shared(f, i, p);
+            if (!made_row(to, PIECE, GV_WRITE, f->told.pc)) continue; // it misses every array
+            f->told.writes++;
+            memcpy((void *)to, f->data + i * f->pitch + p * PIECE, PIECE);
+        }
+    gv_barrier_bytes(f->barrier, f->bytes, f->told.pc);
+}
+
+void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, void *barrier, uint32_t blocks)
+{
+    uintptr_t pc = GV_PC;
+    if (!blocks) blocks = 1u << gv_now.member;
+    flight *first = NULL;
+    for (uint32_t member = 0; member < gv_now.run->cluster; member++) {
+        if (!(blocks >> member & 1)) continue;
+        flight *f = new_flight();
+        describe(f, map, column, row, (uintptr_t)shared, pc);
+        f->barrier = gv_barrier_at(barrier, member, pc);
+        gv_check_operands((uintptr_t)shared, f->bytes, member, pc);
+        if (!first) read_matrix(first = f);
+        else {
+            memcpy(f->data, first->data, f->bytes);
+            f->told.read_at = first->told.read_at;
+            f->told.reads = first->told.reads;
+        }
+        f->member = member;
+        f->told.to_block = gv_now.block - gv_now.member + member;
+        f->told.barrier = (uintptr_t)barrier;
+    }
+}
+
+void gv_boxes_arrive(uint32_t barrier)
+{
+    for (uint32_t i = 0; i < under_way && gv_barrier_lacks_copies(barrier);) {
+        flight *f = &flights[i];
+        if (f->told.store || f->barrier != barrier) {
+            i++;
+            continue;
+        }
+        gv_in_name_of(f->member, f->told.thread, write_shared, f);
+        end_flight(i);
+    }
+}
+
+void gv_box_store(const void *map, int32_t column, int32_t row, const void *shared)
+{
+    flight *f = new_flight();
+    describe(f, map, column, row, (uintptr_t)shared, GV_PC);
+    f->told.store = GV_STORE;
+    stored = 1;
+    f->group = groups[gv_now.member * 1024 + gv_now.thread];
+}
+
+void gv_box_commit(void)
+{
+    groups[gv_now.member * 1024 + gv_now.thread]++;
+    stored = 1;
+}
+
+static void store(flight *f)
+{
+    const box *b = &f->told;
+    f->told.arrived = (uint16_t)gv_now.phase;
+    f->told.read_at = gv_made();
+    for (uint32_t i = b->first_row; i < b->end_row; i++)
+        for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
+            uintptr_t from = in_shared(f, i, p);
+            if (made_row(from, PIECE, 0, b->pc - 1)) f->told.reads++;
+            memcpy(f->data + i * f->pitch + p * PIECE, (void *)from, PIECE);
+        }
+    f->told.write_at = gv_made();
+    for (uint32_t i = b->first_row; i < b->end_row; i++)
+        for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
+            uintptr_t to = in_matrix(f, i, p);
+            if (!made_row(to, inside(f, p), GV_WRITE | (to % PIECE ? GV_ANY_ALIGNMENT : 0), b->pc)) continue;
+            f->told.writes++;
+            memcpy((void *)to, f->data + i * f->pitch + p * PIECE, inside(f, p));
+        }
+}
+
+static void stores_up_to(uint32_t end)
+{
+    for (uint32_t i = 0; i < under_way;) {
+        flight *f = &flights[i];
+        if (!f->told.store || f->member != gv_now.member || f->told.thread != gv_now.thread || f->group >= end) {
+            i++;
+            continue;
+        }
+        store(f);
+        end_flight(i);
+    }
+}
+
+void gv_box_wait(uint32_t left)
+{
+    uint32_t committed = groups[gv_now.member * 1024 + gv_now.thread];
+    if (committed > left) stores_up_to(committed - left);
+}
+
+void gv_boxes_left(void)
+{
+    if (under_way) stores_up_to(UINT32_MAX);
+}

@@ -1,0 +1,50 @@
+// gemmviz/simd.h for the recorder, which plays a CPU whose vectors have 256 bits unless a kernel's limit says another
+// width: what is recorded is the same on every machine.
+//
+// A vector of 16 floats moves as it does there: in as many accesses as the CPU has registers for it, of 64, 32 or 16
+// bytes each. A prefetch is no access.
+#pragma once
+#include <stdint.h>
+#include <string.h>
+
+typedef float floats __attribute__((vector_size(64)));
+enum { FLOATS = sizeof(floats) / sizeof(float) };
+
+#define SIMD_INLINE static inline __attribute__((always_inline))
+#define SIMD_512
+#define SIMD_256
+#define SIMD_UNROLL
+
+void gv_vector_access(const void *at, unsigned bytes, int write, uintptr_t pc);
+#define GV_VECTOR static __attribute__((noinline, no_sanitize("thread")))
+#define GV_VECTOR_PC ((uintptr_t)__builtin_return_address(0) - 1)
+static int gv_vector_bits = 256;
+
+GV_VECTOR floats simd_load(const float *from)
+{
+    floats value;
+    int bytes = gv_vector_bits / 8;
+    for (int done = 0; done < (int)sizeof value; done += bytes) {
+        gv_vector_access((const char *)from + done, bytes, 0, GV_VECTOR_PC);
+        memcpy((char *)&value + done, (const char *)from + done, bytes);
+    }
+    return value;
+}
+
+// Each part is written before the next one is told: what an access wrote is looked up at the next one.
+GV_VECTOR void simd_store(float *to, floats value)
+{
+    int bytes = gv_vector_bits / 8;
+    for (int done = 0; done < (int)sizeof value; done += bytes) {
+        gv_vector_access((char *)to + done, bytes, 1, GV_VECTOR_PC);
+        memcpy((char *)to + done, (char *)&value + done, bytes);
+    }
+}
+
+SIMD_INLINE void simd_prefetch(const float *at) { (void)at; }
+SIMD_INLINE void simd_prefetch_write(const float *at) { (void)at; }
+
+SIMD_INLINE int simd_width(int limit)
+{
+    return gv_vector_bits = limit >= 512 ? 512 : !limit || limit >= 256 ? 256 : 128;
+}

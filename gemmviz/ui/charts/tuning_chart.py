@@ -1,0 +1,298 @@
+"""The search for a kernel's fastest parameters as it goes on: one dot per candidate, and the best so far as a line."""
+
+from itertools import accumulate
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSpinBox
+
+from gemmviz.bench.tuning_outcome import params_text
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.session.tuning import Candidate, Rival
+from gemmviz.ui.charts.chart import Chart, Table, small_font
+from gemmviz.ui.charts.tuning_words import candidate_text, headline, invitation, left_out_text
+from gemmviz.ui.figure_text import gflops_text, origin_name
+from gemmviz.ui.mirrors import mirror
+
+_NEAR_PX = 24.0
+_WHOLE_UP_TO, _LEAST = 40, 5
+# Below this height only the plot, a short sentence and the buttons have room; the Charts page has the rest.
+_SMALL_BELOW = 340
+# A library that is faster than this would press the dots flat: the legend names it.
+_RIVAL_WITHIN = 2.5
+_ABOVE, _BELOW = 1.12, -0.035
+_MOST_TICKS, _STEPS = 14, [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
+_LEAST_SECONDS, _MOST_SECONDS, _STEP_SECONDS = 5, 3600, 30
+
+
+class TuningChart(Chart):
+    """GFLOPS of every candidate in the order in which they were first tried.
+
+    A filled dot is or was in the race, a hollow one was looked at once, a cross has no figure.
+
+    Parameters
+    ----------
+    session
+        Whose `tuning` to draw.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, tr("Tuning: GFLOPS of each candidate"))
+        self.setAccessibleName(self.name)
+        self.plot.setAccessibleName(self.name)
+        tuning = session.tuning
+        self.seconds = QSpinBox()
+        self.seconds.setRange(_LEAST_SECONDS, _MOST_SECONDS)
+        self.seconds.setSingleStep(_STEP_SECONDS)
+        self.seconds.setSuffix(tr(" s"))
+        self.seconds.setValue(tuning.seconds)
+        self.seconds.setKeyboardTracking(False)
+        self.seconds.setAccessibleName(tr("How long a search may take"))
+        self.seconds.setToolTip(tr("How long a search may take: the fewer candidates fit in, the fewer are tried"))
+        self.seconds.valueChanged.connect(self._on_seconds)
+        self.tune = QPushButton(tr("Tune"))
+        self.tune.setAccessibleName(tr("Tune this kernel"))
+        self.tune.setToolTip(
+            tr("Search the declared values of the kernel's parameters for the fastest, at the size to measure (Ctrl+U)")
+        )
+        self.use = QPushButton(tr("Use these"))
+        self.use.setObjectName("primary")
+        self.use.setToolTip(tr("Measure this kernel with the parameters that were found (Ctrl+Shift+U)"))
+        for widget in (self.seconds, self.tune, self.use):
+            self.controls.addWidget(widget)
+        self.empty = QLabel()
+        self.empty.setWordWrap(True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setMargin(24)
+        self.body.addWidget(self.empty, 1)
+        self.legend = QLabel()
+        self.legend.setObjectName("muted")
+        self.legend.setWordWrap(True)
+        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.always = QCheckBox(tr("measure with what is kept"))
+        self.always.setToolTip(
+            tr(
+                "Measure every rung with the parameters that tuning found on this machine, for the nearest size, "
+                "instead of its defaults"
+            )
+        )
+        mirror(self.always)
+        self.always.clicked.connect(tuning.want)
+        below = QHBoxLayout()
+        below.addWidget(self.legend, 1)
+        below.addWidget(self.always)
+        self.column.addLayout(below)
+        self._items: list[pg.GraphicsObject] = []
+        self._at: int | None = None
+        self.plot.showGrid(y=True, alpha=0.25)
+        self.plot.pointed.connect(self._on_pointed)
+        self.plot.left.connect(lambda: self._point(None))
+        self.plot.moved.connect(self._on_moved)
+        session.progressed.connect(lambda *_: self._offer())
+
+    def _on_seconds(self, seconds: int) -> None:
+        self.session.tuning.seconds = seconds
+
+    # What is shown
+
+    def dots(self) -> list[Candidate]:
+        """Return the candidates in the order in which they were first tried."""
+        return sorted(self.session.tuning.candidates.values(), key=lambda c: c["place"])
+
+    def table(self) -> Table:
+        """Return the candidates as they are drawn."""
+        tuning = self.session.tuning
+        name = tuning.kernel.name if tuning.kernel else ""
+        size = tuning.problem
+        rows: list[tuple[object, ...]] = [
+            (
+                *(name, size.m, size.n, size.k, c["place"], params_text(c["params"]), c["status"], c["gflops"]),
+                *(c["rounds"], c["number"] == tuning.default, c["number"] == tuning.best),
+            )
+            for c in self.dots()
+        ]
+        headings = (
+            *("kernel", "M", "N", "K", "candidate", "parameters", "status", "GFLOPS", "rounds of the race"),
+            *("default", "best"),
+        )
+        return Table(headings, rows)
+
+    # Drawing
+
+    def refresh(self) -> None:
+        """Draw the candidates as they are now."""
+        self._offer()
+        dots, tuning = self.dots(), self.session.tuning
+        for item in self._items:
+            self.plot.removeItem(item)
+        self._items = []
+        for side in ("left", "bottom"):
+            self.plot.showAxis(side, bool(dots))
+        small = self.height() < _SMALL_BELOW
+        self.hint.setText(headline(self.session, brief=small))
+        self.hint.setToolTip(headline(self.session))
+        self.empty.setText("" if small else invitation(self.session))
+        self.empty.setVisible(not dots)
+        self.plot.setVisible(bool(dots))
+        self.seconds.setVisible(not small)
+        self.always.setVisible(not small)
+        self.always.setChecked(tuning.wanted)
+        most = max((c["gflops"] or 0.0 for c in dots), default=0.0)
+        rivals = tuning.rivals() if dots else []
+        drawn = [r for r in rivals if r.gflops <= _RIVAL_WITHIN * most]
+        self._say_legend(dots, [r for r in rivals if r not in drawn])
+        self.legend.setVisible(not small)
+        if not dots:
+            return
+        top = max([most, *(r.gflops for r in drawn)]) or 1.0
+        total = tuning.total if tuning.total <= _WHOLE_UP_TO else len(dots)
+        right = max(total, len(dots), _LEAST)
+        self.plot.setXRange(0.4, right + 0.6, padding=0)
+        step = next(s for s in _STEPS if right <= _MOST_TICKS * s)
+        self.plot.getAxis("bottom").setTicks([[(float(n), str(n)) for n in range(step, right + 1, step)]])
+        # A little below 0, or the crosses there would be cut.
+        self.plot.setYRange(_BELOW * top, _ABOVE * top, padding=0)
+        self._draw_best_line(dots)
+        for rival in drawn:
+            self._draw_rival(rival)
+        self._draw_dots(dots)
+        if not small:
+            self._mark(dots)
+
+    def _draw_best_line(self, dots: list[Candidate]) -> None:
+        best = list(accumulate((c["gflops"] or 0.0 for c in dots), max))
+        x = np.repeat(np.arange(1, len(dots) + 1, dtype=float), 2)[1:]
+        line = pg.PlotDataItem(x, np.repeat(best, 2)[:-1], pen=pg.mkPen(self.theme.good, width=2))
+        self._add(line, 1)
+
+    def _draw_dots(self, dots: list[Candidate]) -> None:
+        theme, tuning = self.theme, self.session.tuning
+        spots = []
+        for c in dots:
+            right, raced = bool(c["gflops"]), bool(c["rounds"])
+            chosen = c["number"] in (tuning.best, tuning.default)
+            colour = theme.bad if not right else theme.accent if raced or chosen else theme.muted
+            spots.append(
+                {
+                    "pos": (c["place"], c["gflops"] or 0.0),
+                    "size": 13 if c["number"] == tuning.best else 9,
+                    "symbol": ("star" if c["number"] == tuning.best else "o") if right else "x",
+                    "pen": pg.mkPen(colour, width=1.5),
+                    "brush": pg.mkBrush(colour if raced or not right else theme.background),
+                }
+            )
+        self._add(pg.ScatterPlotItem(spots), 3)
+
+    def _mark(self, dots: list[Candidate]) -> None:
+        """Name the default and the best beside their dots."""
+        tuning = self.session.tuning
+        names: dict[int, str] = {}
+        if tuning.default is not None:
+            names[tuning.default] = tr("default")
+        if tuning.best is not None:
+            both = tuning.best == tuning.default
+            names[tuning.best] = tr("default, best so far") if both else tr("best so far")
+            if not tuning.running:
+                names[tuning.best] = tr("default, best") if both else tr("best")
+        right = self.plot.viewRange()[0][1]
+        for c in dots:
+            if c["number"] not in names or not c["gflops"]:
+                continue
+            # Towards the middle, or a name at the edge would be cut; below its dot where the best line goes up from it.
+            side = 1.0 if c["place"] > 0.75 * right else 0.0 if c["place"] < 0.25 * right else 0.5
+            anchor = (side, 1.3 if c["number"] == tuning.best else -0.3)
+            text = pg.TextItem(names[c["number"]], color=self.theme.text, anchor=anchor)
+            text.setFont(small_font())
+            text.setPos(c["place"], c["gflops"])
+            self._add(text, 4)
+
+    def _draw_rival(self, rival: Rival) -> None:
+        pen = pg.mkPen(self.theme.muted, style=Qt.PenStyle.DashLine)
+        self._add(pg.InfiniteLine(rival.gflops, angle=0, pen=pen), 0)
+        text = pg.TextItem(_rival_text(rival), color=self.theme.muted, fill=self.theme.background, anchor=(1, 0.5))
+        text.setFont(small_font())
+        text.setPos(self.plot.viewRange()[0][1], rival.gflops)
+        self._add(text, 2)
+
+    def _add(self, item: pg.GraphicsObject, z: int) -> None:
+        item.setZValue(z)
+        self.plot.addItem(item, ignoreBounds=True)
+        self._items.append(item)
+
+    def _say_legend(self, dots: list[Candidate], beyond: list[Rival]) -> None:
+        parts, more = [], []
+        if dots:
+            marks = [("●", tr("raced in interleaved rounds")), ("○", tr("looked at once"))]
+            if any(not c["gflops"] for c in dots):
+                marks.append(("×", tr("no figure")))
+            parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in marks]
+            device = self.session.tuning.device(self.session.tuning.kernel) or tr("this machine")
+            parts.append(tr("measured here: {device}", device=device))
+        more += [tr("{library}, above this axis", library=_rival_text(rival)) for rival in beyond]
+        if self.session.tuning.document is not None:
+            more += left_out_text(self.session.tuning.document)
+        self.legend.setText("\n".join("    ".join(line) for line in (parts, more) if line))
+
+    def _offer(self) -> None:
+        """Show the buttons that can be pressed now."""
+        session, tuning = self.session, self.session.tuning
+        self.tune.setEnabled(session.progress["bench"] is None)
+        same = tuning.kernel is not None and tuning.kernel.name == session.kernel.name
+        self.use.setVisible(tuning.found is not None and same)
+        self.use.setEnabled(tuning.found is not None and session.bench_params != session.bench_params | tuning.found)
+
+    def restyle(self) -> None:
+        """Take the theme's colours."""
+        self.plot.setLabel("bottom", tr("candidate, in the order tried"))
+        self.plot.setLabel("left", "GFLOPS")
+        super().restyle()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say and offer as much as there is room for."""
+        super().resizeEvent(event)
+        if (event.size().height() < _SMALL_BELOW) != (event.oldSize().height() < _SMALL_BELOW):
+            self.refresh()
+
+    # Pointing
+
+    def _on_pointed(self, place: QPointF) -> None:
+        mouse = self.plot.pixel(place.x(), place.y())
+        best: tuple[float, int] | None = None
+        for number, c in enumerate(self.dots()):
+            point = self.plot.pixel(c["place"], c["gflops"] or 0.0) - mouse
+            distance = float(np.hypot(point.x(), point.y()))
+            if distance < _NEAR_PX and (best is None or distance < best[0]):
+                best = distance, number
+        self._point(best[1] if best else None)
+
+    def _on_moved(self, right: int, down: int) -> None:
+        """Go to the next candidate, or (up and down) to the next in speed."""
+        dots = self.dots()
+        if not dots:
+            return
+        if self._at is None or self._at >= len(dots):
+            best = self.session.tuning.best
+            self._point(next((i for i, c in enumerate(dots) if c["number"] == best), 0))
+        elif right:
+            self._point(max(0, min(self._at + right, len(dots) - 1)))
+        else:
+            ranked = sorted(range(len(dots)), key=lambda i: -(dots[i]["gflops"] or 0.0))
+            self._point(ranked[max(0, min(ranked.index(self._at) + down, len(ranked) - 1))])
+
+    def _point(self, at: int | None) -> None:
+        """Tell all that is known of a candidate."""
+        self._at = at
+        if at is None:
+            self.plot.tell("", QPoint())
+            return
+        c = self.dots()[at]
+        self.plot.tell(candidate_text(c, self.session.tuning), self.plot.pixel(c["place"], c["gflops"] or 0.0))
+
+
+def _rival_text(rival: Rival) -> str:
+    """Name a library with its figure, and where that is from where it is not from here."""
+    figure = tr("{library}: {gflops} GFLOPS", library=tr(rival.title), gflops=gflops_text(rival.gflops))
+    return f"{figure} ({origin_name(rival.origin)})" if rival.origin else figure

@@ -1,0 +1,159 @@
+// ---gemmviz
+// title    = "Shared memory without bank conflicts"
+// idea     = "A's tile is padded, and a thread's columns stand in groups of four: the lanes of a request always touch different banks."
+// entry    = "conflict_free<BM, BN, BK, TM, TN>"
+// args     = ["A", "B", "C", "M", "N", "K"]
+// params   = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4] }
+// block    = ["BN / TN", "BM / TM"]
+// grid     = ["ceil(N / BN)", "ceil(M / BM)"]
+// requires = [
+//     "K % 4 == 0", "N % 4 == 0", "TM % 4 == 0", "TN % 4 == 0", "BK == 4 or BK % 8 == 0", "BM % TM == 0",
+//     "BN % TN == 0", "BM >= 2 * TM", "BN >= 2 * TN", "BM * BN <= 1024 * TM * TN", "BK * (BM + 4 + BN) <= 12288"
+// ]
+// ---
+
+template <int BM, int BN, int BK, int TM, int TN>
+__global__ void __launch_bounds__(BM / TM * (BN / TN))
+conflict_free(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    // With 4 more floats to a row, the next row begins 4 banks further on. Lanes that store columns of A as rows then
+    // meet in no bank; and rows still begin at multiples of 16 bytes.
+    __align__(16) __shared__ float As[BK][BM + 4];
+    __align__(16) __shared__ float Bs[BK][BN];
+
+    constexpr int THREADS = BM / TM * (BN / TN);
+    constexpr int FOURS_A = BM * BK / 4, FOURS_B = BK * BN / 4; // in a tile; shared out in rounds, so that loops unroll
+    constexpr int WIDE = BK < 8 ? BK : 8; // columns of A that lanes read side by side: one sector of 32 bytes
+    constexpr int GROUPS = BN / TN * 4;   // distance of a thread's groups of four columns
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int thread = ty * (BN / TN) + tx;
+    int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+    float sum[TM][TN] = {};
+
+    for (int t = 0; t < K; t += BK) {
+        #pragma unroll
+        for (int first = 0; first < FOURS_A; first += THREADS) {
+            int e = first + thread, i = e / (WIDE / 4) % BM, k = e / (BM * WIDE / 4) * WIDE + e % (WIDE / 4) * 4;
+            if (FOURS_A % THREADS && e >= FOURS_A)
+                break;
+            float4 four = make_float4(0, 0, 0, 0);
+            if (row0 + i < M && t + k < K)
+                four = *(const float4 *)&A[(row0 + i) * K + t + k];
+            As[k][i] = four.x;
+            As[k + 1][i] = four.y;
+            As[k + 2][i] = four.z;
+            As[k + 3][i] = four.w;
+        }
+        #pragma unroll
+        for (int first = 0; first < FOURS_B; first += THREADS) {
+            int e = first + thread, k = e / (BN / 4), j = e % (BN / 4) * 4;
+            if (FOURS_B % THREADS && e >= FOURS_B)
+                break;
+            float4 four = make_float4(0, 0, 0, 0);
+            if (t + k < K && col0 + j < N)
+                four = *(const float4 *)&B[(t + k) * N + col0 + j];
+            *(float4 *)&Bs[k][j] = four;
+        }
+        __syncthreads();
+        #pragma unroll
+        for (int k = 0; k < BK; k++) {
+            float a[TM], b[TN];
+            #pragma unroll
+            for (int i = 0; i < TM; i += 4) {
+                float4 four = *(const float4 *)&As[k][ty * TM + i];
+                a[i] = four.x, a[i + 1] = four.y, a[i + 2] = four.z, a[i + 3] = four.w;
+            }
+            #pragma unroll
+            for (int j = 0; j < TN; j += 4) {
+                float4 four = *(const float4 *)&Bs[k][tx * 4 + j / 4 * GROUPS];
+                b[j] = four.x, b[j + 1] = four.y, b[j + 2] = four.z, b[j + 3] = four.w;
+            }
+            #pragma unroll
+            for (int i = 0; i < TM; i++) {
+                #pragma unroll
+                for (int j = 0; j < TN; j++)
+                    sum[i][j] += a[i] * b[j];
+            }
+        }
+        __syncthreads();
+    }
+    #pragma unroll
+    for (int i = 0; i < TM; i++) {
+        #pragma unroll
+        for (int j = 0; j < TN; j += 4) {
+            int row = row0 + ty * TM + i, col = col0 + tx * 4 + j / 4 * GROUPS;
+            if (row < M && col < N)
+                *(float4 *)&C[row * N + col] = make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
+        }
+    }
+}
+
+// ---gemmviz breaks
+// [no-first-barrier]
+// title = "Without the first barrier"
+// find = "__syncthreads();"
+// expect = "race"
+//
+// [no-second-barrier]
+// title = "Without the second barrier"
+// find = "__syncthreads();"
+// nth = 2
+// expect = "race"
+//
+// [no-check-a]
+// title = "Without the bounds check of A's tile"
+// find = "if (row0 + i < M && t + k < K)\n"
+// replace = "\n"
+// expect = "out of bounds"
+//
+// [no-check-b]
+// title = "Without the bounds check of B's tile"
+// find = "if (t + k < K && col0 + j < N)\n"
+// replace = "\n"
+// expect = "out of bounds"
+//
+// [no-zero-fill]
+// title = "Without the zeros outside A and B"
+// expect = "wrong result"
+// [[no-zero-fill.edits]]
+// find = " = make_float4(0, 0, 0, 0);"
+// replace = ";"
+// [[no-zero-fill.edits]]
+// find = " = make_float4(0, 0, 0, 0);"
+// nth = 2
+// replace = ";"
+//
+// [no-store-check]
+// title = "Without the bounds check of C"
+// find = "if (row < M && col < N)\n"
+// replace = "\n"
+// expect = ["out of bounds", "race"]
+//
+// [no-padding]
+// title = "Without the padding of A's tile"
+// find = "As[BK][BM + 4];"
+// replace = "As[BK][BM];"
+// expect = "bank conflicts"
+//
+// [whole-rows]
+// title = "With lanes that read all of a row of A's tile"
+// find = "WIDE = BK < 8 ? BK : 8;"
+// replace = "WIDE = BK;"
+// expect = "bank conflicts"
+//
+// [columns-side-by-side]
+// title = "With a thread's columns side by side"
+// expect = ["bank conflicts", "uncoalesced"]
+// [[columns-side-by-side.edits]]
+// find = "&Bs[k][tx * 4 + j / 4 * GROUPS];"
+// replace = "&Bs[k][tx * TN + j];"
+// [[columns-side-by-side.edits]]
+// find = "col = col0 + tx * 4 + j / 4 * GROUPS;"
+// replace = "col = col0 + tx * TN + j;"
+//
+// [no-unroll-k]
+// title = "Without unrolling the loop over k"
+// find = "#pragma unroll\n        for (int k = 0; k < BK; k++)"
+// replace = "\n        for (int k = 0; k < BK; k++)"
+// expect = "none"
+// ---

@@ -1,0 +1,216 @@
+// ---gemmviz
+// title      = "Sums leave by TMA"
+// idea       = "The copy engine stores whole boxes of C, while the warpgroup that computed them goes on."
+// entry      = "tma_store_tiles<BN, STAGES, GROUP>"
+// args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
+// params     = { BN = [256, 128, 64], STAGES = [4, 3, 2], GROUP = [8, 16, 4], BLOCKS = [132, 2] }
+// dtype      = "float16"
+// accumulate = "float32"
+// capability = "9.0a"
+// maps.A     = { box = [128, 64], swizzle = 128 }
+// maps.B     = { box = [64, 64], swizzle = 128 }
+// maps.C     = { box = [64, 32], swizzle = 128 }
+// block      = [384]
+// grid       = ["min(BLOCKS, ceil(M / 128) * ceil(N / BN))"]
+// shared     = "STAGES * (128 + BN) * 128 + 32768"
+// requires   = [
+//   "N % 8 == 0", "K % 8 == 0", "BN == 64 or BN == 128 or BN == 256", "STAGES >= 2", "GROUP >= 1", "BLOCKS >= 1",
+//   "STAGES * (128 + BN) * 128 <= 197632"
+// ]
+// ---
+#include <cuda_fp16.h>
+#include <gemmviz/ptx.h>
+using namespace gemmviz::ptx;
+
+// Starts sum = a b, or sum += a b: 64 rows of A, 16 deep, and BN columns of B.
+template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
+{
+    if constexpr (BN == 64)
+        wgmma_m64n64k16_f32_f16<ACROSS_K>(sum, a, b, add);
+    else if constexpr (BN == 128)
+        wgmma_m64n128k16_f32_f16<ACROSS_K>(sum, a, b, add);
+    else
+        wgmma_m64n256k16_f32_f16<ACROSS_K>(sum, a, b, add);
+}
+
+// Sends a warpgroup's sums, which begin at (row, col) of C, through the group's two boxes of 64 rows and 32 columns.
+template <int BN>
+__device__ __forceinline__ void store(const tensor_map &C, int row, int col, const float (&sum)[BN / 2],
+                                      float (*box)[64][32])
+{
+    int group = threadIdx.x / 128, r = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    bool sends = threadIdx.x % 128 == 0;
+    #pragma unroll
+    for (int part = 0; part < BN; part += 64) {
+        // The copy engine has to have read what is in the boxes.
+        if (sends)
+            tma_store_wait<0>();
+        threads_meet(group, 128);
+        #pragma unroll
+        for (int h = 0; h < 2; h++) {
+            #pragma unroll
+            for (int j = 0; j < 8; j++) {
+                // Odd rows take their columns in another order: without that, two rows would meet in a bank.
+                const float *even = &sum[part / 2 + 4 * j + 2 * h], *odd = &sum[part / 2 + 4 * (j ^ 2) + 2 * h];
+                int column = (r % 2 ? j ^ 2 : j) * 8 + threadIdx.x % 4 * 2, piece = column % 32 / 4 ^ r % 8;
+                *(float2 *)&box[column / 32][r + 8 * h][piece * 4 + column % 4] =
+                    make_float2(r % 2 ? odd[0] : even[0], r % 2 ? odd[1] : even[1]);
+            }
+        }
+        shared_written();
+        threads_meet(group, 128);
+        if (sends) {
+            tma_store(C, col + part, row, box[0]);
+            tma_store(C, col + part + 32, row, box[1]);
+            tma_store_commit();
+        }
+    }
+}
+
+// Where a thread is in the ring of stages. The parity is that of the phase in which the stage is filled.
+template <int STAGES> struct ring {
+    int stage = 0;
+    unsigned parity = 0;
+    __device__ void next()
+    {
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+struct tile_place {
+    int row, col;
+};
+
+// The place in C of tile number t: GROUP rows of tiles make a band, which is walked column by column. So the tiles that
+// the blocks compute at one time share a few rows of A and columns of B, which are found in L2.
+template <int GROUP> __device__ __forceinline__ tile_place tile_at(int t, int down, int across)
+{
+    int top = t / (GROUP * across) * GROUP, high = min(GROUP, down - top), in_band = t - top * across;
+    return {top + in_band % high, in_band / high};
+}
+
+// What is in dynamic shared memory: the tensor cores read rows of 128 bytes, swizzled, so B is in boxes of 64
+// columns. C leaves in boxes of 32 floats, which are 128 bytes too.
+template <int BN, int STAGES> struct tiles {
+    half a[STAGES][128][64], b[STAGES][BN / 64][64][64];
+    float c[2][2][64][32];
+};
+
+template <int BN, int STAGES, int GROUP>
+__global__ void __launch_bounds__(384, 1)
+tma_store_tiles(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
+                const __grid_constant__ tensor_map C, int M, int N, int K)
+{
+    extern __shared__ __align__(1024) char memory[];
+    auto &tile = *(tiles<BN, STAGES> *)memory;
+    __shared__ barrier full[STAGES], empty[STAGES];
+    int down = (M + 127) / 128, across = (N + BN - 1) / BN;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            barrier_init(full[s], 1);
+            barrier_init(empty[s], 2);
+        }
+        barriers_ready();
+    }
+    __syncthreads();
+
+    ring<STAGES> at;
+    if (threadIdx.x < 128) {
+        registers_down<40>();
+        if (threadIdx.x == 0) {
+            for (int c = blockIdx.x; c < down * across; c += gridDim.x) {
+                tile_place to = tile_at<GROUP>(c, down, across);
+                for (int t = 0; t < K; t += 64, at.next()) {
+                    barrier_wait(empty[at.stage], at.parity ^ 1);
+                    barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
+                    tma_load(tile.a[at.stage], A, t, to.row * 128, full[at.stage]);
+                    for (int j = 0; j < BN / 64; j++)
+                        tma_load(tile.b[at.stage][j], B, to.col * BN + 64 * j, t, full[at.stage]);
+                }
+            }
+        }
+    } else {
+        registers_up<232>();
+        int rows = threadIdx.x / 128 * 64 - 64; // in the tile: the first of this group
+        float sum[BN / 2];
+        ring<STAGES> before;
+        auto give_back = [&] {
+            if (threadIdx.x % 128 == 0)
+                barrier_arrive(empty[before.stage]);
+            before.next();
+        };
+        for (int c = blockIdx.x; c < down * across; c += gridDim.x) {
+            tile_place to = tile_at<GROUP>(c, down, across);
+            for (int t = 0; t < K; t += 64, at.next()) {
+                barrier_wait(full[at.stage], at.parity);
+                wgmma_begin();
+                #pragma unroll
+                for (int k = 0; k < 64; k += 16)
+                    multiply<BN>(sum, along_k(&tile.a[at.stage][rows][k]),
+                                 across_k(tile.b[at.stage][0][k], sizeof(tile.b[0][0])), t || k);
+                wgmma_commit();
+                wgmma_wait<1>();
+                if (t > 0)
+                    give_back();
+            }
+            wgmma_wait<0>();
+            give_back();
+            store<BN>(C, to.row * 128 + rows, to.col * BN, sum, tile.c[rows / 64]);
+        }
+        // Shared memory has to be there until it has been read.
+        tma_store_wait<0>();
+    }
+}
+
+// ---gemmviz breaks
+// [no-wait-for-empty]
+// title = "Without waiting for a stage to be empty"
+// find = "barrier_wait(empty[at.stage], at.parity ^ 1);"
+// replace = ";"
+// expect = ["race"]
+// at = [64, 64, 200]
+// set = { BN = 64, STAGES = 2 }
+//
+// [no-wait-for-store]
+// title = "Without waiting until the boxes have been read"
+// find = "tma_store_wait<0>();"
+// replace = ";"
+// expect = ["race"]
+//
+// [no-meeting]
+// title = "Without the meeting before the boxes are sent"
+// find = "threads_meet(group, 128);"
+// nth = 2
+// replace = ";"
+// expect = ["race"]
+//
+// [no-first-meeting]
+// title = "Without the meeting before the boxes are filled"
+// find = "threads_meet(group, 128);"
+// replace = ";"
+// expect = ["race"]
+//
+// [no-swizzle]
+// title = "Without the swizzle of C"
+// find = "piece = column % 32 / 4 ^ r % 8;"
+// replace = "piece = column % 32 / 4;"
+// expect = ["wrong result"]
+//
+// [same-order]
+// title = "With the columns of all rows in the same order"
+// expect = "bank conflicts"
+// [[same-order.edits]]
+// find = "r % 2"
+// replace = "0"
+// [[same-order.edits]]
+// find = "r % 2"
+// nth = 2
+// replace = "0"
+// [[same-order.edits]]
+// find = "r % 2"
+// nth = 3
+// replace = "0"
+// ---

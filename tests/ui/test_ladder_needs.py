@@ -1,0 +1,39 @@
+"""Rungs for other GPUs stay on the ladder: they say what they need, and what this machine has."""
+
+import pytest
+
+from gemmviz.app import new_session
+from gemmviz.ui.ladder import Ladder
+
+
+@pytest.fixture
+def listed(qtbot):
+    listed = Ladder(new_session("dark"))
+    qtbot.addWidget(listed)
+    listed.resize(340, 900)
+    listed.show()
+    return listed
+
+
+def picture_of(listed, name):
+    item = listed.item_of(name)
+    listed.scrollToItem(item)
+    return listed.viewport().grab(listed.visualItemRect(item)).toImage()
+
+
+def test_a_rung_for_another_gpu_names_both(listed):
+    session = listed.session
+    tip = listed.item_of("cublas_bf16").toolTip
+    assert "Needs compute capability 8.0 or later\n" in tip() and "this GPU" not in tip()
+    before = picture_of(listed, "cublas_bf16")
+    session.set_device("Tesla T4", {"name": "Tesla T4", "cc": "7.5"})
+    assert "Needs compute capability 8.0 or later; this GPU has 7.5\n" in tip()
+    assert picture_of(listed, "cublas_bf16") != before
+    assert "compute capability" not in listed.item_of("cublas").toolTip()
+
+
+def test_a_gpu_that_suits_is_not_complained_of(listed):
+    before = picture_of(listed, "cublas_bf16")
+    listed.session.set_device("NVIDIA H200", {"name": "NVIDIA H200", "cc": "9.0"})
+    assert "this GPU" not in listed.item_of("cublas_bf16").toolTip()
+    assert picture_of(listed, "cublas_bf16") == before

@@ -1,0 +1,120 @@
+"""The upper CPU rungs: blocks, panels, vector widths and rectangles, compiled for this CPU and recorded."""
+
+import numpy as np
+import pytest
+
+from gemmviz.backends.native import NativeBackend
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem, small_integer_inputs
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import measure
+
+LADDER = ladder()
+# Blocks so small that several stand in each direction, and the last ones are cut.
+SMALL = {
+    "blocked": {"KC": 4, "NC": 8},
+    "register_block": {"KC": 8, "NC": 16},
+    "packed": {"MC": 12, "KC": 8, "NC": 32},
+    "simd": {"MC": 42, "KC": 8, "NC": 32},
+    "simd_threads": {"MC": 42, "KC": 8, "NC": 32, "THREADS": 3},
+}
+SIZES = [Problem(97, 75, 29), Problem(45, 131, 17), Problem(1, 70, 9), Problem(90, 1, 30)]
+
+
+def is_right(name: str, problem: Problem, **params: int) -> bool:
+    prepared = NativeBackend().prepare(launch(find(name, LADDER), problem, params))
+    a, b = small_integer_inputs(problem, "float32")
+    prepared.load(a, b)
+    prepared.poison()
+    prepared.run()
+    return bool((prepared.fetch() == a @ b).all()) and prepared.intact()
+
+
+def recorded(name: str, problem: Problem, **params: int) -> Recording:
+    recording = record(launch(find(name, LADDER), problem, params))
+    assert (recording.wrong, recording.notes) == (0, ())
+    return recording
+
+
+def named(recording: Recording, name: str) -> int:
+    return [array.name for array in recording.arrays].index(name)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("problem", SIZES, ids=str)
+def test_blocks_of_any_number_add_up(name: str, problem: Problem) -> None:
+    assert is_right(name, problem, **SMALL[name])
+
+
+@pytest.mark.parametrize("bits", [512, 256, 128])
+def test_each_vector_width_up_to_that_of_the_cpu_gives_the_same(bits: int) -> None:
+    assert is_right("simd", Problem(61, 83, 19), BITS=bits, KC=8)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 6, 7, 256])
+def test_c_is_cut_into_rectangles_for_any_number_of_threads(threads: int) -> None:
+    assert is_right("simd_threads", Problem(61, 83, 19), THREADS=threads)
+    assert is_right("simd_threads", Problem(3, 200, 5), THREADS=threads)
+
+
+@pytest.mark.parametrize(("bits", "wide"), [(0, 32), (512, 64), (256, 32), (128, 16)])
+def test_a_vector_is_recorded_in_as_many_accesses_as_it_takes_registers(bits: int, wide: int) -> None:
+    recording = recorded("simd", Problem(16, 16, 4), BITS=bits)
+    log = recording.accesses
+    b = log.array == named(recording, "B")
+    assert set(log.bytes[b]) == {wide} and b.sum() == 4 * 64 // wide
+    covered = recording.covered(np.flatnonzero(b))
+    assert sorted(covered[1]) == list(range(4 * 16))
+    assert np.array_equal(covered[2], recording.b.ravel()[covered[1]])
+
+
+def test_panels_are_arrays_that_hold_a_and_b_in_the_order_of_use_and_zeros_beyond() -> None:
+    recording = recorded("packed", Problem(8, 20, 3), MR=6, NR=16, MC=168)
+    shapes = {array.name: array.shape for array in recording.arrays[3:]}
+    assert shapes == {"Ap": (2, 3, 6), "Bp": (2, 3, 16)}
+    log = recording.accesses
+    held = {}
+    for name, shape in shapes.items():
+        writes = np.flatnonzero((log.array == named(recording, name)) & log.write)
+        held[name] = np.full(shape, np.nan)
+        held[name].ravel()[log.element[writes]] = log.value[writes]
+    a = np.zeros((12, 3))
+    a[:8] = recording.a
+    b = np.zeros((3, 32))
+    b[:, :20] = recording.b
+    assert np.array_equal(held["Ap"], a.reshape(2, 6, 3).transpose(0, 2, 1))
+    assert np.array_equal(held["Bp"], b.reshape(3, 2, 16).transpose(1, 0, 2))
+
+
+@pytest.mark.parametrize("name", ["packed", "simd"])
+def test_an_element_of_c_is_fed_through_the_panels_by_its_row_and_its_column(name: str) -> None:
+    recording = recorded(name, Problem(7, 17, 5))
+    timeline = build(recording)
+    fed = Playable(recording, timeline, measure(recording, timeline)).provenance.fed(3, 4)
+    assert set(recording.covered(fed.reads(0))[1]) == {3 * 5 + k for k in range(5)}
+    assert set(recording.covered(fed.reads(1))[1]) >= {k * 17 + 4 for k in range(5)}
+
+
+def test_threads_pack_panels_of_their_own() -> None:
+    recording = recorded("simd_threads", Problem(24, 64, 4), THREADS=4)
+    log = recording.accesses
+    for name in ("Ap", "Bp"):
+        array = named(recording, name)
+        rows = [np.flatnonzero((log.array == array) & (log.thread == thread)) for thread in np.unique(log.thread)]
+        mine = [set(recording.covered(some)[1]) for some in rows if len(some)]
+        assert len(mine) == 4
+        assert sum(map(len, mine)) == len(set.union(*mine)) == recording.arrays[array].size
+
+
+def test_a_panel_that_is_read_beyond_its_end_is_told() -> None:
+    kernel = find("packed", LADDER)
+    head = "k < depth; k++)\n        for (int r = 0; r < MR"
+    assert kernel.text.count(head) == 1
+    text = kernel.text.replace(head, head.replace("<", "<=", 1))
+    recording = record(launch(parse(text, kernel.path.with_name("mine.c")), Problem(4, 4, 4), {}))
+    assert any("reads Ap[24], out of bounds (it has 24 elements)" in note for note in recording.notes)

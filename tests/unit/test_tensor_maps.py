@@ -1,0 +1,65 @@
+"""What the driver is told of a matrix that the copy engine moves, and which GPUs a kernel is made for."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.backends.base import LaunchError
+from gemmviz.backends.tensor_maps import Geometry, encode, geometry
+from gemmviz.catalogue.capability import architecture, need, suits
+from gemmviz.catalogue.kernel import load
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+
+HOPPER = Path(__file__).parents[1] / "gpu/hopper"
+HALF, SINGLE = 6, 7
+
+
+def test_the_driver_is_told_of_rows_as_they_are_stored_and_the_innermost_side_first():
+    mine = load(HOPPER / "tma_tiles.cu")
+    job = launch(mine, Problem(40, 24, 72))
+    assert geometry(job, "A") == Geometry(HALF, (72, 40), 144, (64, 32), 3)
+    assert geometry(job, "B") == Geometry(HALF, (24, 72), 48, (16, 64), 1)
+    assert geometry(job, "C") == Geometry(SINGLE, (24, 40), 96, (16, 32), 2)
+
+
+def test_a_matrix_stored_by_columns_is_told_by_columns(tmp_path):
+    file = tmp_path / "mine.cu"
+    text = (HOPPER / "tma_tiles.cu").read_text(encoding="utf-8")
+    file.write_text(text.replace("// block", '// layout = { B = "column" }\n// block', 1), encoding="utf-8")
+    assert geometry(launch(load(file), Problem(40, 24, 72)), "B").sizes == (72, 24)
+
+
+def test_a_matrix_at_an_odd_address_is_refused_before_the_driver_is_asked():
+    with pytest.raises(LaunchError, match="tensor map of A needs a matrix that begins at a multiple of 16 bytes"):
+        encode(launch(load(HOPPER / "tma_tiles.cu"), Problem.cube(64)), "A", 4096 + 8)
+
+
+@pytest.mark.parametrize(
+    ("needed", "device", "runs"),
+    [
+        ("", "3.5", True),
+        ("8.0", "8.0", True),
+        ("8.0", "12.0", True),
+        ("9.0", "8.6", False),
+        ("9.0a", "9.0", True),
+        # What one architecture has of its own, no later one has.
+        ("9.0a", "10.0", False),
+        ("10.0", "9.0", False),
+    ],
+)
+def test_a_device_suits_a_kernel_or_the_difference_is_named(needed, device, runs):
+    assert suits(needed, device) is runs
+    said = need(needed, device)
+    assert (said == "") is runs
+    assert runs or (device in said and needed.removesuffix("a") in said)
+
+
+def test_without_a_gpu_it_is_said_what_would_be_needed():
+    assert need("9.0a") == "needs exactly compute capability 9.0"
+    assert need("8.0") == "needs compute capability 8.0 or later"
+    assert need("") == ""
+
+
+def test_only_an_exact_architecture_is_asked_of_the_compiler():
+    assert [architecture(text) for text in ("", "8.0", "9.0a", "10.0a")] == ["", "", "sm_90a", "sm_100a"]

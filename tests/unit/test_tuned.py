@@ -1,0 +1,195 @@
+"""Tuned parameters are kept, found again for the nearest size, and never taken for another text or device."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from tuning_kernels import CUDA, c_source, cuda
+
+from gemmviz.bench import tuned
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.problem import Problem
+from gemmviz.cli import run
+from gemmviz.cli.tuned_entries import tuned_entries
+from gemmviz.engine.messages import Probed, ProbeRequest
+
+DEVICE = "NVIDIA H200"
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+def document(size=64, params=(64, 64), device=DEVICE, kernel=None, **more):
+    kernel = kernel or cuda()
+    return {
+        "kernel": kernel.name,
+        "source_sha256": kernel.sha256,
+        "tuned_on": device,
+        "date_utc": "2026-11-21T20:00:00+00:00",
+        **dict.fromkeys("MNK", size),
+        "params": dict(zip(("BM", "BN"), params, strict=True)),
+        "gflops": 1234.5,
+        "gain": 1.25,
+        "rounds": 5,
+        **more,
+    }
+
+
+def nearest(*sizes, kernel=None, device=DEVICE):
+    found = tuned.nearest(tuned.kept()[0], kernel or cuda(), device, [Problem.cube(n) for n in sizes])
+    return None if found is None else tuple(found.params.values())
+
+
+def test_the_nearest_size_of_this_device_is_found():
+    tuned.keep(document(64, (32, 64)))
+    tuned.keep(document(4096, (128, 64)))
+    tuned.keep(document(64, (64, 32), device="another GPU"))
+    assert [nearest(n) for n in (16, 256, 1024, 8192)] == [(32, 64), (32, 64), (128, 64), (128, 64)]
+    assert nearest(64, device="another GPU") == (64, 32)
+    assert nearest(64, device="a third") is None
+
+
+def test_a_newer_search_takes_the_place_of_an_older_one():
+    paths = {tuned.keep(document(params=(32, 32))), tuned.keep(document(params=(64, 32)))}
+    assert len(paths) == 1 and nearest(64) == (64, 32)
+
+
+def test_parameters_of_another_text_are_outdated_and_not_taken():
+    tuned.keep(document())
+    changed = cuda(CUDA.replace("{\n}", "{ c[0] = 1; }"))
+    assert nearest(64, kernel=changed) is None
+    assert tuned.outdated(tuned.kept()[0], changed, DEVICE)
+    assert not tuned.outdated(tuned.kept()[0], cuda(), DEVICE)
+
+
+def test_parameters_that_cannot_run_at_a_size_are_passed_over():
+    picky = cuda(CUDA.replace("BM + BN <= 192", "M % BM == 0"))
+    tuned.keep(document(256, (128, 64), kernel=picky))
+    tuned.keep(document(4096, (32, 64), kernel=picky))
+    assert nearest(256, kernel=picky) == (128, 64)
+    assert nearest(288, kernel=picky) == (32, 64)
+    assert nearest(288, 256, kernel=picky) == (32, 64)
+    assert nearest(100, kernel=picky) is None
+
+
+def test_a_search_without_a_winner_keeps_nothing():
+    assert tuned.keep(document() | {"params": None}) is None
+    assert tuned.kept() == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"params": {"BM": "64"}}, "params"),
+        ({"gflops": "fast"}, "gflops"),
+        ({"M": 0}, "a size"),
+        ({"schema_version": 99}, "version"),
+        ({"kernel": None}, "kernel"),
+    ],
+)
+def test_a_damaged_file_is_named_passed_over_and_left_alone(change, says):
+    path = tuned.keep(document())
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    found, faults = tuned.kept()
+    assert found == [] and str(path) in faults[0] and says in faults[0]
+    assert tuned.forget("mine") == 0 and path.exists()
+
+
+def test_a_truncated_file_and_a_folder_that_cannot_be_written_are_told(tmp_path):
+    tuned.keep(document()).write_text('{"kernel": ')
+    assert "truncated" in tuned.kept()[1][0]
+    (tmp_path / "data" / "gemmviz").rename(tmp_path / "elsewhere")
+    (tmp_path / "data" / "gemmviz").write_text("in the way")
+    with pytest.raises(GemmvizError, match="cannot keep tuned parameters"):
+        tuned.keep(document())
+
+
+# As somebody at a terminal uses it
+
+
+def test_tune_finds_keeps_lists_uses_and_forgets(capsys, tmp_path):
+    mine, target = tmp_path / "mine.c", tmp_path / "t.json"
+    slow = "    if (P == 1) for (volatile int i = 0; i < 100000; i++) ;"
+    mine.write_text(c_source(slow).replace("[1, 2, 3, 4]", "[1, 3]"))
+    # Time enough on any machine: the search ends by itself when all is clear.
+    assert run(["tune", str(mine), "--size", "16", "--seconds", "600", "--json", str(target)]) == 0
+    out = capsys.readouterr().out
+    assert "Default: P=1" in out and "Best: P=3" in out and "times as fast" in out
+    assert "2 of 2 combinations tried" in out
+    content = json.loads(target.read_text())
+    assert content["params"] == {"P": 3} and content["gain"] > 2 and len(content["candidates"]) == 2
+    assert content["env"]["cpu"]["model"] in content["tuned_on"]
+
+    assert run(["tune", "--list"]) == 0
+    out = capsys.readouterr().out
+    assert "mine" in out and "P=3" in out
+
+    assert run(["bench", str(mine), "--size", "8", "12", "--tuned", "--quick", "--json", "-"]) == 0
+    captured = capsys.readouterr()
+    assert [(r["N"], r["params"]) for r in json.loads(captured.out)["results"]] == [(8, {"P": 3}), (12, {"P": 3})]
+    assert "mine at 12 x 12 x 12: P=3, tuned at 16 x 16 x 16" in captured.err
+
+    assert run(["tune", "--forget", "mine"]) == 0
+    capsys.readouterr()
+    assert run(["tune", "--list"]) == 0
+    assert "No tuned parameters are kept yet" in capsys.readouterr().out
+    assert run(["tune", "--forget", "mine"]) == 2
+
+
+class Asked:
+    """Stands in for the engine: says what this machine has."""
+
+    def run(self, request):
+        assert isinstance(request, ProbeRequest)
+        return Probed(1, {"facts": [], "device": {"name": DEVICE}, "env": {"cpu": {"model": "abacus", "cores": 2}}})
+
+
+def test_what_is_set_by_hand_goes_before_what_is_tuned_and_the_rest_is_said(capsys):
+    tuned.keep(document(64, (32, 128)))
+    kernels = [cuda(), replace(cuda(), name="other")]
+    entries = [{"path": "", "text": "", "params": {"BN": 64}}, {"path": "", "text": "", "params": {}}]
+    ((chosen, at),) = tuned_entries(Asked(), kernels, entries, [Problem.cube(32)])
+    assert [entry["params"] for entry in chosen] == [{"BM": 32, "BN": 64}, {}]
+    assert at == [Problem.cube(32)]
+    said = capsys.readouterr().err
+    assert "mine at 32 x 32 x 32: BM=32 BN=128, tuned at 64 x 64 x 64 on NVIDIA H200" in said
+    assert "not tuned on this device for such a size, so measured with the defaults: other\n" in said
+
+
+def test_a_changed_text_is_measured_with_its_defaults_and_that_is_said(capsys):
+    tuned.keep(document())
+    changed = cuda(CUDA.replace("{\n}", "{ c[0] = 1; }"))
+    entry = {"path": "", "text": "", "params": {}}
+    (job,) = tuned_entries(Asked(), [changed], [entry], [Problem.cube(64)])
+    assert job == ([entry], [Problem.cube(64)])
+    assert "tuned before its text changed" in capsys.readouterr().err
+
+
+def test_the_list_says_which_are_of_another_text_of_a_rung(capsys):
+    tuned.keep(document() | {"kernel": "gputiled"})
+    assert run(["tune", "--list"]) == 0
+    assert "changed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["tune"], "takes one of"),
+        (["tune", "gputiled", "--list"], "takes one of"),
+        (["tune", "no-such-kernel"], "no kernel 'no-such-kernel'"),
+        (["tune", "gputiled", "--size", "0"], "choose a size from 1"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(capsys, arguments, says):
+    assert run(arguments) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_cuda_kernel_without_a_gpu_says_why_it_is_not_tuned(capsys, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert run(["tune", "gputiled", "--size", "16"]) == 1
+    captured = capsys.readouterr()
+    assert "no CUDA device" in captured.err and captured.out == ""
+    assert tuned.kept() == ([], [])
