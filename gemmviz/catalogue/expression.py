@@ -5,6 +5,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from fractions import Fraction
 
 from gemmviz.catalogue.errors import FrontMatterError
@@ -52,12 +53,12 @@ class Expression:
     text: str
 
     def __post_init__(self) -> None:
-        for node in ast.walk(self._tree()):
+        for node in ast.walk(self._tree):
             _check(node, self.text)
 
     def names(self) -> set[str]:
         """Return the names that the expression needs a value for."""
-        return {n.id for n in ast.walk(self._tree()) if isinstance(n, ast.Name)} - _FUNCTIONS.keys()
+        return {n.id for n in ast.walk(self._tree) if isinstance(n, ast.Name)} - _FUNCTIONS.keys()
 
     def evaluate(self, values: Mapping[str, int]) -> Number:
         """Return the value of the expression.
@@ -73,7 +74,7 @@ class Expression:
             For a name without a value, and for a division by zero.
         """
         try:
-            return _evaluate(self._tree().body, values)
+            return _evaluate(self._tree.body, values)
         except KeyError as error:
             raise FrontMatterError(f"{self.text!r} names {error.args[0]!r}, which is not declared") from None
         except ZeroDivisionError:
@@ -92,6 +93,7 @@ class Expression:
             raise FrontMatterError(f"{self.text!r} is {_decimal(value)}, which is not a whole number")
         return int(value)
 
+    @cached_property
     def _tree(self) -> ast.Expression:
         if len(self.text) > _LONGEST:
             raise FrontMatterError(f"an expression of {len(self.text)} characters is too long")

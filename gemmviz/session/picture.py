@@ -27,6 +27,9 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
     best: tuple[tuple[float, ...], dict[str, int]] | None = None
     for values in islice(product(*choices), _MOST_TRIED):
         params = dict(zip(names, values, strict=True))
+        sizes = {"M": problem.m, "N": problem.n, "K": problem.k, **params}
+        if not all(condition.evaluate(sizes) for condition in kernel.requires):
+            continue  # before launching: a refusal looks for the nearest size, which takes long
         try:
             tried = launch(kernel, problem, params)
         except GemmvizError:
