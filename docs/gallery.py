@@ -34,7 +34,9 @@ def commands(kernel: Kernel, plan: dict[str, Any]) -> list[list[str]]:
     """Return what ``gemmviz`` is given to make the film and the two stills of a rung."""
     launch = ["render", kernel.name]
     if "size" in plan:
-        launch += ["--size", str(plan["size"])]
+        sides = plan["size"]
+        named = zip("mnk", sides, strict=True) if isinstance(sides, list) else [("size", sides)]
+        launch += [word for name, side in named for word in (f"--{name}", str(side))]
     for setting in plan.get("set", ()):
         launch += ["--set", setting]
     film = [*launch, "--steps", plan.get("steps", ":"), "--fps", str(plan["fps"]), *_FILM]
