@@ -17,7 +17,6 @@ from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 
-_INCLUDE = data.root("kernels") / "include"
 # No -ffast-math: what C promises about the order of a sum is part of what these kernels show.
 OPTIMISATION = ("-O3", "-march=native", "-std=gnu11")
 
@@ -75,9 +74,8 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     tool = compiler()
     flags = compile_flags(tool, launch)
     wrapper = _wrapper(launch)
-    headers = [
-        text for folder in (launch.kernel.path.parent, _INCLUDE) for text in included(launch.kernel.text, folder)
-    ]
+    folders = (launch.kernel.path.parent, _our_headers())
+    headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
     parts = [wrapper, *headers, *flags, *tool.command, tool.version]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     folder, note = data.cache_folder("native")
@@ -100,7 +98,11 @@ def compile_flags(tool: Compiler, launch: Launch) -> tuple[str, ...]:
     """Return the flags that decide what the compiler makes of a kernel."""
     # `zig cc` would otherwise plant checks for undefined behaviour.
     plain = ("-fno-sanitize=undefined",) if tool.kind == "clang" else ()
-    return (*OPTIMISATION, *plain, *entry.flags(launch), f"-I{_INCLUDE}")
+    return (*OPTIMISATION, *plain, *entry.flags(launch), f"-I{_our_headers()}")
+
+
+def _our_headers() -> Path:
+    return data.root("kernels") / "include"
 
 
 def _wrapper(launch: Launch) -> str:

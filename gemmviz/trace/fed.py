@@ -76,8 +76,8 @@ class Fed:
         that by the owner. Of a value that the owner uses as it reads it, `use` is `read`, and `write` is -1.
     value
         float32, what the owner got: from a defective kernel's shared memory, not always what the matrix holds there.
-    by_warp
-        Whether this is what the owner's whole warp read, or its warpgroup.
+    by_warp, by_group
+        Whether this is what the owner's whole warp read, or (both are true) its warpgroup.
     unknown
         Whether the owner also used values from shared memory of which nobody knows where they were read: paths may be
         missing.
@@ -94,6 +94,7 @@ class Fed:
     by_warp: bool
     unknown: bool = False
     stored: float = float("nan")
+    by_group: bool = False
 
     def taken(self, which: Ints) -> "Fed":
         """Return some of the paths, in the order given."""

@@ -91,7 +91,8 @@ def fragments(
     if cell is None or lanes[cell] < 0:
         cell = (int(owned[0].min()), int(owned[1].min()))
     found = []
-    for matrix in (_A, _B):
+    # The operands of a wgmma stay in shared memory.
+    for matrix in (_A, _B) if "wgmma" not in recording.text else ():
         loaded = _loaded_last(playable, operands, matrix, step)
         if loaded is None:
             continue

@@ -184,7 +184,8 @@ class Provenance:
         paths = np.concatenate(found, axis=1)
         order = np.argsort(self.timeline.step_of_row[paths[-1]], kind="stable")
         matrix, k, read, write, use = paths[:, order]
-        return Fed(matrix, k, read, write, use, np.concatenate(values)[order], last - first > 1, unknown)
+        value, by_warp, by_group = np.concatenate(values)[order], last - first > 1, last - first > WARP
+        return Fed(matrix, k, read, write, use, value, by_warp, unknown, by_group=by_group)
 
     def _along_k(self, matrix: int, row: int, column: int) -> npt.NDArray[np.float32]:
         """Return the row of A, or the column of B, that an element of C wants."""

@@ -1,5 +1,7 @@
 """Hopper: mbarriers, boxes of the copy engine, products of warpgroups, clusters, and what a mistake in them shows."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -195,13 +197,13 @@ def test_elements_of_c_know_who_summed_them_up_and_from_what(ring: Recording) ->
         at, across = row % 64, column % 128
         assert owner.thread == 128 + at // 16 * 32 + at % 8 * 4 + across % 8 // 2
         fed = playable.provenance.fed(row, column)
-        assert fed.covered(0) == fed.covered(1) == ring.k and fed.gives_stored
+        assert fed.covered(0) == fed.covered(1) == ring.k and fed.gives_stored and fed.by_group
     known = products(playable, owner.block, owner.thread)
     assert not known.stored_otherwise(ring).any()
     assert (state_at(playable, known, timeline.steps - 1).done == ring.k).all()
     operands = playable.provenance.operands(owner.block, owner.warp * 32, owner.warp * 32 + 32)
     held = {f.matrix: f for f in fragments(playable, operands, owner.block, owner.warp, timeline.steps - 1, (199, 135))}
-    assert held[0].lane.shape == (16, 16) and held[2].lane.shape == (16, 128)
+    assert held.keys() == {2} and held[2].lane.shape == (16, 128)  # the operands are in shared memory
     assert held[2].lane[199 - 192, 135 - 128] == owner.lane
 
 
@@ -313,6 +315,63 @@ def test_what_a_gpu_would_not_survive_stops_the_recording(old: str, new: str, sa
     assert old in RING
     with pytest.raises(KernelFault, match=said):
         recorded(RING.replace(old, new), Problem(64, 128, 128))
+
+
+def test_one_lane_may_wait_for_its_warp() -> None:
+    wait = "barrier_wait(full[step % 2], step / 2 % 2);"
+    recording = recorded(FFMA.replace(wait, f"if (t % 32 == 0) {wait} __syncwarp();"), Problem(64, 32, 80))
+    assert recording.wrong == 0 and find(recording) == []
+
+
+COPIED = """// ---gemmviz
+// title = "a barrier that waits for copies"
+// entry = "copied"
+// args = ["A", "B", "C"]
+// block = ["64"]
+// grid = ["1"]
+// requires = ["M == 32", "N == 1", "K == 1"]
+// ---
+#include <gemmviz/ptx.h>
+using namespace gemmviz::ptx;
+__global__ void copied(const float *A, const float *B, float *C)
+{
+    __shared__ float As[32];
+    __shared__ barrier full;
+    int t = threadIdx.x;
+    if (t == 0) barrier_init(full, 32);
+    __syncthreads();
+    if (t < 32) {
+        cp_async_ca<4>(&As[t], A + t);
+        barrier_arrive_copied(full);
+    } else {
+        barrier_wait(full, 0);
+        C[t - 32] = As[t - 32] * B[0];
+    }
+}
+"""
+
+
+def test_a_barrier_waits_for_copies_of_threads_that_go_on() -> None:
+    problem = Problem(32, 1, 1)
+    recording = recorded(COPIED, problem)
+    assert recording.wrong == 0 and find(recording) == [] and len(recording.accesses.copies) == 32
+    hasty = recorded(COPIED.replace("barrier_wait(full, 0);", ""), problem)
+    assert hasty.wrong == 32
+    assert any(f.kind == "read of memory nobody wrote" for f in find(hasty))
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+@pytest.mark.parametrize("name", ["wgmma_ring", "tma_ffma", "wgmma_shapes"])
+def test_the_kernels_that_are_recorded_here_compile_for_a_gpu(name: str, tmp_path: Path) -> None:
+    include = Path(__file__).parents[2] / "kernels/include"
+    text = (STYLES / f"{name}.cu").read_text()
+    if "template" in text:
+        maps = ", ".join(["const __grid_constant__ tensor_map"] * 3)
+        text += f"template __global__ void ring<2>({maps}, int, int, int);"
+    (tmp_path / "kernel.cu").write_text(text)
+    command = ["nvcc", "-std=c++17", "-arch=sm_90a", "-cubin", "-DSTAGES=3", "-DBLOCKS=2", f"-I{include}", "kernel.cu"]
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
 
 
 def test_a_recording_survives_being_sent(cluster: Recording) -> None:

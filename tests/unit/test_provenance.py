@@ -67,7 +67,7 @@ def test_every_rung_says_what_fed_an_element(name: str, problem: Problem) -> Non
         assert (owner.block, owner.thread) == (block[row, column], thread[row, column])
         fed = asked.fed(row, column)
         assert_whole(asked, fed, row, column)
-        assert fed.by_warp == ("tc" in name)
+        assert fed.by_warp == ("mma" in recording.text)
         assert (log.block[fed.use] == owner.block).all()
         if not fed.by_warp:
             assert (log.thread[fed.use] == owner.thread).all()

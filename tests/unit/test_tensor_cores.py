@@ -201,7 +201,7 @@ def declared(header: Path) -> list[str]:
 def test_both_headers_declare_the_same_functions() -> None:
     functions = declared(GPU_HEADER)
     assert functions == declared(RECORDER_HEADER)
-    assert len(functions) == 21
+    assert len(functions) == 45
 
 
 ALL = """#include <gemmviz/ptx.h>
@@ -223,7 +223,7 @@ def test_the_header_for_the_gpu_compiles(tmp_path: Path) -> None:
     values |= {"const void *row": "s", "int source_bytes": "4", "float value": "c[0]"}
     values |= {f"{const}unsigned (&{x})[{n}]": f"r{n}" for const in ("", "const ") for x in "rdabc" for n in (1, 2, 4)}
     calls = []
-    for function in declared(GPU_HEADER):
+    for function in declared(GPU_HEADER)[:21]:  # the rest is Hopper's: see test_hopper_recording
         name, arguments = re.findall(r"(\w+)\((.*)\)$", function)[0]
         size = "<4>" if "Bytes" in function else "<0>" if "Left" in function else ""
         given = [values[part.strip()] for part in arguments.split(",") if part.strip()]

@@ -31,18 +31,30 @@ def wavefronts_by_hand(places: dict[int, int], width: int, write: bool) -> int:
     return found
 
 
+def halves(recording: Recording) -> set[tuple[int, int]]:
+    """Return the rows that read, and that write, each box of the copy engine: the first one, and how many."""
+    found = recording.boxes
+    both = ((found.read, found.reads), (found.write, found.writes))
+    return {(int(f), int(n)) for first, length in both for f, n in zip(first, length, strict=True) if n}
+
+
 def by_hand(recording: Recording) -> dict[tuple[int, str, bool], list[int]]:
     """Count accesses, requests and units per line, array and direction, one access at a time."""
     log = recording.accesses
     done: Counter[tuple[int, ...]] = Counter()
     requests: dict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
+    piece_of = {first + i: (first, i) for first, length in halves(recording) for i in range(length)}
     columns = (log.block, log.phase, log.turn, log.thread, log.site, log.array, log.write, log.bytes, log.element)
-    for block, phase, turn, thread, site, array, write, width, element in zip(
-        *(c.tolist() for c in columns), strict=True
+    for row, (block, phase, turn, thread, site, array, write, width, element) in enumerate(
+        zip(*(c.tolist() for c in columns), strict=True)
     ):
         nth = done[block, phase, turn, thread, site]
         done[block, phase, turn, thread, site] += 1
         place = element * recording.arrays[array].itemsize
+        if row in piece_of:  # pieces of a box count as lanes
+            first, piece = piece_of[row]
+            requests[block, thread // 32, first, piece // 32, site, -1, array, write, width][piece % 32] = place
+            continue
         requests[block, thread // 32, phase, turn, site, nth, array, write, width][thread % 32] = place
     found: dict[tuple[int, str, bool], list[int]] = defaultdict(lambda: [0, 0, 0])
     for (_, _, _, _, site, _, which, write, width), places in requests.items():
@@ -81,10 +93,12 @@ def test_totals_are_those_of_a_count_by_hand_with_and_without_a_timeline(name: s
         for index, figure in enumerate((site.accesses, site.requests, site.units)):
             entry[index] += figure
     assert found == by_hand(recording)
-    # A step holds whole requests, and at most one of each warp.
+    # A step holds whole requests, and at most one of each warp; or half a box.
     log = recording.accesses
     warp = log.block.astype(np.int64) * 64 + log.thread // 32
-    assert len(np.unique(np.stack([timeline.step_of_row, warp]), axis=1)[0]) == sum(s.requests for s in traffic.sites)
+    more = sum((length - 1) // 32 for _, length in halves(recording))
+    steps = len(np.unique(np.stack([timeline.step_of_row, warp]), axis=1)[0])
+    assert steps + more == sum(s.requests for s in traffic.sites)
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,8 @@ class OriginPanel(InspectPanel):
             lost = len(model.misread)
             said.append(trn("✗ {count} READ as another value", "✗ {count} READ as other values", lost))
         if fed.by_warp:
-            said.append(tr("what its warp read together"))
+            together = tr("what its warpgroup read together") if fed.by_group else tr("what its warp read together")
+            said.append(together)
         if fed.unknown and len(fed.use):
             said.append(tr("some values in shared memory have an unknown origin: ways may be missing"))
         self.head.setText(BETWEEN.join(said))

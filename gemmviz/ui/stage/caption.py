@@ -207,6 +207,8 @@ def fed_text(playable: Playable, row: int, column: int) -> str:
         return tr("no read of its row of A or its column of B fed it")
     if not fed.gives_stored:
         return tr("{reads} read for it: {sums}", reads=said, sums=sums_text(fed))
+    if fed.by_group:
+        return tr("fed by {reads}, read by its warpgroup", reads=said)
     return tr("fed by {reads}, read by its warp", reads=said) if fed.by_warp else tr("fed by {reads}", reads=said)
 
 

@@ -50,7 +50,7 @@ SIMD_INLINE void simd_prefetch_write(const float *at) { __builtin_prefetch(at, 1
 #include <cpuid.h>
 static int simd_width(int limit)
 {
-    unsigned a, b, c, d, saved = 0, high;
+    unsigned a = 0, b = 0, c = 0, d = 0, saved = 0, high;
     if (__get_cpuid(1, &a, &b, &c, &d) && c >> 27 & 1) // the system may be asked what it saves for each thread
         __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     int fma = c >> 12 & 1;

@@ -1,6 +1,6 @@
 // ---gemmviz
-// title      = "Two sets of registers"
-// idea       = "While the elements of one k are multiplied, those of the next k are read into a second set of registers, across the end of a tile as well."
+// title      = "Two sets of registers, read to and fro"
+// idea       = "While the elements of one k are multiplied, those of the next k are read into a second set of registers; and each product shares a factor with the one before it."
 // entry      = "register_buffer<BM, BN, BK, TM, TN, STAGES>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4], STAGES = [2, 3, 4] }
@@ -112,21 +112,28 @@ register_buffer(const float *A, const float *B, float *C, int M, int N, int K)
                 now = now + 1 < STAGES ? now + 1 : 0;
                 read<LM, LN>(a[0], b[0], &As[now][0][y], &Bs[now][0][x]);
             }
+            // Registers stand in two banks, which give one operand per cycle each: with two operands in one bank, a
+            // product takes two cycles. To and fro, each shares a factor with the one before, which is not read again.
             #pragma unroll
             for (int i = 0; i < TM; i++) {
                 #pragma unroll
-                for (int j = 0; j < TN; j++)
+                for (int e = 0; e < TN; e++) {
+                    int j = i % 2 ? TN - 1 - e : e;
                     sum[i][j] += a[k % 2][i] * b[k % 2][j];
+                }
             }
         }
     }
     #pragma unroll
-    for (int i = 0; i < TM; i++) {
+    for (int j = 0; j < TN; j += 4) {
         #pragma unroll
-        for (int j = 0; j < TN; j += 4) {
+        for (int i = 0; i < TM; i++) {
             int row = row0 + y + i / 4 * 4 * LM + i % 4, col = col0 + x + j * LN;
+            // Adding 0 makes a copy. A store wants its four sums in neighbouring registers; there, each would stand in
+            // the same bank as its factor all the time.
             if (row < M && col < N)
-                *(float4 *)&C[row * N + col] = make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
+                *(float4 *)&C[row * N + col] =
+                    make_float4(sum[i][j] + 0.0f, sum[i][j + 1] + 0.0f, sum[i][j + 2] + 0.0f, sum[i][j + 3] + 0.0f);
         }
     }
 }
@@ -178,6 +185,18 @@ register_buffer(const float *A, const float *B, float *C, int M, int N, int K)
 // find = "read<LM, LN>(a[(k + 1) % 2], b[(k + 1) % 2],"
 // replace = "read<LM, LN>(a[k % 2], b[k % 2],"
 // expect = "wrong result"
+//
+// [one-way]
+// title = "With products in one direction only"
+// find = "i % 2 ? TN - 1 - e : e"
+// replace = "e"
+// expect = "none"
+//
+// [no-copies]
+// title = "Without copies of the sums for the store"
+// find = "make_float4(sum[i][j] + 0.0f, sum[i][j + 1] + 0.0f, sum[i][j + 2] + 0.0f, sum[i][j + 3] + 0.0f)"
+// replace = "make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3])"
+// expect = "none"
 //
 // [no-unroll-k]
 // title = "Without unrolling the loop over k"

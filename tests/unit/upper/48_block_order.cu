@@ -64,7 +64,7 @@ __device__ __forceinline__ void read(float (&a)[TM], float (&b)[TN], const float
 }
 
 template <int BM, int BN, int BK, int TM, int TN, int STAGES, int GROUP>
-__global__ void __launch_bounds__(BM / TM * (BN / TN))
+__global__ void __launch_bounds__(BM / TM * (BN / TN), 1)
 block_order(const float *A, const float *B, float *C, int M, int N, int K)
 {
     // A ring of stages: one is multiplied while the others are filled. More than 48 KB come only as one array without a
@@ -117,21 +117,26 @@ block_order(const float *A, const float *B, float *C, int M, int N, int K)
                 now = now + 1 < STAGES ? now + 1 : 0;
                 read<LM, LN>(a[0], b[0], &As[now][0][y], &Bs[now][0][x]);
             }
+            // To and fro: each product shares a factor with the one before, which is not read again.
             #pragma unroll
-            for (int i = 0; i < TM; i++) {
+            for (int j = 0; j < TN; j++) {
                 #pragma unroll
-                for (int j = 0; j < TN; j++)
+                for (int e = 0; e < TM; e++) {
+                    int i = j % 2 ? TM - 1 - e : e;
                     sum[i][j] += a[k % 2][i] * b[k % 2][j];
+                }
             }
         }
     }
     #pragma unroll
-    for (int i = 0; i < TM; i++) {
+    for (int j = 0; j < TN; j += 4) {
         #pragma unroll
-        for (int j = 0; j < TN; j += 4) {
+        for (int i = 0; i < TM; i++) {
             int row = row0 + y + i / 4 * 4 * LM + i % 4, col = col0 + x + j * LN;
+            // Adding 0 makes copies, so that the sums need not stand in neighbouring registers.
             if (row < M && col < N)
-                *(float4 *)&C[row * N + col] = make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
+                *(float4 *)&C[row * N + col] =
+                    make_float4(sum[i][j] + 0.0f, sum[i][j + 1] + 0.0f, sum[i][j + 2] + 0.0f, sum[i][j + 3] + 0.0f);
         }
     }
 }
@@ -191,6 +196,18 @@ block_order(const float *A, const float *B, float *C, int M, int N, int K)
 // expect = "element of C never written"
 // at = [37, 44, 41]
 // set = { BM = 16, BN = 16, BK = 4, TM = 4, TN = 4, GROUP = 2 }
+//
+// [one-way]
+// title = "With products in one direction only"
+// find = "j % 2 ? TM - 1 - e : e"
+// replace = "e"
+// expect = "none"
+//
+// [no-copies]
+// title = "Without copies of the sums for the store"
+// find = "make_float4(sum[i][j] + 0.0f, sum[i][j + 1] + 0.0f, sum[i][j + 2] + 0.0f, sum[i][j + 3] + 0.0f)"
+// replace = "make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3])"
+// expect = "none"
 //
 // [no-unroll-k]
 // title = "Without unrolling the loop over k"

@@ -200,6 +200,8 @@ stream_k(const float *A, const __grid_constant__ tensor_map B, float *C, int M, 
         int other = blockIdx.x;
         while (p.from > 0 && work.first_step(other) > p.tile * work.steps) {
             other--;
+            if (work.first_step(other) == work.first_step(other + 1))
+                continue; // fewer steps than blocks: this one had none
             if (me == 0)
                 while (!ready[other]) {}
             threads_meet(1, 32 * WARPS);

@@ -9,7 +9,7 @@
 namespace gemmviz {
 namespace ptx {
 
-GEMMVIZ_PTX unsigned shared_address(const void *shared) { return (unsigned)(size_t)shared; }
+static GV_METHOD unsigned shared_address(const void *shared) { return (unsigned)(size_t)shared; }
 
 template <int Bytes> GEMMVIZ_PTX void cp_async_ca(void *shared, const void *global)
 {
@@ -99,7 +99,6 @@ GEMMVIZ_PTX void barrier_arrive(barrier &b) { gv_barrier_arrive(&b, 0, 0); }
 GEMMVIZ_PTX void barrier_arrive_at(barrier &b, unsigned block) { gv_barrier_arrive_at(&b, block); }
 GEMMVIZ_PTX void barrier_arrive_copied(barrier &b) { gv_barrier_arrive_copied(&b); }
 GEMMVIZ_PTX void barrier_wait(barrier &b, unsigned parity) { gv_barrier_wait(&b, parity); }
-GEMMVIZ_PTX void barrier_wait_cluster(barrier &b, unsigned parity) { gv_barrier_wait(&b, parity); }
 
 struct alignas(64) tensor_map {
     unsigned long long opaque[16];
@@ -120,7 +119,7 @@ GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const voi
 }
 GEMMVIZ_PTX void tma_store_commit() { gv_box_commit(); }
 template <int Left> GEMMVIZ_PTX void tma_store_wait() { gv_box_wait(Left); }
-GEMMVIZ_PTX void tma_prefetch(const tensor_map &) {}
+GEMMVIZ_PTX void tma_prefetch(const tensor_map &map) { (void)map; }
 GEMMVIZ_PTX void shared_written() { gv_shared_written(); }
 
 GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_meet(number, threads); }
