@@ -5,8 +5,8 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from fractions import Fraction
+from functools import cached_property
 
 from gemmviz.catalogue.errors import FrontMatterError
 

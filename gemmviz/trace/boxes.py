@@ -71,6 +71,11 @@ class Boxes:
     def __len__(self) -> int:
         return len(self.read)
 
+    def moved_by(self, rows: Ints) -> int:
+        """Count the boxes that rows of the recording (int64, of one step) read or write."""
+        first = np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0]))
+        return int(np.isin(first, rows).sum())
+
 
 INIT, ARRIVE, EXPECT, WAIT, PASS, BYTES, COMPLETE, FENCE = range(8)
 

@@ -378,3 +378,11 @@ def test_a_recording_survives_being_sent(cluster: Recording) -> None:
     copy = Recording.from_plain(cluster.to_plain())
     assert copy.barriers == cluster.barriers
     assert (copy.boxes.write == cluster.boxes.write).all() and (copy.events.bytes == cluster.events.bytes).all()
+
+
+def test_a_step_of_the_copy_engine_is_told_from_one_of_threads(ring: Recording) -> None:
+    timeline = build(ring)
+    moved = [ring.boxes.moved_by(timeline.rows(step)) for step in range(timeline.steps)]
+    # A box is read in one step and written in another; the products and the stores are the threads' own.
+    assert sum(moved) == int((ring.boxes.reads > 0).sum() + (ring.boxes.writes > 0).sum())
+    assert 0 in moved

@@ -42,7 +42,11 @@ def caption(playable: Playable, step: int, block: int | None = None) -> str:
     parts += _misread_text(playable, step, block)
     tile = tile_text(playable, step)
     parts += [tile] if tile else []
-    parts += [_threads_text(playable, step), *_missed_text(playable, step), _cost_text(playable, step)]
+    box = _box_text(playable, step)
+    if box:
+        parts.append(box)
+    else:
+        parts += [_threads_text(playable, step), *_missed_text(playable, step), _cost_text(playable, step)]
     flying = len(playable.flights.at(step, block))
     if flying:
         parts.append(trn("{count} copy of the block in flight", "{count} copies of the block in flight", flying))
@@ -121,6 +125,28 @@ def _threads_text(playable: Playable, step: int) -> str:
         "{count} threads of {blocks} write {array} to global memory",
         len(rows),
         **who,
+    )
+
+
+def _box_text(playable: Playable, step: int) -> str:
+    """Say what the copy engine does at a step; empty where threads do it themselves."""
+    recording, timeline = playable.recording, playable.timeline
+    moved = recording.boxes.moved_by(timeline.rows(step))
+    if not moved:
+        return ""
+    array = recording.arrays[int(timeline.array[step])].name
+    if timeline.write[step]:
+        return trn(
+            "the copy engine writes {count} box to {array}",
+            "the copy engine writes {count} boxes to {array}",
+            moved,
+            array=array,
+        )
+    return trn(
+        "the copy engine reads {count} box from {array}",
+        "the copy engine reads {count} boxes from {array}",
+        moved,
+        array=array,
     )
 
 
