@@ -91,7 +91,7 @@ void packed(float *C, const float *A, const float *B, int M, int N, int K)
 // expect = "read of memory nobody wrote"
 //
 // [a-packed-too-early]
-// title = "With A packed for the next block too early"
+// title = "With the panel of A of the tile before"
 // find = "const float *a = Ap + (long)i * depth,"
 // replace = "const float *a = Ap + (long)(i ? i - MR : 0) * depth,"
 // expect = "wrong result"
