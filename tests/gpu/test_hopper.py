@@ -13,7 +13,7 @@ from gemmviz.engine.messages import BenchRequest, Done
 from gemmviz.engine.supervisor import Engine
 
 pytestmark = pytest.mark.gpu
-KERNELS = Path(__file__).parent / "hopper"
+KERNELS = Path(__file__).parents[1] / "unit/hopper"
 FAST = {
     **{"rounds": 1, "warmup_launches": 1, "warmup_s": 0},
     **{"min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 2},

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gemmviz import data
 from gemmviz.catalogue.errors import KernelFault
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import Launch, launch
@@ -363,7 +364,7 @@ def test_a_barrier_waits_for_copies_of_threads_that_go_on() -> None:
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 @pytest.mark.parametrize("name", ["wgmma_ring", "tma_ffma", "wgmma_shapes"])
 def test_the_kernels_that_are_recorded_here_compile_for_a_gpu(name: str, tmp_path: Path) -> None:
-    include = Path(__file__).parents[2] / "kernels/include"
+    include = data.root("kernels") / "include"
     text = (STYLES / f"{name}.cu").read_text()
     if "template" in text:
         maps = ", ".join(["const __grid_constant__ tensor_map"] * 3)
