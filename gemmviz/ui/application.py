@@ -1,5 +1,6 @@
 """Qt's application around one window: opened, shown, and run until it is closed."""
 
+import gc
 import signal
 import sys
 from collections.abc import Callable
@@ -36,6 +37,8 @@ def collect_garbage_here(running: QApplication) -> None:
     widgets that went out of use, in the wrong thread, and Qt crashes some time later.
     """
     if not hasattr(running, "garbage_collector"):
+        # What was imported lives for ever: a full collection that looks at it, too, takes longer than a frame may.
+        gc.freeze()
         running.garbage_collector = GarbageCollector()
 
 

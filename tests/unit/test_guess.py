@@ -21,9 +21,8 @@ from gemmviz.trace.record import record
 
 # How large the boxes of a tensor map are, no source says.
 RUNGS = [kernel for kernel in ladder() if kernel.recordable and len(kernel.path.stem) < 60 and not kernel.maps]
-# Nor does the source of these say enough: which tiles fit together, what a struct carries to threads, who calls whom
-# through a pointer.
-BEYOND = ("simd", "simd_threads", "wmma_shared", "mma_swizzle", "mma_pipeline")
+# Nor does the source of these say enough: what a struct carries to threads, who calls whom through a pointer.
+BEYOND = ("simd", "simd_threads")
 FRONT = re.compile(r"^// ---gemmviz\n(//(?! ---).*\n)*// ---\n", re.MULTILINE)
 # One of each kind is recorded as well.
 KINDS = ("hostmult1", "gpumult0", "mm", "matmul_kernel_naive", "RR", "gputiled_more_work", "matmul_tc_2d_warp_tiling")

@@ -8,7 +8,6 @@ import pytest
 from recordings import RUNGS, own, rung
 
 from gemmviz.catalogue.kernel import parse
-from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.playable import Playable
@@ -28,9 +27,7 @@ DEPTH = {
 }
 FRAGMENTS = ("matmul_tc", "matmul_tc_2d_warp_tiling")
 PACKED = ("packed", "simd", "simd_threads")  # a CPU's panels; see test_rungs_cpu.py
-# Of what is on its way in shared memory a stage ahead, a phase copies one tile and uses another.
-AHEAD = [kernel.name for kernel in ladder() if "__shared__" in kernel.text and kernel.name not in DEPTH]
-WALKING = [name for name in RUNGS if name not in (*DEPTH, *FRAGMENTS, *PACKED, *AHEAD)]
+WALKING = [name for name in RUNGS if name not in (*DEPTH, *FRAGMENTS, *PACKED)]
 
 
 def played(recording: Recording, order: Order = "grid") -> Playable:
