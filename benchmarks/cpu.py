@@ -4,20 +4,24 @@ Run it from the checkout: ``python benchmarks/cpu.py [NAME...] [--size N ...] [-
 parameters: ``simd:BITS=256,KC=256``. The kernels take turns, round by round. A round's figure is the median of a few
 calls, a kernel's the median over its rounds, its share that of the ratios to OpenBLAS in the same round. On one thread
 the time is the thread's own CPU time, so that other work on the machine counts little; on all cores it is wall time,
-and wants an idle machine. C is compared with NumPy's before. It prints and does not judge.
+and wants an idle machine. C is compared with NumPy's before. It prints and does not judge. README's table of the CPU
+is made of the file that ``--json docs/results-cpu.json`` writes, by ``python docs/results.py``.
 
 Columns: threads, N, kernel, GFLOPS, share of OpenBLAS, speed-up over the line before.
 """
 
 import argparse
+import json
 import statistics
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from gemmviz.backends import openblas
+from gemmviz.backends import facts, openblas
 from gemmviz.backends.base import Prepared
 from gemmviz.backends.native import NativeBackend
 from gemmviz.catalogue.ladder import find, ladder
@@ -26,6 +30,8 @@ from gemmviz.catalogue.problem import Problem, small_integer_inputs
 
 ALONE = ("loop_order", "blocked", "register_block", "packed", "simd")
 TOGETHER = ("simd_threads",)
+# Plain loops take a minute for one product beyond this size.
+PLAIN_ALONE, PLAIN_TOGETHER, _PLAIN_MOST = ("hostmult0", "hostmult1", "hostmult1_opt"), ("hostmult_threads",), 1024
 _SLICE_S = 0.3  # what a kernel gets of a round, unless one call takes longer
 
 
@@ -57,8 +63,8 @@ def one_round(job: Prepared, flops: float, alone: bool) -> float:
     return flops / statistics.median(taken) / 1e9
 
 
-def compare(specs: list[str], size: int, rounds: int, threads: int) -> None:
-    """Measure kernels and OpenBLAS in turns, and print a line for each."""
+def compare(specs: list[str], size: int, rounds: int, threads: int) -> list[dict[str, Any]]:
+    """Measure kernels and OpenBLAS in turns, print a line for each, and return what the lines say."""
     library = openblas.best()
     getattr(library.code, f"{library.prefix}openblas_set_num_threads{library.suffix}")(threads)
     problem = Problem.cube(size)
@@ -67,7 +73,7 @@ def compare(specs: list[str], size: int, rounds: int, threads: int) -> None:
     for _ in range(rounds):
         for spec, job in jobs.items():
             found[spec].append(one_round(job, 2.0 * size**3, threads == 1))
-    before = 0.0
+    before, rows = 0.0, []
     for spec, figures in found.items():
         figure = statistics.median(figures)
         share = statistics.median(mine / its for mine, its in zip(figures, found["openblas"], strict=True))
@@ -75,21 +81,30 @@ def compare(specs: list[str], size: int, rounds: int, threads: int) -> None:
         name = f"openblas ({library.core})" if spec == "openblas" else spec
         print(f"{threads:3d} {size:6d}  {name:32s} {figure:8.1f} {share:8.1%} {step}", flush=True)
         before = figure
+        rows.append({"threads": threads, "N": size, "kernel": spec, "gflops": figure, "of_openblas": share})
+    return rows
 
 
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help=f"rungs of one thread; by default {', '.join(ALONE)}")
+    parser.add_argument("names", nargs="*", help="rungs of one thread; by default all, then those of several")
     parser.add_argument("--size", type=int, nargs="+", default=[1024, 2048])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write it all, with the machine and the time")
     args = parser.parse_args()
-    cores = openblas.best().threads
+    started, library, rows = datetime.now(UTC).isoformat(timespec="seconds"), openblas.best(), []
     for size in args.size:
-        compare(args.names or list(ALONE), size, args.rounds, 1)
+        alone = (*PLAIN_ALONE, *ALONE) if size <= _PLAIN_MOST else ALONE
+        rows += compare(args.names or list(alone), size, args.rounds, 1)
     for size in args.size:
-        if cores > 1 and not args.names:
-            compare(list(TOGETHER), size, args.rounds, cores)
+        if library.threads > 1 and not args.names:
+            together = (*PLAIN_TOGETHER, *TOGETHER) if size <= _PLAIN_MOST else TOGETHER
+            rows += compare(list(together), size, args.rounds, library.threads)
+    if args.json:
+        machine = {"cpu": {"model": facts.cpu_model(), "cores": facts.cores()}, "core": library.core}
+        text = json.dumps({"started_utc": started, **machine, "rounds": args.rounds, "rows": rows}, indent=1)
+        args.json.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

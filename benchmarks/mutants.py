@@ -43,9 +43,9 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep what was found")
     args = parser.parse_args()
     if args.sanitizer:  # on a machine that need not have gemmviz's own needs
-        import sanitizer
+        import sanitizer_mutants
 
-        return sanitizer.run(args.sanitizer, args.jobs)
+        return sanitizer_mutants.run(args.sanitizer, args.jobs)
     if args.originals:
         return originals(args.jobs)
     found = judge(chosen(args), args.jobs)

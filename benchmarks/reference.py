@@ -1,10 +1,14 @@
 """Makes a reference result of result files: what gemmviz shows where there is no such device.
 
-    python benchmarks/reference.py run1.json run2.json -o resources/reference/nvidia-h200.json
+    python benchmarks/reference.py resources/reference/nvidia-h200.json NEW... -o resources/reference/nvidia-h200.json
+    python docs/results.py
 
-The files must come from one machine, and from kernels as they are now. Of two rows of one case the later counts; the
-protocol named is the last file's. Left out are most samples (their statistics stay), and what names the machine:
-command lines, folders, the device's number.
+The first adds new runs to the reference there is; the second brings README's tables and charts up to date.
+
+The files must come from one machine, and from kernels as they are now. Of two rows of one case the one of more rounds
+counts, of equals the later file's; the protocol named is the last file's. Each row keeps the time of its own run, and
+the best library's figure of that same run, so that its share of the library never mixes two runs. Left out are most
+samples (their statistics stay), and what names the machine: command lines, folders, the device's number.
 """
 
 import argparse
@@ -12,15 +16,39 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.bench import results
+from gemmviz.bench.figures import ON_GPU, size_of
+from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.catalogue.ladder import ladder
 
 _KEPT_SAMPLES = 40
 _KEPT_READINGS = 12
+_HOW = ("rounds", "warmup_launches", "warmup_s", "min_samples", "min_time_s", "target_iqr", "timeout_s")
+"""What may differ between the runs of one reference: of their protocols, and of the machine's software."""
+_WITH = ("driver", "nvrtc")
 
 
 def case(row: results.Row) -> tuple[Any, ...]:
     """Return what tells the rows of a reference apart."""
     return row["kernel"], row["M"], row["N"], row["K"], row["dtype_in"], tuple(sorted(row["params"].items()))
+
+
+def with_run(document: results.Document) -> results.Document:
+    """Return the document with each row saying its run and the best library of that run, unless it says so already."""
+    rows = document["results"]
+    libraries = [row for row in rows if row["backend"] in LIBRARIES and row["gflops"]]
+
+    def alike(row: results.Row) -> tuple[Any, ...]:
+        return row["backend"] in ON_GPU, size_of(row), row["dtype_in"], row["dtype_acc"]
+
+    def told(row: results.Row) -> results.Row:
+        if "run_utc" in row:
+            return row
+        rivals = [other["gflops"] for other in libraries if row["gflops"] and alike(other) == alike(row)]
+        return row | {"run_utc": document["started_utc"], "library_gflops": max(rivals, default=None)}
+
+    facts = {name: document["protocol"].get(name) for name in _HOW} | {n: document["env"].get(n) for n in _WITH}
+    protocol = document["protocol"] | {"runs": document["protocol"].get("runs", {document["started_utc"]: facts})}
+    return document | {"results": [told(row) for row in rows], "protocol": protocol}
 
 
 def spread(values: list[float], most: int) -> list[float]:
@@ -49,9 +77,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("-o", "--output", type=Path, required=True)
-    parser.add_argument("--recordings", type=Path, help="take the counts of recordings from this file instead")
+    parser.add_argument(
+        "--recordings", type=Path, help="take the counts of recordings from this file (default: the last that has some)"
+    )
     args = parser.parse_args()
-    documents = [results.read(path) for path in args.files]
+    documents = [with_run(results.read(path)) for path in args.files]
     machines = {results.machine(document) for document in documents}
     if len(machines) > 1:
         parser.error(f"these files are from several machines: {', '.join(sorted(machines))}")
@@ -62,13 +92,20 @@ def main() -> None:
         if row["source_sha256"] not in (None, current.get(row["kernel"])):
             stale.add(row["kernel"])
         elif row["status"] in ("ok", "wrong", "compile"):
-            kept[case(row)] = condense(row, documents[0]["device"]["clock_mhz"])
+            older = kept.get(case(row))
+            if older is None or len(older["rounds"]) <= len(row["rounds"]):
+                kept.pop(case(row), None)  # a newer row stands behind all that is older
+                kept[case(row)] = condense(row, documents[0]["device"]["clock_mhz"])
     # The last file also says how: put the one that followed the whole protocol there.
     whole = documents[-1] | {"results": list(kept.values()), "argv": ["gemmviz", "bench"]}
+    runs = {utc: how for document in documents for utc, how in document["protocol"]["runs"].items()}
+    used = {row["run_utc"] for row in kept.values()}
+    whole["protocol"] = whole["protocol"] | {"runs": {utc: how for utc, how in sorted(runs.items()) if utc in used}}
     whole["env"] = whole["env"] | {"os": whole["env"]["os"].split()[0]}
     whole["device"] = whole["device"] | {"uuid": ""}
-    if args.recordings:
-        whole["recordings"] = results.read(args.recordings).get("recordings", [])
+    counted = [*documents, *([results.read(args.recordings)] if args.recordings else [])]
+    if found := [document["recordings"] for document in counted if document.get("recordings")]:
+        whole["recordings"] = found[-1]
     results.write(whole, args.output)
     print(f"{len(kept)} rows, {args.output.stat().st_size / 1e6:.2f} MB")
     if stale:

@@ -1,145 +1,204 @@
-"""Compiles programs and runs compute-sanitizer's tools on each, side by side; needs nothing but Python and CUDA."""
+"""Runs compute-sanitizer's tools on the ladder's CUDA rungs, on a machine with nvcc, compute-sanitizer and a GPU.
 
+    python benchmarks/sanitizer.py                       every rung; --json FILE keeps everything
+    python benchmarks/sanitizer.py wgmma 66_cluster      some of them, by name or by the number that they begin with
+    python benchmarks/sanitizer.py --build               only write and compile the programs: no GPU is needed
+
+A rung is launched at a small odd size and at a rectangular one, or those nearest that it takes, and where blocks take
+tiles in turns also with so few blocks that each gets several. Each launch is one program, in which A, B and C are
+allocations of their exact size, and which compares C with a plain sum. A launch is clean when a tool reports nothing
+and C is right under the tool too.
+
+What the tools can see of copies that go on in the background (Compute Sanitizer's documentation, "Racecheck support
+for asynchronous copy" and "Racecheck cluster entry and exit race detection", and its release notes):
+
+* Racecheck looks at shared memory only. It knows ``cp.async`` and mbarriers since 2021.2, and says when a destination
+  is touched before the wait for its group; remote shared memory is looked at where a block may not have begun, or may
+  have left. Copies by the copy engine from global to shared memory (``cp.async.bulk``) count since 2024.4. No document
+  says that it looks at what ``wgmma`` reads, or whether ``fence.proxy.async`` stands between a plain write and the copy
+  engine, so that silence there proves nothing.
+* Before 2025.4 racecheck had false alarms with mbarriers, before 2026.1 with barriers of a warpgroup and with barriers
+  across clusters, before 2026.3 where bytes complete an mbarrier. CUDA 13.0 comes with 2025.3: a hazard that it reports
+  between a copy and a product that only an mbarrier keeps apart has to be looked at before it is believed.
+* Memcheck looks at copies with a tensor map since 2026.2; before, it sees only those without one. The copy engine
+  itself drops what lies outside of a matrix.
+* The tools count mbarriers from what the compiler says, which can be too few; 64 are asked for here.
+"""
+
+import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-_COMPILE_S, _RUN_S = 120, 60
-_FLAGS = ("-w", "-lineinfo", "-std=c++17")
-_KERNELS = Path(__file__).resolve().parents[1] / "kernels"
-_INCLUDES = [f"-I{_KERNELS / folder}" for folder in ("cuda", "include")]
-_SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
-_PLACE = re.compile(r"\bin (?:\S*/)?([\w.-]+\.cuh?):(\d+)")
-_KIND = re.compile(
-    r"^=========\s+(?:Error: )?((?:Invalid|Uninitialized|Barrier|Race|Warning: Race|Misaligned|Unused)[^:(\n]*)", re.M
-)
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from sanitizer_programs import program  # noqa: E402
+from sanitizer_tools import RUN_S, TOOLS, build, look_at, missing, options, plain_run  # noqa: E402
+
+from gemmviz.catalogue.capability import architecture  # noqa: E402
+from gemmviz.catalogue.errors import GemmvizError  # noqa: E402
+from gemmviz.catalogue.kernel import Kernel  # noqa: E402
+from gemmviz.catalogue.ladder import find, ladder  # noqa: E402
+from gemmviz.catalogue.launch import Launch, launch, nearest_size  # noqa: E402
+from gemmviz.catalogue.problem import Problem  # noqa: E402
+
+# No side is a multiple of a tile's, nor are the nearest ones that are multiples of 4 or 8; the second has more k-steps
+# than any ring has stages, and tiles enough for several blocks, or for several rounds of few.
+ODD, RECTANGULAR = Problem(67, 75, 57), Problem(261, 397, 301)
 
 
-def run(folder: Path, jobs: int) -> int:
-    """Write ``sanitizer.json`` and ``sanitizer.md`` into a folder that ``mutants.py --write`` has filled."""
-    for need in ("nvcc", "compute-sanitizer"):
-        if shutil.which(need) is None:
-            print(f"{need} is not on the PATH: put CUDA's bin folder there", file=sys.stderr)
-            return 2
-    mutants = json.loads((folder / "mutants.json").read_text(encoding="utf-8"))
-    extra = _options()
+def main() -> int:
+    """Run what the command line asks for; return 1 when anything is reported, or does not compile."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rungs", nargs="*", metavar="RUNG", help="a kernel's name, its file, or 66_; all without any")
+    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS), help="all four without any")
+    parser.add_argument("--build", action="store_true", help="write and compile the programs, run none")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="keep the programs there")
+    parser.add_argument("--arch", help="for rungs that run on many GPUs: that of this machine, or with --build sm_90")
+    parser.add_argument("--limit", type=float, default=RUN_S, metavar="SECONDS", help="longest run of one tool")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes side by side")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep what was found")
+    args = parser.parse_args()
+    if lacking := missing("nvcc", *([] if args.build else ["compute-sanitizer"])):
+        print(lacking, file=sys.stderr)
+        return 2
+    try:
+        rungs = chosen(args.rungs)
+    except GemmvizError as error:
+        print(error, file=sys.stderr)
+        return 2
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as made:
+        folder = args.folder or Path(made)
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = compiled(rungs, folder, args.arch or ("sm_90" if args.build else "native"), args.jobs)
+        if not args.build:
+            looked_at(rows, folder, args.tools, args.jobs, args.limit)
+    print(table(rows, [] if args.build else args.tools))
+    print(f"{len(rows)} launches of {len(rungs)} rungs in {time.monotonic() - started:.0f} s")
+    if args.json:
+        kept = {"machine": {} if args.build else machine(), "tools": args.tools, "launches": rows}
+        args.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    return int(not all(row["clean"] for row in rows))
 
-    def one(mutant: dict[str, Any]) -> dict[str, Any]:
-        found = mutant | _look_at(folder / mutant["file"], mutant.get("arch", ""), extra)
-        print(f"{found['name']}: {found['status']}", file=sys.stderr, flush=True)
-        return found
+
+def chosen(names: list[str]) -> list[Kernel]:
+    """Return the CUDA rungs of that name, file or number; without names all that are meant to be right."""
+    cuda = [k for k in ladder() if k.backend == "cuda"]
+    if not names:
+        return [k for k in cuda if not k.exhibit]
+    rungs = []
+    for name in names:
+        found = [
+            k for k in cuda if name in (k.path.name, k.path.stem) or (name[-1] == "_" and k.path.name.startswith(name))
+        ]
+        rungs += found or [find(name, cuda)]
+    return list({rung.path: rung for rung in rungs}.values())
+
+
+def launches(kernel: Kernel) -> list[Launch]:
+    """Return what a rung is looked at with: see the file's head."""
+    few = {name: min(v for v in values if v > 1) for name, values in kernel.params.items() if name == "BLOCKS"}
+    wanted = [(ODD, kernel.defaults), (RECTANGULAR, kernel.defaults)]
+    if few:
+        wanted.append((RECTANGULAR, kernel.defaults | few))
+    near = [(nearest_size(kernel, size, params), params) for size, params in wanted]
+    return [launch(kernel, size, params) for size, params in near if size]
+
+
+def compiled(rungs: list[Kernel], folder: Path, otherwise: str, jobs: int) -> list[dict[str, Any]]:
+    """Write and compile the programs and return a row for each."""
+    rows = []
+    for number, job in enumerate(job for rung in rungs for job in launches(rung)):
+        row = {"rung": job.kernel.path.stem, "size": str(job.problem), "launch": job.label, "blocks": job.blocks}
+        row |= {"program": f"{number:03}_{job.kernel.name}", "arch": architecture(job.kernel.capability), "tools": {}}
+        (folder / f"{row['program']}.cu").write_text(program(job), encoding="utf-8")
+        rows.append(row)
+
+    def one(row: dict[str, Any]) -> None:
+        row["compiler"] = build(folder / f"{row['program']}.cu", row["arch"], otherwise)
+        row["clean"] = not row["compiler"]
+        print(f"{row['rung']} {row['size']}: {'does not compile' if row['compiler'] else 'compiled'}", file=sys.stderr)
 
     with ThreadPoolExecutor(jobs) as pool:
-        found = list(pool.map(one, mutants))
-    (folder / "sanitizer.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    table = markdown(found)
-    (folder / "sanitizer.md").write_text(table, encoding="utf-8")
-    print(table)
-    return 0
+        list(pool.map(one, rows))
+    return rows
 
 
-def _options() -> dict[str, list[str]]:
-    """Return what each tool is given: initcheck looks at shared memory as well where this version can."""
-    usage = _run(["compute-sanitizer", "--help"], 30)[1]
-    space = ["--initcheck-address-space", "all"] if "--initcheck-address-space" in usage else []
-    return {tool: space if tool == "initcheck" else [] for tool in TOOLS}
+def looked_at(rows: list[dict[str, Any]], folder: Path, tools: list[str], jobs: int, limit_s: float) -> None:
+    """Run each program by itself and under each tool, and fill in the rows."""
+    extra = options()
+    ready = [row for row in rows if not row["compiler"]]
+
+    def alone(row: dict[str, Any]) -> None:
+        row["status"] = plain_run(folder / row["program"], limit_s)
+
+    def under(task: tuple[str, dict[str, Any]]) -> None:
+        tool, row = task
+        row["tools"][tool] = seen = look_at(folder / row["program"], tool, extra, limit_s)
+        said = seen["status"] if seen["errors"] is None else f"{seen['errors']} reported, C {seen['status']}"
+        print(f"{row['rung']} {row['size']} {tool}: {said}, {seen['seconds']} s", file=sys.stderr, flush=True)
+
+    # What takes longest comes first.
+    order = sorted(tools, key=("racecheck", "initcheck", "memcheck", "synccheck").index)
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(alone, ready))
+        list(pool.map(under, [(tool, row) for tool in order for row in ready]))
+    for row in ready:
+        seen = row["tools"].values()
+        row["clean"] = row["status"] == "0 wrong" and all(s["errors"] == 0 and s["status"] == "0 wrong" for s in seen)
 
 
-def _run(command: list[str], limit_s: float) -> tuple[int | None, str]:
-    """Return exit code and output; None when the time was up."""
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=limit_s,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        output = error.stdout or b""
-        return None, output.decode(errors="replace") if isinstance(output, bytes) else output
-    return done.returncode, done.stdout + done.stderr
+def table(rows: list[dict[str, Any]], tools: list[str]) -> str:
+    """Return the rows as a table, and below it how each report that is not clean begins."""
+    head = ["rung", "size", "blocks", "launch", *(["C alone", *tools] if tools else ["compiler"])]
+    lines = ["| " + " | ".join(head) + " |", "|---|---|---:|---" + "|---:" * (len(head) - 4) + "|"]
+    below = []
+    for row in rows:
+        cells = [row["rung"], row["size"], str(row["blocks"]), row["launch"]]
+        if not tools or row["compiler"]:
+            cells += ["fails" if row["compiler"] else "compiles"] + [""] * len(tools)
+            below += [f"{row['rung']} {row['size']}:\n{row['compiler']}"] if row["compiler"] else []
+        else:
+            cells += [row["status"], *(_cell(row["tools"][tool]) for tool in tools)]
+            for tool, seen in row["tools"].items():
+                if seen["report"]:
+                    places = ", ".join(seen["places"]) or "no place named"
+                    below.append(f"{row['rung']} {row['size']}, {tool}: {places}\n{seen['report'][:1200]}")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n\n".join(["\n".join(lines), *below]) + "\n"
 
 
-def _look_at(source: Path, exactly: str, extra: dict[str, list[str]]) -> dict[str, Any]:
-    program = source.with_suffix("")
-    # An architecture that has to be met exactly is lost on -arch.
-    architecture = f"-gencode=arch={exactly.replace('sm', 'compute')},code={exactly}" if exactly else "-arch=native"
-    command = ["nvcc", *_FLAGS, architecture, *_INCLUDES, str(source), "-o", str(program)]
-    code, output = _run(command, _COMPILE_S)
-    if code != 0:
-        return {"status": "does not compile", "tools": {}, "output": output[-2000:]}
-    code, output = _run([str(program)], _RUN_S)
-    wrong = re.search(r"C: (\d+) of", output)
-    status = "timeout" if code is None else f"{wrong[1]} wrong" if wrong else output.strip()[-200:]
-    tools = {}
-    for tool in TOOLS:
-        command = ["compute-sanitizer", "--tool", tool, "--print-limit", "50", *extra[tool], str(program)]
-        tools[tool] = _read(*_run(command, _RUN_S))
-    return {"status": status, "tools": tools}
+def _cell(seen: dict[str, Any]) -> str:
+    number = seen["status"] if seen["errors"] is None else str(seen["errors"])
+    wrong = f", C {seen['status']}" if seen["errors"] is not None and seen["status"] != "0 wrong" else ""
+    return number + wrong + (" (!)" if seen["trouble"] else "")
 
 
-def _read(code: int | None, output: str) -> dict[str, Any]:
-    errors = [int(number) for number in _SUMMARY.findall(output)]
-    places = list(dict.fromkeys(f"{name}:{line}" for name, line in _PLACE.findall(output) if name != "main.cu"))
-    kinds = list(dict.fromkeys(kind.partition(" at ")[0].strip() for kind in _KIND.findall(output)))
-    return {
-        **{"errors": max(errors) if errors else None, "lines": [int(p.rpartition(":")[2]) for p in places]},
-        **{"places": places[:6], "kinds": kinds[:4], "timeout": code is None},
-        "tail": "" if errors else output[-600:],
+def machine() -> dict[str, str]:
+    """Return what a result depends on: the device and the versions of driver, compiler and tool."""
+    asked = {
+        "gpu": ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+        "nvcc": ["nvcc", "--version"],
+        "compute-sanitizer": ["compute-sanitizer", "--version"],
     }
+    said = {"date": time.strftime("%Y-%m-%d")}
+    for name, command in asked.items():
+        if shutil.which(command[0]):
+            output = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+            version = re.search(r"V\d+\.[\d.]+|Version [\d.]+", output)
+            said[name] = version[0] if version else output
+    return said
 
 
-def _found(row: dict[str, Any], tool: str) -> bool:
-    seen = row["tools"].get(tool)
-    return bool(seen and seen["errors"])
-
-
-def _on_line(row: dict[str, Any], tool: str) -> bool:
-    """Whether a tool names a line that counts as right for gemmviz: the mistaken one, or one where it shows."""
-    counting = {row["line"], *(line for _, line in row["here"] if row["right_line"])}
-    return bool(counting & set(row["tools"][tool]["lines"]))
-
-
-def markdown(found: list[dict[str, Any]]) -> str:
-    """Return a table of how many mutants of each operator each tool reports, and gemmviz check."""
-    rows = [r for r in found if r["tools"]]
-    head = [
-        "mistake",
-        "mutants",
-        "C wrong on the GPU",
-        "gemmviz check",
-        *TOOLS,
-        "any of the four",
-        "on a line that counts",
-    ]
-    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
-    operators = [o for o in dict.fromkeys(r["operator"] for r in rows) if o != "(none)"]
-    for operator in [*operators, "all mutants", "(none)"]:
-        mine = [
-            r for r in rows if r["operator"] == operator or (operator == "all mutants" and r["operator"] != "(none)")
-        ]
-        counts = [len(mine), sum(not r["status"].startswith("0 wrong") for r in mine), sum(r["reported"] for r in mine)]
-        counts += [sum(_found(r, tool) for r in mine) for tool in TOOLS]
-        counts.append(sum(any(_found(r, tool) for tool in TOOLS) for r in mine))
-        counts.append(sum(any(_found(r, t) and _on_line(r, t) for t in TOOLS) for r in mine))
-        name = "the kernels as they are" if operator == "(none)" else operator
-        lines.append("| " + " | ".join([name, *map(str, counts)]) + " |")
-    only_there = [r for r in rows if not r["reported"] and any(_found(r, t) for t in TOOLS)]
-    only_wrong = [r for r in rows if not r["reported"] and not r["status"].startswith("0 wrong")]
-    text = "\n".join(lines) + "\n"
-    for what, rest in (
-        ("Reported by compute-sanitizer alone", only_there),
-        ("Wrong on the GPU, reported by nobody here", only_wrong),
-    ):
-        names = ", ".join(f"{r['name']} ({', '.join(t for t in TOOLS if _found(r, t))})" for r in rest) or "none"
-        text += f"\n{what}: {names}.\n"
-    return text
+if __name__ == "__main__":
+    sys.exit(main())

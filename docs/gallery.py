@@ -39,6 +39,8 @@ def commands(kernel: Kernel, plan: dict[str, Any]) -> list[list[str]]:
         launch += [word for name, side in named for word in (f"--{name}", str(side))]
     for setting in plan.get("set", ()):
         launch += ["--set", setting]
+    if "order" in plan:
+        launch += ["--order", plan["order"]]
     film = [*launch, "--steps", plan.get("steps", ":"), "--fps", str(plan["fps"]), *_FILM]
     still = [*launch, "--step", str(plan["still"]), *(("--cell", plan["cell"]) if "cell" in plan else ()), *_STILL]
     return [

@@ -152,6 +152,9 @@ def _print(machine: Machine, found: list[Proof]) -> None:
             verdict = f"[{_COLOUR[row.verdict]}]{row.verdict}[/]{note}"
             table.add_row(*head, row.what, f"{row.predicted:,}", f"{row.measured:,}", verdict)
             head = ("", "")
+        for one in proof.unseen:
+            table.add_row(*head, "", "", "", f"[dim]{escape(one.words)}[/]")
+            head = ("", "")
     out.print(table)
     rows = [row for proof in found for row in proof.compared]
     counts = {name: sum(row.verdict == name for row in rows) for name in _COLOUR}

@@ -37,7 +37,7 @@ class Instruction:
     Attributes
     ----------
     line
-        Of the source, from 1; 0 where unknown.
+        Of the kernel's own file, from 1; 0 where it comes from a header.
     text
         As the disassembler writes it.
     space
@@ -98,7 +98,7 @@ class Counted:
         return cls(plain["counters"], [Instruction(*fields) for fields in plain["instructions"]])
 
 
-def read(raw: str, sources: Sequence[str]) -> list[Counted]:
+def read(raw: str, sources: Sequence[str], files: Sequence[str]) -> list[Counted]:
     """Read what ``ncu --csv`` prints of a report.
 
     Parameters
@@ -107,6 +107,8 @@ def read(raw: str, sources: Sequence[str]) -> list[Counted]:
         Of ``--page raw``: a table with a row per launch, in order.
     sources
         Of ``--page source --print-source cuda,sass``, one text per launch: a table per source file.
+    files
+        The name of each launch's own source file.
 
     Raises
     ------
@@ -116,7 +118,7 @@ def read(raw: str, sources: Sequence[str]) -> list[Counted]:
     counters = list(_counters(raw))
     if len(counters) != len(sources):
         raise ValueError(f"{len(counters)} launches were counted, and {len(sources)} have a source")
-    return [Counted(*pair) for pair in zip(counters, map(instructions, sources), strict=True)]
+    return [Counted(*pair) for pair in zip(counters, map(instructions, sources, files), strict=True)]
 
 
 def _counters(raw: str) -> Iterator[dict[str, int]]:
@@ -130,24 +132,35 @@ def _counters(raw: str) -> Iterator[dict[str, int]]:
             yield {name: _whole(row[column[metric]]) for name, metric in COUNTERS.items() if metric in column}
 
 
-def instructions(source: str) -> list[Instruction]:
-    """Return the memory instructions of one launch, in the order of their addresses."""
+def instructions(source: str, file: str) -> list[Instruction]:
+    """Return the memory instructions of one launch, in the order of their addresses.
+
+    Parameters
+    ----------
+    source
+        A table per source file: what a header's function became stands in the header's, at its lines.
+    file
+        The name of the kernel's own file.
+    """
     found: dict[str, Instruction] = {}
     columns: dict[str, int] = {}
-    line = 0
+    line, own = 0, True
     for row in csv.reader(io.StringIO(source)):
         match row:
+            case ["File Path", path]:
+                own = path.replace("\\", "/").rsplit("/", 1)[-1] == file
             case ["Line No", *_]:
                 columns = {name: place for place, name in enumerate(row)}  # the second "Source" is the machine code
                 line = 0
             case [number, _, "-", *_] if number.isdecimal():
-                line = int(number)
-            case ["", "", address, text, *_] if address.startswith("0x") and row[columns["Address Space"]] != "-":
+                line = int(number) if own else 0
+            case ["", "", address, text, *_] if address.startswith("0x") and row[columns["Address Space"]].strip("-"):
                 # A kernel without shared memory has no column for it.
                 space, way, *figures = (row[columns[name]] if name in columns else "0" for name in _COLUMNS)
-                found[address] = Instruction(
-                    line, " ".join(text.split()), space.lower(), way == "Store", *map(_whole, figures)
-                )
+                if line or address not in found:
+                    found[address] = Instruction(
+                        line, " ".join(text.split()), space.lower(), way == "Store", *map(_whole, figures)
+                    )
     return [found[address] for address in sorted(found)]
 
 

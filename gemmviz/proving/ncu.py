@@ -96,23 +96,23 @@ def count(
             raise GemmvizError(f"Nsight Compute made no report: {_last(said)}")
         lost = {"error": f"the process ended before it: {_last(said)}", "launch": None, "wrong": None, "nvrtc": None}
         answers += [lost] * (len(jobs) - len(answers))
-        launches = sum(answer["launch"] is not None for answer in answers)
-        counted = _read(command, report, launches, progress) if launches else []
+        launched = [Path(job.path).name for job, a in zip(jobs, answers, strict=True) if a["launch"] is not None]
+        counted = _read(command, report, launched, progress) if launched else []
     return [(None if a["launch"] is None else counted[a["launch"]], a) for a in answers]
 
 
-def _read(command: str, report: Path, launches: int, progress: Callable[[str], None]) -> list[Counted]:
+def _read(command: str, report: Path, files: list[str], progress: Callable[[str], None]) -> list[Counted]:
     progress("Reading the counters")
     importing = [command, "--import", str(report), "--csv", "--page"]
     raw = _run([*importing, "raw"], _PAGE_S).stdout
     per_launch = [
         [*importing, "source", "--print-source", "cuda,sass", "--launch-skip", str(i), "--launch-count", "1"]
-        for i in range(launches)
+        for i in range(len(files))
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         sources = [said.stdout for said in pool.map(partial(_run, within_s=_PAGE_S), per_launch)]
     try:
-        return read(raw, sources)
+        return read(raw, sources, files)
     except (ValueError, KeyError, IndexError) as error:
         raise GemmvizError(f"Nsight Compute's report has a form that gemmviz does not know: {error}") from None
 

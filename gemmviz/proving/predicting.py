@@ -1,24 +1,29 @@
 """Makes predictions: records a launch, some blocks at a time, and counts what its accesses cost."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.errors import KernelTimeout
 from gemmviz.proving.jobs import Job
+from gemmviz.proving.movers import COPY_READ, THREAD, movers, unseen
 from gemmviz.proving.prediction import Cost, Prediction, Spot
 from gemmviz.trace.cost import most_blocks
 from gemmviz.trace.record import record
 from gemmviz.trace.recording import WARP, Recording
 from gemmviz.trace.requests import batches, changes
-from gemmviz.trace.wavefronts import sectors, wavefronts
+from gemmviz.trace.wavefronts import WAVEFRONT_BYTES, sectors, wavefronts
 
 Ints = npt.NDArray[np.int64]
 # What one load of a GPU can move per thread.
 _WIDEST_BYTES = 16
 # Accesses to record at a time: several predictions are made side by side.
 _AT_ONCE = 8_000_000
+# A variable of the device: a declaration of a function has a parenthesis before its end.
+_OWN = re.compile(r"\b__device__\b[^(){};=]*?(\w+)\s*(?:\[[^;{}=]*)?[;=]")
 
 
 def predict(job: Job, deadline_s: float = 120.0) -> Prediction:
@@ -30,7 +35,12 @@ def predict(job: Job, deadline_s: float = 120.0) -> Prediction:
         As `gemmviz.trace.record.record` does.
     """
     launch = job.launch()
-    step = max(1, most_blocks(launch, _AT_ONCE))
+    try:
+        step = most_blocks(launch, _AT_ONCE)
+    except KernelTimeout:  # a block may wait for what others have done: all together, or not at all
+        step = launch.blocks
+    together = launch.cluster[0]
+    step = max(step // together, 1) * together
     total: Prediction | None = None
     for first in range(0, launch.blocks, step):
         part = of(record(launch, deadline_s=deadline_s, blocks=(first, min(first + step, launch.blocks))))
@@ -44,26 +54,37 @@ def of(recording: Recording) -> Prediction:
     places = [(site.line, site.column) for site in recording.sites]
     first = np.array([places.index(place) for place in places] or [0], np.int64)
     own = np.arange(len(first))
-    finer = _spots(recording, own) if (first != own).any() else ()
-    return Prediction(len(recording.accesses), recording.wrong, _spots(recording, first), finer)
+    who = movers(recording)
+    return Prediction(
+        len(recording.accesses),
+        recording.wrong,
+        _spots(recording, who, first),
+        _spots(recording, who, own) if (first != own).any() else (),
+        unseen(recording, who),
+        tuple(dict.fromkeys(_OWN.findall(recording.text))),
+    )
 
 
-def _spots(recording: Recording, group: Ints) -> tuple[Spot, ...]:
+def _spots(recording: Recording, who: npt.NDArray[np.uint8], group: Ints) -> tuple[Spot, ...]:
     """Count by groups of instructions; `group` gives each instruction the number of one of its group."""
     log = recording.accesses
-    found: dict[tuple[int, int, bool, int], Spot] = {}
+    found: dict[tuple[int, int, bool, int, bool], Spot] = {}
     for rows, request, count in _batches(recording):
-        kind = (group[log.site[rows]] << 8 | log.array[rows]) << 8 | log.write[rows] * 128 | log.bytes[rows]
+        counted = np.isin(who[rows], (THREAD, COPY_READ))
+        rows, request = rows[counted], request[counted]
+        kind = (group[log.site[rows]] << 8 | log.array[rows]) << 9 | log.write[rows] * 256 | log.bytes[rows]
+        kind = kind << 1 | (who[rows] == COPY_READ)
         by_kind = np.argsort(kind, kind="stable")
-        for mine in np.split(by_kind, changes(kind[by_kind])[1:]):
+        for mine in np.split(by_kind, changes(kind[by_kind])[1:]) if len(rows) else ():
             row = rows[mine[0]]
             number, array = int(group[log.site[row]]), int(log.array[row])
-            write, width = bool(log.write[row]), int(log.bytes[row])
+            write, width, copies = bool(log.write[row]), int(log.bytes[row]), bool(who[row] == COPY_READ)
             site, info = recording.sites[number], recording.arrays[array]
-            cost = _cost(recording, array, request[mine], rows[mine], None, count, width, write)
-            once = _once(recording, array, rows[mine], width, write)
-            spot = Spot(site.line, site.column, info.name, info.space, write, width, cost, once)
-            key = number, array, write, width
+            cost = _cost(recording, array, request[mine], rows[mine], None, count, width, write, copies)
+            once = {} if copies else _once(recording, array, rows[mine], width, write)
+            parted = _parted(recording, array, request[mine], rows[mine], count, width, cost) if write else None
+            spot = Spot(site.line, site.column, info.name, info.space, write, width, cost, once, copies, parted)
+            key = number, array, write, width, copies
             found[key] = spot if key not in found else found[key] + spot
     return tuple(spot for _, spot in sorted(found.items()))
 
@@ -82,6 +103,7 @@ def _cost(
     count: int,
     width: int,
     write: bool,
+    copies: bool = False,
 ) -> Cost:
     """Count what some accesses to an array cost, whose requests are numbered below `count`."""
     log, info = recording.accesses, recording.arrays[array]
@@ -90,11 +112,37 @@ def _cost(
     widths = np.full(len(rows), width, np.int64)
     requests = len(np.unique(request))
     if info.space == "global":
+        if copies:
+            # cp.async takes as many lanes at a time as move 128 bytes, and a sector that two such parts share twice: so
+            # an H200 counted rows of tiles that begin in the middle of a sector.
+            parts = -(-WARP * width // WAVEFRONT_BYTES)
+            request, count = request * parts + lane * parts // WARP, count * parts
         moved = int(sectors(request, lane, start, widths, count)[0].sum())
         return Cost(requests, moved, moved)
     writes = np.full(len(rows), write)
     units, least = wavefronts(request, lane, start, widths, writes, count)
     return Cost(requests, int(units.sum()), int(least.sum()))
+
+
+def _parted(
+    recording: Recording, array: int, request: Ints, rows: Ints, count: int, width: int, cost: Cost
+) -> Cost | None:
+    """Count what stores cost if the lanes that have just loaded, on the same line, store apart from the others.
+
+    So does a compiler that branches where the source selects: what was loaded, or zeros. Both stores are executed.
+    """
+    log = recording.accesses
+    if recording.arrays[array].space != "shared":
+        return None
+    line = np.array([site.line for site in recording.sites])
+    before = np.maximum(rows - 1, 0)
+    loaded = (log.write[before] == 0) & (line[log.site[before]] == line[log.site[rows]])
+    for column in (log.block, log.phase, log.thread):
+        loaded &= column[before] == column[rows]
+    if not loaded.any():
+        return None
+    parted = _cost(recording, array, 2 * request + loaded, rows, None, 2 * count, width, True)
+    return Cost(2 * cost.requests, parted.units, parted.least)
 
 
 def _once(recording: Recording, array: int, rows: Ints, width: int, write: bool) -> dict[int, Cost]:

@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from gemmviz.proving.movers import Unseen, added
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -35,6 +37,11 @@ class Spot:
     once
         By width in bytes: if each thread made each of its accesses between two barriers once, with loads of that width.
         Only widths that its accesses can be merged to. This is what a compiler may make of them.
+    copies
+        Whether ``cp.async`` makes the accesses: no compiler changes these.
+    parted
+        What stores cost if lanes that have just loaded, on the same line, store apart from those that have not; None
+        where no such load is.
     """
 
     line: int
@@ -45,11 +52,14 @@ class Spot:
     bytes: int
     cost: Cost
     once: dict[int, Cost]
+    copies: bool = False
+    parted: Cost | None = None
 
     def __add__(self, other: "Spot") -> "Spot":
         # A width must suit every part of the recording.
         once = {width: cost + other.once[width] for width, cost in self.once.items() if width in other.once}
-        return replace(self, cost=self.cost + other.cost, once=once)
+        parted = self.parted + other.parted if self.parted and other.parted else None
+        return replace(self, cost=self.cost + other.cost, once=once, parted=parted)
 
 
 @dataclass(frozen=True)
@@ -65,12 +75,18 @@ class Prediction:
     finer
         By instruction of the recorded program, where several have one place: loads that one expression makes, or the
         turns of an unrolled loop.
+    unseen
+        What is moved past the counters.
+    own
+        Names of memory that the kernel declares for itself on the device: what it does there is not recorded.
     """
 
     accesses: int
     wrong: int
     spots: tuple[Spot, ...]
     finer: tuple[Spot, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    own: tuple[str, ...] = ()
 
     def __add__(self, other: "Prediction") -> "Prediction":
         return Prediction(
@@ -78,6 +94,8 @@ class Prediction:
             self.wrong + other.wrong,
             _added(self.spots, other.spots),
             _added(self.finer, other.finer),
+            added((*self.unseen, *other.unseen)),
+            self.own,
         )
 
 

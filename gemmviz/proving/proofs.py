@@ -11,6 +11,7 @@ from gemmviz import data
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.proving.counted import Counted
+from gemmviz.proving.movers import Unseen
 from gemmviz.proving.verdict import Compared
 
 SCHEMA_VERSION = 1
@@ -44,6 +45,8 @@ class Proof:
         What the GPU counted, so that predictions can be made anew anywhere; None where there is an error.
     compared
         The counters beside the prediction.
+    unseen
+        What is moved past these counters, as recorded.
     error
         Why there are none; empty when there are.
     """
@@ -60,6 +63,7 @@ class Proof:
     gpu_wrong: int | None = None
     counted: Counted | None = None
     compared: tuple[Compared, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
     error: str = ""
 
     @property
@@ -82,7 +86,8 @@ class Proof:
         """Undo `to_plain`."""
         counted = plain["counted"] and Counted.from_plain(plain["counted"])
         compared = tuple(Compared(**c) for c in plain["compared"])
-        return cls(**{**plain, "counted": counted, "compared": compared})
+        unseen = tuple(Unseen(**one) for one in plain.get("unseen", ()))
+        return cls(**{**plain, "counted": counted, "compared": compared, "unseen": unseen})
 
 
 @dataclass(frozen=True)

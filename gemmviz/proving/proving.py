@@ -80,6 +80,7 @@ def predicted(
                     accesses=prediction.accesses,
                     recorded_wrong=prediction.wrong,
                     compared=compared,
+                    unseen=prediction.unseen,
                     error="",
                 )
             )

@@ -1,16 +1,34 @@
 """Parameters for the stage: small enough that a small problem still shows several blocks."""
 
-from itertools import islice, product
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from math import prod
 
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.conditions import conditions
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.launch import MAX_THREADS_PER_BLOCK, launch
 from gemmviz.catalogue.problem import Problem
 
 _SMALL = (2, 4, 8, 16, 32)
-_SIZES = (16, 32, 64, 128)
+_SIZES = (16, 32, 64, 128, 256)
 _ENOUGH_BLOCKS = 4
-_MOST_TRIED = 2000
+_MOST_COMBINATIONS = 20_000
+_MOST_LAUNCHED = 50
+_Choices = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """Blocks of a launch, threads of one, how far from square it is, whether boxes reach beyond their matrix."""
+
+    blocks: int
+    threads: int
+    uneven: float
+    oversized: bool
 
 
 def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
@@ -18,50 +36,141 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
 
     Returns nothing where the kernel has no parameters, or none of the values tried fits.
     """
-    names = list(kernel.params)
-    choices = [sorted({v for v in (*_SMALL, *offered) if v <= max(offered)}) for offered in kernel.params.values()]
-    if not names:
+    if not kernel.params:
         return {}
+    sizes = {"M": problem.m, "N": problem.n, "K": problem.k}
+    must_hold = tuple(condition.expression for condition in conditions(kernel))
     # The loops of a CPU's kernel are no blocks that could be counted: two of each of theirs fit into half a side.
-    half = min(problem.m, problem.n, problem.k) // 2 if kernel.backend == "c" else max(map(max, choices))
-    best: tuple[tuple[float, ...], dict[str, int]] | None = None
-    for values in islice(product(*choices), _MOST_TRIED):
-        params = dict(zip(names, values, strict=True))
-        sizes = {"M": problem.m, "N": problem.n, "K": problem.k, **params}
-        if not all(condition.evaluate(sizes) for condition in kernel.requires):
-            continue  # before launching: a refusal looks for the nearest size, which takes long
-        try:
-            tried = launch(kernel, problem, params)
-        except GemmvizError:
+    half = min(sizes.values()) // 2 if kernel.backend == "c" else max(map(max, kernel.params.values()))
+    shapes: dict[tuple[int, ...], _Shape | None] = {}
+    of_boxes = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
+    in_shape = {name for e in (*kernel.block, *kernel.grid, *kernel.cluster, *of_boxes) for name in e.names()}
+    in_shape -= sizes.keys()
+    scored = []
+    for params in _fitting(kernel, sizes, must_hold):
+        key = tuple(params[name] for name in in_shape)
+        if key not in shapes:
+            shapes[key] = _shape(kernel, problem, params)
+        shape = shapes[key]
+        if shape is None:
             continue
-        uneven = max(tried.block) / max(min(tried.block[:2]), 1)
+        values = params.values()
         score = (
             # One thread, or one fragment per warp, shows nothing of what the parameter is for.
             1 in values,
             sum(max(value - half, 0) for value in values),
-            abs(min(tried.blocks, 64) - _ENOUGH_BLOCKS),
-            tried.threads < 4,
-            uneven,
+            shape.oversized,
+            # Of blocks without work, few.
+            shape.blocks if shape.oversized else abs(min(shape.blocks, 64) - _ENOUGH_BLOCKS),
+            shape.threads < 4,
+            shape.uneven,
             max(values) / max(min(values), 1),
             -sum(values),
         )
-        if best is None or score < best[0]:
-            best = score, params
-    return best[1] if best else {}
+        scored.append((score, params))
+    for _, params in sorted(scored, key=lambda one: one[0])[:_MOST_LAUNCHED]:
+        try:
+            launch(kernel, problem, params)
+        except GemmvizError:
+            continue
+        return params
+    return {}
 
 
 def picture_problem(kernel: Kernel, wanted: Problem) -> Problem:
-    """Return the size to show a kernel at: the one wanted, or where it does not take that, a small one of some blocks.
+    """Return the size to show a kernel at: the one wanted, or where that shows no several blocks, a larger one.
 
-    A kernel that takes none of the sizes tried keeps the one wanted; launching it then says why not.
+    A GPU kernel whose tiles are larger than the size wanted, or that does not take it, is shown at the smallest of some
+    sizes that has blocks enough. One that takes none of them keeps the one wanted; launching it then says why not.
     """
     fitting = None
     for problem in (wanted, *map(Problem.cube, _SIZES)):
+        if fitting == wanted and problem.m <= max(wanted.m, wanted.n):
+            continue  # the size wanted is large enough for all but blocks
+        params = kernel.defaults | picture_params(kernel, problem)
         try:
-            tried = launch(kernel, problem, kernel.defaults | picture_params(kernel, problem))
+            launch(kernel, problem, params)
         except GemmvizError:
             continue
-        if problem == wanted or tried.blocks >= _ENOUGH_BLOCKS:
+        shape = _shape(kernel, problem, params)
+        if kernel.backend == "c" or (shape and shape.blocks >= _ENOUGH_BLOCKS and not shape.oversized):
             return problem
         fitting = fitting or problem
     return fitting or wanted
+
+
+def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression, ...]) -> Iterator[dict[str, int]]:
+    """Yield the combinations of parameters for which all conditions hold at a size."""
+    choices = tuple(
+        (name, tuple(sorted({value for value in (*_SMALL, *offered) if value <= max(offered)})))
+        for name, offered in kernel.params.items()
+    )
+    with_sizes = [e for e in must_hold if e.names() & sizes.keys()]
+    if not _hold([e for e in with_sizes if not e.names() & kernel.params.keys()], sizes):
+        return
+    of_both = [e for e in with_sizes if e.names() & kernel.params.keys()]
+    for values in _combinations(choices, tuple(e for e in must_hold if not e.names() & sizes.keys())):
+        params = dict(zip(kernel.params, values, strict=True))
+        if _hold(of_both, sizes | params):
+            yield params
+
+
+@lru_cache(maxsize=64)
+def _combinations(choices: _Choices, must_hold: tuple[Expression, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return the combinations of values for which conditions on parameters hold, the last parameter changing fastest.
+
+    Each condition is asked as soon as all of its parameters have a value: of thousands of combinations few are made.
+    """
+    names = [name for name, _ in choices]
+    ripe = [
+        [e for e in must_hold if e.names() <= set(names[: i + 1]) and not e.names() <= set(names[:i])]
+        for i in range(len(names))
+    ]
+
+    def chosen(values: dict[str, int]) -> Iterator[tuple[int, ...]]:
+        at = len(values)
+        if at == len(names):
+            yield tuple(values.values())
+            return
+        for value in choices[at][1]:
+            more = values | {names[at]: value}
+            if _hold(ripe[at], more):
+                yield from chosen(more)
+
+    return tuple(islice(chosen({}), _MOST_COMBINATIONS))
+
+
+def _hold(must_hold: list[Expression], values: dict[str, int]) -> bool:
+    try:
+        return all(e.evaluate(values) for e in must_hold)
+    except FrontMatterError:
+        return False
+
+
+def _shape(kernel: Kernel, problem: Problem, params: dict[str, int]) -> _Shape | None:
+    """Return what blocks a launch has; None where CUDA takes no such blocks."""
+    values = {"M": problem.m, "N": problem.n, "K": problem.k, **params}
+    try:
+        block, grid, cluster = (
+            [e.integer(values) for e in shape] or [1] for shape in (kernel.block, kernel.grid, kernel.cluster)
+        )
+        oversized = _oversized(kernel, problem, values, prod(cluster))
+    except FrontMatterError:
+        return None
+    if min(*block, *grid) < 1 or prod(block) > MAX_THREADS_PER_BLOCK:
+        return None
+    sides = [*block, 1][:2]
+    return _Shape(prod(grid), prod(block), max(block) / min(sides), oversized)
+
+
+def _oversized(kernel: Kernel, problem: Problem, values: dict[str, int], cluster: int) -> bool:
+    """Whether a box of the copy engine is larger than its matrix, or those of A for all blocks of a cluster together.
+
+    Then the grid still has blocks, but most of what they load, or all, lies outside.
+    """
+    for matrix, box in kernel.maps.items():
+        rows, columns = problem.shape(matrix)[:: -1 if matrix in kernel.column_major else 1]
+        blocks = cluster if matrix == "A" else 1
+        if blocks * box.rows.integer(values) > rows or box.columns.integer(values) > columns:
+            return True
+    return False

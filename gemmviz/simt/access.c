@@ -40,6 +40,7 @@ void gv_watch(uint32_t i)
 
 void gv_begin(gv_run *run)
 {
+    gv_flags_begin();
     memset(&gv_now, 0, sizeof gv_now);
     memset(&pending, 0, sizeof pending);
     memset(site_of, 0, sizeof site_of);
@@ -217,6 +218,11 @@ void gv_vector_access(const void *at, uint32_t bytes, int write, uintptr_t pc)
     gv_access((void *)at, bytes, (write ? GV_WRITE : 0) | GV_ANY_ALIGNMENT, pc);
 }
 
+void gv_site_atomic(uintptr_t pc)
+{
+    if (!gv_now.run->count_only) gv_now.run->site_atomic[site_at(pc)] = 1;
+}
+
 // Reads and writes at once: fibres give way at barriers only, so that the caller's arithmetic is atomic by itself.
 void gv_atomic(void *address, uint32_t bytes)
 {
@@ -224,17 +230,26 @@ void gv_atomic(void *address, uint32_t bytes)
     gv_alone_if_global((uintptr_t)address); // the order of the blocks decides what it reads
     gv_access(address, bytes, 0, pc);
     gv_access(address, bytes, 1, pc);
-    if (!gv_now.run->count_only) gv_now.run->site_atomic[site_at(pc)] = 1;
+    gv_site_atomic(pc);
+    gv_flag_read((uintptr_t)address, pc);
+    gv_flag_written((uintptr_t)address, pc);
+}
+
+static void volatile_access(void *p, uint32_t bytes, int how, uintptr_t pc)
+{
+    gv_access(p, bytes, how, pc);
+    if (how & GV_WRITE) gv_flag_written((uintptr_t)p, pc);
+    else gv_flag_read((uintptr_t)p, pc);
 }
 
 // What Clang calls unaligned may stand at any address: a GPU's compiler would have split it.
 #define CALLBACKS(n) \
     void __tsan_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
     void __tsan_write##n(void *p) { gv_access(p, n, GV_WRITE, GV_PC); } \
-    void __tsan_volatile_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
-    void __tsan_volatile_write##n(void *p) { gv_access(p, n, GV_WRITE, GV_PC); } \
-    void __tsan_unaligned_volatile_read##n(void *p) { gv_access(p, n, GV_ANY_ALIGNMENT, GV_PC); } \
-    void __tsan_unaligned_volatile_write##n(void *p) { gv_access(p, n, GV_WRITE | GV_ANY_ALIGNMENT, GV_PC); } \
+    void __tsan_volatile_read##n(void *p) { volatile_access(p, n, 0, GV_PC); } \
+    void __tsan_volatile_write##n(void *p) { volatile_access(p, n, GV_WRITE, GV_PC); } \
+    void __tsan_unaligned_volatile_read##n(void *p) { volatile_access(p, n, GV_ANY_ALIGNMENT, GV_PC); } \
+    void __tsan_unaligned_volatile_write##n(void *p) { volatile_access(p, n, GV_WRITE | GV_ANY_ALIGNMENT, GV_PC); } \
     void __tsan_unaligned_read##n(void *p) { gv_access(p, n, GV_ANY_ALIGNMENT, GV_PC); } \
     void __tsan_unaligned_write##n(void *p) { gv_access(p, n, GV_WRITE | GV_ANY_ALIGNMENT, GV_PC); }
 CALLBACKS(1) CALLBACKS(2) CALLBACKS(4) CALLBACKS(8) CALLBACKS(16)
@@ -243,7 +258,7 @@ void __tsan_init(void) {}
 void __tsan_func_entry(void *pc) { (void)pc; }
 void __tsan_func_exit(void) {}
 
-// memcpy, memset: Clang turns loops into them and TSan calls these names instead. Each byte range is one access per 4 bytes.
+// memcpy, memset and what a compiler copies as a whole: TSan calls these names instead. One access per 4 bytes.
 static void range(const void *p, size_t n, int write, uintptr_t pc)
 {
     for (size_t i = 0; i < n; i += 4)

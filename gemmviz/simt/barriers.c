@@ -24,8 +24,15 @@ static struct {
     uint32_t member, count, number;
     int32_t arrivals; // missing
     int64_t bytes;    // missing
+    uint32_t warp, phase, meetings; // where it was initialised, when, and after how many meetings of the cluster
+    uintptr_t pc;
+    uint32_t passed; // phases that its own block has seen the end of
+    struct {
+        uintptr_t pc; // 0: none
+        uint32_t block, thread, number, meetings;
+    } last; // use by another block
 } known[MOST + 1]; // the last one is none
-static uint32_t barriers;
+static uint32_t barriers, meetings;
 
 // Arrivals that wait for their thread's cp.async.
 enum { MOST_LATE = 1 << 15 };
@@ -58,7 +65,8 @@ uint64_t gv_events(const void **log)
 uint64_t gv_events_told(void) { return told->count; }
 void gv_events_take_back(uint64_t count) { told->count = count; }
 
-void gv_barriers_reset(void) { barriers = late_arrivals = 0; }
+void gv_barriers_reset(void) { barriers = late_arrivals = meetings = 0; }
+void gv_barriers_cluster_met(void) { meetings++; }
 
 static void tell(uint32_t b, int kind, uint32_t parity, uintptr_t pc)
 {
@@ -70,11 +78,15 @@ static void tell(uint32_t b, int kind, uint32_t parity, uintptr_t pc)
         known[b].arrivals, (uint16_t)gv_now.thread, (uint16_t)gv_now.phase, (uint16_t)kind, (uint16_t)parity};
 }
 
-void gv_shared_written(void)
+void gv_tell(int kind, uint32_t number, uintptr_t pc)
 {
     known[MOST].member = gv_now.member;
-    tell(MOST, FENCE, 0, GV_PC);
+    known[MOST].number = number;
+    tell(MOST, kind, 0, pc);
 }
+
+void gv_shared_written(void) { gv_tell(FENCE, 0, GV_PC); }
+void gv_global_read(void) { gv_tell(GV_GLOBAL_READ, 0, GV_PC); }
 
 static uint32_t find(uintptr_t at, uint32_t member)
 {
@@ -83,10 +95,64 @@ static uint32_t find(uintptr_t at, uint32_t member)
     return b;
 }
 
+// Whether a GPU may get here before the barrier is initialised, although the recorder does not. Only meetings of the
+// cluster put in order what its blocks do at first; within a block, what other warps do in the same phase has no order.
+static int may_be_early(uint32_t b)
+{
+    if (known[b].member != gv_now.member) return known[b].meetings == meetings;
+    return known[b].phase == gv_now.phase && known[b].warp != gv_now.thread / 32;
+}
+
+// Returns the notice just made at an instruction; NULL where there was one before, or no room.
+static gv_note *noticed(int kind, uintptr_t pc)
+{
+    for (uint32_t i = 0; i < gv_now.run->notes; i++) {
+        gv_note *n = &gv_now.run->note[i];
+        if (n->kind == kind && n->pc == pc && !n->barrier) return n;
+    }
+    return NULL;
+}
+
+static void notice(int kind, uint32_t b, uint32_t block, uintptr_t pc, uintptr_t other_pc)
+{
+    gv_notice(kind, -1, 0, pc, block, other_pc, 0);
+    gv_note *n = noticed(kind, pc);
+    if (n) n->barrier = known[b].at;
+}
+
+void gv_barrier_reached(uint32_t b, uintptr_t pc)
+{
+    if (known[b].member == gv_now.member) return;
+    known[b].last.pc = pc;
+    known[b].last.block = gv_now.block;
+    known[b].last.thread = gv_now.thread;
+    known[b].last.number = known[b].number;
+    known[b].last.meetings = meetings;
+}
+
+// What comes from another block has to find the block there. It does where the block has waited for the phase that it
+// counts in, or where the cluster has met after it.
+void gv_barriers_left(void)
+{
+    gv_running before = gv_now;
+    for (uint32_t b = 0; b < barriers; b++) {
+        if (!known[b].last.pc || known[b].last.meetings < meetings || known[b].last.number < known[b].passed) continue;
+        gv_now.block = known[b].last.block;
+        gv_now.thread = known[b].last.thread;
+        notice(GV_NOTE_LATE, b, before.block - before.member + known[b].member, known[b].last.pc, 0);
+    }
+    gv_now.block = before.block;
+    gv_now.thread = before.thread;
+}
+
 uint32_t gv_barrier_at(void *at, uint32_t member, uintptr_t pc)
 {
     uint32_t b = find((uintptr_t)at, member);
-    if (b < barriers) return b;
+    if (b < barriers) {
+        if (!may_be_early(b)) return b;
+        notice(GV_NOTE_EARLY, b, gv_now.block - gv_now.member + member, pc, known[b].pc);
+        return b;
+    }
     gv_now.run->last_pc = pc;
     gv_now.run->fault_address = (uintptr_t)at;
     gv_stop(GV_BARRIER_NOT_READY);
@@ -111,6 +177,12 @@ void gv_barrier_init(void *barrier, uint32_t count)
     known[b].number = 0;
     known[b].arrivals = (int32_t)count;
     known[b].bytes = 0;
+    known[b].warp = gv_now.thread / 32;
+    known[b].phase = gv_now.phase;
+    known[b].meetings = meetings;
+    known[b].pc = GV_PC;
+    known[b].passed = 0;
+    known[b].last.pc = 0;
     tell(b, INIT, 0, GV_PC);
 }
 
@@ -124,27 +196,36 @@ static int32_t late_at(uint32_t b)
 static void arrive(uint32_t b, uint32_t bytes, int expects, uintptr_t pc)
 {
     gv_now.run->last_pc = pc;
-    // What it lacks is late, as nobody waited for it. By now it has arrived.
-    if (gv_barrier_lacks_copies(b)) gv_copies_arrive(b);
-    if (!known[b].arrivals) {
-        gv_now.run->fault_address = known[b].at;
-        gv_stop(GV_ARRIVES_TOO_OFTEN);
-    }
+    if (!known[b].arrivals) gv_barrier_too_often(b);
     known[b].arrivals--;
     known[b].bytes += bytes;
     tell(b, expects ? EXPECT : ARRIVE, 0, pc);
     end_phase(b, pc);
 }
 
-void gv_barrier_arrive(void *barrier, uint32_t bytes, int expects)
+void gv_barrier_too_often(uint32_t b)
 {
-    arrive(gv_barrier_at(barrier, gv_now.member, GV_PC), bytes, expects, GV_PC);
+    gv_now.run->fault_address = known[b].at;
+    gv_stop(GV_ARRIVES_TOO_OFTEN);
 }
 
-void gv_barrier_arrive_at(void *barrier, uint32_t block)
+// Returns the barrier when it has room for an arrival. What a full phase lacks is late, as nobody waited for it: by now
+// it has arrived, or another block of the cluster is going to copy it, and then it is seen what comes of that.
+static uint32_t with_room(void *barrier, uint32_t member, uintptr_t pc)
 {
-    arrive(gv_barrier_at(barrier, block, GV_PC), 0, 0, GV_PC);
+    uint32_t b = gv_barrier_at(barrier, member, pc);
+    if (gv_barrier_lacks_copies(b)) gv_copies_arrive(b);
+    while (!known[b].arrivals) gv_wait_to_arrive(b, known[b].number & 1, pc);
+    gv_barrier_reached(b, pc);
+    return b;
 }
+
+void gv_barrier_arrive(void *barrier, uint32_t bytes, int expects)
+{
+    arrive(with_room(barrier, gv_now.member, GV_PC), bytes, expects, GV_PC);
+}
+
+void gv_barrier_arrive_at(void *barrier, uint32_t block) { arrive(with_room(barrier, block, GV_PC), 0, 0, GV_PC); }
 
 void gv_barrier_arrive_copied(void *barrier)
 {
@@ -182,7 +263,11 @@ void gv_barrier_wait(void *barrier, uint32_t parity)
     gv_wait_for(b, parity & 1, GV_PC);
 }
 
-void gv_barrier_passed(uint32_t b, uintptr_t pc) { tell(b, PASS, 0, pc); }
+void gv_barrier_passed(uint32_t b, uintptr_t pc)
+{
+    known[b].passed = known[b].number;
+    tell(b, PASS, 0, pc);
+}
 
 void gv_barrier_bytes(uint32_t b, int64_t bytes, uintptr_t pc)
 {
@@ -201,12 +286,10 @@ int gv_barrier_lacks_copies(uint32_t b)
 void gv_barrier_stuck(uint32_t b, uint32_t parity, uintptr_t pc)
 {
     gv_notice(GV_NOTE_STUCK, -1, 0, pc, 0, 0, 0);
-    for (uint32_t i = 0; i < gv_now.run->notes; i++) {
-        gv_note *n = &gv_now.run->note[i];
-        if (n->kind != GV_NOTE_STUCK || n->pc != pc || n->barrier) continue;
-        n->barrier = known[b].at;
-        n->parity = parity;
-        n->arrivals = (uint32_t)known[b].arrivals;
-        n->copied = known[b].bytes;
-    }
+    gv_note *n = noticed(GV_NOTE_STUCK, pc);
+    if (!n) return;
+    n->barrier = known[b].at;
+    n->parity = parity;
+    n->arrivals = (uint32_t)known[b].arrivals;
+    n->copied = known[b].bytes;
 }

@@ -205,6 +205,7 @@ void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, voi
         flight *f = new_flight();
         describe(f, map, column, row, (uintptr_t)shared, pc);
         f->barrier = gv_barrier_at(barrier, member, pc);
+        gv_barrier_reached(f->barrier, pc);
         gv_check_operands((uintptr_t)shared, f->bytes, member, pc);
         if (!first) read_matrix(first = f);
         else {
@@ -231,19 +232,52 @@ void gv_boxes_arrive(uint32_t barrier)
     }
 }
 
-void gv_box_store(const void *map, int32_t column, int32_t row, const void *shared)
+static void ask_to_store(const gv_tensor_map *map, int32_t column, int32_t row, const void *shared, int how, uintptr_t pc)
 {
     flight *f = new_flight();
-    describe(f, map, column, row, (uintptr_t)shared, GV_PC);
-    f->told.store = GV_STORE;
+    describe(f, map, column, row, (uintptr_t)shared, pc);
+    f->told.store = (uint16_t)how;
     stored = 1;
     f->group = groups[gv_now.member * 1024 + gv_now.thread];
+    gv_tell(GV_ASKED, 0, pc);
+}
+
+void gv_box_store(const void *map, int32_t column, int32_t row, const void *shared)
+{
+    ask_to_store(map, column, row, shared, GV_STORE, GV_PC);
+}
+
+void gv_box_add(const void *map, int32_t column, int32_t row, const void *shared)
+{
+    const gv_tensor_map *to = map;
+    if (to->itemsize != sizeof(float)) {
+        gv_now.run->last_pc = GV_PC;
+        gv_now.run->fault_other = to->index;
+        gv_stop(GV_ADDS_NO_FLOATS);
+    }
+    ask_to_store(to, column, row, shared, GV_ADD, GV_PC);
 }
 
 void gv_box_commit(void)
 {
     groups[gv_now.member * 1024 + gv_now.thread]++;
     stored = 1;
+}
+
+// L2 adds: what was there is read just before the sums are written, and nothing comes between the two.
+static void add_matrix(flight *f)
+{
+    const box *b = &f->told;
+    for (uint32_t i = b->first_row; i < b->end_row; i++)
+        for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
+            uintptr_t from = in_matrix(f, i, p);
+            float there[PIECE / sizeof(float)], *mine = (float *)(f->data + i * f->pitch + p * PIECE);
+            gv_alone_if_global(from); // the order of the blocks decides what it reads
+            if (!made_row(from, inside(f, p), from % PIECE ? GV_ANY_ALIGNMENT : 0, b->pc)) continue;
+            memcpy(there, (void *)from, inside(f, p));
+            for (uint32_t e = 0; e < inside(f, p) / sizeof(float); e++) mine[e] += there[e];
+        }
+    gv_site_atomic(b->pc);
 }
 
 static void store(flight *f)
@@ -257,6 +291,7 @@ static void store(flight *f)
             if (made_row(from, PIECE, 0, b->pc - 1)) f->told.reads++;
             memcpy(f->data + i * f->pitch + p * PIECE, (void *)from, PIECE);
         }
+    if (b->store == GV_ADD) add_matrix(f);
     f->told.write_at = gv_made();
     for (uint32_t i = b->first_row; i < b->end_row; i++)
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
@@ -284,6 +319,12 @@ void gv_box_wait(uint32_t left)
 {
     uint32_t committed = groups[gv_now.member * 1024 + gv_now.thread];
     if (committed > left) stores_up_to(committed - left);
+}
+
+void gv_box_wait_written(void)
+{
+    gv_box_wait(0);
+    gv_tell(GV_WRITTEN, 0, GV_PC);
 }
 
 void gv_boxes_left(void)

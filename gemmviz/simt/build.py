@@ -31,13 +31,18 @@ _COMMON = [
     "-fno-finite-loops",
 ]
 _PLAIN = {
-    # The last pair: else a read that is followed by a write to the same address is not called out.
     "clang": [
         *("-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"),
+        # Else a read that is followed by a write to the same address is not called out.
         *("-mllvm", "-tsan-instrument-read-before-write=1"),
+        # What is volatile may be a flag that other blocks wait for.
+        *("-mllvm", "-tsan-distinguish-volatile=1"),
+        # Else a loop that copies or clears becomes one memcpy or memset, and how wide its accesses are is lost.
+        *("-mllvm", "-disable-loop-idiom-all"),
     ],
     "gcc": [
         *("-fno-tree-vectorize", "-fno-unroll-loops"),
+        "--param=tsan-distinguish-volatile=1",
         # Dynamic shared memory, declared in one place and defined in another, needs no initialiser.
         "-fno-extern-tls-init",
         # Else a template's shared arrays are one for all libraries of the process: a variant's would be its base's.
@@ -54,7 +59,7 @@ _UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
 _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
 _RUNTIME = (
     *("access.c", "runtime.c", "wmma.c", "async.c", "blocks.c", "panels.c"),
-    *("rounds.c", "barriers.c", "boxes.c", "products.c"),
+    *("rounds.c", "barriers.c", "boxes.c", "products.c", "flags.c"),
 )
 _HEADERS = (
     *("runtime.h", "fibres.h", "wmma.h", "async.h", "hopper.h"),
@@ -101,16 +106,24 @@ def build(launch: Launch) -> Path:
             compile_object(wrapper, instrumented, flags, launch.kernel.path)
         except BuildError as error:
             raise entry.explain(error, launch) from None
-        objects = [instrumented]
-        for part in (_HERE / name for name in _RUNTIME):
-            objects.append(work / f"{part.stem}.o")
-            plain = ["-O2", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)]
-            compile_object(part, objects[-1], plain, part)
+        objects = [instrumented, *_runtime_objects(tool, folder)]
         # Clang from the wheel builds its own runtime at the first link: optimised and without the checks for undefined
         # behaviour that takes 3 s instead of 14, and the native builds use the same one.
         link = ["-g", "-O3", "-lm", *(["-fno-sanitize=undefined"] if tool.kind == "clang" else [])]
         compile_shared(objects, library, link, launch.kernel.path)
     return library
+
+
+def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
+    """Return the recorder's runtime, compiled once for all kernels: that takes longer than most kernels do."""
+    plain = ["-O2", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)]
+    key = _digest([str(plain), tool.version, *(f.read_text() for f in _runtime_files())])
+    objects = []
+    for part in (_HERE / name for name in _RUNTIME):
+        objects.append(folder / f"{part.stem}-{key}.o")
+        if not objects[-1].exists():
+            compile_object(part, objects[-1], plain, part)
+    return objects
 
 
 def _flags(tool: Compiler, launch: Launch) -> list[str]:

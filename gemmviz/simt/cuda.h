@@ -86,10 +86,12 @@ template <class T> GV_DEVICE void __stwt(T *p, T v) { *p = v; }
 template <class T> GV_DEVICE void __stcg(T *p, T v) { *p = v; }
 template <class T> GV_DEVICE void __stcs(T *p, T v) { *p = v; }
 
-// Fences order what other threads see, and make nobody wait: the recorder keeps every thread's own order anyway.
-GV_DEVICE void __threadfence() {}
+// Fences order what other threads see, and make nobody wait: the recorder keeps every thread's own order anyway. Those that
+// other blocks can rely on are told.
+extern "C" void gv_thread_fence(void) noexcept;
+GV_DEVICE void __threadfence() { gv_thread_fence(); }
 GV_DEVICE void __threadfence_block() {}
-GV_DEVICE void __threadfence_system() {}
+GV_DEVICE void __threadfence_system() { gv_thread_fence(); }
 GV_DEVICE void __nanosleep(unsigned) {}
 GV_DEVICE void __trap() { __builtin_trap(); }
 

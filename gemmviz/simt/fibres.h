@@ -5,7 +5,7 @@
 
 typedef struct { uint32_t x, y, z; } uint3;
 enum { WARP = 32 };
-enum { READY, AT_BARRIER, AT_WARP, AT_GROUP, AT_MBARRIER, AT_MEETING, AT_CLUSTER, LEFT };
+enum { READY, AT_BARRIER, AT_WARP, AT_GROUP, AT_MBARRIER, AT_ARRIVAL, AT_MEETING, AT_CLUSTER, LEFT };
 typedef struct {
     jmp_buf here;       // unlike swapcontext, jumping there makes no system call
     int started, state;
@@ -16,7 +16,7 @@ typedef struct {
     void *posted;
     gv_together *work;
     gv_by_group *group_work;      // AT_GROUP
-    uint32_t barrier, parity;     // AT_MBARRIER
+    uint32_t barrier, parity;     // AT_MBARRIER, AT_ARRIVAL
     uint32_t meeting, threads;    // AT_MEETING: its number, and how many are to come
 } fibre;
 

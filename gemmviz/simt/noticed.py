@@ -9,8 +9,8 @@ from gemmviz.language import tr
 from gemmviz.simt.layout import MAX_NOTES, Note, Run
 
 Kind = Literal["out of bounds", "barrier divergence", "race"]
-_OUT_OF_BOUNDS, _BARRIER_LEFT, _BARRIERS_DIFFER, _STUCK, _MEETING, _OPERAND = range(1, 7)
-_KINDS: dict[int, Kind] = {_OUT_OF_BOUNDS: "out of bounds", _OPERAND: "race"}
+_OUT_OF_BOUNDS, _BARRIER_LEFT, _BARRIERS_DIFFER, _STUCK, _MEETING, _OPERAND, _EARLY, _LATE = range(1, 9)
+_KINDS: dict[int, Kind] = {_OUT_OF_BOUNDS: "out of bounds", **dict.fromkeys((_OPERAND, _EARLY, _LATE), "race")}
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ def read(
         kind = _KINDS.get(note.kind, "barrier divergence")
         if note.kind in (_STUCK, _MEETING):
             said = _stuck(note, launch, barrier_name)
+        elif note.kind in (_EARLY, _LATE):
+            said = _out_of_order(note, launch, barrier_name, other)
         else:
             said = _sentence(note, launch, names, job, other)
         text = f"{launch.kernel.path.name}:{line}: {said}"
@@ -119,6 +121,30 @@ def _stuck(note: Note, launch: Launch, barrier_name: Callable[[int], str]) -> st
         "arrivals and {bytes} bytes are missing",
         arrivals=note.arrivals,
         bytes=note.copied,
+        **said,
+    )
+
+
+def _out_of_order(note: Note, launch: Launch, barrier_name: Callable[[int], str], line: int) -> str:
+    """Say who uses a barrier that may not be there by then; `line` is that of its initialisation."""
+    said = {"thread": who(launch, note.block, note.thread), "barrier": barrier_name(note.barrier)}
+    if note.kind == _LATE:
+        return tr(
+            "{thread} uses {barrier} of another block, and nothing keeps that block from leaving before: the blocks of "
+            "the cluster have to meet once more",
+            **said,
+        )
+    if note.other == note.block:
+        return tr(
+            "{thread} uses {barrier}, and nothing makes it wait until line {line} has initialised it: the threads of "
+            "the block have to meet between",
+            line=line,
+            **said,
+        )
+    return tr(
+        "{thread} uses {barrier} of another block, and nothing makes it wait until line {line} has initialised it "
+        "there: the blocks of the cluster have to meet between",
+        line=line,
         **said,
     )
 

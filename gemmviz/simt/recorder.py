@@ -264,8 +264,9 @@ class _Job:
 
         What the kernel declares as bytes is watched as the tiles that these make of it.
         """
-        run, end = self.run, self.run.end_block
-        run.end_block, run.workers, run.count_only = run.first_block + run.cluster, 1, 1
+        run, first, end = self.run, self.run.first_block, self.run.end_block
+        # The very first: another one may wait for what this one does.
+        run.first_block, run.end_block, run.workers, run.count_only = 0, run.cluster, 1, 1
         run.capacity = run.more_capacity = MAX_ACCESSES
         run.deadline_s = _SCOUTING_S
         copies.begin(self._code, MAX_ACCESSES)
@@ -273,7 +274,7 @@ class _Job:
         self._code.gv_record(ctypes.byref(run))
         copies.read(self._code, [])
         found = boxes.read(self._code, self._anchor).boxes
-        run.end_block, run.count_only = end, 0
+        run.first_block, run.end_block, run.count_only = first, end, 0
         run.count = run.more_count = run.sites = run.notes = run.unordered = run.status = 0
         arrays = self.info.shared
         tiles = [tile for array in arrays for tile in boxes.tiles(array, found, dtypes, [a.name for a in arrays])]

@@ -120,11 +120,13 @@ static void release_meetings(fibre *of)
     }
 }
 
+static int at_mbarrier(const fibre *f) { return f->state == AT_MBARRIER || f->state == AT_ARRIVAL; }
+
 static void release_mbarriers(void)
 {
     for (uint32_t t = 0; t < g.members * g.threads; t++) {
         fibre *f = &g.fibres[t];
-        if (f->state == AT_MBARRIER && gv_barrier_open(f->barrier, f->parity)) f->state = READY;
+        if (at_mbarrier(f) && gv_barrier_open(f->barrier, f->parity)) f->state = READY;
     }
 }
 
@@ -141,13 +143,16 @@ static int release_round(void)
         release_barrier(g.fibres + m * g.threads);
         release_meetings(g.fibres + m * g.threads);
     }
-    for (uint32_t t = 0; together && together + count(g.fibres, all, LEFT) >= all && t < all; t++)
-        if (g.fibres[t].state == AT_CLUSTER) g.fibres[t].state = READY;
+    if (together && together + count(g.fibres, all, LEFT) >= all) {
+        for (uint32_t t = 0; t < all; t++)
+            if (g.fibres[t].state == AT_CLUSTER) g.fibres[t].state = READY;
+        gv_barriers_cluster_met();
+    }
     release_mbarriers();
     if (!flowing && count(g.fibres, all, READY)) return 1;
     for (uint32_t t = 0; t < all; t++) {
         fibre *f = &g.fibres[t];
-        if (f->state != AT_MBARRIER || !gv_barrier_lacks_copies(f->barrier)) continue;
+        if (!at_mbarrier(f) || !gv_barrier_lacks_copies(f->barrier)) continue;
         flowing = 1;
         gv_copies_arrive(f->barrier);
     }
@@ -166,6 +171,7 @@ static void notice_stuck(void)
         gv_now.thread = t % g.threads;
         gv_now.run->last_pc = f->barrier_pc;
         if (f->state == AT_GROUP) gv_stop(GV_GROUP_WAITS);
+        if (f->state == AT_ARRIVAL) gv_barrier_too_often(f->barrier);
         if (f->state == AT_MBARRIER) gv_barrier_stuck(f->barrier, f->parity, f->barrier_pc);
         else gv_notice(GV_NOTE_MEETING, -1, 0, f->barrier_pc, f->state == AT_MEETING ? f->threads : 0, 0, 0); // `other`: how many
     }
@@ -194,7 +200,10 @@ void gv_run_block(uint32_t block)
         if (gv_now.phase > UINT16_MAX) gv_stop(GV_TOO_MANY_PHASES); // the column holds no more
         for (uint32_t t = 0; t < all; t++) g.fibres[t].turn = g.fibres[t].made = 0;
         run_round();
-        if (count(g.fibres, all, LEFT) == all) break;
+        if (count(g.fibres, all, LEFT) == all) {
+            gv_barriers_left();
+            break;
+        }
         if (release_round()) continue;
         notice_stuck();
         break;

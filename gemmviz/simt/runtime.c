@@ -145,15 +145,22 @@ void gv_group(void *mine, gv_by_group *work, uintptr_t pc)
     for (uint32_t i = 0; i < GV_GROUP; i++) group[i].state = READY;
 }
 
-void gv_wait_for(uint32_t barrier, uint32_t parity, uintptr_t pc)
+static void wait_for(uint32_t barrier, uint32_t parity, uintptr_t pc, int state)
 {
     fibre *me = gv_running_fibre();
     gv_now.run->last_pc = me->barrier_pc = pc;
     me->barrier = barrier;
     me->parity = parity;
-    to_scheduler(AT_MBARRIER);
+    to_scheduler(state);
+}
+
+void gv_wait_for(uint32_t barrier, uint32_t parity, uintptr_t pc)
+{
+    wait_for(barrier, parity, pc, AT_MBARRIER);
     gv_barrier_passed(barrier, pc);
 }
+
+void gv_wait_to_arrive(uint32_t barrier, uint32_t parity, uintptr_t pc) { wait_for(barrier, parity, pc, AT_ARRIVAL); }
 
 void gv_meet(int number, int threads)
 {

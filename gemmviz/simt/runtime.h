@@ -22,6 +22,8 @@ enum {
     GV_NOTE_STUCK = 4,     // nobody can go on, and this thread waits for a phase of the mbarrier `barrier` to end
     GV_NOTE_MEETING = 5,   // the same, and it waits where `other` threads of the block, or (0) all of the cluster, were to meet
     GV_NOTE_OPERAND = 6,   // a box is copied to where a product still reads (offset: in the array)
+    GV_NOTE_EARLY = 7,     // the mbarrier `barrier` of block `other` is used, and may not be initialised by then
+    GV_NOTE_LATE = 8,      // the same, and the block may have left by then
 };
 typedef struct {
     int32_t kind;
@@ -30,7 +32,7 @@ typedef struct {
     uintptr_t pc, other_pc;
     uint32_t block, thread, other, write;
     uint64_t times;
-    uintptr_t barrier;
+    uintptr_t barrier;          // GV_NOTE_STUCK, GV_NOTE_EARLY, GV_NOTE_LATE
     int64_t copied;             // GV_NOTE_STUCK: bytes that are still to be copied
     uint32_t arrivals, parity;  // GV_NOTE_STUCK: arrivals that are missing, and the parity waited for
 } gv_note;
@@ -46,6 +48,8 @@ enum {
     GV_ARRIVES_TOO_OFTEN = 14, // at the mbarrier fault_address, whose phase has all of its arrivals
     GV_PART_OF_GROUP = 15,     // an instruction for a warpgroup met fewer than 128 threads
     GV_GROUP_WAITS = 16,       // a thread waits for threads of its warpgroup that never come
+    GV_ADDS_NO_FLOATS = 17,    // a box is added to a matrix (fault_other) whose elements are no floats
+    GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that nobody can set any more
     GV_ALONE = 11 // only inside: these blocks must run one after another
 };
 
@@ -159,6 +163,18 @@ void gv_copies_arrive_up_to(uint32_t end);
 void gv_claim_elements(uint32_t array, uint64_t first, uint64_t last, int write);
 void gv_claim(int on);
 
+// A flag that is not watched is read, or written: see flags.c.
+void gv_flag_read(uintptr_t at, uintptr_t pc);
+void gv_flag_written(uintptr_t at, uintptr_t pc);
+void gv_flags_begin(void);
+
+// Tells of something that a thread does, beside what happens to mbarriers; `number` is a signal's.
+enum { GV_WRITTEN = 8, GV_ASKED, GV_GLOBAL_READ, GV_THREAD_FENCE, GV_SIGNAL, GV_SEEN };
+void gv_tell(int kind, uint32_t number, uintptr_t pc);
+
+// Says that what an instruction does is atomic.
+void gv_site_atomic(uintptr_t pc);
+
 // Writes down one access of the running thread. `how`: GV_WRITE or not, and whether any address will do.
 enum { GV_WRITE = 1, GV_ANY_ALIGNMENT = 2 };
 void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc);
@@ -177,6 +193,9 @@ void gv_group(void *mine, gv_by_group *work, uintptr_t pc);
 // Gives way until the phase of an mbarrier (a number of barriers.c) has ended.
 void gv_wait_for(uint32_t barrier, uint32_t parity, uintptr_t pc);
 
+// The same for who arrives once too often: where nobody else can go on either, that ends the run.
+void gv_wait_to_arrive(uint32_t barrier, uint32_t parity, uintptr_t pc);
+
 // Does something in the name of another thread, of the running block's cluster.
 void gv_in_name_of(uint32_t member, uint32_t thread, void (*what)(void *), void *with);
 
@@ -188,9 +207,13 @@ void gv_barriers_reset(void);
 int gv_barrier_open(uint32_t barrier, uint32_t parity);     // whether it lets pass who waits for this parity
 int gv_barrier_lacks_copies(uint32_t barrier);               // nothing but what is being copied is missing
 void gv_barrier_stuck(uint32_t barrier, uint32_t parity, uintptr_t pc);
+void gv_barrier_too_often(uint32_t barrier) __attribute__((noreturn));
+void gv_barriers_cluster_met(void);                          // its blocks have met
+void gv_barriers_left(void);                                 // all of its threads have left the kernel
 void gv_barrier_passed(uint32_t barrier, uintptr_t pc);
 void gv_barrier_bytes(uint32_t barrier, int64_t bytes, uintptr_t pc);
 uint32_t gv_barrier_at(void *at, uint32_t member, uintptr_t pc);
+void gv_barrier_reached(uint32_t barrier, uintptr_t pc);     // what the running thread does counts in its phase
 void gv_boxes_reset(void);
 void gv_copies_arrive(uint32_t barrier);                     // what is being copied and the barrier waits for
 void gv_boxes_arrive(uint32_t barrier);                      // its boxes

@@ -72,8 +72,11 @@ class Boxes:
         return len(self.read)
 
     def moved_by(self, rows: Ints) -> int:
-        """Count the boxes that rows of the recording (int64, of one step) read or write."""
-        first = np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0]))
+        """Count the boxes that rows of the recording (int64, of one step) read or write.
+
+        One that is for several blocks of a cluster is read once.
+        """
+        first = np.unique(np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0])))
         return int(np.isin(first, rows).sum())
 
 

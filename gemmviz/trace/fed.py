@@ -83,6 +83,9 @@ class Fed:
         missing.
     stored
         What the owner stored last; NaN where nobody did.
+    rest
+        Whether others computed the rest of the sum, and handed it on in memory that is not recorded: C is right, but
+        the products of these paths are a part of it.
     """
 
     matrix: Ints
@@ -95,6 +98,7 @@ class Fed:
     unknown: bool = False
     stored: float = float("nan")
     by_group: bool = False
+    rest: bool = False
 
     def taken(self, which: Ints) -> "Fed":
         """Return some of the paths, in the order given."""

@@ -48,13 +48,16 @@ def flights(recording: Recording, timeline: Timeline) -> Flights:
         return Flights(none, none, none, none, none)
     block = log.block[write].astype(np.int64)
     in_grid = timeline.order_by == "grid"
-    began = np.where(read >= 0, step[np.maximum(read, 0)], _phase_starts(recording, timeline, block, phase, in_grid))
+    began = np.where(read >= 0, step[np.maximum(read, 0)], phase_starts(recording, timeline, block, phase, in_grid))
     order = np.argsort(block, kind="stable")
     return Flights(block[order], began[order], step[write[order]], read[order], write[order])
 
 
-def _phase_starts(recording: Recording, timeline: Timeline, block: Ints, phase: Ints, in_grid: bool) -> Ints:
-    """Return the first step of each phase asked for, of all blocks together or of the block."""
+def phase_starts(recording: Recording, timeline: Timeline, block: Ints, phase: Ints, in_grid: bool) -> Ints:
+    """Return the first step of each phase asked for, of all blocks together or of the block.
+
+    Of a phase without any access it is the first step behind it, and behind the last one the number of steps.
+    """
     if in_grid:
         return np.searchsorted(timeline.phase, phase)
     first = timeline.order[timeline.start[:-1]]

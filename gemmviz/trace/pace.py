@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.trace.recording import WARP, Recording
-from gemmviz.trace.requests import Ints
+from gemmviz.trace.requests import Ints, batches
 from gemmviz.trace.staging import Staged
 from gemmviz.trace.timeline import Timeline
 from gemmviz.trace.traffic import Traffic
@@ -212,6 +212,9 @@ def _requests(recording: Recording, timeline: Timeline) -> Ints:
     if recording.backend != "cuda":
         return timeline.start[1:]
     log = recording.accesses
+    if len(log.boxes):  # what the copy engine moves in a step counts as several
+        made = [np.bincount(timeline.step_of_row[part.row], minlength=timeline.steps) for part in batches(recording)]
+        return np.cumsum(np.sum(made, axis=0))
     # Within a step rows stand block after block, thread after thread, so that the lanes of a request are neighbours.
     warp = log.thread[timeline.order] // WARP
     block = log.block[timeline.order]

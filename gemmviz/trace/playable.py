@@ -8,10 +8,12 @@ import numpy.typing as npt
 
 from gemmviz.trace.crowd import Crowd, crowd
 from gemmviz.trace.flights import Flights, flights
+from gemmviz.trace.groups import Groups, groups
 from gemmviz.trace.levels import Levels, levels
 from gemmviz.trace.misread import Misread, misread
 from gemmviz.trace.outside import Outside, outside
 from gemmviz.trace.pace import Course, course
+from gemmviz.trace.phases import Phases, phases
 from gemmviz.trace.provenance import Provenance
 from gemmviz.trace.recording import WARP, Recording
 from gemmviz.trace.staging import Staged, staged
@@ -64,6 +66,16 @@ class Playable:
     def flights(self) -> Flights:
         """When each asynchronous copy is under way."""
         return flights(self.recording, self.timeline)
+
+    @cached_property
+    def phases(self) -> Phases:
+        """What each mbarrier is at each step."""
+        return phases(self.recording, self.timeline)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Which warpgroup owns which sums of C, where warpgroups multiply."""
+        return groups(self.recording, self.timeline)
 
     @cached_property
     def crowd(self) -> Crowd:
@@ -172,7 +184,7 @@ class Playable:
         """Compute the parts that are computed on demand, and return self."""
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
         _ = self.timeline.step_of_row, self._block_steps, self.provenance, self.story.prepare(), self.flights
-        _ = self.crowd, self._block_start, self.outside
+        _ = self.crowd, self._block_start, self.outside, self.phases, self.groups
         if self.recording.wrong:
             _ = self.wrong_from
         return self

@@ -151,7 +151,8 @@ class Provenance:
         if self._shared.any() and self._used_from_shared(owner.block, owner.thread, owner.thread + 1).computed:
             # It handed on what others had computed. What it read itself feeds the element where it makes a product.
             return replace(fed.whole(), unknown=True)
-        return fed
+        wanted = float(self._along_k(_A, row, column).astype(np.float64) @ self._along_k(_B, row, column))
+        return replace(fed, rest=bool(len(fed.use)) and same(stored, wanted))
 
     def _attributed(self, owner: Owner, row: int, column: int) -> Fed:
         """Return the paths to an element of C that its owner's reads, or those of the owner's warp, make."""

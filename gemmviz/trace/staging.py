@@ -11,6 +11,7 @@ own value fits. Where nothing fits, the source is not known.
 Zeros have no source: the matrices of a recording hold none, it is the kernel that fills the edges of tiles with them.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from gemmviz.trace.requests import Ints, earlier
 _LAGS = 8  # loads by which a load may lie back
 _SAMPLE = 2048  # stores of an instruction that decide which load feeds it
 _PARTS = 16  # elements that one access covers at most
+_PLACES = _PARTS << 16  # numbers for what one line accesses: arrays and parts
 # By chance a sixth of the values fit, as the matrices hold six. A right rule fits them all, but for what a defect of
 # the kernel disturbs.
 _SURE = 0.9
@@ -124,19 +126,17 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
     bits = max(len(recording.accesses) - 1, 1).bit_length()
     inputs = np.unique(np.concatenate([recording.a.ravel(), recording.b.ravel()]))
     of_channel = {int(c): np.flatnonzero(loads.channel == c) for c in np.unique(loads.channel)}
-    for channel in np.unique(stores.channel):
+    _link_unrolled(recording, stores, loads, lines, bits, found)
+    for channel in np.unique(stores.channel[found < 0]):
         mine = np.flatnonzero(stores.channel == channel)
         key, value = stores.key[mine], stores.value[mine]
         ordinal = earlier(key >> bits, np.zeros(len(mine), np.int64))
         sample = np.unique(np.linspace(0, len(mine) - 1, _SAMPLE).astype(np.int64))
-        best, chosen = 0, None
         # Of loads that fit equally well, the one in the same line: `tile[i] = A[j];`.
         line = lines[channel // _PARTS]
-        for load in sorted(of_channel, key=lambda c: (lines[c // _PARTS] != line, c)):
-            among = of_channel[load]
-            score = _fits(loads, among, key[sample], value[sample], ordinal[sample], bits).sum(axis=1)
-            if score.max() > best:
-                best, chosen = int(score.max()), (among, int(score.argmax()))
+        in_order = sorted(of_channel, key=lambda c: (lines[c // _PARTS] != line, c))
+        tried = (of_channel[load] for load in in_order)
+        best, chosen = _best(loads, tried, key[sample], value[sample], ordinal[sample], bits)
         # A sum is no copy, as it has values that the matrices do not hold; nor is a constant.
         copies = np.isin(value, inputs).mean() >= _SURE and np.ptp(value) > 0
         rules = [chosen]
@@ -155,6 +155,47 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
             taken = np.where(by_number >= 0, by_number, taken)
         found[mine], lost[mine] = taken, copies & (taken < 0)
     return found, lost
+
+
+def _link_unrolled(recording: Recording, stores: _Items, loads: _Items, lines: Ints, bits: int, found: Ints) -> None:
+    """Note, in place, the loads of stores that a compiler made several instructions of, where one rule fits them all.
+
+    Each instruction of a loop that was unrolled is executed too seldom to tell its load from others by values. The
+    loop's text has one load and one store, so that the instructions of a line are looked at together.
+    """
+    of_load, of_store = (_places(recording, items, lines) for items in (loads, stores))
+    of_place = {int(p): np.flatnonzero(of_load == p) for p in np.unique(of_load)}
+    for place in np.unique(of_store):
+        mine = np.flatnonzero(of_store == place)
+        if (stores.channel[mine] == stores.channel[mine[0]]).all() or place < _PLACES:
+            continue
+        key, value = stores.key[mine], stores.value[mine]
+        ordinal = earlier(key >> bits, np.zeros(len(mine), np.int64))
+        in_order = sorted(of_place, key=lambda p: (p // _PLACES != place // _PLACES, p))
+        best, chosen = _best(loads, (of_place[p] for p in in_order), key, value, ordinal, bits)
+        if chosen is not None and best == len(mine) and np.ptp(value) > 0:
+            among, rule = chosen
+            found[mine] = among[_candidates(loads.key[among], key, ordinal, bits)[rule]]
+
+
+def _places(recording: Recording, items: _Items, lines: Ints) -> Ints:
+    """Return where in the source items are accessed: line, array and part of the access as one number."""
+    array = recording.accesses.array[items.row].astype(np.int64)
+    return lines[items.channel // _PARTS] * _PLACES + array * _PARTS + items.channel % _PARTS
+
+
+def _best(
+    loads: _Items, tried: Iterable[Ints], key: Ints, value: npt.NDArray[np.float32], ordinal: Ints, bits: int
+) -> tuple[int, tuple[Ints, int] | None]:
+    """Return how many stores the best of some sets of loads fits, and that set and its rule; the first of equals."""
+    best, chosen = 0, None
+    for among in tried:
+        score = _fits(loads, among, key, value, ordinal, bits).sum(axis=1)
+        if score.max() > best:
+            best, chosen = int(score.max()), (among, int(score.argmax()))
+            if best == len(key):
+                break
+    return best, chosen
 
 
 def _several(

@@ -198,7 +198,7 @@ def story(playable: "Playable") -> Story:
     if timeline.steps and any(a.space == "shared" for a in recording.arrays):
         copied = follow_copies(playable, kinds, place)
         used = ranges(timeline.phase[kinds == USE], place[kinds == USE])
-        depth = usual(np.concatenate([copied, used]))
+        depth = _depth(usual(copied), usual(used))
     else:
         depth = 0
     if not depth:
@@ -208,6 +208,15 @@ def story(playable: "Playable") -> Story:
     tiles = np.where(place >= 0, place // depth, -1) if depth else np.full(timeline.steps, -1, np.int64)
     turns = _turns(recording, timeline)
     return Story(kinds, tiles, timeline.phase, _barriers(timeline, turns), turns, depth)
+
+
+def _depth(copied: int, used: int) -> int:
+    """Return how deep a tile is, from what is most often copied, and used, from one barrier to the next.
+
+    Several tiles may be copied at once before a loop. Of a fragment only the place is known at which it begins: where
+    that is all, nothing is told by what is used.
+    """
+    return used if not copied or (used > 1 and copied % used == 0) else copied
 
 
 def _turns(recording: Recording, timeline: Timeline) -> Ints:

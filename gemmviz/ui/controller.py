@@ -370,7 +370,8 @@ def _another_size(session: Session) -> Message | None:
         launch(session.kernel, session.wanted, session.params)
     except GemmvizError as error:
         return Message(tr("Shown at {size}, because {why}", size=session.problem, why=error), "info")
-    return None
+    said = {"size": session.problem, "wanted": session.wanted}
+    return Message(tr("Shown at {size}, because {wanted} would not fill the tiles of several blocks.", **said), "info")
 
 
 def _notes(playable: Playable) -> Message | None:

@@ -8,6 +8,7 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.session import picture_params
 from gemmviz.trace.record import record
 from gemmviz.trace.recording import Recording
 
@@ -17,7 +18,10 @@ SIZES = (Problem.cube(16), Problem(17, 20, 9))
 
 @cache
 def rung(name: str, problem: Problem) -> Recording:
-    """Record a rung with its default parameters at a size, or at the nearest one that it takes."""
+    """Record a rung with its default parameters at a size, or at the nearest one that it takes.
+
+    Tiles of our own rungs are large: they are recorded as the window shows them, with tiles that the size fills.
+    """
     kernel = find(name, ladder())
     try:
         job = launch(kernel, problem)
@@ -25,6 +29,8 @@ def rung(name: str, problem: Problem) -> Recording:
         nearest = nearest_size(kernel, problem, kernel.defaults)
         assert nearest is not None
         job = launch(kernel, nearest)
+    if kernel.backend == "cuda" and not kernel.source:
+        job = launch(kernel, job.problem, picture_params(kernel, job.problem))
     return record(job)
 
 

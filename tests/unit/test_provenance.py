@@ -66,7 +66,13 @@ def test_every_rung_says_what_fed_an_element(name: str, problem: Problem) -> Non
         assert owner is not None
         assert (owner.block, owner.thread) == (block[row, column], thread[row, column])
         fed = asked.fed(row, column)
-        assert_whole(asked, fed, row, column)
+        if fed.rest:
+            # A block before this one computed the first products; how their sum gets here is not recorded.
+            assert name == "stream_k" and owner.block > 0
+            assert np.unique(fed.k).tolist() == list(range(int(fed.k.min()), recording.k)) and fed.k.min() > 0
+            assert fed.total != fed.stored
+        else:
+            assert_whole(asked, fed, row, column)
         assert fed.by_warp == ("mma" in recording.text)
         assert (log.block[fed.use] == owner.block).all()
         if not fed.by_warp:

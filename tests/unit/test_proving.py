@@ -15,6 +15,7 @@ from gemmviz.cli import run
 from gemmviz.proving import ncu, proofs
 from gemmviz.proving.counted import Counted, Instruction, read
 from gemmviz.proving.jobs import Job
+from gemmviz.proving.movers import Unseen
 from gemmviz.proving.predicting import predict
 from gemmviz.proving.prediction import Cost, Prediction, Spot
 from gemmviz.proving.proofs import Machine, Proof
@@ -28,7 +29,7 @@ MACHINE = Machine("NVIDIA H200", "580", "13.0", "2025.3", "2026-11-21")
 def counted() -> Counted:
     """What Nsight Compute printed for gputiled<32> at 256 on an H200."""
     texts = [(HERE / f"gputiled_{page}.csv").read_text(encoding="utf-8") for page in ("raw", "source")]
-    return read(texts[0], [texts[1]])[0]
+    return read(texts[0], [texts[1]], ["30_gputiled.cu"])[0]
 
 
 @pytest.fixture(scope="module")
@@ -119,12 +120,13 @@ def test_kept_proofs_have_their_own_sizes(capsys: pytest.CaptureFixture[str]) ->
 
 def test_other_text_is_no_report() -> None:
     with pytest.raises(ValueError, match="no table"):
-        read("==ERROR== something else", [])
+        read("==ERROR== something else", [], [])
 
 
 def proof(kernel: Kernel, **changes: object) -> Proof:
     compared = (Compared("global load sectors", 10, 10, "equal"),)
-    fields = {"recorded_wrong": 0, "gpu_wrong": 0, "compared": compared, **changes}
+    unseen = (Unseen("boxes loaded", 4, 32_768),)
+    fields = {"recorded_wrong": 0, "gpu_wrong": 0, "compared": compared, "unseen": unseen, **changes}
     return Proof(kernel.name, "gputiled<32>", kernel.sha256, 64, 64, 64, {"TS": 32}, 1000, **fields)
 
 
@@ -173,7 +175,11 @@ def test_the_shipped_proofs_are_of_the_shipped_kernels_and_hold() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["gpumult0", "matmul_kernel_naive", "RR", "matmul_kernel_2d_thread_tiling", "matmul_tc_2d_warp_tiling"]
+    "name",
+    [
+        *("gpumult0", "matmul_kernel_naive", "RR", "matmul_kernel_2d_thread_tiling", "matmul_tc_2d_warp_tiling"),
+        *("async_pipeline", "stream_k", "wmma_shared", "mma_swizzle", "mma_pipeline", "wgmma", "cluster"),
+    ],
 )
 def test_what_an_h200_counted_is_predicted_anew_from_the_source(name: str) -> None:
     kernel = find(name, ladder())

@@ -8,6 +8,7 @@ import pytest
 from recordings import RUNGS, own, rung
 
 from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.playable import Playable
@@ -18,16 +19,24 @@ from gemmviz.trace.timeline import Order, build
 from gemmviz.trace.traffic import measure
 
 STYLES = Path(__file__).parent / "styles"
-# Elements along K that a tile of each rung has, by its own parameters.
-DEPTH = {
+# Elements along K that a tile of each rung has: a parameter of its own, or what a box of the copy engine holds.
+DEPTH: dict[str, str | int] = {
     **dict.fromkeys(("matmul_kernel_block_tiling", "RR", "RC", "CR", "CC", "matmul_kernel_thread_tiling"), "BLOCK"),
     **{f"CC_V_{name}": "BLOCK" for name in ("STATIC_BLOCK", "INDEX_HOISTING", "SHORT_CIRCUIT", "FMUL", "FINAL")},
     **{"gputiled": "TS", "gputiled1": "TS", "gputiled_more_work": "TS", "matrixMulTiled": "TILE"},
     **{"mm_optimizado": "BLOCK_SIZE", "matmul_kernel_2d_thread_tiling": "BK"},
+    **dict.fromkeys(("vectorised", "conflict_free", "warp_tiling", "wmma_shared", "mma_swizzle"), "BK"),
+    **{"wgmma": 64, "larger_tiles": 64},
+}
+# The same of those that bring tiles in while they multiply another one.
+AHEAD: dict[str, str | int] = {
+    **dict.fromkeys(("async_pipeline", "register_buffer", "block_order", "mma_pipeline"), "BK"),
+    **dict.fromkeys(("warp_specialised", "two_consumers", "persistent", "tma_store", "cluster"), 64),
+    **dict.fromkeys(("equal_shares", "equal_shares_bf16"), 64),
 }
 FRAGMENTS = ("matmul_tc", "matmul_tc_2d_warp_tiling")
 PACKED = ("packed", "simd", "simd_threads")  # a CPU's panels; see test_rungs_cpu.py
-WALKING = [name for name in RUNGS if name not in (*DEPTH, *FRAGMENTS, *PACKED)]
+WALKING = [name for name in RUNGS if name not in (*DEPTH, *AHEAD, *FRAGMENTS, *PACKED, "stream_k")]
 
 
 def played(recording: Recording, order: Order = "grid") -> Playable:
@@ -48,16 +57,44 @@ def plot(story: Story) -> list[tuple[str, int]]:
     return [(s.kind, s.tile) for s in story.segments]
 
 
+def tiles_of(name: str, depth: str | int) -> tuple[Recording, int]:
+    """Record a rung where K has some tiles, the last not full; return the recording and how deep a tile is."""
+    recording = rung(name, Problem(17, 20, 200 if find(name, ladder()).dtype == "float16" else 70))
+    return recording, depth if isinstance(depth, int) else recording.params[depth]
+
+
 @pytest.mark.parametrize("name", DEPTH)
 def test_a_tiled_rung_brings_a_tile_in_waits_uses_it_waits_and_ends_with_c(name: str) -> None:
-    recording = rung(name, Problem(17, 20, 70))  # the last tiles are not full
-    story, depth = told(recording), recording.params[DEPTH[name]]
+    recording, depth = tiles_of(name, DEPTH[name])
+    story = told(recording)
     tiles = -(-recording.k // depth)
     assert story.depth == depth and tiles > 2
     assert plot(story) == [(kind, t) for t in range(tiles) for kind in ("copy", "use")] + [("store", -1)]
     # A barrier before each of them but the first.
     assert story.barriers.tolist() == [s.first for s in story.segments][1:]
     assert story.tile_starts.tolist() == [s.first for s in story.segments if s.kind == "copy"]
+
+
+@pytest.mark.parametrize("name", AHEAD)
+def test_a_rung_that_copies_ahead_has_each_tile_on_its_way_before_the_one_before_is_done(name: str) -> None:
+    recording, depth = tiles_of(name, AHEAD[name])
+    story = told(recording)
+    copies, uses = (story.spans[KINDS.index(kind)] for kind in ("copy", "use"))
+    assert story.depth == depth
+    assert copies[:, 0].tolist() == uses[:, 0].tolist() == list(range(-(-recording.k // depth)))
+    for tile in range(1, len(copies)):
+        assert copies[tile][1] < uses[tile - 1][2]
+        assert copies[tile][2] < uses[tile][1]
+
+
+def test_blocks_that_share_the_sum_of_one_tile_of_c_use_different_parts_of_k() -> None:
+    recording = rung("stream_k", Problem(17, 20, 70))
+    story = told(recording, "block")
+    uses, parts = story.spans[KINDS.index("use")], -(-70 // recording.params["BK"])
+    assert story.depth == recording.params["BK"] and len(story.turns) == recording.blocks > 1
+    assert uses[:, 0].tolist() == list(range(parts))
+    turn = np.searchsorted(story.turns, uses[:, 1], side="right")
+    assert np.unique(turn).tolist() == list(range(1, recording.blocks + 1))
 
 
 @pytest.mark.parametrize("name", WALKING)

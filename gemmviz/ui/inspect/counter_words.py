@@ -16,7 +16,7 @@ from gemmviz.ui.charts.kernel_use import default_device, kernel_use
 from gemmviz.ui.figure_text import gflops_text, origin_name
 from gemmviz.ui.stage.caption import BETWEEN, thousands
 
-# Where counters are called by name: `gemmviz.proving.counted.COUNTERS`.
+# Where counters are called by name: `gemmviz.proving.counted.COUNTERS`, `gemmviz.proving.verdict.BY_INSTRUCTION`.
 _COUNTED = {
     "global load sectors": mark("global load sectors"),
     "global load requests": mark("global load requests"),
@@ -26,6 +26,9 @@ _COUNTED = {
     "shared store wavefronts": mark("shared store wavefronts"),
     "shared load conflicts": mark("shared load conflicts"),
     "shared store conflicts": mark("shared store conflicts"),
+    "boxes loaded": mark("boxes loaded"),
+    "boxes stored": mark("boxes stored"),
+    "wgmma wavefronts": mark("wgmma wavefronts"),
 }
 _LEVELS = {
     "compulsory": mark("compulsory"),
@@ -179,6 +182,7 @@ def proved(session: Session) -> tuple[str, str]:
         else:
             exact = tr("{kernel} at {size}: C is wrong", kernel=proof.label, size=proof.size)
         rows += [exact, *(f"    {tr(_COUNTED[c.what])}: {_beside(c)}" for c in proof.compared)]
+        rows += [f"    {one.words}" for one in proof.unseen]
     return where, "\n".join(rows)
 
 

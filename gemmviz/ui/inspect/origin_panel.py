@@ -144,7 +144,7 @@ class OriginPanel(InspectPanel):
         model = FedTable(playable, fed, session.cell)
         if not len(fed.use):
             said.append(fed_text(playable, row, column))
-        elif fed.unknown or fed.gives_stored:
+        elif fed.unknown or fed.rest or fed.gives_stored:
             said.append(trn("{count} value fed it", "{count} values fed it", len(fed.use)))
         else:
             said.append(
@@ -163,6 +163,8 @@ class OriginPanel(InspectPanel):
             said.append(together)
         if fed.unknown and len(fed.use):
             said.append(tr("some values in shared memory have an unknown origin: ways may be missing"))
+        if fed.rest:
+            said.append(tr("the rest of its sum was computed elsewhere, and came in memory that is not recorded"))
         self.head.setText(BETWEEN.join(said))
         return model
 

@@ -1,10 +1,15 @@
 """The tab of the frozen warp: which warp, what it asks for, and the picture of it."""
 
+import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.trace.moved import MovedBox, asked_by, moved
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.inspect.box_view import BoxView
+from gemmviz.ui.inspect.box_words import box_head, box_text, box_when
 from gemmviz.ui.inspect.panel import InspectPanel, OneLine
 from gemmviz.ui.inspect.warp_view import WarpView
 from gemmviz.ui.inspect.words import lanes_out, request_cost, request_head, when_text
@@ -35,7 +40,15 @@ class WarpPanel(InspectPanel):
         self.view = WarpView()
         self.view.lane_clicked.connect(session.inspected.choose_lane)
         self.scroll = QScrollArea()
-        self.scroll.setWidget(self.view)
+        self.box = BoxView()
+        pictures = QWidget()
+        both = QVBoxLayout(pictures)
+        both.setContentsMargins(0, 0, 0, 0)
+        both.setSpacing(0)
+        both.addWidget(self.view, 1)
+        both.addWidget(self.box)
+        both.addStretch()
+        self.scroll.setWidget(pictures)
         self.scroll.setWidgetResizable(True)
         self.scroll.setFrameShape(QFrame.Shape.NoFrame)
         self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -81,7 +94,18 @@ class WarpPanel(InspectPanel):
         freeze, playable = session.freeze, session.playable
         for button in (self.before, self.after):
             button.setEnabled(session.warps > 1)
-        asked = freeze.request()
+        boxes = moved(playable, session.step, session.shown_block) if playable is not None else []
+        mine, asked = next((box for box in boxes if box.warp == session.warp), None), freeze.request()
+        if mine is None and asked is None and not session.predict.on and playable is not None:
+            mine = self._other_box(playable)
+        self.box.setVisible(mine is not None)
+        self.view.setVisible(mine is None)
+        if mine is not None and playable is not None:
+            self.box.show_box(playable, mine.number, mine.write, THEMES[session.theme])
+            self.head.say(box_head(playable, mine))
+            self.cost.setText(BETWEEN.join([*box_text(playable, mine), *box_when(mine, session.step)]))
+            self._describe()
+            return
         if asked is not None and session.predict.on and asked.step > session.step:
             asked = None  # what comes next is what people are asked for
         theme = THEMES[session.theme]
@@ -93,8 +117,22 @@ class WarpPanel(InspectPanel):
             missed = bool(playable.outside.most[session.step])
             self.head.say(request_head(playable.recording, asked))
             said = [request_cost(asked), lanes_out(asked), when_text(asked, session.step, missed)]
+            if boxes:
+                said.append(tr("This step is the copy engine's: warp {warp} asked for a box.", warp=boxes[0].warp))
             self.cost.setText(BETWEEN.join(part for part in said if part))
+        self._describe()
+
+    def _describe(self) -> None:
         self.scroll.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()}")
+
+    def _other_box(self, playable: Playable) -> MovedBox | None:
+        """Return the next box that the warp asks for, or the last one; None where it asks for none."""
+        session = self.session
+        asks = asked_by(playable, session.shown_block, session.warp)
+        if not len(asks):
+            return None
+        step = int(asks[min(int(np.searchsorted(asks, session.step)), len(asks) - 1)])
+        return next(box for box in moved(playable, step, session.shown_block) if box.warp == session.warp)
 
     def _why_empty(self) -> str:
         if not self.session.freeze.possible:

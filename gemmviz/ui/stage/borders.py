@@ -1,4 +1,4 @@
-"""Lines over the cells, each from the size on from which it helps: blocks, warps within a block, single cells."""
+"""Lines over the cells, each from the size on from which it helps: blocks, warps within one, stages, single cells."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from gemmviz.trace.recording import WARP, Recording
-from gemmviz.ui.stage.scene import C, Panel
+from gemmviz.ui.stage.scene import C, Panel, stages
 from gemmviz.ui.theme import Theme
 
 CELL_LINES = 8.0
@@ -27,7 +27,7 @@ class Borders:
     """
 
     def __init__(self, recording: Recording, theme: Theme) -> None:
-        self._theme = theme
+        self._theme, self._arrays = theme, recording.arrays
         block, thread = recording.owners
         self._areas: dict[str, _Edges] = {}
         if recording.backend == "cuda":
@@ -60,7 +60,10 @@ class Borders:
             pen = QPen(QColor(self._theme.grid), 1 if panel.cell < 40 else 1.5)
             found.append((pen, self._cell_lines(panel, seen)))
         if panel.array != C:
-            return found
+            count = stages(self._arrays[panel.array])
+            rows = [panel.rows // count * stage for stage in range(1, count)]
+            pen = QPen(QColor(self._theme.background), 2 if panel.cell < CELL_LINES else 4)
+            return [*found, (pen, [line(panel, 0, row, panel.columns, row) for row in rows])] if rows else found
         for name in ("warp", "block"):
             edges = self._areas.get(name)
             if edges is None or edges.size * panel.cell < _AREA_LINES[name]:

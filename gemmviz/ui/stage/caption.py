@@ -7,6 +7,7 @@ from gemmviz.trace.fed import Fed
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP, Recording
 from gemmviz.trace.story import KINDS
+from gemmviz.ui.stage.barrier_words import waits
 from gemmviz.ui.stage.scene import A, B, C
 
 BETWEEN = "  ·  "
@@ -47,9 +48,9 @@ def caption(playable: Playable, step: int, block: int | None = None) -> str:
         parts.append(box)
     else:
         parts += [_threads_text(playable, step), *_missed_text(playable, step), _cost_text(playable, step)]
-    flying = len(playable.flights.at(step, block))
-    if flying:
-        parts.append(trn("{count} copy of the block in flight", "{count} copies of the block in flight", flying))
+    if block is not None:
+        parts += waits(playable, playable.phases.at(step, block))
+    parts += _flying_text(playable, step, block)
     parts += [line, tr("phase {phase}", phase=timeline.phase[step] + 1)]
     return BETWEEN.join(parts)
 
@@ -150,6 +151,20 @@ def _box_text(playable: Playable, step: int) -> str:
     )
 
 
+def _flying_text(playable: Playable, step: int, block: int | None) -> list[str]:
+    """Say how many boxes and how many copies of threads are under way; nothing where none is."""
+    boxes, flights = playable.recording.boxes, playable.flights
+    writes = flights.write[flights.at(step, block)]
+    mine = np.isin(boxes.write, writes) if len(writes) else np.zeros(len(boxes), bool)
+    flying, said = len(writes) - int(boxes.writes[mine].sum()), []
+    if mine.any():
+        count = int(mine.sum())
+        said.append(trn("{count} box of the block in flight", "{count} boxes of the block in flight", count))
+    if flying:
+        said.append(trn("{count} copy of the block in flight", "{count} copies of the block in flight", flying))
+    return said
+
+
 def _misread_text(playable: Playable, step: int, block: int | None) -> list[str]:
     """Say how many reads of the block whose cells are shown get other values than stand there: nothing matters more."""
     lost = 0 if block is None else len(playable.misread(step, block).row)
@@ -183,7 +198,7 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
         if recording.wrong and playable.wrong_from[row, column] <= step:
             parts.insert(0, wrong_text(recording, row, column))
         if owner >= 0:
-            parts.append(fed_text(playable, row, column))
+            parts += [*_held_text(playable, row, column), fed_text(playable, row, column)]
     elif info.space == "shared":
         if recording.backend == "cuda":
             bank = element * info.itemsize // 4 % 32
@@ -202,6 +217,33 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
         one, more = _NOW_WRITES if log.write[now[0]] else _NOW_READS
         parts.append(tr(one, thread=first) if len(now) == 1 else tr(more, thread=first, more=len(now) - 1))
     return BETWEEN.join(parts)
+
+
+def owner_text(playable: Playable, row: int, column: int) -> str:
+    """Say which thread holds an element of C, and what it holds with it, where warpgroups multiply; empty elsewhere."""
+    recording = playable.recording
+    block, thread = (int(o[row, column]) for o in recording.owners)
+    if block < 0 or not playable.groups.count:
+        return ""
+    cell = f"{recording.arrays[C].name}[{row}, {column}]"
+    said = tr("{cell} of {thread}", cell=cell, thread=thread_text(recording, block, thread))
+    return "\n".join([said, *_held_text(playable, row, column)])
+
+
+def _held_text(playable: Playable, row: int, column: int) -> list[str]:
+    """Say which sums of C are held with one, where warpgroups multiply; nothing elsewhere."""
+    known = playable.groups
+    if not known.count:
+        return []
+    held, group = len(known.of_thread(playable.recording, row, column)), int(known.owner[row, column]) % known.count
+    return [
+        trn(
+            "warpgroup {group}: {count} sum in the registers of this thread",
+            "warpgroup {group}: {count} sums in the registers of this thread",
+            held,
+            group=group,
+        )
+    ]
 
 
 def misread_text(got: float, held: float, written: bool = True) -> str:
@@ -231,6 +273,8 @@ def fed_text(playable: Playable, row: int, column: int) -> str:
         return tr("fed by values in shared memory whose origin cannot be told")
     if not said:
         return tr("no read of its row of A or its column of B fed it")
+    if fed.rest:
+        return tr("fed by {reads}; the rest of its sum was computed elsewhere", reads=said)
     if not fed.gives_stored:
         return tr("{reads} read for it: {sums}", reads=said, sums=sums_text(fed))
     if fed.by_group:

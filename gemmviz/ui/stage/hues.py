@@ -1,4 +1,4 @@
-"""The colour of each element of C by who owns it: hue by block, then by warp; lightness by group of lanes."""
+"""The colour of each element of C by who owns it: hue by block, warpgroup and warp; lightness by lanes."""
 
 from colorsys import hsv_to_rgb, rgb_to_hsv
 from typing import Any
@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.trace.recording import WARP, Recording
+from gemmviz.trace.recording import WARP, WARPGROUP, Recording
 from gemmviz.ui.theme import Rgb, Theme
 
 Colour = npt.NDArray[np.float32]
 # How far the warps of a block may stray from its hue (of 1 for the whole circle): less than half the way to the next.
 _WARP_HUES = 0.05
+# Where warpgroups own the sums: how far the outermost of them stray, and the warps of each from it (of `_WARP_HUES`).
+_GROUPS, _IN_GROUP = 0.8, 0.2
 LANE_GROUPS = 4
 """Lanes share a lightness by eights."""
 _LANE_SHADE = 0.09  # of the way to white (dark theme) or black (light) from one group of lanes to the next
@@ -36,28 +38,52 @@ def owner_colours(recording: Recording, theme: Theme) -> Colour:
     return np.where((block >= 0)[..., None], colours, np.array(theme.cell)).astype(np.float32)
 
 
+def group_colour(recording: Recording, theme: Theme, block: int, group: int) -> Rgb:
+    """Return the colour of what a warpgroup of a block owns: that of its second warp."""
+    warp = min(group * (WARPGROUP // WARP) + 1, -(-recording.threads // WARP) - 1)
+    return _turned(theme.owner(*recording.block_index(block)[:2]), _turns(recording)[warp])
+
+
 def _table(recording: Recording, theme: Theme) -> Any:
     """Return the colours by base hue, warp and group of lanes: float (hues, warps, groups, 3)."""
-    warps = min(-(-recording.threads // WARP), _MOST_WARPS)
+    turns = _turns(recording)[:_MOST_WARPS]
     return np.array(
         [
-            [[_shaded(theme, _turned(hue, w, warps), g) for g in range(LANE_GROUPS)] for w in range(warps)]
+            [[_shaded(theme, _turned(hue, turn), g) for g in range(LANE_GROUPS)] for turn in turns]
             for hue in theme.owners
         ]
     )
 
 
-def _turned(colour: Rgb, warp: int, warps: int) -> Rgb:
-    """Return a block's colour with the hue of one of its warps; warps that follow each other differ most."""
-    if warps == 1:
-        return colour
-    place, step, left = 0.0, 1.0, warp
+def _turns(recording: Recording) -> list[float]:
+    """Return how far the hue of each warp strays from its block's (of 1 for the whole circle)."""
+    warps = -(-recording.threads // WARP)
+    owning = np.unique(recording.owners[1] // WARPGROUP)
+    owning = owning[owning >= 0]
+    if "wgmma" not in recording.text or len(owning) < 2:
+        return [_WARP_HUES * _apart(w, warps) for w in range(warps)]
+    # What one group owns looks alike, and unlike what the others do.
+    middle = np.interp(np.arange(warps) * WARP // WARPGROUP, owning, np.linspace(-_GROUPS, _GROUPS, len(owning)))
+    of_group = WARPGROUP // WARP
+    return [_WARP_HUES * float(m + _IN_GROUP * _apart(w % of_group, of_group)) for w, m in enumerate(middle)]
+
+
+def _apart(number: int, count: int) -> float:
+    """Return one of `count` places between -1 and 1, so that those of numbers that follow each other differ most."""
+    place, step, left = 0.0, 1.0, number
     while left:  # 0, 1/2, 1/4, 3/4, 1/8 …
         step /= 2
         place += step * (left & 1)
         left >>= 1
+    return 2 * place - (1 - 1 / min(count, 8))
+
+
+def _turned(colour: Rgb, by: float) -> Rgb:
+    """Return a colour with its hue turned by a part of the circle."""
+    if not by:
+        return colour
     h, s, v = rgb_to_hsv(*(c / 255 for c in colour))
-    r, g, b = hsv_to_rgb((h + _WARP_HUES * (2 * place - (1 - 1 / min(warps, 8)))) % 1, s, v)
+    r, g, b = hsv_to_rgb((h + by) % 1, s, v)
     return round(r * 255), round(g * 255), round(b * 255)
 
 

@@ -1,8 +1,13 @@
-"""Asynchronous copies in flight: where they are going is hatched, what they read is marked, until they arrive."""
+"""Asynchronous copies in flight: where they are going is hatched, what they read is marked, until they arrive.
+
+Cells side by side are hatched as one rectangle, so that all copies are seen however many there are and however small.
+"""
+
+from collections import OrderedDict
 
 import numpy as np
 from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.requests import Ints
@@ -11,72 +16,158 @@ from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.touched import covered
 from gemmviz.ui.theme import Theme
 
-_SMALLEST_HATCHED = 4.0
-_MOST = 4096
+Cells = tuple[int, int, int, int]
+_SMALLEST_MARKED = 4.0
+_LEAST_PITCH = 4.0  # pixels from one stripe to the next, where cells are smaller
+_MOST_CORNERS = 4096  # in sight: of more, the rectangles that they make are framed
+_KEPT = 8
 # Stripes grow with the cell: (from this width in pixels, stripes to the middle of the cell).
 _STRIPES = ((28.0, 3), (12.0, 2), (0.0, 1))
 
 
-def draw(painter: QPainter, panels: list[Panel], moment: Moment, playable: Playable, theme: Theme, font: QFont) -> None:
-    """Mark the copies of the chosen block that are under way after the moment's step.
+class InFlight:
+    """The copies of one recording in one theme.
 
     Parameters
     ----------
-    painter, panels
-        Where to, and where the arrays stand.
-    moment, playable
-        When, of what.
-    theme, font
-        As for all overlays; nothing is written here.
+    playable, theme
+        Of what, in which colours.
     """
-    if not len(playable.recording.accesses.copies) or not playable.timeline.steps:
-        return
-    found = playable.flights.at(moment.step, moment.block)
-    if not len(found):
-        return
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    log = playable.recording.accesses
-    read, write = playable.flights.read[found], playable.flights.write[found]
-    read = read[read >= 0]
-    for panel in panels:
-        going = write[log.array[write] == panel.array]
-        coming = read[log.array[read] == panel.array]
-        if len(going):
-            _draw_target(painter, panel, _cells(playable, panel, going), theme)
-        if len(coming):
-            _draw_source(painter, panel, _cells(playable, panel, coming), theme)
+
+    def __init__(self, playable: Playable, theme: Theme) -> None:
+        self._playable, self._theme = playable, theme
+        flights = playable.flights
+        self._changes = {
+            int(block): np.unique(np.concatenate([flights.issued[mine], flights.arrived[mine]]))
+            for block in np.unique(flights.block)
+            for mine in [flights.block == block]
+        }
+        self._kept: OrderedDict[tuple[int, int], dict[int, tuple[list[Cells], list[Cells]]]] = OrderedDict()
+
+    def draw(self, painter: QPainter, panels: list[Panel], seen: QRectF, moment: Moment) -> None:
+        """Mark the copies of the chosen block that are under way after the moment's step.
+
+        Parameters
+        ----------
+        painter, panels, seen
+            Where to, where the arrays stand, and which part of it is not covered.
+        moment
+            When, and of which block.
+        """
+        changes = self._changes.get(moment.block)
+        if changes is None:
+            return
+        key = moment.block, int(np.searchsorted(changes, moment.step, side="right"))
+        if key not in self._kept:
+            self._kept[key] = self._find(moment)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for panel in panels:
+            going, coming = self._kept[key].get(panel.array, ([], []))
+            self._draw_targets(painter, panel, going, seen)
+            self._draw_sources(painter, panel, coming, seen)
+
+    def _find(self, moment: Moment) -> dict[int, tuple[list[Cells], list[Cells]]]:
+        """Return, for each array, the rectangles of cells that copies are going to, and those that they read."""
+        playable = self._playable
+        found = playable.flights.at(moment.step, moment.block)
+        log = playable.recording.accesses
+        write, read = playable.flights.write[found], playable.flights.read[found]
+        read = read[read >= 0]
+        return {
+            array: (
+                self._merged(array, write[log.array[write] == array]),
+                self._merged(array, read[log.array[read] == array]),
+            )
+            for array in np.unique(np.concatenate([log.array[write], log.array[read]])).tolist()
+        }
+
+    def _merged(self, array: int, rows: Ints) -> list[Cells]:
+        """Return the cells that accesses cover as rectangles."""
+        info = self._playable.recording.arrays[array]
+        inside = np.zeros(info.grid, bool)
+        inside.reshape(-1)[covered(self._playable, array, rows)[0]] = True
+        return rectangles(inside)
+
+    def _draw_targets(self, painter: QPainter, panel: Panel, areas: list[Cells], seen: QRectF) -> None:
+        """Hatch the cells that will be written, and frame them where they are too small to be told apart."""
+        painter.setPen(QPen(QColor(self._theme.write), max(1.0, panel.cell / 18)))
+        boxes = _in_sight(panel, areas, seen)
+        pitch = _pitch(panel.cell)
+        painter.drawLines([line for box in boxes for line in hatching(box, pitch)])
+        if panel.cell < _SMALLEST_MARKED:
+            painter.drawRects(boxes)
+
+    def _draw_sources(self, painter: QPainter, panel: Panel, areas: list[Cells], seen: QRectF) -> None:
+        """Mark what the copies read: a corner of the cell is cut off; of small cells, all of them are framed."""
+        side, boxes = panel.cell, _in_sight(panel, areas, seen)
+        count = sum(box.width() * box.height() for box in boxes) / side**2
+        if side < _SMALLEST_MARKED or count > _MOST_CORNERS:
+            painter.setPen(QPen(QColor(self._theme.write), 1.5, Qt.PenStyle.DotLine))
+            painter.drawRects(boxes)
+            return
+        painter.setPen(QPen(QColor(self._theme.write), max(1.0, side / 12)))
+        part, lines = side * 0.4, []
+        for box in boxes:
+            for i in range(round(box.height() / side)):
+                for j in range(round(box.width() / side)):
+                    x, y = box.left() + j * side, box.top() + i * side
+                    lines.append(QLineF(x + 1, y + part, x + part, y + 1))
+        painter.drawLines(lines)
 
 
-def _cells(playable: Playable, panel: Panel, rows: Ints) -> list[QRectF]:
-    cells = np.unique(covered(playable, panel.array, rows)[0])[:_MOST].tolist()
+def _in_sight(panel: Panel, areas: list[Cells], seen: QRectF) -> list[QRectF]:
+    """Return rectangles of cells in pixels, whole cells of them that are not out of sight."""
     side = panel.cell
-    return [QRectF(panel.x + c % panel.columns * side, panel.y + c // panel.columns * side, side, side) for c in cells]
+    first_row, end_row = (int(np.floor((seen.top() - panel.y) / side)), int(np.ceil((seen.bottom() - panel.y) / side)))
+    first, end = (int(np.floor((seen.left() - panel.x) / side)), int(np.ceil((seen.right() - panel.x) / side)))
+    boxes = []
+    for top, bottom, left, right in areas:
+        top, bottom, left, right = max(top, first_row), min(bottom, end_row), max(left, first), min(right, end)
+        if top < bottom and left < right:
+            at = panel.x + left * side, panel.y + top * side
+            boxes.append(QRectF(*at, (right - left) * side, (bottom - top) * side))
+    return boxes
 
 
-def _draw_target(painter: QPainter, panel: Panel, cells: list[QRectF], theme: Theme) -> None:
-    """Hatch the cells that will be written; where there is no room for stripes, frame them."""
-    painter.setPen(QPen(QColor(theme.write), max(1.0, panel.cell / 18)))
-    if panel.cell < _SMALLEST_HATCHED:
-        painter.drawRects(cells)
-        return
-    painter.drawLines([line for cell in cells for line in hatching(cell)])
+def rectangles(inside: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> list[Cells]:
+    """Cut the cells that are set in a matrix into rectangles: (top, bottom, left, right), the ends not included.
+
+    Runs in a row become one, and equal rows that follow each other.
+    """
+    changed = np.append(True, (inside[1:] != inside[:-1]).any(axis=1))
+    tops = np.flatnonzero(changed)
+    found: list[Cells] = []
+    for top, bottom in zip(tops.tolist(), np.append(tops[1:], len(inside)).tolist(), strict=True):
+        ends = np.diff(np.pad(inside[top], 1).astype(np.int8))
+        lefts, rights = np.flatnonzero(ends == 1).tolist(), np.flatnonzero(ends == -1).tolist()
+        found += [(top, bottom, left, right) for left, right in zip(lefts, rights, strict=True)]
+    return found
 
 
-def _draw_source(painter: QPainter, panel: Panel, cells: list[QRectF], theme: Theme) -> None:
-    """Mark what the copies read: a corner of the cell is cut off."""
-    painter.setPen(QPen(QColor(theme.write), max(1.0, panel.cell / 12)))
-    part = panel.cell * 0.4
-    lines = [QLineF(c.left() + 1, c.top() + part, c.left() + part, c.top() + 1) for c in cells]
-    painter.drawLines(lines if panel.cell >= _SMALLEST_HATCHED else [])
+def _pitch(cell: float) -> float:
+    """Return how far apart stripes stand over cells of a width, in pixels: the same in every cell."""
+    if cell < _LEAST_PITCH:
+        return _LEAST_PITCH
+    return cell / next(count for width, count in _STRIPES if cell >= width)
 
 
-def hatching(box: QRectF) -> list[QLineF]:
-    """Return stripes across a box, from lower left to upper right."""
-    side, lines = min(box.width(), box.height()), []
-    stripes = next(count for width, count in _STRIPES if side >= width)
-    for number in range(1, 2 * stripes):
-        reach = side * number / stripes
-        inside = min(reach, side)
-        beyond = reach - inside
-        lines.append(QLineF(box.left() + beyond, box.top() + inside, box.left() + inside, box.top() + beyond))
+def hatching(box: QRectF, pitch: float | None = None) -> list[QLineF]:
+    """Return stripes across a box, from lower left to upper right.
+
+    Parameters
+    ----------
+    box
+        What to hatch, in pixels.
+    pitch
+        How far apart the stripes begin at the edges; by default as in a cell of that size.
+    """
+    wide, high = box.width(), box.height()
+    pitch = pitch or _pitch(min(wide, high))
+    lines = []
+    for number in range(1, round((wide + high) / pitch)):
+        reach = number * pitch
+        begin, end = max(reach - high, 0.0), min(reach, wide)
+        lines.append(QLineF(box.left() + begin, box.top() + reach - begin, box.left() + end, box.top() + reach - end))
     return lines

@@ -3,6 +3,8 @@
 Nothing is written over something else: where there is no room, the less important label is shorter or left out.
 """
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
@@ -10,7 +12,7 @@ from gemmviz.language import tr
 from gemmviz.trace.recording import Recording
 from gemmviz.ui.stage import scene
 from gemmviz.ui.stage.cell_text import BANK_LABEL
-from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.scene import Panel, stages
 from gemmviz.ui.theme import Theme
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -27,6 +29,7 @@ def draw(
     theme: Theme,
     font: QFont,
     bare: bool = False,
+    taken: Sequence[QRectF] = (),
 ) -> list[tuple[str, QRectF]]:
     """Draw all labels that there is room for.
 
@@ -42,6 +45,8 @@ def draw(
         What to label, in which colours, in which base font.
     bare
         Write names alone: the panels were placed with no room for more (see `scene.Room`).
+    taken
+        Where something else stands, in pixels.
 
     Returns
     -------
@@ -50,7 +55,7 @@ def draw(
     """
     painter.setFont(font)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-    labels = _Labels(painter, placed, recording, theme, font)
+    labels = _Labels(painter, placed, recording, theme, font, taken)
     labels.names(bare)
     if not bare:
         labels.dimensions()
@@ -63,7 +68,15 @@ def draw(
 class _Labels:
     """Writes labels in the order of their weight; what would touch an earlier one is not written."""
 
-    def __init__(self, painter: QPainter, placed: list[Panel], recording: Recording, theme: Theme, font: QFont) -> None:
+    def __init__(
+        self,
+        painter: QPainter,
+        placed: list[Panel],
+        recording: Recording,
+        theme: Theme,
+        font: QFont,
+        taken: Sequence[QRectF],
+    ) -> None:
         self.painter, self.placed, self.recording, self.theme = painter, placed, recording, theme
         self.font = font
         self.metrics = QFontMetricsF(font)
@@ -71,7 +84,7 @@ class _Labels:
         self.bold = QFont(font)
         self.bold.setBold(True)
         self.written: list[tuple[str, QRectF]] = []
-        self._cells = [QRectF(p.x, p.y, p.width, p.height) for p in placed]
+        self._cells = [*(QRectF(p.x, p.y, p.width, p.height) for p in placed), *taken]
 
     def names(self, bare: bool) -> None:
         """Write the letters A, B and C."""
@@ -118,6 +131,8 @@ class _Labels:
         self._titles(tiles, bare)
         if bare:
             return
+        for tile in tiles:
+            self._stages(tile)
         x, y, _ = self.recording.block_index(block)
         said = [tr("shared memory of block ({x}, {y})", x=x, y=y), tr("shared, block ({x}, {y})", x=x, y=y)]
         if self.recording.backend == "c":
@@ -135,6 +150,17 @@ class _Labels:
             at = max(min((left + right - width) / 2, last - width), first)
             if at + width <= last and self._write(QRectF(at, top, width, self.height * 1.2), text):
                 break
+
+    def _stages(self, tile: Panel) -> None:
+        """Write the numbers of the tiles that stand one below the other: of the stages of a ring."""
+        count = stages(self.recording.arrays[tile.array])
+        self.painter.setPen(QColor(self.theme.muted))
+        if tile.height / count < self.height:
+            return
+        for stage in range(count if count > 1 else 0):
+            width = self.metrics.horizontalAdvance(str(stage))
+            middle = tile.y + tile.height * (stage + 0.5) / count
+            self._write(QRectF(tile.x - 4 - width, middle - self.height / 2, width, self.height), str(stage))
 
     def _titles(self, tiles: list[Panel], bare: bool) -> None:
         """Name all tiles with their shapes, or where one of these does not fit, with their names alone."""

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from gemmviz.language import tr
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import WARP
-from gemmviz.ui.stage.hues import loop_colour
+from gemmviz.ui.stage.hues import group_colour, loop_colour
 from gemmviz.ui.stage.in_flight import hatching
 from gemmviz.ui.stage.marks import crossed
 from gemmviz.ui.theme import Theme
@@ -26,8 +27,8 @@ class Entry:
     pattern: str = ""
 
 
-def entries(playable: Playable, theme: Theme, warp: int) -> list[Entry]:
-    """Return what is to be explained, most important first."""
+def entries(playable: Playable, theme: Theme, warp: int, block: int = 0) -> list[Entry]:
+    """Return what is to be explained, most important first; `warp` and `block` are the chosen ones."""
     recording = playable.recording
     edge = QColor(theme.text)
     found = [
@@ -41,8 +42,12 @@ def entries(playable: Playable, theme: Theme, warp: int) -> list[Entry]:
         text = tr("C already written, by thread") if several else tr("C already written")
         found.append(Entry(text, QColor(*(theme.owner(1, 0) if several else loop_colour(theme)))))
         return found
-    by = tr("owner: block, warp; faint: not written") if recording.threads > WARP else tr("owner; faint: not written")
-    found.append(Entry(by, QColor(*theme.owner(0, 0))))
+    if playable.groups.count:
+        found += _of_groups(playable, theme, block)
+    else:
+        several = recording.threads > WARP
+        by = tr("owner: block, warp; faint: not written") if several else tr("owner; faint: not written")
+        found.append(Entry(by, QColor(*theme.owner(0, 0))))
     if len(recording.accesses.copies):
         found.append(Entry(tr("copy in flight"), QColor(_CLEAR), QPen(QColor(theme.write), 1), "hatched"))
     chosen = QPen(QColor(theme.selection), 2, Qt.PenStyle.DashLine)
@@ -50,6 +55,18 @@ def entries(playable: Playable, theme: Theme, warp: int) -> list[Entry]:
     sectors = QPen(QColor(theme.read), 1.5)
     found.append(Entry(tr("its warp {warp}: sectors, lanes (L; zoom in)", warp=warp), QColor(_CLEAR), sectors))
     return found
+
+
+def _of_groups(playable: Playable, theme: Theme, block: int) -> list[Entry]:
+    """Explain which warpgroups own sums of C, and which own none."""
+    found: list[Entry] = []
+    known = playable.groups
+    for group in np.flatnonzero(known.owning).tolist():
+        text = tr("of warpgroup {number}", number=group) if found else tr("sums of warpgroup {number}", number=group)
+        found.append(Entry(text, QColor(*group_colour(playable.recording, theme, block, group))))
+    frame = QPen(QColor(theme.muted), 1, Qt.PenStyle.DotLine)
+    others = np.flatnonzero(np.logical_not(known.owning)).tolist()
+    return found + [Entry(tr("warpgroup {number}: none", number=g), QColor(_CLEAR), frame) for g in others]
 
 
 def draw(painter: QPainter, line: QRectF, shown: list[Entry], theme: Theme, metrics: QFontMetricsF) -> None:

@@ -11,15 +11,18 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap, QRegion
 
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.stage import hops, in_flight, labels, legend, scene, vector
+from gemmviz.ui.stage import hops, labels, legend, scene, vector
+from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.borders import Borders
-from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, provenance
+from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, owner_text, provenance
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.colours import Colours, Image
+from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.related import Related, related, touched_by_warp
-from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.scene import Panel, Place
+from gemmviz.ui.stage.sums import Sums
 from gemmviz.ui.stage.touched import Touched
 from gemmviz.ui.stage.view import View
 from gemmviz.ui.theme import Theme
@@ -57,18 +60,42 @@ class StagePainter:
         self._text = CellText(playable, theme, self.font, vector)
         self._marks = Marks(playable, theme, self.touched, self._colours)
         self._borders = Borders(playable.recording, theme)
+        self._in_flight = InFlight(playable, theme)
+        self._sums = Sums(playable, theme)
+        self._barriers = BarrierStrip(playable, theme, vector)
         self._labels: tuple[Any, QPixmap] | None = None
         self._labelled: tuple[Any, QFont, float, bool] | None = None
+        self._placed: tuple[Any, list[Panel], Place | None] | None = None
         self._related: tuple[Any, Related] | None = None
         self._caption: tuple[Any, str] | None = None
+        self._legend: tuple[Any, list[legend.Entry]] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
         """Return where every array stands when painted into `rect`."""
-        head, foot = self.head, self._foot()
-        _, font, bare = self._labelling(rect)
-        room = scene.WITH_NAMES if bare else scene.WITH_LABELS
-        placed = scene.panels(self.playable.recording, rect.width(), rect.height() - head - foot, font, room)
-        return [p.moved(1, 0, head).moved(view.zoom, view.dx, view.dy) for p in placed]
+        return self._arranged(rect, view)[0]
+
+    def _arranged(self, rect: QRectF, view: View) -> tuple[list[Panel], Place | None]:
+        """Return where every array stands when painted into `rect`, and where the barriers do, if there is room."""
+        head, key = self.head, (rect.width(), rect.height(), self.captioned)
+        if self._placed is None or self._placed[0] != key:
+            font, height, bare = self._labelling(rect)
+            room = scene.WITH_NAMES if bare else scene.WITH_LABELS
+            size = rect.width(), rect.height() - head - self._foot()
+            asides = self._barriers.sizes(font)
+            self._placed = key, *scene.arranged(self.playable.recording, *size, height, room, asides)
+        _, placed, aside = self._placed
+        seen = [p.moved(1, 0, head).moved(view.zoom, view.dx, view.dy) for p in placed]
+        return seen, aside and aside.moved(1, 0, head).moved(view.zoom, view.dx, view.dy)
+
+    def about(self, rect: QRectF, moment: Moment, x: float, y: float) -> str:
+        """Say what stands at a point: a barrier, or a sum of a warpgroup; empty elsewhere."""
+        placed, aside = self._arranged(rect, moment.view)
+        cell = placed[scene.C].at(x, y)
+        if cell is not None:
+            return owner_text(self.playable, *cell)
+        if aside is None:
+            return ""
+        return self._barriers.at(aside, self._labelling(rect)[0], x, y, moment.step, moment.block)
 
     def _labelling(self, rect: QRectF) -> tuple[QFont, float, bool]:
         """Return the labels' font in `rect`, its height in pixels, and whether there is room for names alone."""
@@ -96,18 +123,21 @@ class StagePainter:
     def paint(self, painter: QPainter, rect: QRectF, moment: Moment, ratio: float = 1.0) -> None:
         """Paint the stage at a moment into `rect`; `ratio` is device pixels per pixel."""
         painter.setFont(self.font)
-        placed, seen = self.panels(rect, moment.view), self.seen(rect)
-        self._draw_labels(painter, rect, placed, moment, ratio)
+        (placed, aside), seen = self._arranged(rect, moment.view), self.seen(rect)
+        self._draw_labels(painter, rect, placed, aside, moment, ratio)
         painter.save()
         painter.setClipRect(seen)
         near = self._near(moment)
         images = [self._draw_cells(painter, panel, seen, moment, near, ratio) for panel in placed]
         self._borders.draw(painter, placed, seen)
         self._marks.draw(painter, placed, seen, moment)
-        in_flight.draw(painter, placed, moment, self.playable, self.theme, self.font)
+        self._in_flight.draw(painter, placed, seen, moment)
+        self._sums.draw(painter, placed, seen, moment, self._labelling(rect)[0])
         for panel, image in zip(placed, images, strict=True):
             if image is not None:
                 self._text.draw(painter, panel, seen, moment, image, ratio)
+        if aside is not None:
+            self._barriers.draw(painter, aside, self._labelling(rect)[0], moment.step, moment.block, ratio)
         hops.draw(painter, placed, moment, self.playable, self.theme, self.font)
         painter.restore()
         if self.vector:
@@ -119,13 +149,16 @@ class StagePainter:
 
     # Labels: everything that changes with the view only
 
-    def _draw_labels(self, painter: QPainter, rect: QRectF, placed: list[Panel], moment: Moment, ratio: float) -> None:
+    def _draw_labels(
+        self, painter: QPainter, rect: QRectF, placed: list[Panel], aside: Place | None, moment: Moment, ratio: float
+    ) -> None:
         font, _, bare = self._labelling(rect)
+        taken = [QRectF(aside.x, aside.y, aside.width, aside.height)] if aside is not None else []
         if self.vector:
             painter.fillRect(rect, QColor(self.theme.background))
             painter.save()
             painter.setClipRect(self.seen(rect))
-            labels.draw(painter, placed, moment.block, self.playable.recording, self.theme, font, bare)
+            labels.draw(painter, placed, moment.block, self.playable.recording, self.theme, font, bare, taken)
             painter.restore()
             return
         key = (rect.width(), rect.height(), moment.view, moment.block, ratio)
@@ -136,7 +169,7 @@ class StagePainter:
             pixmap.fill(QColor(self.theme.background))
             into = QPainter(pixmap)
             into.setClipRect(self.seen(QRectF(0, 0, rect.width(), rect.height())))
-            labels.draw(into, placed, moment.block, self.playable.recording, self.theme, font, bare)
+            labels.draw(into, placed, moment.block, self.playable.recording, self.theme, font, bare, taken)
             into.end()
             self._labels = (key, pixmap)
         # Memory is what a large picture costs: what the cells will cover is left out.
@@ -218,8 +251,10 @@ class StagePainter:
             painter.setPen(QColor(self.theme.accent))
             self._say(painter, line, about_cell(self.playable, *moment.cell, moment.step, moment.block))
         else:
-            shown = legend.entries(self.playable, self.theme, moment.warp)
-            legend.draw(painter, line, shown, self.theme, self.metrics)
+            key = moment.warp, moment.block
+            if self._legend is None or self._legend[0] != key:
+                self._legend = key, legend.entries(self.playable, self.theme, *key)
+            legend.draw(painter, line, self._legend[1], self.theme, self.metrics)
 
     def said(self, moment: Moment) -> str:
         """Return the sentence about a moment's step."""

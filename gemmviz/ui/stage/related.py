@@ -30,7 +30,9 @@ def related(playable: Playable, cell: tuple[int, int], block: int) -> Related:
     chosen = as_drawn(recording.arrays[array], np.array([element]))
     row, column = divmod(int(chosen[0]), recording.arrays[array].grid[1])
     if array == C:
-        return Related(_feeding(playable, row, column) | {C: chosen})
+        # What its thread holds beside it is chosen with it, where that is a part of what a warpgroup owns.
+        beside = playable.groups.of_thread(recording, row, column) if playable.groups.count else chosen
+        return Related(_feeding(playable, row, column) | {C: np.union1d(chosen, beside)})
     if array in (A, B):
         line = (
             np.arange(recording.n) + row * recording.n if array == A else np.arange(recording.m) * recording.n + column

@@ -1,13 +1,16 @@
 """Where the arrays stand on the stage: a pure function of the recording and the room there is (no drawing here)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording import Array, Recording
 
 A, B, C = 0, 1, 2
 _LARGEST_CELL = 96.0
 _LARGER_SHARED = 1.5  # cells of shared tiles may be that much larger than those of the matrices: what moves is there
 
+_ASIDE_GAP = 1.6  # heights of the font between shared tiles and what stands beside them
+_LEAST_SHARED = 0.6  # of the size that shared tiles would have alone: what stands beside them takes no more
 
 _MOST_LABELS = 0.5  # of the space, before labels are written smaller
 _SMALLEST_LABELS = 0.75  # of their size, before all but names are left out
@@ -89,7 +92,34 @@ class Panel:
         )
 
 
+@dataclass(frozen=True)
+class Place:
+    """A rectangle on the stage, in pixels, and which of several sizes it has."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    size: int
+
+    def moved(self, zoom: float, dx: float, dy: float) -> "Place":
+        """Return the place as seen after zooming about the origin and shifting, in pixels: it does not grow."""
+        return replace(self, x=self.x * zoom + dx, y=self.y * zoom + dy)
+
+
 def panels(recording: Recording, width: float, height: float, font: float, room: Room = WITH_LABELS) -> list[Panel]:
+    """Place the arrays: see `arranged`."""
+    return arranged(recording, width, height, font, room)[0]
+
+
+def arranged(
+    recording: Recording,
+    width: float,
+    height: float,
+    font: float,
+    room: Room = WITH_LABELS,
+    asides: Sequence[tuple[float, float]] = (),
+) -> tuple[list[Panel], Place | None]:
     """Place the arrays: A bottom left, B top right, C bottom right on shared axes, shared tiles top left.
 
     Parameters
@@ -102,38 +132,101 @@ def panels(recording: Recording, width: float, height: float, font: float, room:
         Height of the labels' font in pixels.
     room
         What is kept for labels.
+    asides
+        Sizes, the largest first, that something beside the shared tiles may have, in pixels.
+
+    Returns
+    -------
+    tuple
+        The arrays, and the place of what stands beside the shared tiles; None where there is no room for it.
     """
     m, n, k = recording.m, recording.n, recording.k
     left, right, top, bottom = room.left * font, room.right * font, room.top * font, room.bottom * font
     gap = room.gap * font
     cell = min((width - left - right - gap) / (k + n), (height - top - bottom - gap) / (k + m), _LARGEST_CELL)
     cell = max(cell, 0.05)
-    x0 = left + (width - left - right - gap - cell * (k + n)) / 2
-    y0 = top + (height - top - bottom - gap - cell * (k + m)) / 2
+    spare = (width - left - right - gap - cell * (k + n)) / 2
+    x0, y0 = left + spare, top + (height - top - bottom - gap - cell * (k + m)) / 2
     x1, y1 = x0 + k * cell + gap, y0 + k * cell + gap
     places = [(x0, y1), (x1, y0), (x1, y1)]
     result = [Panel(i, recording.arrays[i].name, *_drawn(recording, i), *places[i], cell) for i in (A, B, C)]
     shared = [i for i, a in enumerate(recording.arrays) if a.space == "shared"]
     # The free quadrant reaches from the window's corner to A and B.
     if room is WITH_NAMES:
-        return result + _shared(recording, shared, 0.5 * font, 0, x1 - 1.6 * font, y1 - 0.5 * font, cell, font)
-    return result + _shared(recording, shared, 1.5 * font, 1.4 * font, x1 - 2.6 * font, y1 - 2.0 * font, cell, font)
+        bounds = _Bounds(0.5 * font, 0, x1 - 1.6 * font, y1 - 0.5 * font)
+        return result + _shared(recording, shared, bounds, cell, font), None
+    bounds = _Bounds(1.5 * font, 1.4 * font, x1 - 2.6 * font, y1 - 2.0 * font)
+    for size, aside in enumerate(asides):
+        for shift in (0.0, spare / 2, spare):
+            wider = replace(bounds, right=bounds.right + shift)
+            found = _with_aside(recording, shared, wider, cell, font, aside)
+            if found is not None:
+                tiles, (x, y) = found
+                return [p.moved(1, shift, 0) for p in result] + tiles, Place(x, y, *aside, size)
+    return result + _shared(recording, shared, bounds, cell, font), None
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """The free quadrant, in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def _with_aside(
+    recording: Recording, arrays: list[int], bounds: _Bounds, largest: float, font: float, size: tuple[float, float]
+) -> tuple[list[Panel], tuple[float, float]] | None:
+    """Place the shared tiles, and what stands left of them or below, where it leaves their cells largest.
+
+    Returns
+    -------
+    tuple or None
+        The tiles, and the corner of what stands beside them; None where that would take too much room.
+    """
+    alone = _shared(recording, arrays, bounds, largest, font)
+    if not alone:
+        return None
+    (width, height), gap = size, _ASIDE_GAP * font
+    left, right = bounds.left, bounds.right
+    ways = []
+    tiles = _shared(recording, arrays, replace(bounds, left=left + width + gap), largest, font)
+    begin, end = _extent(tiles, font)
+    if (
+        height <= bounds.bottom - bounds.top
+        and end - begin + width + gap <= right - left
+        and _inside(tiles, bounds, font)
+    ):
+        shift = (left + right - end - begin + width + gap) / 2
+        middle = (min(t.y for t in tiles) + max(t.y + t.height for t in tiles) - height) / 2
+        corner = begin + shift - gap - width, min(max(middle, bounds.top), bounds.bottom - height)
+        ways.append(([t.moved(1, shift, 0) for t in tiles], corner))
+    tiles = _shared(recording, arrays, replace(bounds, bottom=bounds.bottom - height - font), largest, font)
+    if width <= right - left and _inside(tiles, replace(bounds, bottom=bounds.bottom - height - font), font):
+        ways.append((tiles, ((left + right - width) / 2, max(t.y + t.height for t in tiles) + font)))
+    best = max(ways, key=lambda way: way[0][0].cell, default=None)
+    return best if best is not None and best[0][0].cell >= alone[0].cell * _LEAST_SHARED else None
+
+
+def _inside(tiles: list[Panel], bounds: _Bounds, font: float) -> bool:
+    """Say whether tiles that were placed within bounds are: there is a size below which they are not drawn."""
+    ends = max(t.y + t.height for t in tiles)
+    return min(t.y for t in tiles) - 1.6 * font >= bounds.top - 1 and ends <= bounds.bottom + 1
+
+
+def _extent(tiles: list[Panel], font: float) -> tuple[float, float]:
+    """Return where tiles with their names begin and end, in pixels from the left."""
+    names = [(t.x + t.width / 2, max(t.width, _text_width(t.name, font))) for t in tiles]
+    return min(x - width / 2 for x, width in names), max(x + width / 2 for x, width in names)
 
 
 def _drawn(recording: Recording, array: int) -> tuple[int, int]:
     return recording.arrays[array].grid
 
 
-def _shared(
-    recording: Recording,
-    arrays: list[int],
-    left: float,
-    top: float,
-    right: float,
-    bottom: float,
-    largest: float,
-    font: float,
-) -> list[Panel]:
+def _shared(recording: Recording, arrays: list[int], bounds: _Bounds, largest: float, font: float) -> list[Panel]:
     """Place the shared tiles in the free quadrant, in the row or column that leaves their cells largest.
 
     In a row that is too short for their shapes, there is room for their names alone.
@@ -143,7 +236,8 @@ def _shared(
     shapes = [_drawn(recording, i) for i in arrays]
     rows, columns = [s[0] for s in shapes], [s[1] for s in shapes]
     title, gap = 1.6 * font, 1.6 * font
-    width, height = right - left, bottom - top
+    left, top = bounds.left, bounds.top
+    width, height = bounds.right - left, bounds.bottom - top
     beside = min((width - gap * (len(arrays) - 1)) / sum(columns), (height - title) / max(rows))
     stacked = min(width / max(columns), (height - title * len(arrays)) / sum(rows))
     labels = [title_width(recording, i, font) for i in arrays]
@@ -169,6 +263,11 @@ def _shared(
         else:
             y += r * cell + title
     return result
+
+
+def stages(array: Array) -> int:
+    """Return how many parts of a shared array stand one below the other, as declared: [stages][rows][…]."""
+    return array.shape[0] if array.space == "shared" and len(array.shape) > 2 else 1
 
 
 def shared_title(recording: Recording, array: int) -> str:

@@ -1,11 +1,22 @@
 """The stage as a widget: shows what the session plays, zooms, and lets people pick cells."""
 
 from time import perf_counter
+from typing import cast
 
 import numpy as np
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFont,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gemmviz.language import tr
 from gemmviz.trace.recording import Recording
@@ -318,6 +329,21 @@ class Stage(QWidget):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show everything again."""
         self.reset_view()
+
+    def event(self, event: QEvent) -> bool:
+        """Explain what is under the pointer: a barrier, or whose a sum of C is."""
+        if event.type() == QEvent.Type.ToolTip:
+            help_event = cast(QHelpEvent, event)
+            QToolTip.showText(help_event.globalPos(), self.tip(QPointF(help_event.pos())), self)
+            return True
+        return super().event(event)
+
+    def tip(self, point: QPointF) -> str:
+        """Return what is said about a place; empty where nothing has to be explained."""
+        painter = self._painter_now()
+        if painter is None:
+            return ""
+        return painter.about(QRectF(self.rect()), self.moment(), point.x(), point.y())
 
     def _pick(self, point: QPointF) -> None:
         playable = self.session.playable

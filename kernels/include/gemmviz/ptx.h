@@ -227,6 +227,12 @@ GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const voi
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
                  :: "l"(&map), "r"(column), "r"(row), "r"(shared_address(shared)) : "memory");
 }
+// Adds a box of floats in shared memory to the matrix: L2 does the sums.
+GEMMVIZ_PTX void tma_add(const tensor_map &map, int column, int row, const void *shared)
+{
+    asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%0, {%1, %2}], [%3];"
+                 :: "l"(&map), "r"(column), "r"(row), "r"(shared_address(shared)) : "memory");
+}
 // Makes a group of the thread's stores since the last commit.
 GEMMVIZ_PTX void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 // Waits until at most `Left` of the thread's latest groups have yet to read shared memory.
@@ -234,6 +240,10 @@ template <int Left> GEMMVIZ_PTX void tma_store_wait()
 {
     asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(Left) : "memory");
 }
+// Waits until all of the thread's groups are in the matrix.
+GEMMVIZ_PTX void tma_store_wait_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+// What the thread has read of global memory comes before what the copy engine does there for it.
+GEMMVIZ_PTX void global_read() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 GEMMVIZ_PTX void tma_prefetch(const tensor_map &map)
 {
     asm volatile("prefetch.tensormap [%0];" :: "l"(&map) : "memory");
@@ -293,6 +303,8 @@ GEMMVIZ_PTX operand across_k(const void *at, unsigned next_bytes)
     return {((shared_address(at) & 0x3ffffull) >> 4) | (unsigned long long)(next_bytes >> 4) << 16 | (1024ull >> 4) << 32 |
             1ull << 62};
 }
+// The operand that stands so many bytes further on.
+GEMMVIZ_PTX operand operator+(operand o, unsigned bytes) { return {o.bits + (bytes >> 4)}; }
 GEMMVIZ_PTX void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 GEMMVIZ_PTX void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int Left> GEMMVIZ_PTX void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(Left) : "memory"); }
@@ -322,6 +334,8 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
 #define GEMMVIZ_WGMMAS(type) \
     GEMMVIZ_WGMMA(64, type, 32, GEMMVIZ_N32_0, "32", "33", "34", "35", "36", GEMMVIZ_D32(0)) \
     GEMMVIZ_WGMMA(128, type, 64, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1, "64", "65", "66", "67", "68", GEMMVIZ_D64(0)) \
+    GEMMVIZ_WGMMA(192, type, 96, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1 "," GEMMVIZ_N32_2, "96", "97", "98", "99", "100", \
+                  GEMMVIZ_D64(0), GEMMVIZ_D32(64)) \
     GEMMVIZ_WGMMA(256, type, 128, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1 "," GEMMVIZ_N32_2 "," GEMMVIZ_N32_3, "128", "129", \
                   "130", "131", "132", GEMMVIZ_D64(0), GEMMVIZ_D64(64))
 // wgmma_m64n64k16_f32_f16<ALONG_K or ACROSS_K>(d, a, b, add) and so on: shape, type of the sums, type of the operands; the

@@ -17,20 +17,28 @@ def small_params(kernel: Kernel) -> dict[str, int]:
     """Return the values offered whose tiles are the smallest that still have a few threads."""
     least = min(_LEAST_TILE, max((v for values in kernel.params.values() for v in values), default=0))
     best: tuple[int, dict[str, int]] | None = None
-    for values in product(*kernel.params.values()):
+    # A tile of one hides what is done once for each of its elements.
+    costs = [(prod(values) * (1000 if 1 in values else 1), values) for values in product(*kernel.params.values())]
+    for cost, values in sorted(costs, key=lambda one: one[0]):
+        if best is not None and cost >= best[0]:
+            break
         params = dict(zip(kernel.params, values, strict=True))
-        size = nearest_size(kernel, _WANTED[0], params)
+        size = nearest_size(kernel, _WANTED[0], params) if _may_fit(kernel, params) else None
         if size is None or max(values, default=0) < least:
             continue
         try:
             threads = launch(kernel, size, params).threads
         except GemmvizError:
             continue
-        cost = prod(values) * (1 if threads >= _LEAST_THREADS or kernel.backend == "c" else 1000)
-        cost *= 1000 if 1 in values else 1  # a tile of one hides what is done once for each of its elements
+        cost *= 1 if threads >= _LEAST_THREADS or kernel.backend == "c" else 1000
         if best is None or cost < best[0]:
             best = cost, params
     return best[1] if best else kernel.defaults
+
+
+def _may_fit(kernel: Kernel, params: dict[str, int]) -> bool:
+    """Whether what a kernel requires of its parameters alone holds: asked before sizes are looked for."""
+    return all(e.evaluate(params) for e in kernel.requires if e.names() <= params.keys())
 
 
 def small_launches(kernel: Kernel) -> list[tuple[Problem, dict[str, int]]]:

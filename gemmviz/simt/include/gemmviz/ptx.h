@@ -117,8 +117,14 @@ GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const voi
 {
     gv_box_store(&map, column, row, shared);
 }
+GEMMVIZ_PTX void tma_add(const tensor_map &map, int column, int row, const void *shared)
+{
+    gv_box_add(&map, column, row, shared);
+}
 GEMMVIZ_PTX void tma_store_commit() { gv_box_commit(); }
 template <int Left> GEMMVIZ_PTX void tma_store_wait() { gv_box_wait(Left); }
+GEMMVIZ_PTX void tma_store_wait_written() { gv_box_wait_written(); }
+GEMMVIZ_PTX void global_read() { gv_global_read(); }
 GEMMVIZ_PTX void tma_prefetch(const tensor_map &map) { (void)map; }
 GEMMVIZ_PTX void shared_written() { gv_shared_written(); }
 
@@ -131,6 +137,7 @@ template <int Count> GEMMVIZ_PTX void registers_down() {}
 using operand = gv_operand;
 GEMMVIZ_PTX operand along_k(const void *at) { return {(size_t)at, 0}; }
 GEMMVIZ_PTX operand across_k(const void *at, unsigned next_bytes) { return {(size_t)at, next_bytes}; }
+GEMMVIZ_PTX operand operator+(operand o, unsigned bytes) { return {o.at + bytes, o.next_bytes}; }
 GEMMVIZ_PTX void wgmma_begin() {}
 GEMMVIZ_PTX void wgmma_commit() { gv_wgmma_commit(); }
 template <int Left> GEMMVIZ_PTX void wgmma_wait() { gv_wgmma_wait(Left); }
@@ -144,9 +151,11 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
     }
 GV_WGMMA(64, f16, GV_HALF)
 GV_WGMMA(128, f16, GV_HALF)
+GV_WGMMA(192, f16, GV_HALF)
 GV_WGMMA(256, f16, GV_HALF)
 GV_WGMMA(64, bf16, GV_BFLOAT16)
 GV_WGMMA(128, bf16, GV_BFLOAT16)
+GV_WGMMA(192, bf16, GV_BFLOAT16)
 GV_WGMMA(256, bf16, GV_BFLOAT16)
 #undef GV_WGMMA
 

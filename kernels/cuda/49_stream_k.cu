@@ -9,7 +9,7 @@
 // block      = ["128 + 32 * WM * WN"]
 // grid       = ["BLOCKS"]
 // shared     = "STAGES * BK * (64 * WM + 4 + 4 * WN * TN) * 4 + 128"
-// requires   = ["N % 4 == 0", "WM * WN % 4 == 0", "TN % 4 == 0", "BK % 8 == 0", "4 * WN * TN <= 256", "BLOCKS >= 1", "BLOCKS <= 264", "STAGES >= 2"]
+// requires   = ["N % 4 == 0", "WM * WN % 4 == 0", "TN % 4 == 0", "BK % 8 == 0", "4 * WN * TN <= 256", "BLOCKS >= 1", "BLOCKS <= 264", "STAGES >= 2", "M * K <= 4294967295"]
 // ---
 #include <gemmviz/ptx.h>
 using namespace gemmviz::ptx;
@@ -94,12 +94,16 @@ stream_k(const float *A, const __grid_constant__ tensor_map B, float *C, int M, 
 
     if (warp < 0) {
         registers_down<40>();
+        constexpr int ROWS = COPIERS / 8;
         int k0 = lane % 8, m0 = threadIdx.x / 8; // 8 lanes read one sector of A
         piece p;
         while (work.next(p)) {
             place at = place_of<GROUP>(p.tile, rows, cols);
-            int row = at.row * BM + m0, left = M - row;
-            const float *from = A + (size_t)row * K + p.from * BK + k0;
+            // Rows below the last one are copies of it: nobody stores what comes of them.
+            unsigned from[BM / ROWS];
+            #pragma unroll
+            for (int i = 0; i < BM / ROWS; i++)
+                from[i] = (unsigned)min(at.row * BM + m0 + i * ROWS, M - 1) * (unsigned)K + p.from * BK + k0;
             for (int step = p.from; step < p.to; step++) {
                 barrier_wait(empty[stage], parity ^ 1);
                 if (threadIdx.x == 0) {
@@ -107,16 +111,17 @@ stream_k(const float *A, const __grid_constant__ tensor_map B, float *C, int M, 
                     tma_load(Bs + stage * BK * BN, B, at.col * BN, step * BK, full[stage]);
                 }
                 float *to = As + (stage * BK + k0) * PITCH + m0;
+                int left = K - step * BK - k0;
                 #pragma unroll
                 for (int h = 0; h < BK; h += 8) {
-                    bool in = step * BK + h + k0 < K;
+                    int bytes = h < left ? 4 : 0;
                     #pragma unroll
-                    for (int i = 0; i < BM; i += COPIERS / 8) {
-                        bool ok = in && i < left;
-                        cp_async_ca_zfill<4>(to + h * PITCH + i, ok ? from + (size_t)i * K + h : A, ok ? 4 : 0);
-                    }
+                    for (int i = 0; i < BM / ROWS; i++)
+                        cp_async_ca_zfill<4>(to + h * PITCH + i * ROWS, A + (size_t)from[i] + h, bytes);
                 }
-                from += BK;
+                #pragma unroll
+                for (int i = 0; i < BM / ROWS; i++)
+                    from[i] += BK;
                 barrier_arrive_copied(full[stage]);
                 if (++stage == STAGES)
                     stage = 0, parity ^= 1;
@@ -149,13 +154,14 @@ stream_k(const float *A, const __grid_constant__ tensor_map B, float *C, int M, 
             unsigned next_parity = next ? parity : parity ^ 1;
             bool more = step + 1 < p.to || any;
             const float *a_at = a0 + stage * BK * PITCH, *b_at = b0 + stage * BK * BN;
+            const float *a_next = a0 + next * BK * PITCH, *b_next = b0 + next * BK * BN;
             #pragma unroll
             for (int k = 0; k < BK; k++) {
                 bool last = k == BK - 1;
                 if (last && more)
                     barrier_wait(full[next], next_parity);
-                const float *at = last ? a0 + next * BK * PITCH : a_at + (k + 1) * PITCH;
-                const float *bt = last ? b0 + next * BK * BN : b_at + (k + 1) * BN;
+                const float *at = last ? a_next : a_at + (k + 1) * PITCH;
+                const float *bt = last ? b_next : b_at + (k + 1) * BN;
                 if (!last || more) {
                     #pragma unroll
                     for (int j = 0; j < TN; j += 4)

@@ -1,0 +1,72 @@
+"""What README's results show, taken from the reference result: no figure stands in these files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gemmviz.bench import results
+from gemmviz.bench.figures import Figures, Row, size_of
+from gemmviz.bench.ranking import LIBRARIES
+from gemmviz.catalogue.kernel import Kernel
+
+SIDE = 4096
+SWEEP = range(1024, 8192 + 1, 512)
+NOT_MEASURED = "not measured"
+TYPES = {"float32": "FP32", "float16": "FP16", "bfloat16": "BF16"}
+"""The element types in which the ladder is ranked beside a library."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One line of a table: a kernel and what is known of it.
+
+    Attributes
+    ----------
+    kernel
+        Of the ladder.
+    row
+        Its row at M = N = K = `SIDE`; None where none is ok.
+    step
+        GFLOPS over those of the rung before, of the same types; None without one of the two.
+    status
+        Why there is no figure; empty where there is one.
+    """
+
+    kernel: Kernel
+    row: Row | None
+    step: float | None
+    status: str
+
+
+def share(row: Row) -> float | None:
+    """Return GFLOPS over those of the library in the same run, with the same types; None without a library."""
+    library = row.get("library_gflops")
+    return row["gflops"] / library if library else None
+
+
+def rungs(document: results.Document, kernels: Sequence[Kernel], types: Sequence[str]) -> list[Rung]:
+    """Return the GPU's rungs of some element types, and the libraries behind them, in the ladder's order."""
+    figures, size = Figures(document["results"]), (SIDE, SIDE, SIDE)
+    found: list[Rung] = []
+    before: dict[str, float | None] = {}
+    for kernel in kernels:
+        if kernel.backend not in ("cuda", "cublas") or kernel.dtype not in types or kernel.exhibit:
+            continue
+        row = figures.at(kernel.name, size, kernel.defaults)
+        gflops, last = row["gflops"] if row else None, before.get(kernel.dtype)
+        step = gflops / last if gflops and last and kernel.backend not in LIBRARIES else None
+        failed = [r["status"] for r in figures.of(kernel.name) if size_of(r) == size]
+        found.append(Rung(kernel, row, step, "" if row else f"no figure: {failed[-1]}" if failed else NOT_MEASURED))
+        before[kernel.dtype] = gflops
+    return found
+
+
+def last_rungs(kernels: Sequence[Kernel]) -> list[Kernel]:
+    """Return the last rung of the GPU with each of the `TYPES`, which no library is."""
+    own = [k for k in kernels if k.backend == "cuda" and not k.exhibit]
+    return [[k for k in own if k.dtype == dtype][-1] for dtype in TYPES]
+
+
+def sweep(document: results.Document, kernel: Kernel) -> list[Row | None]:
+    """Return a kernel's rows at the sizes of the sweep, with the parameters that it has by default where it can be."""
+    figures = Figures(document["results"])
+    return [figures.at(kernel.name, (n, n, n), kernel.defaults) for n in SWEEP]

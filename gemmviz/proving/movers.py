@@ -1,0 +1,133 @@
+"""Who moves the data of each access: a thread by the load/store unit (LSU), whose counters are read, or something else.
+
+Held against the counters of an H200: what ``cp.async`` reads is counted among the global loads, what it writes is not
+among the shared stores. Boxes of the copy engine (TMA) are in no counter of the LSU, nor is what ``wgmma`` reads.
+``ldmatrix`` is a shared load like any other.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.language import tr, trn
+from gemmviz.trace.boxes import Boxes
+from gemmviz.trace.recording import Recording
+from gemmviz.trace.requests import changes
+
+THREAD, COPY_READ, COPY_WRITE, BOX, PRODUCT = range(5)
+Kind = Literal["copies", "boxes loaded", "boxes stored", "products"]
+# The recorder reads the operands of a product at the place where the source asks for it.
+_PRODUCT = re.compile(r"\bwgmma_m\d+n\d+k\d+_")
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """What a launch moves past the load/store unit.
+
+    Attributes
+    ----------
+    kind
+        ``"copies"``: written to shared memory by ``cp.async``; ``"boxes loaded"`` and ``"boxes stored"``: by the copy
+        engine; ``"products"``: operands that ``wgmma`` reads in shared memory.
+    count
+        Boxes that were asked for, one for several blocks once; else 0.
+    bytes
+        Written by copies and boxes, in each block that a box is for; read by products.
+    """
+
+    kind: Kind
+    count: int
+    bytes: int
+
+    @property
+    def words(self) -> str:
+        """The same in a sentence for people."""
+        moved = f"{self.bytes:,}"
+        match self.kind:
+            case "copies":
+                return tr("cp.async writes {bytes} bytes to shared memory: not among the shared stores", bytes=moved)
+            case "products":
+                return tr(
+                    "wgmma reads {bytes} bytes of shared memory by itself: not among the shared loads", bytes=moved
+                )
+            case "boxes loaded":
+                return trn(
+                    "the copy engine loads {count} box, {bytes} bytes: not among the global loads and shared stores",
+                    "the copy engine loads {count} boxes, {bytes} bytes: not among the global loads and shared stores",
+                    self.count,
+                    bytes=moved,
+                )
+            case "boxes stored":
+                return trn(
+                    "the copy engine stores {count} box, {bytes} bytes: not among the shared loads and global stores",
+                    "the copy engine stores {count} boxes, {bytes} bytes: not among the shared loads and global stores",
+                    self.count,
+                    bytes=moved,
+                )
+
+
+def movers(recording: Recording) -> npt.NDArray[np.uint8]:
+    """Return, per access of a recording, who makes it: `THREAD`, `COPY_READ`, `COPY_WRITE`, `BOX` or `PRODUCT`."""
+    log, boxes = recording.accesses, recording.boxes
+    of_site = np.full(len(recording.sites) or 1, THREAD, np.uint8)
+    lines = ["", *recording.text.splitlines()]
+    for number, site in enumerate(recording.sites):
+        if site.line < len(lines) and _PRODUCT.search(lines[site.line]):
+            of_site[number] = PRODUCT
+    in_box = np.zeros(len(log) + 1, np.int64)
+    for first, length in ((boxes.read, boxes.reads), (boxes.write, boxes.writes)):
+        some = length > 0
+        # Of a box for several blocks, the rows that read it are told several times.
+        begin, end = np.unique(np.stack([first[some], first[some] + length[some]]), axis=1)
+        np.add.at(in_box, begin, 1)
+        np.subtract.at(in_box, end, 1)
+    inside = np.cumsum(in_box[:-1]) > 0
+    # A copy that nobody waited for is in no pair: its instruction is.
+    write, read, _ = log.copies[~inside[log.copies[:, 0]]].T
+    of_site[log.site[write]] = COPY_WRITE
+    of_site[log.site[read[read >= 0]]] = COPY_READ
+    found = of_site[log.site]
+    found[inside] = BOX
+    return found
+
+
+def unseen(recording: Recording, who: npt.NDArray[np.uint8]) -> tuple[Unseen, ...]:
+    """Return what a recording moves past the counters; `who` is what `movers` returned."""
+    log, boxes = recording.accesses, recording.boxes
+    shared = np.array([array.space == "shared" for array in recording.arrays])[log.array]
+    written, size = log.write > 0, log.bytes.astype(np.int64)
+
+    def total(rows: npt.NDArray[np.bool_]) -> int:
+        return int(size[rows].sum())
+
+    box = (who == BOX) & written
+    found = (
+        Unseen("boxes loaded", _asked_for(boxes, boxes.store == 0), total(box & shared)),
+        Unseen("boxes stored", _asked_for(boxes, boxes.store > 0), total(box & ~shared)),
+        Unseen("copies", 0, total(who == COPY_WRITE)),
+        Unseen("products", 0, total(who == PRODUCT)),
+    )
+    return tuple(one for one in found if one.count or one.bytes)
+
+
+def _asked_for(boxes: Boxes, which: npt.NDArray[np.bool_]) -> int:
+    """Count the instructions that asked for some boxes: one that is for several blocks is an entry for each of them."""
+    asked = (boxes.block, boxes.thread, boxes.line, boxes.matrix, boxes.row, boxes.column, boxes.issued, boxes.to)
+    different, times = np.unique(np.stack(asked)[:, which], axis=1, return_counts=True)
+    if not len(times):
+        return 0
+    by_place = changes(*different[:-1])
+    return int(np.maximum.reduceat(times, by_place).sum())
+
+
+def added(parts: Iterable[Unseen]) -> tuple[Unseen, ...]:
+    """Add up what several parts of a launch move."""
+    total: dict[Kind, Unseen] = {}
+    for part in parts:
+        known = total.get(part.kind, replace(part, count=0, bytes=0))
+        total[part.kind] = replace(known, count=known.count + part.count, bytes=known.bytes + part.bytes)
+    return tuple(total.values())

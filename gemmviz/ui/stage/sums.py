@@ -1,0 +1,123 @@
+"""Who owns the sums of C where warpgroups multiply: the part of the tile under way that each warpgroup holds.
+
+And of a chosen element of C, what else its thread holds in its registers.
+"""
+
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+
+from gemmviz.language import tr
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.stage.borders import line, outline
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.scene import C, Panel
+from gemmviz.ui.theme import Theme
+
+_LEGIBLE = 14.0  # from this width of a cell on, values stand in the cells
+_FRAMED = 4.0
+_SMALLEST_MARK = 2.0
+
+Edges = list[tuple[int, int, int, int]]
+
+
+class Sums:
+    """The owners of the sums of one recording in one theme; nothing where no warpgroup multiplies.
+
+    Parameters
+    ----------
+    playable, theme
+        Whose sums, in which colours.
+    """
+
+    def __init__(self, playable: Playable, theme: Theme) -> None:
+        self._playable, self._theme = playable, theme
+        self._kept: tuple[Any, list[tuple[int, Edges, tuple[int, int, int, int]]]] | None = None
+        self._of_thread: tuple[int, Any] | None = None
+
+    def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment, font: QFont) -> None:
+        """Outline and name what each warpgroup of the chosen block holds, and mark what the chosen thread holds.
+
+        Parameters
+        ----------
+        painter, placed, seen
+            Where to, where the arrays stand, and which part of it is not covered.
+        moment
+            When, and what is chosen.
+        font
+            Of the names.
+        """
+        known, panel = self._playable.groups, placed[C]
+        if not known.count:
+            return
+        tiles = tuple(known.tile(moment.step, moment.block, group) for group in range(known.count))
+        key = moment.block, tiles
+        if self._kept is None or self._kept[0] != key:
+            self._kept = key, [self._held(moment.block, g, tile) for g, tile in enumerate(tiles) if tile >= 0]
+        painter.save()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(self._theme.text), 1.5))
+        for _, edges, _ in self._kept[1]:
+            painter.drawLines([line(panel, *edge) for edge in edges])
+        if moment.cell is not None and moment.cell[0] == C:
+            self._draw_of_thread(painter, panel, seen, moment.cell[1])
+        elif panel.cell < _LEGIBLE:
+            for group, _, area in self._kept[1]:
+                self._name(painter, panel, seen, group, area, font)
+        painter.restore()
+
+    def _held(self, block: int, group: int, tile: int) -> tuple[int, Edges, tuple[int, int, int, int]]:
+        """Return a warpgroup, the lines around what it holds, and its bounds: (top, bottom, left, right), in cells."""
+        held = self._playable.groups.held(block, group, tile)
+        rows, columns = np.flatnonzero(held.any(axis=1)), np.flatnonzero(held.any(axis=0))
+        area = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+        return group, outline(held), area
+
+    def _name(
+        self, painter: QPainter, panel: Panel, seen: QRectF, group: int, area: tuple[int, int, int, int], font: QFont
+    ) -> None:
+        """Write a warpgroup's name into the middle of what it holds, as long as there is room for it."""
+        top, bottom, left, right = (side * panel.cell for side in area)
+        box = QRectF(panel.x + left, panel.y + top, right - left, bottom - top).intersected(seen)
+        metrics = QFontMetricsF(font)
+        high = metrics.height() * 1.15
+        for text in (tr("warpgroup {number}", number=group), tr("group {number}", number=group), str(group)):
+            wide = metrics.horizontalAdvance(text) + metrics.height() * 0.8
+            if wide <= box.width() and high <= box.height():
+                break
+        else:
+            return
+        label = QRectF(box.center().x() - wide / 2, box.center().y() - high / 2, wide, high)
+        painter.fillRect(label, QColor(self._theme.background))
+        painter.setPen(QPen(QColor(self._theme.text), 1))
+        painter.drawRect(label)
+        painter.setFont(font)
+        painter.drawText(label, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _draw_of_thread(self, painter: QPainter, panel: Panel, seen: QRectF, element: int) -> None:
+        """Frame the elements of C that the owner of one holds together with it; tiny ones are dots."""
+        if self._of_thread is None or self._of_thread[0] != element:
+            recording = self._playable.recording
+            row, column = (int(v[0]) for v in recording.arrays[C].cells(np.array([element])))
+            self._of_thread = element, self._playable.groups.of_thread(recording, row, column)
+        cells = self._of_thread[1]
+        columns, side = panel.columns, panel.cell
+        mark = max(side, _SMALLEST_MARK)
+        boxes = [
+            QRectF(
+                panel.x + (c % columns + 0.5) * side - mark / 2,
+                panel.y + (c // columns + 0.5) * side - mark / 2,
+                mark,
+                mark,
+            )
+            for c in cells.tolist()
+        ]
+        boxes = [box for box in boxes if box.intersects(seen)]
+        if side < _FRAMED:
+            for box in boxes:
+                painter.fillRect(box, QColor(self._theme.selection))
+            return
+        painter.setPen(QPen(QColor(self._theme.selection), min(2.0, max(1.0, side / 8))))
+        painter.drawRects([box.adjusted(1, 1, -1, -1) for box in boxes])

@@ -1,0 +1,270 @@
+// ---gemmviz
+// title      = "Equal shares, added by the copy engine"
+// idea       = "A last wave that would leave multiprocessors idle is cut in equal shares along K: one cluster stores its part of a tile, the next has the copy engine add the rest."
+// entry      = "equal_shares<BN, STAGES, GROUP, CLUSTER>"
+// args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
+// params     = { BN = [256, 192, 128, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 16, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
+// dtype      = "float16"
+// accumulate = "float32"
+// capability = "9.0a"
+// maps.A     = { box = [128, 64], swizzle = 128 }
+// maps.B     = { box = [64, 64], swizzle = 128 }
+// maps.C     = { box = [64, 32], swizzle = 128 }
+// block      = [384]
+// grid       = ["min(BLOCKS, ceil(M / (128 * CLUSTER)) * ceil(N / BN) * CLUSTER)"]
+// cluster    = ["CLUSTER"]
+// shared     = "STAGES * (128 + BN) * 128 + 32768"
+// requires   = [
+//   "N % 8 == 0", "K % 8 == 0", "BN == 64 or BN == 128 or BN == 192 or BN == 256", "STAGES >= 2", "GROUP >= 1", "CLUSTER >= 1",
+//   "BN % (64 * CLUSTER) == 0", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % CLUSTER == 0", "STAGES * (128 + BN) * 128 <= 197632"
+// ]
+// ---
+#include <cuda_fp16.h>
+#include <gemmviz/ptx.h>
+using namespace gemmviz::ptx;
+
+enum { MOST_BLOCKS = 264 };
+// Whether a group of a block has stored its part of a tile that the next cluster adds to.
+__device__ volatile int begun[MOST_BLOCKS][2];
+
+// Starts sum = a b, or sum += a b: 64 rows of A, 16 deep, and BN columns of B.
+template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
+{
+    if constexpr (BN == 64)
+        wgmma_m64n64k16_f32_f16<ACROSS_K>(sum, a, b, add);
+    else if constexpr (BN == 128)
+        wgmma_m64n128k16_f32_f16<ACROSS_K>(sum, a, b, add);
+    else if constexpr (BN == 192)
+        wgmma_m64n192k16_f32_f16<ACROSS_K>(sum, a, b, add);
+    else
+        wgmma_m64n256k16_f32_f16<ACROSS_K>(sum, a, b, add);
+}
+
+// Stores a warpgroup's sums, which begin at (row, col) of C, or adds them to what is there, through the group's two boxes of
+// 64 rows and 32 columns.
+template <int BN>
+__device__ __forceinline__ void store(const tensor_map &C, int row, int col, const float (&sum)[BN / 2],
+                                      float (*box)[64][32], bool add)
+{
+    int group = threadIdx.x / 128, r = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    bool sends = threadIdx.x % 128 == 0;
+    #pragma unroll
+    for (int part = 0; part < BN; part += 64) {
+        // The copy engine has to have read what is in the boxes.
+        if (sends)
+            tma_store_wait<0>();
+        threads_meet(group, 128);
+        #pragma unroll
+        for (int h = 0; h < 2; h++) {
+            #pragma unroll
+            for (int j = 0; j < 8; j++) {
+                // Odd rows take their columns in another order: without that, two rows would meet in a bank.
+                const float *even = &sum[part / 2 + 4 * j + 2 * h], *odd = &sum[part / 2 + 4 * (j ^ 2) + 2 * h];
+                int column = (r % 2 ? j ^ 2 : j) * 8 + threadIdx.x % 4 * 2, piece = column % 32 / 4 ^ r % 8;
+                *(float2 *)&box[column / 32][r + 8 * h][piece * 4 + column % 4] =
+                    make_float2(r % 2 ? odd[0] : even[0], r % 2 ? odd[1] : even[1]);
+            }
+        }
+        shared_written();
+        threads_meet(group, 128);
+        if (sends) {
+            for (int h = 0; h < 2; h++) {
+                if (add)
+                    tma_add(C, col + part + 32 * h, row, box[h]);
+                else
+                    tma_store(C, col + part + 32 * h, row, box[h]);
+            }
+            tma_store_commit();
+        }
+    }
+}
+
+// Where a thread is in the ring of stages. The parity is that of the phase in which the stage is filled.
+template <int STAGES> struct ring {
+    int stage = 0;
+    unsigned parity = 0;
+    __device__ void next()
+    {
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+struct piece {
+    int tile, from, to; // k-steps of a tile
+};
+
+// The pieces of a cluster. Whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would leave
+// more than a quarter of them without a tile, it and one wave more are handed out in equal shares of k-steps, before the
+// whole tiles, each share from its end to its beginning: so the first part of a tile is stored long before the cluster
+// that has the rest comes to it. A share is longer than a tile, so a tile has two parts at most.
+struct share {
+    int steps, tiles, workers, split, begin, tile, end, whole;
+
+    __device__ share(int tiles, int steps, int me, int workers) : steps(steps), tiles(tiles), workers(workers)
+    {
+        int rest = tiles % workers;
+        split = tiles > workers && rest && 4 * rest <= 3 * workers ? workers + rest : 0;
+        begin = split ? first_step(me) : 0;
+        end = split ? first_step(me + 1) : 0;
+        tile = (end - 1) / steps;
+        whole = split + me;
+    }
+    __device__ int first_step(int worker) const { return (long long)split * steps * worker / workers; }
+    __device__ bool next(piece &p)
+    {
+        if (begin < end && tile >= begin / steps) {
+            p = {tile, max(begin - tile * steps, 0), min(end - tile * steps, steps)};
+            tile--;
+            return true;
+        }
+        p = {whole, 0, steps};
+        whole += workers;
+        return p.tile < tiles;
+    }
+};
+
+struct tile_place {
+    int row, col;
+};
+
+// The place in C of tile number t: GROUP rows of tiles make a band, which is walked column by column. So the tiles that
+// the blocks compute at one time share a few rows of A and columns of B, which are found in L2.
+template <int GROUP> __device__ __forceinline__ tile_place tile_at(int t, int down, int across)
+{
+    int top = t / (GROUP * across) * GROUP, high = min(GROUP, down - top), in_band = t - top * across;
+    return {top + in_band % high, in_band / high};
+}
+
+// What is in dynamic shared memory: the tensor cores read rows of 128 bytes, swizzled, so B is in boxes of 64
+// columns. C leaves in boxes of 32 floats, which are 128 bytes too.
+template <int BN, int STAGES> struct tiles {
+    half a[STAGES][128][64], b[STAGES][BN / 64][64][64];
+    float c[2][2][64][32];
+};
+
+template <int BN, int STAGES, int GROUP, int CLUSTER>
+__global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
+equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
+        const __grid_constant__ tensor_map C, int M, int N, int K)
+{
+    extern __shared__ __align__(1024) char memory[];
+    auto &tile = *(tiles<BN, STAGES> *)memory;
+    __shared__ barrier full[STAGES], empty[STAGES];
+    // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
+    int down = (M + 128 * CLUSTER - 1) / (128 * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
+    share work(down * across, (K + 63) / 64, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
+    if (threadIdx.x == 0) {
+        tma_prefetch(A);
+        tma_prefetch(B);
+        tma_prefetch(C);
+        for (int s = 0; s < STAGES; s++) {
+            barrier_init(full[s], 1);
+            // Before a part of B is overwritten, the groups of all blocks that have it have read it.
+            barrier_init(empty[s], 2 * CLUSTER);
+        }
+        barriers_ready();
+    }
+    cluster_meet();
+
+    ring<STAGES> at;
+    if (threadIdx.x < 128) {
+        registers_down<40>();
+        if (threadIdx.x == 0) {
+            for (piece p; work.next(p);) {
+                tile_place to = tile_at<GROUP>(p.tile, down, across);
+                for (int t = p.from * 64; t < p.to * 64; t += 64, at.next()) {
+                    barrier_wait(empty[at.stage], at.parity ^ 1);
+                    barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
+                    tma_load(tile.a[at.stage], A, t, (to.row * CLUSTER + rank) * 128, full[at.stage]);
+                    for (int i = 0; i < BN / 64 / CLUSTER; i++) {
+                        int j = rank * (BN / 64 / CLUSTER) + i;
+                        tma_load_multicast(tile.b[at.stage][j], B, to.col * BN + 64 * j, t, full[at.stage],
+                                           (1 << CLUSTER) - 1);
+                    }
+                }
+            }
+        }
+    } else {
+        registers_up<232>();
+        int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1; // the compiler does not know that a warp has one
+        bool sends = threadIdx.x % 128 == 0, to_tell = false;
+        operand a = along_k(tile.a[0][64 * group]), b = across_k(tile.b[0], sizeof(tile.b[0][0]));
+        float sum[BN / 2];
+        ring<STAGES> before;
+        auto give_back = [&] {
+            if (threadIdx.x % 128 < CLUSTER)
+                barrier_arrive_at(empty[before.stage], threadIdx.x % 128);
+            before.next();
+        };
+        auto tell = [&] {
+            tma_store_wait_written();
+            __threadfence();
+            begun[blockIdx.x][group] = 1;
+            to_tell = false;
+        };
+        for (piece p; work.next(p);) {
+            tile_place to = tile_at<GROUP>(p.tile, down, across);
+            for (int t = p.from; t < p.to; t++, at.next()) {
+                barrier_wait(full[at.stage], at.parity);
+                wgmma_begin();
+                #pragma unroll
+                for (int k = 0; k < 64; k += 16)
+                    multiply<BN>(sum, a + (at.stage * sizeof(tile.a[0]) + k * sizeof(half)),
+                                 b + (at.stage * sizeof(tile.b[0]) + k * sizeof(tile.b[0][0][0])), t > p.from || k);
+                wgmma_commit();
+                wgmma_wait<1>();
+                if (t > p.from)
+                    give_back();
+            }
+            wgmma_wait<0>();
+            give_back();
+            // What was stored a piece ago has arrived by now: telling it then costs no waiting.
+            if (sends && to_tell)
+                tell();
+            if (sends && p.from > 0) {
+                volatile int &first_part = begun[blockIdx.x - CLUSTER][group];
+                while (!first_part) {}
+                first_part = 0;
+                __threadfence();
+                global_read();
+            }
+            store<BN>(C, (to.row * CLUSTER + rank) * 128 + group * 64, to.col * BN, sum, tile.c[group], p.from > 0);
+            to_tell = p.to < work.steps;
+        }
+        if (sends && to_tell)
+            tell();
+        // Shared memory has to be there until it has been read.
+        tma_store_wait<0>();
+    }
+    // Nobody leaves while others copy to its shared memory, or arrive at its barriers.
+    cluster_meet();
+}
+
+// ---gemmviz breaks
+// [no-wait-for-empty]
+// title = "Without waiting for a stage to be empty"
+// find = "barrier_wait(empty[at.stage], at.parity ^ 1);"
+// replace = ";"
+// expect = ["race"]
+// at = [64, 64, 200]
+// set = { BN = 64, STAGES = 2, CLUSTER = 1 }
+//
+// [stored-twice]
+// title = "With the second part stored, not added"
+// find = "if (add)"
+// replace = "if (false)"
+// expect = ["wrong result"]
+// at = [384, 64, 128]
+// set = { BN = 64, STAGES = 2, CLUSTER = 1, BLOCKS = 2 }
+//
+// [given-back-too-early]
+// title = "With a stage given back before its product is waited for"
+// find = "wgmma_wait<1>();"
+// replace = "wgmma_wait<2>();"
+// expect = ["race"]
+// at = [64, 64, 200]
+// set = { BN = 128, STAGES = 2 }
+// ---

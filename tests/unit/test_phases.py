@@ -1,0 +1,176 @@
+"""mbarriers step by step: parity, what is missing, who waits; and which warpgroup holds which sums of C."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmviz.catalogue.breaks import broken
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace import boxes
+from gemmviz.trace.moved import asked_by, moved, pieces
+from gemmviz.trace.phases import phases
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.timeline import Order, build
+from gemmviz.trace.traffic import measure
+
+STYLES = Path(__file__).parent / "styles"
+RING = parse((STYLES / "wgmma_ring.cu").read_text(), STYLES / "wgmma_ring.cu")
+STAGES, TILE_BYTES = 3, (64 * 64 + 64 * 128) * 2
+
+
+def played(kernel: Kernel, problem: Problem, order: Order = "grid", **params: int) -> Playable:
+    recording = record(launch(kernel, problem, params), deadline_s=20)
+    timeline = build(recording, order)
+    return Playable(recording, timeline, measure(recording, timeline))
+
+
+@cache
+def ring(cluster: int = 1, order: Order = "grid") -> Playable:
+    return played(RING, Problem(128, 256, 192), order, CLUSTER=cluster, BLOCKS=2)
+
+
+@cache
+def specialised() -> Playable:
+    return played(find("warp_specialised", ladder()), Problem(64, 64, 384), BM=64, BN=64, STAGES=3)
+
+
+def number(playable: Playable, name: str, index: int = 0) -> int:
+    return playable.recording.barriers.index((name, index))
+
+
+@pytest.mark.parametrize("order", ["grid", "block"])
+@pytest.mark.parametrize("cluster", [1, 2])
+def test_what_a_barrier_is_in_the_end_is_what_its_last_event_says(cluster: int, order: Order) -> None:
+    playable = ring(cluster, order)
+    events, last = playable.recording.events, playable.timeline.steps - 1
+    for block in range(playable.recording.blocks):
+        for barrier, state in enumerate(playable.phases.at(last, block)):
+            mine = np.flatnonzero((events.barrier == barrier) & (events.block == block))
+            assert state.ready and not len(state.waiting)
+            changed = mine[~np.isin(events.kind[mine], (boxes.WAIT, boxes.PASS))][-1]
+            found = (state.ended, state.arrivals, state.bytes)
+            assert found == (events.number[changed], events.arrivals[changed], events.bytes[changed])
+
+
+@pytest.mark.parametrize(("cluster", "tiles"), [(1, [2, 2, 2]), (2, [1, 1, 1])])
+def test_phases_only_ever_end_and_what_is_missing_stays_within_what_is_needed(cluster: int, tiles: list[int]) -> None:
+    playable = ring(cluster)
+    needed = {"full": 1, "empty": cluster}
+    before = [0] * len(playable.recording.barriers)
+    for step in range(playable.timeline.steps):
+        for barrier, state in enumerate(playable.phases.at(step, 0)):
+            name, _ = playable.recording.barriers[barrier]
+            assert state.needed == needed[name] and 0 <= state.arrivals <= state.needed
+            assert before[barrier] <= state.ended <= before[barrier] + 1 and state.parity == state.ended % 2
+            assert state.bytes <= state.announced <= (TILE_BYTES if name == "full" else 0)
+            before[barrier] = state.ended
+    # A block has two tiles of C, or in a cluster one, of three tiles of K each.
+    assert [before[number(playable, "full", s)] for s in range(STAGES)] == tiles
+
+
+def test_bytes_are_missing_from_the_announcement_to_the_last_box() -> None:
+    playable = specialised()
+    full, found = number(playable, "full"), playable.recording.boxes
+    steps = playable.timeline.step_of_row[found.write[found.barrier == full]]
+    first, second = sorted(steps.tolist())[:2]  # of the first tile: a box of A and one of B
+    assert [playable.phases.at(s, 0)[full].bytes for s in (0, first - 1, first, second)] == [16384, 16384, 8192, 0]
+    assert playable.phases.at(second - 1, 0)[full].ended == 0 and playable.phases.at(second, 0)[full].ended == 1
+    assert playable.phases.at(second, 0)[full].announced == 0
+    assert playable.phases.counts_bytes == {number(playable, "full", s) for s in range(STAGES)}
+
+
+def test_who_waits_is_told_until_the_phase_ends() -> None:
+    playable = specialised()
+    empty, full = number(playable, "empty"), number(playable, "full")
+    waiting = [[s.waiting.tolist() for s in playable.phases.at(t, 0)] for t in range(playable.timeline.steps)]
+    # The consumers wait for the first tile, and the producer, when the ring is full, for its first stage.
+    assert waiting[0][full] == list(range(128, 256)) and waiting[0][empty] == []
+    opened = next(t for t, now in enumerate(waiting) if not now[full])
+    assert playable.phases.at(opened, 0)[full].ended == 1
+    asked = playable.timeline.step_of_row[playable.recording.boxes.read]
+    third = np.sort(asked)[2 * STAGES - 1]
+    assert waiting[third][empty] == [0] and waiting[third - 1][empty] == []
+    assert all(now[empty] in ([], [0]) for now in waiting)
+    given_back = next(t for t in range(third, len(waiting)) if not waiting[t][empty])
+    assert playable.phases.at(given_back, 0)[empty].ended == 1
+    read = [t for t in range(given_back + 1) if playable.recording.arrays[playable.timeline.array[t]].name == "As"]
+    assert len(read) > 2
+
+
+def test_a_producer_that_nobody_serves_waits_to_the_end() -> None:
+    kernel = broken(find("warp_specialised", ladder()), ("never-given-back",))
+    playable = played(kernel, Problem(64, 64, 384), BM=64, BN=64, STAGES=3)
+    states = playable.phases.at(playable.timeline.steps - 1, 0)
+    assert states[number(playable, "empty")].waiting.tolist() == [0]
+    assert states[number(playable, "empty")].ended == 0
+
+
+def test_a_kernel_without_barriers_has_none() -> None:
+    playable = played(find("gputiled", ladder()), Problem.cube(8), TS=4)
+    known = phases(playable.recording, playable.timeline)
+    assert known.at(0, 0) == [] and known.order == () and playable.groups.count == 0
+
+
+def test_the_producer_owns_no_sums_and_the_others_all_of_them() -> None:
+    playable = played(find("two_consumers", ladder()), Problem(128, 64, 128), BN=64, STAGES=2)
+    known, recording = playable.groups, playable.recording
+    assert known.owning == (False, True, True) and known.asking == (True, False, False)
+    held = [known.held(0, group, known.tile(0, 0, group)) for group in (1, 2)]
+    assert known.tile(0, 0, 0) == -1
+    assert (held[0] ^ held[1]).all() and held[0][:64].all() and held[1][64:].all()
+    # A thread has 64 x 64 sums of its group by 128 threads: in two rows, two neighbours of eight columns.
+    mine = known.of_thread(recording, 3, 5)
+    assert len(mine) == 32 and {int(c) // 64 for c in mine} == {3, 11}
+    assert sorted({int(c) % 64 % 8 for c in mine}) == [4, 5]
+
+
+def test_a_persistent_block_holds_one_tile_after_the_other() -> None:
+    playable = ring()
+    known = playable.groups
+    tiles = [known.tile(step, 0, 1) for step in range(playable.timeline.steps)]
+    assert tiles == sorted(tiles)
+    first, second = dict.fromkeys(tiles)
+    changes = tiles.index(second)
+    one, other = known.held(0, 1, first), known.held(0, 1, second)
+    assert one.sum() == other.sum() == 64 * 128 and not (one & other).any()
+    # All of the first tile has left the registers by then, and nothing of the second.
+    gone = playable.timeline.step_of_row[playable.recording.handed_over]
+    assert (gone[one] < changes).all() and (gone[other] > changes).all()
+
+
+def test_a_box_is_moved_when_it_is_read_and_when_it_is_written() -> None:
+    playable = specialised()
+    found = playable.recording.boxes
+    seen = [box for step in range(playable.timeline.steps) for box in moved(playable, step, 0)]
+    assert sorted(b.number for b in seen if not b.write) == sorted(b.number for b in seen if b.write)
+    assert len(seen) == 2 * len(found) and {b.warp for b in seen} == {0}
+    assert all(b.asked < b.arrived for b in seen)
+    assert asked_by(playable, 0, 0).tolist() == sorted({b.asked for b in seen}) and not len(asked_by(playable, 0, 4))
+
+
+def test_a_box_for_two_blocks_comes_to_both() -> None:
+    playable = ring(2)
+    found = playable.recording.boxes
+    shared = np.flatnonzero((found.store == 0) & (found.to != found.block) & (found.block == 0))
+    assert len(shared)
+    step = int(playable.timeline.step_of_row[found.write[shared[0]]])
+    assert shared[0] in {box.number for box in moved(playable, step, 1)}
+    assert shared[0] not in {box.number for box in moved(playable, step, 0)}
+
+
+def test_the_pieces_of_a_row_are_dealt_by_the_swizzle() -> None:
+    playable = specialised()
+    stands = pieces(playable.recording, 0)
+    assert (stands[:, :, 0] == np.arange(8)[:, None]).all()
+    assert (stands[:, :, 1] == (np.arange(8)[:, None] ^ np.arange(8))).all()
+    ffma = played(parse((STYLES / "tma_ffma.cu").read_text(), STYLES / "tma_ffma.cu"), Problem.cube(32))
+    b = int(np.flatnonzero(ffma.recording.boxes.matrix == 1)[0])  # 16 rows of 32 floats, not swizzled
+    assert (pieces(ffma.recording, b)[:, :, 1] == np.arange(8)).all()
+    a = int(np.flatnonzero(ffma.recording.boxes.matrix == 0)[0])  # rows of 64 bytes: two in a line
+    assert pieces(ffma.recording, a)[0, :, 0].tolist() == [0] * 4 + [1] * 4
