@@ -78,20 +78,12 @@ def movers(recording: Recording) -> npt.NDArray[np.uint8]:
     for number, site in enumerate(recording.sites):
         if site.line < len(lines) and _PRODUCT.search(lines[site.line]):
             of_site[number] = PRODUCT
-    in_box = np.zeros(len(log) + 1, np.int64)
-    for first, length in ((boxes.read, boxes.reads), (boxes.write, boxes.writes)):
-        some = length > 0
-        # Of a box for several blocks, the rows that read it are told several times.
-        begin, end = np.unique(np.stack([first[some], first[some] + length[some]]), axis=1)
-        np.add.at(in_box, begin, 1)
-        np.subtract.at(in_box, end, 1)
-    inside = np.cumsum(in_box[:-1]) > 0
-    # A copy that nobody waited for is in no pair: its instruction is.
-    write, read, _ = log.copies[~inside[log.copies[:, 0]]].T
+    write, read, _ = log.copies.T  # the pieces of boxes too
     of_site[log.site[write]] = COPY_WRITE
     of_site[log.site[read[read >= 0]]] = COPY_READ
-    found = of_site[log.site]
-    found[inside] = BOX
+    for first in (boxes.read, boxes.write, boxes.old):
+        of_site[log.site[first[first >= 0]]] = BOX
+    found: npt.NDArray[np.uint8] = of_site[log.site]
     return found
 
 

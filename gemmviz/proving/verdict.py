@@ -48,7 +48,8 @@ class Compared:
     note
         For people; empty when equal.
     adjusted
-        What the recording predicts with the accesses that the machine code makes; None where nothing explains it.
+        What the recording predicts with the accesses that the machine code makes; None where that is `predicted`, or
+        nothing gives these accesses.
     """
 
     what: str
@@ -151,7 +152,8 @@ def _explained(what: str, figure: str, predicted: int, measured: int, made: _Mad
     elif more:
         notes.append(f"with the accesses of the machine code the recording gives {adjusted:,}")
         near = near or (shared and abs(more) <= _CLOSE * measured)
-    return Compared(what, predicted, measured, "explained" if near else "differs", "; ".join(notes), adjusted)
+    verdict: Verdict = "explained" if near else "differs"
+    return Compared(what, predicted, measured, verdict, "; ".join(notes), adjusted if adjusted != predicted else None)
 
 
 def _as_compiled(

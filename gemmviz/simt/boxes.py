@@ -137,7 +137,7 @@ def tiles(
     taken: list[tuple[int, int]] = []
     for store in (0, 1):
         for matrix, letter in enumerate(MATRICES):
-            mine = boxes[inside & (boxes["matrix"] == matrix) & (boxes["store"] == store)]
+            mine = boxes[inside & (boxes["matrix"] == matrix) & ((boxes["store"] > 0) == store)]
             mine = mine[np.unique(mine["shared"], return_index=True)[1]]
             if not len(mine) or (array.dtype not in BARE and array.dtype != dtypes[matrix]):
                 continue

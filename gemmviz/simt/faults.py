@@ -4,6 +4,7 @@ import signal
 from collections.abc import Callable
 
 from gemmviz.catalogue.errors import ConstraintError, KernelFault, KernelTimeout
+from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import mark, tr
 from gemmviz.simt.debuginfo import DebugInfo
@@ -123,6 +124,19 @@ def raise_fault(job: Run, launch: Launch, info: DebugInfo, base: int, barrier_na
                 barrier=barrier_name(job.fault_address),
             )
             raise KernelFault(f"{where}: {text}", line, "barrier divergence")
+        case Status.ADDS_NO_FLOATS:
+            text = tr(
+                "tma_add adds floats, and {matrix} has elements of another type",
+                matrix=MATRICES[job.fault_other],
+            )
+            raise KernelFault(f"{where}: {text}", line)
+        case Status.FLAG_NEVER_SET:
+            text = tr(
+                "{thread} waits for a flag that nobody sets: nobody ever does, or a block that comes later (blocks are "
+                "recorded one after another, so that none can wait for one behind it)",
+                thread=culprit,
+            )
+            raise KernelTimeout(f"{where}: {text}", line)
         case Status.PART_OF_GROUP:
             text = tr(
                 "this instruction needs a whole warpgroup of 128 threads, and {thread} is in one of fewer: make the "

@@ -66,7 +66,7 @@ void gv_flag_read(uintptr_t at, uintptr_t pc)
     f->told = f->number;
     f->told_block = gv_now.block;
     f->told_thread = gv_now.thread;
-    gv_tell(GV_SEEN, f->number, pc);
+    gv_tell(GV_FLAG_SEEN, f->number, pc);
 }
 
 void gv_flag_written(uintptr_t at, uintptr_t pc)
@@ -76,7 +76,7 @@ void gv_flag_written(uintptr_t at, uintptr_t pc)
     f->number = ++signals;
     f->block = gv_now.block;
     f->in_vain = 0;
-    gv_tell(GV_SIGNAL, f->number, pc);
+    gv_tell(GV_FLAG_SET, f->number, pc);
 }
 
 void gv_thread_fence(void) { gv_tell(GV_THREAD_FENCE, 0, GV_PC); }

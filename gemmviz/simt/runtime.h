@@ -169,7 +169,7 @@ void gv_flag_written(uintptr_t at, uintptr_t pc);
 void gv_flags_begin(void);
 
 // Tells of something that a thread does, beside what happens to mbarriers; `number` is a signal's.
-enum { GV_WRITTEN = 8, GV_ASKED, GV_GLOBAL_READ, GV_THREAD_FENCE, GV_SIGNAL, GV_SEEN };
+enum { GV_WRITTEN = 8, GV_ASKED, GV_GLOBAL_READ, GV_THREAD_FENCE, GV_FLAG_SET, GV_FLAG_SEEN };
 void gv_tell(int kind, uint32_t number, uintptr_t pc);
 
 // Says that what an instruction does is atomic.

@@ -15,6 +15,8 @@ from gemmviz.simt.boxes import Told
 from gemmviz.simt.debuginfo import SharedArray
 
 Ints = npt.NDArray[np.int64]
+LOADED, STORED, ADDED = range(3)
+_STORE = 8  # the column of `Accesses.boxes` that says so
 _NEVER = 65535  # a phase
 _PIECE = 16
 
@@ -35,7 +37,8 @@ class Boxes:
     to
         int64, the block whose shared memory it goes to: another one where a box is for several blocks of a cluster.
     store
-        Whether it goes from shared memory to the matrix.
+        int64, whether it goes from shared memory to the matrix: `STORED`, or `ADDED` to what is there. The rows that
+        read what is there stand just before those that write the sums, one for one (`old`).
     issued, arrived
         int64, phases; -1 for a box that never arrived.
     matrix, row, column
@@ -71,16 +74,23 @@ class Boxes:
     def __len__(self) -> int:
         return len(self.read)
 
+    @property
+    def old(self) -> Ints:
+        """The first row that reads what a box is added to; -1 of one that is not added."""
+        return np.where((self.store == ADDED) & (self.writes > 0), self.write - self.writes, -1)
+
     def moved_by(self, rows: Ints) -> int:
         """Count the boxes that rows of the recording (int64, of one step) read or write.
 
         One that is for several blocks of a cluster is read once.
         """
-        first = np.unique(np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0])))
+        old = self.old
+        first = np.unique(np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0], old[old >= 0])))
         return int(np.isin(first, rows).sum())
 
 
 INIT, ARRIVE, EXPECT, WAIT, PASS, BYTES, COMPLETE, FENCE = range(8)
+WRITTEN, ASKED, GLOBAL_READ, THREAD_FENCE, FLAG_SET, FLAG_SEEN = range(8, 14)
 
 
 @dataclass(frozen=True)
@@ -90,15 +100,21 @@ class Events:
     Attributes
     ----------
     barrier
-        int64, an index into `Recording.barriers`; -1 for a fence.
+        int64, an index into `Recording.barriers`; -1 of what concerns none: a fence, a store, a flag.
     block
         int64, whose copy of the barrier.
     kind
         int64: `INIT`; `ARRIVE`; `EXPECT`, an arrival that announces bytes; `WAIT`, somebody begins to wait; `PASS`,
         he goes on; `BYTES`, a box has arrived; `COMPLETE`, the phase has ended; `FENCE`, a thread shows the copy engine
         what it has written (of no barrier).
+
+        Of no barrier either: `WRITTEN`, a thread has waited until its stores are in the matrix; `ASKED`, it asks for a
+        store (or to add a box); `GLOBAL_READ`, a fence that lets the copy engine come after what the thread has read of
+        global memory; `THREAD_FENCE`, ``__threadfence``; `FLAG_SET`, it sets a flag; `FLAG_SEEN`, it has read one that
+        another block has set.
     number
-        int64, phases of the barrier that have ended, after the event. Its parity is that of the phase under way.
+        int64, phases of the barrier that have ended, after the event. Its parity is that of the phase under way. Of
+        `FLAG_SET` and `FLAG_SEEN`: which time of setting any.
     parity
         int64, of a wait: for the end of a phase of which parity.
     arrivals, bytes
@@ -136,8 +152,9 @@ def continues(boxes: Ints, begin: int, end: int) -> npt.NDArray[np.bool_]:
         Rows; a box lies inside or outside of them.
     """
     depth = np.zeros(end - begin + 1, np.int32)
-    for first, count in ((0, 1), (2, 3)):
-        start, length = boxes[:, first], boxes[:, count]
+    added = boxes[boxes[:, _STORE] == ADDED]
+    halves = (boxes[:, 0:2], boxes[:, 2:4], np.stack([added[:, 2] - added[:, 3], added[:, 3]], axis=1))
+    for start, length in (half.T for half in halves):
         mine = (start >= begin) & (start < end) & (length > 1)
         # Of a box for several blocks, the rows that read it are told several times.
         start, length = np.unique(np.stack([start[mine], length[mine]]), axis=1)
@@ -165,7 +182,7 @@ def _offsets(raw: Told, barriers: Sequence[SharedArray]) -> tuple[list[tuple[str
     """Return (array, index) of every mbarrier, and its offset; those inside bare bytes have their offset as a name."""
     names = [(array.name, i) for array in barriers for i in range(int(np.prod(array.shape)))]
     offsets = [array.offset + 8 * i for array in barriers for i in range(int(np.prod(array.shape)))]
-    others = np.setdiff1d(raw.events["barrier"][raw.events["kind"] != FENCE], offsets).tolist()
+    others = np.setdiff1d(raw.events["barrier"][raw.events["kind"] < FENCE], offsets).tolist()
     return names + [(f"+{offset}", 0) for offset in others], offsets + others
 
 
@@ -214,14 +231,15 @@ def told(
     boxes = np.stack(
         [
             *(np.where(reads > 0, read, -1), reads, np.where(writes > 0, write, -1), writes),
-            *(b["block"], b["thread"], b["pc"], b["to_block"], store),
+            *(b["block"], b["thread"], b["pc"], b["to_block"], b["store"]),
             *(b["issued"], np.where(arrives, b["arrived"].astype(np.int64), -1)),
             *(b["matrix"], b["row"], b["column"], b["rows"], b["pieces"].astype(np.int64) * _PIECE // itemsize),
             *(array, element, np.where(store, -1, number(b["barrier"]))),
         ],
         axis=1,
     ).astype(np.int64)
-    columns = (number(e["barrier"]), e["block"], e["kind"], e["number"], e["parity"], e["arrivals"], e["bytes"])
+    of = np.where(e["kind"] < FENCE, number(e["barrier"]), -1)
+    columns = (of, e["block"], e["kind"], e["number"], e["parity"], e["arrivals"], e["bytes"])
     at = row(e["block"], e["phase"], e["thread"], e["made"])
     events = np.stack([*columns, e["thread"], e["phase"], e["pc"], at], axis=1).astype(np.int64)
     return Known(boxes, events, _pairs(b, boxes))

@@ -13,6 +13,8 @@ directly or from a shared cell, and which write had filled this cell. What is *a
 """
 
 from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,7 @@ from gemmviz.trace.recording import WARP, WARPGROUP, Recording
 from gemmviz.trace.requests import Ints
 from gemmviz.trace.staging import Staged
 from gemmviz.trace.state import History
+from gemmviz.trace.stores import added, before_store
 from gemmviz.trace.timeline import Timeline
 
 _A, _B, _C = 0, 1, 2
@@ -145,14 +148,47 @@ class Provenance:
             none = np.zeros(0, np.int64)
             return Fed(none, none, none, none, none, none.astype(np.float32), by_warp=False)
         stored = float(owner.writes.value[owner.writes.rows.argmax()])
-        fed = replace(self._attributed(owner, row, column), stored=stored)
+        parts = [self._attributed(other, row, column).whole() for other in self._others(owner, row, column)]
+        fed = replace(self._joined([*parts, self._attributed(owner, row, column)]), stored=stored)
         if fed.unknown or fed.gives_stored or min(fed.covered(_A), fed.covered(_B)) == self.recording.k:
             return fed
         if self._shared.any() and self._used_from_shared(owner.block, owner.thread, owner.thread + 1).computed:
             # It handed on what others had computed. What it read itself feeds the element where it makes a product.
             return replace(fed.whole(), unknown=True)
         wanted = float(self._along_k(_A, row, column).astype(np.float64) @ self._along_k(_B, row, column))
-        return replace(fed, rest=bool(len(fed.use)) and same(stored, wanted))
+        return replace(fed, rest=bool(len(fed.use)) and bool(same(stored, wanted)))
+
+    def _others(self, owner: Owner, row: int, column: int) -> list[Owner]:
+        """Return who computed what the copy engine added to before the last time: whose sums an element has, too."""
+        found = []
+        element, rows, handed = self._handed
+        at = slice(*np.searchsorted(element, np.array([0, 1]) + self._element(_C, row, column)))
+        log, adds = self.recording.accesses, added(self.recording)
+        for last, over in zip(rows[at][::-1], handed[at][::-1], strict=True):
+            found.append(replace(owner, block=int(log.block[over]), thread=int(log.thread[over])))
+            if not adds[last]:
+                break
+        return found[:0:-1]
+
+    @cached_property
+    def _handed(self) -> tuple[Ints, Ints, Ints]:
+        """The elements of C that the copy engine adds to, the rows that write them, how each sum left registers."""
+        log, adds = self.recording.accesses, added(self.recording)
+        rows = np.flatnonzero(log.write & (log.array == _C)) if adds.any() else np.zeros(0, np.int64)
+        position, element, _ = self.recording.covered(rows)
+        rows = rows[position]
+        mine = np.flatnonzero(np.isin(element, element[adds[rows]]))
+        mine = mine[np.argsort(element[mine], kind="stable")]
+        return element[mine], rows[mine], before_store(self.recording, rows[mine], element[mine])
+
+    def _joined(self, parts: list[Fed]) -> Fed:
+        """Return the paths of several parts of a sum as those of one."""
+        if len(parts) == 1:
+            return parts[0]
+        names = ("matrix", "k", "read", "write", "use", "value")
+        fields: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        fields |= {name: any(getattr(part, name) for part in parts) for name in ("by_warp", "unknown", "by_group")}
+        return Fed(**fields).taken(np.argsort(self.timeline.step_of_row[fields["use"]], kind="stable"))
 
     def _attributed(self, owner: Owner, row: int, column: int) -> Fed:
         """Return the paths to an element of C that its owner's reads, or those of the owner's warp, make."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gemmviz.simt.noticed import Noticed
 from gemmviz.trace.boxes import Boxes, Events
-from gemmviz.trace.stores import before_store
+from gemmviz.trace.stores import before_store, there_before
 
 WARP = 32
 WARPGROUP = 128
@@ -309,6 +309,11 @@ class Recording:
         found = np.full(array.shape, -1, np.int64)
         found[rows, columns] = before_store(self, mine[position], elements)
         return found
+
+    @cached_property
+    def there_before(self) -> Column:
+        """What the copy engine has added the last sum of each element of C to, float64 (m x n); 0: it did not add."""
+        return there_before(self)
 
     @cached_property
     def owners(self) -> tuple[Column, Column]:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.boxes import ADDED
+
 if TYPE_CHECKING:
     from gemmviz.trace.recording import Recording
 
@@ -53,6 +55,27 @@ def before_store(recording: "Recording", rows: npt.NDArray[Any], elements: npt.N
     at = np.searchsorted(keys, wanted, "right") - 1
     known = (at >= 0) & (keys[np.maximum(at, 0)] >> _PHASE_BITS == wanted >> _PHASE_BITS)
     found[mine[known]] = filler[order[at[known]]]
+    return found
+
+
+def added(recording: "Recording") -> npt.NDArray[np.bool_]:
+    """Say of rows whether the copy engine writes sums there, of a box and what was there before."""
+    boxes, found = recording.boxes, np.zeros(len(recording.accesses), bool)
+    for i in np.flatnonzero((boxes.store == ADDED) & (boxes.writes > 0)):
+        found[boxes.write[i] : boxes.write[i] + boxes.writes[i]] = True
+    return found
+
+
+def there_before(recording: "Recording") -> npt.NDArray[np.float64]:
+    """Return what the copy engine has added the last sum of each element of C to (m x n); 0 where it did not add."""
+    boxes, array = recording.boxes, recording.arrays[_C]
+    found = np.zeros(array.shape)
+    old = boxes.old
+    # What is written last comes last: blocks are recorded one after another.
+    for i in np.flatnonzero((boxes.store > 0) & (boxes.writes > 0)) if (old >= 0).any() else ():
+        first = int(old[i] if old[i] >= 0 else boxes.write[i])
+        _, element, value = recording.covered(np.arange(first, first + boxes.writes[i]))
+        found[array.cells(element)] = value if old[i] >= 0 else 0
     return found
 
 

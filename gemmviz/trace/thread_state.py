@@ -75,8 +75,9 @@ class Products:
         return np.bincount(self.element[done], self._factors[done], len(self.rows)).astype(np.float64)
 
     def stored_otherwise(self, recording: Recording) -> npt.NDArray[np.bool_]:
-        """Say, element by element of C, whether the thread stored anything but the sum of these products."""
-        return ~same(self.totals, recording.c[self.rows, self.columns])
+        """Say, element by element of C, whether the thread stored (or added) anything but the sum of these products."""
+        stored = recording.c - recording.there_before
+        return ~same(self.totals, stored[self.rows, self.columns])
 
 
 @dataclass(frozen=True)

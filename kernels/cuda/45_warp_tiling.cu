@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "Warp tiles"
-// idea     = "The lanes of a warp stand 4 x 8, so that a warp computes a compact tile: it reads fewer different values of A and B for as many products."
+// idea     = "A warp computes a compact tile, its lanes in an order in which the hardware serves 16 of them at once: half the wavefronts for the same reads."
 // entry    = "warp_tiling<BM, BN, BK, TM, TN>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4] }

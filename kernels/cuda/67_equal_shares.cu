@@ -256,7 +256,7 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
 // title = "With the second part stored, not added"
 // find = "if (add)"
 // replace = "if (false)"
-// expect = ["wrong result"]
+// expect = ["element of C written by two threads"]
 // at = [384, 64, 128]
 // set = { BN = 64, STAGES = 2, CLUSTER = 1, BLOCKS = 2 }
 //

@@ -27,6 +27,10 @@ EVERY = [(kernel, change) for kernel in BREAKABLE for change in kernel.breaks]
 _MUCH = 1.01
 # No tile divides it, and an index that mixes up M, N and K shows.
 _UNEVEN = Problem(37, 45, 41)
+# Several warps, and more than one box, or row of threads, of each kind.
+_TILES_FP32 = {"BM": 64, "BN": 128, "TM": 8, "TN": 8, "WM": 1, "WN": 2}
+_TILES_FP16 = {"BM": 32, "BN": 32, "BK": 32, "WM": 16, "WN": 16}
+_TILES_MAPPED = {"BM": 64, "BN": 128}
 
 
 def worst_costs(report):
@@ -39,8 +43,11 @@ def worst_costs(report):
 
 
 def where(kernel, change):
-    """Return the size and parameters at which a change shows."""
-    params = kernel.defaults | change.params
+    """Return the size and parameters at which a change shows: of the large tiles of our own rungs, small ones."""
+    small = {}
+    if not change.at and kernel.backend == "cuda" and not kernel.source:
+        small = _TILES_FP32 if kernel.dtype == "float32" else _TILES_MAPPED if kernel.maps else _TILES_FP16
+    params = kernel.defaults | {name: value for name, value in small.items() if name in kernel.params} | change.params
     return Problem(*change.at) if change.at else nearest_size(kernel, _UNEVEN, params), params
 
 

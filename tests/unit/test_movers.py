@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.proving.counted import Counted, Instruction, instructions
@@ -52,6 +53,15 @@ def test_a_box_for_two_blocks_is_asked_for_once() -> None:
     pair = kinds(of(recorded("wgmma_ring", Problem(128, 128, 256), BLOCKS=1, CLUSTER=2)))["boxes loaded"]
     # Two blocks: each its own box of A, and half of B for both.
     assert pair == Unseen("boxes loaded", 4 * (2 + 2), 4 * (2 + 4) * 64 * 64 * 2)
+
+
+def test_a_box_that_is_added_reads_no_matrix_for_its_thread() -> None:
+    size = {"BN": 64, "STAGES": 2, "CLUSTER": 1, "BLOCKS": 2}
+    # Two blocks share three tiles of 128 x 64: one tile is in two parts, of which one is added to the other.
+    prediction = of(record(launch(find("equal_shares", ladder()), Problem(384, 64, 128), size), deadline_s=20))
+    assert prediction.own == ("begun",) and not any(spot.space == "global" for spot in prediction.spots)
+    boxes = kinds(prediction)["boxes stored"]
+    assert boxes == Unseen("boxes stored", 4 * 4, 4 * 128 * 64 * 4)
 
 
 def test_what_cp_async_reads_is_a_global_load_and_what_it_writes_is_no_shared_store() -> None:

@@ -1,8 +1,9 @@
 """Two threads at one element, with nothing that puts them in order.
 
 Two accesses to one element by different threads race when at least one writes, not both are atomic, and nothing puts
-them in order: no barrier between them within a block, no ``__syncwarp`` within a warp, and nothing at all between
-blocks. Source of the rules: CUDA C++ Programming Guide, "Synchronization Functions" and "Memory Fence Functions".
+them in order: no barrier between them within a block, no ``__syncwarp`` within a warp, and between blocks no flag that
+one of them waits for (see `flags`). Source of the rules: CUDA C++ Programming Guide, "Synchronization Functions" and
+"Memory Fence Functions".
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import numpy as np
 
 from gemmviz.language import mark, tr
 from gemmviz.trace.hazards.finding import Finding
+from gemmviz.trace.hazards.flags import Waits
 from gemmviz.trace.hazards.touches import Flags, Ints, Touches, groups
 from gemmviz.trace.hazards.wording import array_name, element_name, who
 from gemmviz.trace.recording import WARP, Recording
@@ -79,6 +81,7 @@ def races(recording: Recording, t: Touches) -> Iterator[Finding]:
     """
     is_global = np.array([a.space == "global" for a in recording.arrays])
     in_global = is_global[recording.accesses.array[t.row]]
+    waits = Waits(recording)
     pairs: list[tuple[Ints, Ints]] = []
     for owner, columns, where in (
         (t.block, (t.slot,), in_global),
@@ -92,10 +95,30 @@ def races(recording: Recording, t: Touches) -> Iterator[Finding]:
         if where is not None:
             race &= where[first]
         first, last = first[race], last[race]
+        if where is not None and waits:
+            pairs.append(_out_of_order(t, first, last, waits))
+            continue
         writer = _first_write(t.write, first)
         pairs.append((t.row[writer], t.row[np.where(owner[first] != owner[writer], first, last)]))
     writers, others = (np.concatenate(column) for column in zip(*pairs, strict=True))
-    yield from _per_lines(recording, writers, others)
+    yield from _per_lines(recording, writers, others, waits)
+
+
+def _out_of_order(t: Touches, first: Ints, last: Ints, waits: Waits) -> tuple[Ints, Ints]:
+    """Return, of each group of accesses by several blocks, a write and another one that no flag puts in order."""
+    size = last - first + 1
+    group = np.repeat(np.arange(len(first)), size)
+    place = np.arange(len(group)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(first, size)
+    writing = t.write[place]
+    group, place = group[writing], place[writing]
+    writer = np.repeat(place, size[group])
+    other = np.arange(len(writer)) - np.repeat(np.cumsum(size[group]) - size[group] - first[group], size[group])
+    group = np.repeat(group, size[group])
+    meet = (t.block[writer] != t.block[other]) & ~(t.atomic[writer] & t.atomic[other])
+    group, writer, other = group[meet], t.row[writer[meet]], t.row[other[meet]]
+    free = np.flatnonzero(~waits.in_order(writer, other))
+    free = free[np.unique(group[free], return_index=True)[1]]
+    return writer[free], other[free]
 
 
 def _first_write(write: Flags, first: Ints) -> Ints:
@@ -105,7 +128,7 @@ def _first_write(write: Flags, first: Ints) -> Ints:
     return found
 
 
-def _per_lines(recording: Recording, writers: Ints, others: Ints) -> Iterator[Finding]:
+def _per_lines(recording: Recording, writers: Ints, others: Ints, waits: Waits) -> Iterator[Finding]:
     """Yield one finding per array and pair of lines."""
     log = recording.accesses
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
@@ -113,7 +136,7 @@ def _per_lines(recording: Recording, writers: Ints, others: Ints) -> Iterator[Fi
     _, example, counts = np.unique(keys.astype(np.int64), axis=0, return_index=True, return_counts=True)
     for at, count in zip(example, counts, strict=True):
         w, o = int(writers[at]), int(others[at])
-        order, missing = _disorder(recording, w, o, line)
+        order, missing = _disorder(recording, w, o, line, waits)
         in_shared = recording.arrays[int(log.array[w])].space == "shared"
         text = tr(
             _RACE[order, bool(log.write[o])],
@@ -130,7 +153,7 @@ def _per_lines(recording: Recording, writers: Ints, others: Ints) -> Iterator[Fi
         )
 
 
-def _disorder(recording: Recording, writer: int, other: int, line: Ints) -> tuple[Order, str]:
+def _disorder(recording: Recording, writer: int, other: int, line: Ints, waits: Waits) -> tuple[Order, str]:
     """Tell in which step a write and the other access of a race are, and say where what orders them is missing.
 
     Which of both comes first is told by a thread that makes both in this phase: without the barrier after the use of a
@@ -140,7 +163,7 @@ def _disorder(recording: Recording, writer: int, other: int, line: Ints) -> tupl
     if recording.backend == "c":
         return "unknown", tr("nothing puts the two in order")
     if log.block[writer] != log.block[other]:
-        return "unknown", tr("nothing puts two blocks in order")
+        return "unknown", (waits.missing(writer, other) if waits else "") or tr("nothing puts two blocks in order")
     if _arrives_late(recording, writer, other, line):
         return "unknown", tr("the copy was not waited for before the barrier")
     in_warp = bool(log.thread[writer] // WARP == log.thread[other] // WARP)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gemmviz.language import tr
 from gemmviz.trace.hazards.finding import Finding
-from gemmviz.trace.hazards.touches import C, Touches
+from gemmviz.trace.hazards.touches import C, Flags, Ints, Touches
 from gemmviz.trace.hazards.wording import array_name, element_name, who
 from gemmviz.trace.recording import Recording
 
@@ -34,6 +34,7 @@ def unwritten_reads(recording: Recording, t: Touches, c_is_input: bool) -> Itera
     mine = (log.block[writer] == t.block[reads]) & (log.thread[writer] == t.thread[reads])
     same_block = log.block[writer] == t.block[reads]
     unwritten = (phase == never) | (same_block & (phase > t.phase[reads])) | (mine & (t.row[reads] < row))
+    unwritten &= ~_written_by_others(t, writes, reads)
     rows = t.row[reads[unwritten]]
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
     keys = np.stack([log.array[rows], line[log.site[rows]]], axis=1).astype(np.int64)
@@ -59,6 +60,17 @@ def unwritten_reads(recording: Recording, t: Touches, c_is_input: bool) -> Itera
                 **said,
             )
         yield Finding("read of memory nobody wrote", here, text, int(count), filler, array_name(recording, r))
+
+
+def _written_by_others(t: Touches, writes: Ints, reads: Ints) -> Flags:
+    """Say of reads whether another block writes the element: phases of two blocks have no order, see `races`."""
+    slots = int(t.slot[-1]) + 1 if len(t.slot) else 0
+    first, last = np.full(slots, np.iinfo(np.int64).max), np.full(slots, -1, np.int64)
+    np.minimum.at(first, t.slot[writes], t.block[writes])
+    np.maximum.at(last, t.slot[writes], t.block[writes])
+    slot, block = t.slot[reads], t.block[reads]
+    found: Flags = (last[slot] >= 0) & ((first[slot] != block) | (last[slot] != block))
+    return found
 
 
 def _writing_line(recording: Recording, t: Touches, row: int) -> int:
