@@ -7,8 +7,9 @@ The first adds new runs to the reference there is; the second brings README's ta
 
 The files must come from one machine, and from kernels as they are now. Of two rows of one case the one of more rounds
 counts, of equals the later file's; the protocol named is the last file's. Each row keeps the time of its own run, and
-the best library's figure of that same run, so that its share of the library never mixes two runs. Left out are most
-samples (their statistics stay), and what names the machine: command lines, folders, the device's number.
+the best library's figure of that same run, so that its share of the library never mixes two runs. Left out are rows of
+new runs that were cut short, most samples (their statistics stay), and what names the machine: command lines, folders,
+the device's number.
 """
 
 import argparse
@@ -25,6 +26,7 @@ _KEPT_READINGS = 12
 _HOW = ("rounds", "warmup_launches", "warmup_s", "min_samples", "min_time_s", "target_iqr", "timeout_s")
 """What may differ between the runs of one reference: of their protocols, and of the machine's software."""
 _WITH = ("driver", "nvrtc")
+_CUT_SHORT = "cancelled after"
 
 
 def case(row: results.Row) -> tuple[Any, ...]:
@@ -33,21 +35,21 @@ def case(row: results.Row) -> tuple[Any, ...]:
 
 
 def with_run(document: results.Document) -> results.Document:
-    """Return the document with each row saying its run and the best library of that run, unless it says so already."""
-    rows = document["results"]
+    """Return a new run with each row saying when it began and its best library; a reference says so already."""
+    if "runs" in document["protocol"]:
+        return document
+    rows = [row for row in document["results"] if not any(flag.startswith(_CUT_SHORT) for flag in row["flags"])]
     libraries = [row for row in rows if row["backend"] in LIBRARIES and row["gflops"]]
 
     def alike(row: results.Row) -> tuple[Any, ...]:
         return row["backend"] in ON_GPU, size_of(row), row["dtype_in"], row["dtype_acc"]
 
     def told(row: results.Row) -> results.Row:
-        if "run_utc" in row:
-            return row
         rivals = [other["gflops"] for other in libraries if row["gflops"] and alike(other) == alike(row)]
         return row | {"run_utc": document["started_utc"], "library_gflops": max(rivals, default=None)}
 
     facts = {name: document["protocol"].get(name) for name in _HOW} | {n: document["env"].get(n) for n in _WITH}
-    protocol = document["protocol"] | {"runs": document["protocol"].get("runs", {document["started_utc"]: facts})}
+    protocol = document["protocol"] | {"runs": {document["started_utc"]: facts}}
     return document | {"results": [told(row) for row in rows], "protocol": protocol}
 
 

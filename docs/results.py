@@ -16,7 +16,7 @@ import results_chart
 from results_data import NOT_MEASURED, SIDE, SWEEP, TYPES, Rung, last_rungs, rungs, share, sweep
 
 from gemmviz.bench import results
-from gemmviz.bench.figures import Row, has_params
+from gemmviz.bench.figures import Row
 from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.bench.stats import significant
 from gemmviz.catalogue.kernel import Kernel
@@ -30,7 +30,13 @@ END = "<!-- end of the results -->\n"
 GROUPS = {"FP32": ("float32",), "Tensor cores": ("float16", "bfloat16"), "Integers": ("int32",)}
 _CPU_SIZES = (1024, 2048)
 _NOTHING = (NOT_MEASURED, "–", "–")
-_LETTERS = {"throttled": "t", "noisy": "n", "rounds-disagree": "r", "contended": "c", "above-peak": "a"}
+_LETTERS = {
+    "throttled": "t",
+    "noisy": "n",
+    "rounds-disagree": "r",
+    "contended": "c",
+    "above-peak": "a",
+}
 _MEANING = {
     "t": "the GPU's power limit lowered its clock",
     "n": "the samples spread by more than 1%",
@@ -38,7 +44,6 @@ _MEANING = {
     "c": "others wanted the same device",
     "a": "faster than the modelled peak",
     "e": "measured with an earlier text of the kernel",
-    "p": "with other parameters than the default ones",
 }
 
 
@@ -56,10 +61,10 @@ def percent(ratio: float | None) -> str:
 
 
 def marks(kernel: Kernel, row: Row) -> list[str]:
-    """Return what speaks against a figure, a letter each."""
-    earlier, other = row["source_sha256"] not in (None, kernel.sha256), not has_params(row, kernel.defaults)
+    """Return what speaks against a figure, or needs to be known of it, a letter each."""
     found = [_LETTERS[flag] for flag in row["flags"] if flag in _LETTERS]
-    return [*found, *(["e"] if earlier else []), *(["p"] if other else [])]
+    earlier = row["source_sha256"] not in (None, kernel.sha256)
+    return [*found, *(["e"] if earlier else []), *(["p"] if _changed(kernel, row) else [])]
 
 
 def figure(kernel: Kernel, row: Row) -> str:
@@ -74,7 +79,8 @@ def ladder_table(found: Sequence[Rung]) -> str:
     rows = []
     for rung in found:
         kernel, row = rung.kernel, rung.row
-        cells = [figure(kernel, row), percent(share(row)), times(rung.step)] if row else [rung.status, *_NOTHING[1:]]
+        step = f"{rung.step:.2f}x, within the spread" if rung.step and not rung.is_clear else times(rung.step)
+        cells = [figure(kernel, row), percent(share(row)), step] if row else [rung.status, *_NOTHING[1:]]
         rows.append([_name(kernel, row), *cells, _plain(kernel.idea)])
     return _table(["rung", "GFLOPS", "of cuBLAS", "over the rung before", "why"], rows, (0, 4))
 
@@ -114,7 +120,7 @@ def cpu_table(measured: dict[str, Any] | None, kernels: Sequence[Kernel]) -> str
 
 
 def protocol(document: results.Document, shown: Sequence[Row]) -> str:
-    """Return which machine measured the rows that are shown, when and how, one line per run."""
+    """Return which machine measured the rows that are shown, when and how; runs of one protocol stand together."""
     device, runs = document["device"], document["protocol"]["runs"]
     lines = [
         f"*Reference*: one {device['name']}, {device['sms']} SMs. A figure is the median of all samples, the L2",
@@ -122,13 +128,18 @@ def protocol(document: results.Document, shown: Sequence[Row]) -> str:
         "figures of the same run and of the same types.",
         "",
     ]
+    alike: dict[tuple[Any, ...], list[str]] = {}
     for utc in sorted({row["run_utc"] for row in shown}):
-        how, count = runs[utc], sum(row["run_utc"] == utc for row in shown)
+        count = sum(row["run_utc"] == utc for row in shown)
+        alike.setdefault(tuple(runs[utc].items()), []).append(f"{_date(utc)} ({count} of the figures)")
+    for facts, when in alike.items():
+        how = dict(facts)
         lines += [
-            f"* {_date(utc)}, driver {how['driver']}, NVRTC {how['nvrtc']}: {count} of the figures below; kernels take",
-            f"  turns, rounds: {how['rounds']}, each after {how['warmup_s']:g} s of warming up; at least "
-            f"{how['min_samples']} samples and {how['min_time_s']:g} s,",
-            f"  up to a spread below {how['target_iqr']:.0%} or {how['timeout_s']:g} s.",
+            f"* {', '.join(when)}:",
+            f"  driver {how['driver']}, NVRTC {how['nvrtc']}; {how['rounds']} interleaved rounds, each after "
+            f"{how['warmup_s']:g} s of warming up;",
+            f"  at least {how['min_samples']} samples and {how['min_time_s']:g} s, up to a spread below "
+            f"{how['target_iqr']:.0%} or {how['timeout_s']:g} s.",
         ]
     return "\n".join([*lines, ""])
 
@@ -136,7 +147,7 @@ def protocol(document: results.Document, shown: Sequence[Row]) -> str:
 def cpu_words(measured: dict[str, Any] | None) -> str:
     """Return which processor measured the CPU's rungs, when and how."""
     if measured is None:
-        return f"{NOT_MEASURED.capitalize()}.\n"
+        return f"{NOT_MEASURED.capitalize()}; `python benchmarks/cpu.py --json docs/{CPU.name}` does it.\n"
     cpu = measured["cpu"]
     return (
         f"*Reference*: {cpu['model']} ({cpu['cores']} cores), {_date(measured['started_utc'])}, FP32.\n"
@@ -152,7 +163,9 @@ def section(document: results.Document, measured: dict[str, Any] | None, kernels
     shown = [(rung.kernel, rung.row) for found in groups.values() for rung in found if rung.row]
     shown += [(kernel, row) for kernel in last_rungs(kernels) for row in sweep(document, kernel) if row]
     letters = {letter for kernel, row in shown for letter in marks(kernel, row)}
-    notes = [f"*{letter}*: {said}" for letter, said in _MEANING.items() if letter in letters]
+    others = dict.fromkeys(" ".join(_changed(kernel, row)) for kernel, row in shown)
+    meaning = _MEANING | {"p": f"with other parameters than the default ones, {', '.join(filter(None, others))}"}
+    notes = [f"*{letter}*: {said}" for letter, said in meaning.items() if letter in letters]
     parts = [
         protocol(document, list({id(row): row for _, row in shown}.values())),
         _picture("results", "TFLOPS of the ladder, rung by rung, beside cuBLAS"),
@@ -201,9 +214,13 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[i
 
 def _name(kernel: Kernel, row: Row | None = None) -> str:
     """Return a kernel's name, which leads to its source, and its parameters where they are not the default ones."""
-    changed = {} if row is None or has_params(row, kernel.defaults) else row["params"]
     text = f"[`{kernel.alias}`]({kernel.path.relative_to(ROOT).as_posix()})"
-    return " ".join([text, *(f"{name}={value}" for name, value in changed.items())])
+    return " ".join([text, *(_changed(kernel, row) if row else [])])
+
+
+def _changed(kernel: Kernel, row: Row) -> list[str]:
+    """Return the parameters that a row was measured with and that are not the default ones."""
+    return [f"{name}={value}" for name, value in row["params"].items() if kernel.defaults.get(name, value) != value]
 
 
 def _date(utc: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 
 from results_data import NOT_MEASURED, SIDE, SWEEP, TYPES, Rung, last_rungs, rungs, share, sweep
 
@@ -111,23 +112,23 @@ def _curves(document: results.Document, kernels: Sequence[Kernel], top: int, the
     parts.append(_text((left + right) / 2, bottom + 36, "N, with M = N = K", theme.muted, 12, anchor="middle"))
     for number, kernel in enumerate(last):
         colour, y = theme.curves[number], top + _HEAD + 20 + number * 40
-        points = [(across(n), up(value)) for n, value in zip(SWEEP, shares[kernel.name], strict=True) if value]
-        parts.append(
-            f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" fill="none" stroke="{colour}" '
-            f'stroke-width="2" stroke-dasharray="{_DASHES[number]}"/>'
-        )
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in points]
-        parts.append(
-            f'<line x1="{right + 20}" y1="{y}" x2="{right + 50}" y2="{y}" stroke="{colour}" stroke-width="2" '
-            f'stroke-dasharray="{_DASHES[number]}"/>'
-        )
+        points = [
+            (across(n), up(value)) if value else None for n, value in zip(SWEEP, shares[kernel.name], strict=True)
+        ]
+        for here, there in pairwise(points):  # no line leads across a size that is not measured
+            if here and there:
+                parts.append(_line(*here, *there, colour, 2, _DASHES[number]))
+        parts += [f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="3.5" fill="{colour}"/>' for at in points if at]
+        parts.append(_line(right + 20, y, right + 50, y, colour, 2, _DASHES[number]))
         parts.append(_text(right + 58, y + 4, TYPES[kernel.dtype], theme.text, 12, weight="bold"))
-        parts.append(_text(right + 58, y + 19, kernel.alias if points else NOT_MEASURED, theme.muted, 12))
+        parts.append(_text(right + 58, y + 19, kernel.alias if any(points) else NOT_MEASURED, theme.muted, 12))
     return parts
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: int) -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="{width}"/>'
+def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: int, dashes: str = "") -> str:
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line {ends} stroke="{colour}" stroke-width="{width}"{dashed}/>'
 
 
 def _text(

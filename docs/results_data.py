@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gemmviz.bench import results
-from gemmviz.bench.figures import Figures, Row, size_of
+from gemmviz.bench.figures import Figures, Row, size_of, usable
 from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.catalogue.kernel import Kernel
 
@@ -25,16 +25,29 @@ class Rung:
         Of the ladder.
     row
         Its row at M = N = K = `SIDE`; None where none is ok.
-    step
-        GFLOPS over those of the rung before, of the same types; None without one of the two.
+    before
+        The row of the rung before, of the same types; None for a library.
     status
         Why there is no figure; empty where there is one.
     """
 
     kernel: Kernel
     row: Row | None
-    step: float | None
+    before: Row | None
     status: str
+
+    @property
+    def step(self) -> float | None:
+        """GFLOPS over those of the rung before; None without one of the two."""
+        return self.row["gflops"] / self.before["gflops"] if self.row and self.before else None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the middle halves of both rungs' samples lie apart; False without one of the two."""
+        if not (self.row and self.before):
+            return False
+        mine, its = self.row["stats"], self.before["stats"]
+        return bool(mine["q3"] < its["q1"] or its["q3"] < mine["q1"])
 
 
 def share(row: Row) -> float | None:
@@ -47,16 +60,15 @@ def rungs(document: results.Document, kernels: Sequence[Kernel], types: Sequence
     """Return the GPU's rungs of some element types, and the libraries behind them, in the ladder's order."""
     figures, size = Figures(document["results"]), (SIDE, SIDE, SIDE)
     found: list[Rung] = []
-    before: dict[str, float | None] = {}
+    before: dict[str, Row | None] = {}
     for kernel in kernels:
         if kernel.backend not in ("cuda", "cublas") or kernel.dtype not in types or kernel.exhibit:
             continue
         row = figures.at(kernel.name, size, kernel.defaults)
-        gflops, last = row["gflops"] if row else None, before.get(kernel.dtype)
-        step = gflops / last if gflops and last and kernel.backend not in LIBRARIES else None
+        last = None if kernel.backend in LIBRARIES else before.get(kernel.dtype)
         failed = [r["status"] for r in figures.of(kernel.name) if size_of(r) == size]
-        found.append(Rung(kernel, row, step, "" if row else f"no figure: {failed[-1]}" if failed else NOT_MEASURED))
-        before[kernel.dtype] = gflops
+        found.append(Rung(kernel, row, last, "" if row else f"no figure: {failed[-1]}" if failed else NOT_MEASURED))
+        before[kernel.dtype] = row
     return found
 
 
@@ -67,6 +79,7 @@ def last_rungs(kernels: Sequence[Kernel]) -> list[Kernel]:
 
 
 def sweep(document: results.Document, kernel: Kernel) -> list[Row | None]:
-    """Return a kernel's rows at the sizes of the sweep, with the parameters that it has by default where it can be."""
+    """Return a kernel's rows at the sizes of the sweep, each with the fastest of the parameters measured there."""
     figures = Figures(document["results"])
-    return [figures.at(kernel.name, (n, n, n), kernel.defaults) for n in SWEEP]
+    found = [[r for r in figures.of(kernel.name) if size_of(r) == (n, n, n) and usable(r)] for n in SWEEP]
+    return [max(rows, key=lambda row: row["gflops"], default=None) for rows in found]

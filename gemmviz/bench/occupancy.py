@@ -9,13 +9,17 @@ Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as
   floor(registers per partition / that) warps; floor(warps of all partitions / W)
 * shared memory: s bytes and what CUDA reserves are rounded up to the unit; floor(shared memory per SM / that)
 
-Occupancy is warps held / warps per SM.
+Occupancy is warps held / warps per SM. Blocks of a cluster run on SMs of one GPC (CUDA C++ Programming Guide, "Thread
+Block Clusters"); how many clusters fit is for the driver to say (``cudaOccupancyMaxActiveClusters``) and not modelled.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Literal
 
 from gemmviz.bench.devices import WARP, Limits
+from gemmviz.catalogue.kernel import Kernel
 
 # A block is refused as if its warps filled four partitions evenly, also on the one SM that has two (cuda_occupancy.h).
 _CHECKED_PARTITIONS = 4
@@ -24,11 +28,15 @@ Resource = Literal["threads", "blocks", "registers", "shared"]
 
 @dataclass(frozen=True)
 class Use:
-    """What one block of a kernel takes: threads, registers per thread, bytes of shared memory (static and dynamic)."""
+    """What one block of a kernel takes: threads, registers per thread, bytes of shared memory (static and dynamic).
+
+    ``cluster`` is how many blocks make a cluster; 1 without clusters.
+    """
 
     threads: int
     registers: int
     shared_bytes: int
+    cluster: int = 1
 
     @property
     def warps(self) -> int:
@@ -57,6 +65,25 @@ class Occupancy:
     fraction: float
     limits: dict[Resource, int | None]
     limiters: tuple[Resource, ...]
+
+
+def compiled_use(row: Mapping[str, Any], kernel: Kernel | None) -> Use:
+    """Return what a block took in a row of a result file that has ``block``, ``regs`` and ``smem``.
+
+    Parameters
+    ----------
+    row
+        Of a kernel that was compiled.
+    kernel
+        What it ran, for its clusters, which a row does not hold; None where that is not known.
+    """
+    cluster = cluster_blocks(kernel, {name: row[name] for name in "MNK"} | row["params"]) if kernel else 1
+    return Use(prod(row["block"]), row["regs"], row["smem"], cluster)
+
+
+def cluster_blocks(kernel: Kernel, values: Mapping[str, int]) -> int:
+    """Return how many blocks make a cluster of a kernel, given M, N, K and its parameters; 1 without clusters."""
+    return prod(e.integer(values) for e in kernel.cluster)
 
 
 def occupancy(use: Use, limits: Limits) -> Occupancy:
@@ -102,7 +129,17 @@ def _shared_per_block(use: Use, limits: Limits) -> int:
 
 
 def advice(use: Use, limits: Limits) -> str:
-    """Return, in one sentence, what limits the occupancy and what would have to change to hold one block more."""
+    """Return what limits the occupancy and what would have to change to hold one block more, in a sentence or two."""
+    said = _advice(use, limits)
+    if use.cluster == 1 or not occupancy(use, limits).blocks:
+        return said
+    return (
+        f"{said} Clusters of {use.cluster} blocks have to find room within one GPC each, and may leave SMs idle: "
+        "cudaOccupancyMaxActiveClusters knows how many fit, this model does not."
+    )
+
+
+def _advice(use: Use, limits: Limits) -> str:
     now = occupancy(use, limits)
     if not now.blocks:
         return _refusal(use, limits, now)
@@ -133,7 +170,7 @@ def _most_registers(use: Use, limits: Limits, blocks: int) -> int:
 
 
 def _with_registers(use: Use, registers: int) -> Use:
-    return Use(use.threads, registers, use.shared_bytes)
+    return replace(use, registers=registers)
 
 
 def _refusal(use: Use, limits: Limits, now: Occupancy) -> str:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -13,8 +12,9 @@ from rich.table import Table
 
 from gemmviz.bench import results
 from gemmviz.bench.devices import Facts, Limits, limits, published
-from gemmviz.bench.occupancy import Use, advice, occupancy
+from gemmviz.bench.occupancy import Use, advice, compiled_use, occupancy
 from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.ladder import ladder
 from gemmviz.cli import options
 from gemmviz.cli.tables import console
 
@@ -41,6 +41,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("--threads", type=options.whole, metavar="T", help="threads per block, instead of a run")
     parser.add_argument("--registers", type=options.whole, default=32, metavar="R", help="per thread (default 32)")
     parser.add_argument("--shared", type=options.whole, default=0, metavar="BYTES", help="per block (default 0)")
+    parser.add_argument("--cluster", type=options.whole, default=1, metavar="BLOCKS", help="of a cluster (default 1)")
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.set_defaults(run=_run)
 
@@ -56,7 +57,9 @@ def _run(args: argparse.Namespace) -> int:
     else:
         if min(args.threads, args.registers) < 1 or args.shared < 0:
             raise ConstraintError("a block has at least 1 thread, 1 register per thread and 0 bytes of shared memory")
-        uses = [("what if", Use(args.threads, args.registers, args.shared))]
+        if args.cluster < 1:
+            raise ConstraintError("a cluster has at least 1 block")
+        uses = [("what if", Use(args.threads, args.registers, args.shared, args.cluster))]
     found = limits(device)
     if device is None or found is None:
         raise ConstraintError("whose limits? choose one with --device NAME (`gemmviz occupancy --help` lists them)")
@@ -71,10 +74,11 @@ def _run(args: argparse.Namespace) -> int:
 def _compiled(document: results.Document) -> Iterator[tuple[str, Use]]:
     """Give the kernels of a run whose registers and shared memory the compiler told, each once."""
     seen = set()
+    kernels = {kernel.sha256: kernel for kernel in ladder()}
     for row in document["results"]:
         if row["backend"] != "cuda" or not row["block"] or row["regs"] is None or row["smem"] is None:
             continue
-        entry = row["label"], Use(math.prod(row["block"]), row["regs"], row["smem"])
+        entry = row["label"], compiled_use(row, kernels.get(row["source_sha256"]))
         if entry not in seen:
             seen.add(entry)
             yield entry

@@ -130,6 +130,9 @@ def raise_fault(job: Run, launch: Launch, info: DebugInfo, base: int, barrier_na
                 matrix=MATRICES[job.fault_other],
             )
             raise KernelFault(f"{where}: {text}", line)
+        case Status.FLAG_NEVER_SET if job.first_block > 0:
+            text = tr("{thread} waits for what a block before it does: record from the first block on", thread=culprit)
+            raise KernelTimeout(f"{where}: {text}", line)
         case Status.FLAG_NEVER_SET:
             text = tr(
                 "{thread} waits for a flag that nobody sets: nobody ever does, or a block that comes later (blocks are "

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from gemmviz.trace.recording import WARPGROUP, Recording
 from gemmviz.trace.requests import Ints
+from gemmviz.trace.stores import before_store
 from gemmviz.trace.timeline import Timeline
 
 
@@ -24,76 +25,98 @@ class Groups:
     count
         Warpgroups of a block; 0 where none multiplies.
     owning, asking
-        Of each, whether it owns an element of C in any block, and whether one of its threads asks for boxes that are
-        loaded.
+        Of each, whether it hands over an element of C in any block, and whether one of its threads asks for boxes that
+        are loaded.
     steps
         Of the timeline.
-    owner
-        int64 (m, n), whose sum each element of C is: block * `count` + warpgroup; -1 where nobody writes it.
-    work
-        int64 (m, n), how many steps its owner had read operands in when it handed the element over.
     read
-        int64, sorted: the steps in which each warpgroup reads operands, as (owner * steps + step).
-    tiles
-        int64, sorted: the different `work` of each owner's elements, as (owner * (steps + 1) + work).
+        int64, sorted: the steps in which each warpgroup reads operands, as (owner * steps + step). An owner is numbered
+        block * `count` + warpgroup.
+    tile_of
+        int64, sorted: the tile that each element was handed over with, as (owner * (steps + 1) + the steps in which its
+        owner had read operands by then). An element of which several blocks add up parts is there for each of them.
+    cell, thread
+        int64, of the same: the element of C, numbered row by row, and the thread that held it.
+    last
+        int64 (m, n), the place in `tile_of` of the last hand-over of each element; -1 where there is none.
     """
 
     count: int
     owning: tuple[bool, ...]
     asking: tuple[bool, ...]
     steps: int
-    owner: Ints
-    work: Ints
     read: Ints
-    tiles: Ints
+    tile_of: Ints
+    cell: Ints
+    thread: Ints
+    last: Ints
 
     def tile(self, step: int, block: int, group: int) -> int:
-        """Return which tile a warpgroup works on after a step: the `work` of its elements; -1 where it owns none."""
+        """Return which tile a warpgroup works on after a step, as in `tile_of`; -1 where it never owns any."""
         own = block * self.count + group
         first, last = np.searchsorted(self.read, (own * self.steps, own * self.steps + step + 1))
-        begin, end = np.searchsorted(self.tiles, (own * (self.steps + 1), (own + 1) * (self.steps + 1)))
+        begin, end = np.searchsorted(self.tile_of, (own * (self.steps + 1), (own + 1) * (self.steps + 1)))
         if begin == end:
             return -1
-        next_one = np.searchsorted(self.tiles, own * (self.steps + 1) + last - first)
-        return int(self.tiles[min(int(next_one), int(end) - 1)]) % (self.steps + 1)
+        next_one = int(np.searchsorted(self.tile_of, own * (self.steps + 1) + last - first))
+        return int(self.tile_of[min(next_one, int(end) - 1)])
 
-    def held(self, block: int, group: int, tile: int) -> npt.NDArray[np.bool_]:
-        """Return which elements of C (m, n) a warpgroup holds while it works on a tile."""
-        mine: npt.NDArray[np.bool_] = (self.owner == block * self.count + group) & (self.work == tile)
-        return mine
+    def held(self, tile: int) -> npt.NDArray[np.bool_]:
+        """Return which elements of C (m, n) are held by the warpgroup that works on a tile."""
+        found = np.zeros(self.last.shape, bool)
+        found.reshape(-1)[self.cell[self._of(tile)]] = True
+        return found
 
-    def of_thread(self, recording: Recording, row: int, column: int) -> Ints:
-        """Return the elements of C that the owner of one holds together with it, numbered row by row, ascending."""
-        thread = recording.owners[1]
-        same = (self.owner == self.owner[row, column]) & (self.work == self.work[row, column])
-        return np.flatnonzero(same & (thread == thread[row, column])) if self.owner[row, column] >= 0 else self.read[:0]
+    def of_thread(self, row: int, column: int) -> Ints:
+        """Return the elements of C that who held one last holds together with it, numbered row by row, ascending."""
+        last = int(self.last[row, column])
+        if last < 0:
+            return self.cell[:0]
+        tile = self._of(int(self.tile_of[last]))
+        return np.unique(self.cell[tile][self.thread[tile] == self.thread[last]])
+
+    def group(self, row: int, column: int) -> int:
+        """Return the warpgroup that held an element of C last; -1 where none did."""
+        last = int(self.last[row, column])
+        return int(self.tile_of[last]) // (self.steps + 1) % self.count if last >= 0 else -1
+
+    def _of(self, tile: int) -> slice:
+        first, last = np.searchsorted(self.tile_of, (tile, tile + 1)).tolist()
+        return slice(first, last)
 
 
 def groups(recording: Recording, timeline: Timeline) -> Groups:
     """Find the warpgroups of a recording and what they own."""
     count = -(-recording.threads // WARPGROUP) if "wgmma" in recording.text else 0
-    block, thread = recording.owners
-    owner = np.where(block >= 0, block * count + thread // WARPGROUP, -1)
+    info, log, boxes = recording.arrays[2], recording.accesses, recording.boxes
+    none = np.zeros(0, np.int64)
     if not count or not timeline.steps:
-        none = np.zeros(0, np.int64)
-        return Groups(0, (), (), timeline.steps, np.full_like(owner, -1), np.full_like(owner, -1), none, none)
-    boxes, log = recording.boxes, recording.accesses
+        return Groups(0, (), (), timeline.steps, none, none, none, none, np.full(info.shape, -1))
     loaded = np.isin(np.arange(len(recording.arrays)), boxes.array[boxes.store == 0])
     rows = np.flatnonzero(loaded[log.array] & ~log.write)
     of_row = log.block[rows].astype(np.int64) * count + log.thread[rows] // WARPGROUP
     read = np.unique(of_row * timeline.steps + timeline.step_of_row[rows])
-    handed = recording.handed_over
-    when = timeline.step_of_row[np.maximum(handed, 0)]
-    work = np.searchsorted(read, owner * timeline.steps + when) - np.searchsorted(read, owner * timeline.steps)
-    owns = np.bincount(owner[owner >= 0] % count, minlength=count) > 0
-    asks = np.bincount(boxes.thread[boxes.store == 0] // WARPGROUP, minlength=count) > 0
+    mine = np.flatnonzero((log.array == 2) & log.write)
+    position, elements, _ = recording.covered(mine)
+    handed = before_store(recording, mine[position], elements)
+    thread = log.thread[handed].astype(np.int64)
+    own = log.block[handed].astype(np.int64) * count + thread // WARPGROUP
+    begin = np.searchsorted(read, own * timeline.steps)
+    work = np.searchsorted(read, own * timeline.steps + timeline.step_of_row[handed]) - begin
+    order = np.argsort(own * (timeline.steps + 1) + work, kind="stable")
+    row, column = info.cells(elements)
+    cell = row * info.shape[1] + column
+    last = np.full(info.size, -1, np.int64)
+    # Of several hand-overs, the last one recorded counts, as for `Recording.owners`.
+    last[cell] = np.argsort(order)
     return Groups(
         count,
-        tuple(owns.tolist()),
-        tuple(asks.tolist()),
+        tuple((np.bincount(own % count, minlength=count) > 0).tolist()),
+        tuple((np.bincount(boxes.thread[boxes.store == 0] // WARPGROUP, minlength=count) > 0).tolist()),
         timeline.steps,
-        owner,
-        np.where(owner >= 0, work, -1),
         read,
-        np.unique((owner * (timeline.steps + 1) + work)[owner >= 0]),
+        (own * (timeline.steps + 1) + work)[order],
+        cell[order],
+        thread[order],
+        last.reshape(info.shape),
     )

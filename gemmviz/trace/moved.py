@@ -23,6 +23,8 @@ class MovedBox:
         Of the one thread that asked for it.
     asked, arrived
         The steps at which it is read, and written; -1 where none of it is read, or it never arrives.
+    added
+        The step at which is read what it is added to; -1 where it is not added to anything.
     """
 
     number: int
@@ -30,6 +32,7 @@ class MovedBox:
     warp: int
     asked: int
     arrived: int
+    added: int = -1
 
 
 def moved(playable: Playable, step: int, block: int) -> list[MovedBox]:
@@ -37,12 +40,16 @@ def moved(playable: Playable, step: int, block: int) -> list[MovedBox]:
     boxes = playable.recording.boxes
     if not len(boxes) or not playable.timeline.steps:
         return []
-    asked, arrived = _steps(playable)
+    asked, arrived, added = _steps(playable)
     reading = np.flatnonzero((asked == step) & (boxes.block == block))
     # What is stored is written where the matrix is: for who asked for it.
-    writing = np.flatnonzero((arrived == step) & (np.where(boxes.store > 0, boxes.block, boxes.to) == block))
+    now = (arrived == step) | ((added == step) & (added >= 0))
+    writing = np.flatnonzero(now & (np.where(boxes.store > 0, boxes.block, boxes.to) == block))
     both = [(i, False) for i in reading.tolist()] + [(i, True) for i in writing.tolist()]
-    return [MovedBox(i, write, int(boxes.thread[i]) // WARP, int(asked[i]), int(arrived[i])) for i, write in both]
+    return [
+        MovedBox(i, write, int(boxes.thread[i]) // WARP, int(asked[i]), int(arrived[i]), int(added[i]))
+        for i, write in both
+    ]
 
 
 def asked_by(playable: Playable, block: int, warp: int) -> Ints:
@@ -50,15 +57,17 @@ def asked_by(playable: Playable, block: int, warp: int) -> Ints:
     boxes = playable.recording.boxes
     if not len(boxes) or not playable.timeline.steps:
         return np.zeros(0, np.int64)
-    asked, _ = _steps(playable)
+    asked, _, _ = _steps(playable)
     return np.unique(asked[(boxes.block == block) & (boxes.thread // WARP == warp) & (asked >= 0)])
 
 
-def _steps(playable: Playable) -> tuple[Ints, Ints]:
-    """Return the steps at which each box is read and written; -1 where it is not."""
+def _steps(playable: Playable) -> tuple[Ints, Ints, Ints]:
+    """Return the steps at which each box is read and written, and at which is read what it is added to; -1: never."""
     boxes, step = playable.recording.boxes, playable.timeline.step_of_row
-    asked, arrived = (np.where(row >= 0, step[np.maximum(row, 0)], -1) for row in (boxes.read, boxes.write))
-    return asked, arrived
+    asked, arrived, added = (
+        np.where(row >= 0, step[np.maximum(row, 0)], -1) for row in (boxes.read, boxes.write, boxes.old)
+    )
+    return asked, arrived, added
 
 
 def pieces(recording: Recording, number: int, lines: int = 8) -> Ints:

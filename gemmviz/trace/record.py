@@ -160,7 +160,7 @@ def record(
     if blocks is None:
         return recording
     # What the other blocks would write is not wrong.
-    written = recording.owners[0] >= 0
+    written = (recording.owners[0] >= 0) & (recording.there_before == 0)
     return replace(recording, wrong=int(np.count_nonzero(~(c == expected) & written)))
 
 

@@ -225,7 +225,7 @@ def test_a_chosen_sum_shows_what_its_thread_holds_with_it(qapp):
         colours = [image.pixelColor(int(x), y) for x in xs]
         return sum(np.abs(np.array([c.red(), c.green(), c.blue()]) - white).max() < 60 for c in colours) > 0
 
-    held = {int(c) for c in playable.groups.of_thread(playable.recording, 3, 5)}
+    held = {int(c) for c in playable.groups.of_thread(3, 5)}
     # Away from the marks of the chosen cell itself, and from the lines around the groups.
     chosen = [(row, column) for row in (3, 11, 20, 40) for column in range(10, 60)]
     assert [framed(*cell) for cell in chosen] == [row * 64 + column in held for row, column in chosen]
@@ -253,7 +253,7 @@ def test_the_lens_shows_the_box_that_the_warp_asked_for(inspector):
     session.seek(0)
     assert "copy engine reads a box of A" in panel.head.text()
     for said in ("thread 0, warp 0", "64 × 64", "A[0, 0]", "As[0, 0, 0]", "swizzle over 128", "full[0]"):
-        assert said in panel.cost.text(), said
+        assert said in f"{panel.cost.text()} {panel.told.text()}", said
     assert panel.box.isVisible() and not panel.view.isVisible()
     session.seek(box.arrived)
     assert "copy engine writes a box to As" in panel.head.text()

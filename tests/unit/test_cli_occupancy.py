@@ -37,6 +37,17 @@ def test_the_kernels_of_a_run_with_what_the_compiler_made_of_them(tmp_path, caps
     assert (row["kernel"], row["blocks"], row["fraction"], row["limiters"]) == ("gputiled<32>", 1, 0.5, ["registers"])
 
 
+def test_a_kernel_of_clusters_is_told_by_its_text(tmp_path, capsys):
+    kernel = find("cluster", ladder())
+    row = results.new_row(kernel, Problem.cube(4096), {"CLUSTER": 2})
+    document = results.document({}, H200, Protocol())
+    document["results"] = [row | {"label": "cluster", "block": [384, 1, 1], "regs": 168, "smem": 229_376}]
+    results.write(document, tmp_path / "run.json")
+    assert cli.run(["occupancy", str(tmp_path / "run.json"), "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (told["cluster"], told["blocks"]) == (2, 1) and "Clusters of 2 blocks" in told["advice"]
+
+
 @pytest.mark.parametrize(
     ("device", "known", "says"),
     [

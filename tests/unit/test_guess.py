@@ -23,7 +23,7 @@ from gemmviz.trace.record import record
 RUNGS = [kernel for kernel in ladder() if kernel.recordable and len(kernel.path.stem) < 60 and not kernel.maps]
 # Nor does the source of these say enough: what a struct carries to threads, who calls whom through a pointer.
 BEYOND = ("simd", "simd_threads")
-# That the tile of a warp is made of tensor-core fragments no arithmetic says: which of its sizes go together is not found.
+# That the tile of a warp is made of tensor-core fragments no arithmetic says: sizes that fit are not found.
 UNFITTED = ("wmma_shared", "mma_swizzle", "mma_pipeline")
 FRONT = re.compile(r"^// ---gemmviz\n(//(?! ---).*\n)*// ---\n", re.MULTILINE)
 # One of each kind is recorded as well.

@@ -21,6 +21,10 @@ SAMPLE = sample(ALL, 28)
 # One more step of a loop behind a bounds check, or both indices exchanged in a square block: nothing changes. Nor does
 # much of what a C kernel does about its threads, which are run one after the other.
 MAY_BE_EQUIVALENT = {"grow-bound", "swap-xy"}
+# A loop in steps of four over a multiple of four may end one earlier; the second warp of a block of one is none.
+IS_EQUIVALENT = {("warp_tiling", "shrink-bound"), ("register_buffer", "drop-factor")}
+# Four elements that fill a whole array of a thread are read, as the compiler has it, in the line that uses them.
+READ_ELSEWHERE = {("warp_tiling", "shrink-shared")}
 SIDES = (1, 2, 3, 5, 7, 11, 13, 16, 17, 19, 23, 31, 32, 33)
 SIZES = [Problem.cube(n) for n in SIDES] + [
     Problem(*size) for size in ((1, 17, 5), (23, 1, 9), (11, 13, 1), (9, 34, 3), (37, 18, 41), (40, 24, 16))
@@ -42,11 +46,11 @@ def reported(mutant: Mutant) -> list[Finding]:
 @pytest.mark.thorough
 @pytest.mark.parametrize("mutant", SAMPLE, ids=lambda mutant: mutant.name)
 def test_a_mistake_is_reported_in_its_class_and_on_its_line(mutant: Mutant) -> None:
-    findings = reported(mutant)
+    findings, which = reported(mutant), (mutant.original.name, mutant.operator)
     if not findings:
-        assert mutant.operator in MAY_BE_EQUIVALENT or mutant.original.backend == "c"
+        assert mutant.operator in MAY_BE_EQUIVALENT or which in IS_EQUIVALENT or mutant.original.backend == "c"
         return
-    assert is_named(mutant, findings) == (True, True), findings
+    assert is_named(mutant, findings) == (True, which not in READ_ELSEWHERE), findings
 
 
 def test_there_are_hundreds_of_mutants_of_every_operator_and_each_changes_one_line() -> None:

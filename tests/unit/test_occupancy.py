@@ -73,6 +73,16 @@ def test_a_block_that_cannot_run_is_said_so(use, why):
     assert advice(use, ampere).startswith("Such a block cannot run") and why in advice(use, ampere)
 
 
+def test_clusters_change_no_block_and_what_they_may_cost_is_said():
+    hopper = limits({"cc": "9.0"})
+    alone, pairs = (Use(384, 168, 229_376, cluster) for cluster in (1, 2))
+    assert occupancy(alone, hopper) == occupancy(pairs, hopper)
+    assert "cudaOccupancyMaxActiveClusters" not in advice(alone, hopper)
+    said = advice(pairs, hopper)
+    assert said.startswith(advice(alone, hopper))
+    assert "Clusters of 2 blocks" in said and "may leave SMs idle" in said and "this model does not" in said
+
+
 def test_a_full_sm_has_no_limiter():
     found = on("8.6", 256, 40)
     assert (found.fraction, found.limiters) == (1.0, ())

@@ -119,13 +119,13 @@ def test_a_kernel_without_barriers_has_none() -> None:
 
 def test_the_producer_owns_no_sums_and_the_others_all_of_them() -> None:
     playable = played(find("two_consumers", ladder()), Problem(128, 64, 128), BN=64, STAGES=2)
-    known, recording = playable.groups, playable.recording
+    known = playable.groups
     assert known.owning == (False, True, True) and known.asking == (True, False, False)
-    held = [known.held(0, group, known.tile(0, 0, group)) for group in (1, 2)]
+    held = [known.held(known.tile(0, 0, group)) for group in (1, 2)]
     assert known.tile(0, 0, 0) == -1
     assert (held[0] ^ held[1]).all() and held[0][:64].all() and held[1][64:].all()
     # A thread has 64 x 64 sums of its group by 128 threads: in two rows, two neighbours of eight columns.
-    mine = known.of_thread(recording, 3, 5)
+    mine = known.of_thread(3, 5)
     assert len(mine) == 32 and {int(c) // 64 for c in mine} == {3, 11}
     assert sorted({int(c) % 64 % 8 for c in mine}) == [4, 5]
 
@@ -137,7 +137,7 @@ def test_a_persistent_block_holds_one_tile_after_the_other() -> None:
     assert tiles == sorted(tiles)
     first, second = dict.fromkeys(tiles)
     changes = tiles.index(second)
-    one, other = known.held(0, 1, first), known.held(0, 1, second)
+    one, other = known.held(first), known.held(second)
     assert one.sum() == other.sum() == 64 * 128 and not (one & other).any()
     # All of the first tile has left the registers by then, and nothing of the second.
     gone = playable.timeline.step_of_row[playable.recording.handed_over]
@@ -174,3 +174,15 @@ def test_the_pieces_of_a_row_are_dealt_by_the_swizzle() -> None:
     assert (pieces(ffma.recording, b)[:, :, 1] == np.arange(8)).all()
     a = int(np.flatnonzero(ffma.recording.boxes.matrix == 0)[0])  # rows of 64 bytes: two in a line
     assert pieces(ffma.recording, a)[0, :, 0].tolist() == [0] * 4 + [1] * 4
+
+
+def test_a_tile_of_which_two_blocks_add_up_parts_is_held_by_both() -> None:
+    playable = played(find("equal_shares", ladder()), Problem(256, 384, 128), BN=128, BLOCKS=4)
+    known = playable.groups
+    held = [{known.tile(s, block, 1) for s in range(playable.timeline.steps)} for block in range(4)]
+    cells = [np.logical_or.reduce([known.held(tile) for tile in tiles]) for tiles in held]
+    # Blocks 0 and 2 have the upper rows: a tile of columns each, and half the work on the one between.
+    assert len(held[0]) == len(held[2]) == 2
+    both = cells[0] & cells[2]
+    assert both.sum() == 64 * 128 and not (cells[0] & cells[1]).any()
+    assert np.logical_or.reduce(cells)[:64].all() and playable.recording.wrong == 0

@@ -110,6 +110,15 @@ def test_a_step_names_what_is_slower_and_what_nobody_measured(tools, tmp_path, m
     assert found["cublas"][:3] == ["50000", "100.0%", "–"]
 
 
+def test_a_step_that_the_samples_do_not_support_says_so(tools, tmp_path, monkeypatch):
+    run = a_run(FIRST, {"gputiled": 8000.0, "gputiled1": 8100.0, "matrixMulTiled": 8400.0})
+    for row in run["results"]:
+        row["stats"] |= {"q1": row["stats"]["median"] * 0.99, "q3": row["stats"]["median"] * 1.01, "iqr_rel": 0.02}
+    found = lines(tools.ladder_table(tools.rungs(merged(tmp_path, monkeypatch, run), KERNELS, ("float32",))))
+    assert found["gputiled1"][2] == "1.01x, within the spread"
+    assert found["matrixMulTiled"][2] == "1.04x"
+
+
 def test_a_failed_rung_has_no_figure_and_says_why(tools, tmp_path, monkeypatch):
     run = a_run(FIRST, {"gputiled": 8000.0, "cublas": 50000.0})
     results.fail(run["results"][0], "wrong", "C[0,0] is off")
@@ -125,8 +134,27 @@ def test_a_share_never_mixes_two_runs(tools, tmp_path, monkeypatch):
     found = lines(tools.ladder_table(tools.rungs(reference, KERNELS, ("float32",))))
     assert (found["gputiled"][1], found["gputiled1"][1]) == ("16.0%", "20.0%")
     said = tools.section(reference, None, KERNELS)
-    assert "21 November 2026, 10:00 UTC, driver 580.1, NVRTC 13.0: 1 of the figures below" in said
-    assert "22 November 2026, 11:00 UTC, driver 580.1, NVRTC 13.0: 2 of the figures below" in said
+    first_run, second_run = (
+        "21 November 2026, 10:00 UTC (1 of the figures)",
+        "22 November 2026, 11:00 UTC (2 of the figures)",
+    )
+    assert f"* {first_run}, {second_run}:\n  driver 580.1, NVRTC 13.0; 3 " in said
+
+
+def test_runs_of_another_protocol_stand_apart(tools, tmp_path, monkeypatch):
+    runs = a_run(FIRST, {"gputiled": 8000.0}), a_run(SECOND, {"gputiled1": 9000.0}, rounds=1)
+    said = tools.section(merged(tmp_path, monkeypatch, *runs), None, KERNELS)
+    assert re.findall(r"^\* (\d+ November).*\n.*; (\d) interleaved", said, re.MULTILINE) == [
+        ("21 November", "3"),
+        ("22 November", "1"),
+    ]
+
+
+def test_what_a_run_did_not_finish_is_left_out(tools, tmp_path, monkeypatch):
+    run = a_run(FIRST, {"gputiled": 8000.0, "gputiled1": 8000.0}, rounds=2)
+    run["results"][0]["flags"] = ["noisy", "cancelled after round 2 of 3"]
+    reference = merged(tmp_path, monkeypatch, run)
+    assert [row["kernel"] for row in reference["results"]] == ["gputiled1"]
 
 
 def test_making_a_reference_of_itself_changes_nothing(tmp_path, monkeypatch):
@@ -165,6 +193,10 @@ def test_the_last_rungs_stand_over_n(tools, tmp_path, monkeypatch):
     run = a_run(FIRST, {last["float32"]: 30000.0, "cublas": 24000.0, last["bfloat16"]: 500000.0}, size=1536)
     found = lines(tools.sweep_table(merged(tmp_path, monkeypatch, run), KERNELS))
     assert list(found) == [str(n) for n in range(1024, 8193, 512)]
+    faster = a_run(SECOND, {last["float32"]: 36000.0, "cublas": 24000.0}, size=1536)
+    faster["results"][0]["params"] |= {"BLOCKS": 1}
+    both = lines(tools.sweep_table(merged(tmp_path, monkeypatch, run, faster), KERNELS))
+    assert both["1536"][:2] == ["36000 <sup>p</sup>", "150.0%"]
     assert found["1536"] == ["30000", "125.0%", "not measured", "–", "500000", "–"]
     assert found["8192"] == ["not measured", "–"] * 3
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from gemmviz.language import tr
 from gemmviz.trace.hazards.finding import Finding
-from gemmviz.trace.hazards.touches import C, Touches, groups
+from gemmviz.trace.hazards.touches import C, Flags, Ints, Touches, groups
 from gemmviz.trace.hazards.wording import cell, element_name, who
 from gemmviz.trace.recording import Recording
 
@@ -37,6 +37,7 @@ def coverage(recording: Recording, t: Touches, raced: bool) -> Iterator[Finding]
     rows = np.flatnonzero(in_c)
     first, last = groups((t.slot[rows],))
     both = (t.block[rows[first]] != t.block[rows[last]]) | (t.thread[rows[first]] != t.thread[rows[last]])
+    both[both] = ~_added(t, rows[last[both]])
     if both.any() and not raced:
         one, other = int(t.row[rows[first[both][0]]]), int(t.row[rows[last[both][0]]])
         line = recording.sites[int(log.site[one])].line
@@ -48,6 +49,21 @@ def coverage(recording: Recording, t: Touches, raced: bool) -> Iterator[Finding]
         )
         other_line = recording.sites[int(log.site[other])].line
         yield Finding("element of C written by two threads", line, text, int(both.sum()), other_line, "C")
+
+
+def _added(t: Touches, writes: Ints) -> Flags:
+    """Say of writes whether their thread has read the element before: it adds to what another one has written."""
+    mine = np.arange(len(writes))
+    threads = int(t.thread.max(initial=0)) + 1
+    who = t.block * threads + t.thread
+    first = np.searchsorted(t.slot, t.slot[writes], "left")
+    found = np.zeros(len(writes), bool)
+    while len(mine):  # the accesses of an element stand side by side
+        at = first[mine]
+        found[mine] = ~t.write[at] & (who[at] == who[writes[mine]]) & (t.row[at] < t.row[writes[mine]])
+        first[mine] += 1
+        mine = mine[~found[mine] & (first[mine] < writes[mine])]
+    return found
 
 
 def _head(recording: Recording) -> int:

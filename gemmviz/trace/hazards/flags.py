@@ -159,11 +159,12 @@ class Waits:
             if not waits or (waits[0].at > flag.at if thread == flag.thread else waits[0].phase >= flag.phase):
                 return _NOT_IN_MATRIX, flag.line
             phase, at = waits[0].phase, waits[0].at
-        fences = [e for e in self._of.get((THREAD_FENCE, *self._who(flag)), []) if e.at < flag.at]
+        own = [e for e in self._of.get((THREAD_FENCE, flag.block, thread), []) if e.row > row and e.at > at]
         if thread == flag.thread:
-            enough = any(e.row > row and e.at > at for e in fences)
-        else:
-            enough = any(e.phase > phase for e in fences)
+            enough = any(e.at < flag.at for e in own)
+        else:  # its own fence, then a barrier; or a barrier, then a fence of the thread that sets the flag
+            others = self._of.get((THREAD_FENCE, flag.block, flag.thread), [])
+            enough = any(e.phase < flag.phase for e in own) or any(e.at < flag.at and e.phase > phase for e in others)
         return None if enough else (_NO_FENCE_BEFORE, flag.line)
 
     def _after(self, row: int, seen: _Event) -> tuple[str, int] | None:
@@ -175,17 +176,15 @@ class Waits:
         same = thread == seen.thread
 
         def between(kind: int) -> bool:
-            mine = [e for e in self._of.get((kind, *self._who(seen)), []) if e.at > seen.at]
-            if not same:
-                return any(e.phase < phase for e in mine)
-            return any(e.at < asked.at if asked else e.row <= row for e in mine)
+            own = self._of.get((kind, seen.block, thread), [])
+            own = [e for e in own if (e.at < asked.at if asked else e.row <= row)]
+            if same:
+                return any(e.at > seen.at for e in own)
+            others = self._of.get((kind, seen.block, seen.thread), [])
+            return any(e.phase > seen.phase for e in own) or any(e.at > seen.at and e.phase < phase for e in others)
 
         if (seen.at > asked.at if asked else seen.row > row) if same else seen.phase >= phase:
             return _NOT_SEEN, seen.line
         if not between(THREAD_FENCE):
             return _NO_FENCE_BEHIND, seen.line
         return (_NO_GLOBAL_READ, seen.line) if asked and not between(GLOBAL_READ) else None
-
-    @staticmethod
-    def _who(event: _Event) -> tuple[int, int]:
-        return event.block, event.thread

@@ -27,7 +27,8 @@ def unwritten_reads(recording: Recording, t: Touches, c_is_input: bool) -> Itera
     np.minimum.at(first_row, t.slot[early], t.row[early])
 
     reads = np.flatnonzero(~t.write)
-    if c_is_input:
+    # Of a part of the grid nobody knows what the blocks before it wrote.
+    if c_is_input or (recording.scope and recording.scope[0] > 0):
         reads = reads[log.array[t.row[reads]] != C]
     phase, row = first_phase[t.slot[reads]], first_row[t.slot[reads]]
     writer = np.where(row == never, 0, row)
@@ -63,13 +64,14 @@ def unwritten_reads(recording: Recording, t: Touches, c_is_input: bool) -> Itera
 
 
 def _written_by_others(t: Touches, writes: Ints, reads: Ints) -> Flags:
-    """Say of reads whether another block writes the element: phases of two blocks have no order, see `races`."""
-    slots = int(t.slot[-1]) + 1 if len(t.slot) else 0
-    first, last = np.full(slots, np.iinfo(np.int64).max), np.full(slots, -1, np.int64)
-    np.minimum.at(first, t.slot[writes], t.block[writes])
-    np.maximum.at(last, t.slot[writes], t.block[writes])
-    slot, block = t.slot[reads], t.block[reads]
-    found: Flags = (last[slot] >= 0) & ((first[slot] != block) | (last[slot] != block))
+    """Say of reads whether a block before theirs writes the element: phases of two blocks have no order, see `races`.
+
+    An atomic operation does not count: it has read the element, too.
+    """
+    first = np.full(int(t.slot[-1]) + 1 if len(t.slot) else 0, np.iinfo(np.int64).max)
+    plain = writes[~t.atomic[writes]]
+    np.minimum.at(first, t.slot[plain], t.block[plain])
+    found: Flags = first[t.slot[reads]] < t.block[reads]
     return found
 
 

@@ -3,7 +3,7 @@
 from math import prod
 
 from gemmviz.bench.devices import Facts, find, limits, published
-from gemmviz.bench.occupancy import Use
+from gemmviz.bench.occupancy import Use, cluster_blocks, compiled_use
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -45,11 +45,12 @@ def kernel_use(session: Session) -> tuple[Use, str]:
     if row.get("block") and row.get("regs") and row.get("smem") is not None:
         where = origin_name(shown.origin) if shown.origin else tr("here")
         said = tr("{kernel} as compiled ({where})", kernel=row["label"], where=where)
-        return Use(prod(row["block"]), row["regs"], row["smem"]), said
+        return compiled_use(row, kernel), said
     recording = session.playable.recording if session.playable else None
     if recording is not None and recording.sha256 == kernel.sha256:
         shared = sum(a.size * a.itemsize for a in recording.arrays if a.space == "shared")
-        return Use(recording.threads, _ASSUMED_REGISTERS, shared), tr(
+        sizes = {"M": recording.m, "N": recording.n, "K": recording.k, **recording.params}
+        return Use(recording.threads, _ASSUMED_REGISTERS, shared, cluster_blocks(kernel, sizes)), tr(
             "{kernel}: block and shared memory as recorded, {registers} registers assumed (measuring tells them)",
             kernel=recording.label,
             registers=_ASSUMED_REGISTERS,
@@ -58,7 +59,7 @@ def kernel_use(session: Session) -> tuple[Use, str]:
         launch = session.launch()
     except GemmvizError:
         return _EXAMPLE, tr("{kernel} does not fit its size: these values are an example", kernel=name)
-    return Use(launch.threads, _ASSUMED_REGISTERS, launch.shared_bytes), tr(
+    return Use(launch.threads, _ASSUMED_REGISTERS, launch.shared_bytes, prod(launch.cluster)), tr(
         "{kernel}: block as launched, {registers} registers assumed; record or measure it for more",
         kernel=launch.label,
         registers=_ASSUMED_REGISTERS,

@@ -76,6 +76,7 @@ class OccupancyPanel(QWidget):
         self._touched = False
         self._kernel = ""
         self._source = ""
+        self._cluster = 1
         self.follow()
 
     @property
@@ -85,7 +86,7 @@ class OccupancyPanel(QWidget):
     @property
     def use(self) -> Use:
         """What a block takes, as the sliders say."""
-        return Use(self.threads.value, self.registers.value, self.shared.value)
+        return Use(self.threads.value, self.registers.value, self.shared.value, self._cluster)
 
     # What the sliders start from
 
@@ -94,6 +95,7 @@ class OccupancyPanel(QWidget):
         self._touched = False
         self._kernel = self.session.kernel.name
         use, self._source = kernel_use(self.session)
+        self._cluster = use.cluster
         self.threads.choose(use.threads)
         self.registers.choose(use.registers)
         self.shared.set_most(max(self._limits.shared_per_block, use.shared_bytes))

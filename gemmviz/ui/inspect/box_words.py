@@ -12,6 +12,8 @@ from gemmviz.ui.stage.caption import thousands
 
 def box_when(box: MovedBox, step: int) -> list[str]:
     """Say that a shown box is not moved at a step; nothing where it is."""
+    if box.write and step == box.added:
+        return []
     shown = box.arrived if box.write else box.asked
     if shown > step:
         return [tr("This step is not this warp's: shown is the next box that it asks for.")]
@@ -30,6 +32,8 @@ def box_head(playable: Playable, box: MovedBox) -> str:
         "line": int(boxes.line[box.number]),
         "step": thousands((box.arrived if box.write else box.asked) + 1),
     }
+    if box.write and box.added >= 0:
+        return tr("The copy engine adds a box to {array}: line {line}, step {step}", **values)
     if box.write:
         return tr("The copy engine writes a box to {array}: line {line}, step {step}", **values)
     return tr("The copy engine reads a box of {array}: line {line}, step {step}", **values)

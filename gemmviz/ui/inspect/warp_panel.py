@@ -40,12 +40,15 @@ class WarpPanel(InspectPanel):
         self.view = WarpView()
         self.view.lane_clicked.connect(session.inspected.choose_lane)
         self.scroll = QScrollArea()
-        self.box = BoxView()
+        self.box, self.told = BoxView(), QLabel()
+        self.told.setWordWrap(True)
+        self.told.setContentsMargins(8, 0, 8, 2)
         pictures = QWidget()
         both = QVBoxLayout(pictures)
         both.setContentsMargins(0, 0, 0, 0)
         both.setSpacing(0)
         both.addWidget(self.view, 1)
+        both.addWidget(self.told)
         both.addWidget(self.box)
         both.addStretch()
         self.scroll.setWidget(pictures)
@@ -99,11 +102,14 @@ class WarpPanel(InspectPanel):
         if mine is None and asked is None and not session.predict.on and playable is not None:
             mine = self._other_box(playable)
         self.box.setVisible(mine is not None)
+        self.told.setVisible(mine is not None)
         self.view.setVisible(mine is None)
         if mine is not None and playable is not None:
             self.box.show_box(playable, mine.number, mine.write, THEMES[session.theme])
             self.head.say(box_head(playable, mine))
-            self.cost.setText(BETWEEN.join([*box_text(playable, mine), *box_when(mine, session.step)]))
+            asked_for, *more = box_text(playable, mine)
+            self.cost.setText(BETWEEN.join([*box_when(mine, session.step), asked_for]))
+            self.told.setText(BETWEEN.join(more))
             self._describe()
             return
         if asked is not None and session.predict.on and asked.step > session.step:
@@ -123,7 +129,8 @@ class WarpPanel(InspectPanel):
         self._describe()
 
     def _describe(self) -> None:
-        self.scroll.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()}")
+        told = self.told.text() if self.told.isVisibleTo(self) else ""
+        self.scroll.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()} {told}".rstrip())
 
     def _other_box(self, playable: Playable) -> MovedBox | None:
         """Return the next box that the warp asks for, or the last one; None where it asks for none."""

@@ -156,11 +156,10 @@ class BarrierStrip:
         if needed:
             self._draw_arrivals(painter, x, y, metrics, state, needed)
             x += _dots(metrics, needed) + em * _GAP
-        if needed and counts:
-            self._draw_bytes(painter, x, y, metrics, state)
-            x += em * (_BAR + 2 * _GAP) + metrics.horizontalAdvance(_LARGEST)
         if len(state.waiting):
             _draw_glass(painter, QRectF(x, y - em * 0.42, em * _GLASS, em * 0.84), theme)
+        if needed and counts:
+            self._draw_bytes(painter, x + em * (_GLASS + _GAP), y, metrics, state)
 
     def _draw_arrivals(
         self, painter: QPainter, x: float, y: float, metrics: QFontMetricsF, state: BarrierState, most: int

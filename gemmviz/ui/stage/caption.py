@@ -136,6 +136,20 @@ def _box_text(playable: Playable, step: int) -> str:
     if not moved:
         return ""
     array = recording.arrays[int(timeline.array[step])].name
+    if recording.sites[int(timeline.site[step])].atomic:
+        if timeline.write[step]:
+            return trn(
+                "the copy engine adds {count} box to {array}",
+                "the copy engine adds {count} boxes to {array}",
+                moved,
+                array=array,
+            )
+        return trn(
+            "the copy engine reads of {array} what it adds {count} box to",
+            "the copy engine reads of {array} what it adds {count} boxes to",
+            moved,
+            array=array,
+        )
     if timeline.write[step]:
         return trn(
             "the copy engine writes {count} box to {array}",
@@ -235,7 +249,7 @@ def _held_text(playable: Playable, row: int, column: int) -> list[str]:
     known = playable.groups
     if not known.count:
         return []
-    held, group = len(known.of_thread(playable.recording, row, column)), int(known.owner[row, column]) % known.count
+    held, group = len(known.of_thread(row, column)), known.group(row, column)
     return [
         trn(
             "warpgroup {group}: {count} sum in the registers of this thread",

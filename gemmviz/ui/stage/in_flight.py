@@ -36,12 +36,7 @@ class InFlight:
 
     def __init__(self, playable: Playable, theme: Theme) -> None:
         self._playable, self._theme = playable, theme
-        flights = playable.flights
-        self._changes = {
-            int(block): np.unique(np.concatenate([flights.issued[mine], flights.arrived[mine]]))
-            for block in np.unique(flights.block)
-            for mine in [flights.block == block]
-        }
+        self._changes: dict[int, Ints] = {}
         self._kept: OrderedDict[tuple[int, int], dict[int, tuple[list[Cells], list[Cells]]]] = OrderedDict()
 
     def draw(self, painter: QPainter, panels: list[Panel], seen: QRectF, moment: Moment) -> None:
@@ -54,10 +49,7 @@ class InFlight:
         moment
             When, and of which block.
         """
-        changes = self._changes.get(moment.block)
-        if changes is None:
-            return
-        key = moment.block, int(np.searchsorted(changes, moment.step, side="right"))
+        key = moment.block, int(np.searchsorted(self._changes_of(moment.block), moment.step, side="right"))
         if key not in self._kept:
             self._kept[key] = self._find(moment)
             while len(self._kept) > _KEPT:
@@ -67,6 +59,14 @@ class InFlight:
             going, coming = self._kept[key].get(panel.array, ([], []))
             self._draw_targets(painter, panel, going, seen)
             self._draw_sources(painter, panel, coming, seen)
+
+    def _changes_of(self, block: int) -> Ints:
+        """Return the steps at which the copies of a block that are under way change, ascending."""
+        if block not in self._changes:
+            flights = self._playable.flights
+            mine = slice(*np.searchsorted(flights.block, (block, block + 1)).tolist())
+            self._changes[block] = np.unique(np.concatenate([flights.issued[mine], flights.arrived[mine]]))
+        return self._changes[block]
 
     def _find(self, moment: Moment) -> dict[int, tuple[list[Cells], list[Cells]]]:
         """Return, for each array, the rectangles of cells that copies are going to, and those that they read."""

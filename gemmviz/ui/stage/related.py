@@ -31,7 +31,7 @@ def related(playable: Playable, cell: tuple[int, int], block: int) -> Related:
     row, column = divmod(int(chosen[0]), recording.arrays[array].grid[1])
     if array == C:
         # What its thread holds beside it is chosen with it, where that is a part of what a warpgroup owns.
-        beside = playable.groups.of_thread(recording, row, column) if playable.groups.count else chosen
+        beside = playable.groups.of_thread(row, column) if playable.groups.count else chosen
         return Related(_feeding(playable, row, column) | {C: np.union1d(chosen, beside)})
     if array in (A, B):
         line = (

@@ -55,7 +55,7 @@ class Sums:
         tiles = tuple(known.tile(moment.step, moment.block, group) for group in range(known.count))
         key = moment.block, tiles
         if self._kept is None or self._kept[0] != key:
-            self._kept = key, [self._held(moment.block, g, tile) for g, tile in enumerate(tiles) if tile >= 0]
+            self._kept = key, [self._held(g, tile) for g, tile in enumerate(tiles) if tile >= 0]
         painter.save()
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self._theme.text), 1.5))
@@ -68,9 +68,9 @@ class Sums:
                 self._name(painter, panel, seen, group, area, font)
         painter.restore()
 
-    def _held(self, block: int, group: int, tile: int) -> tuple[int, Edges, tuple[int, int, int, int]]:
+    def _held(self, group: int, tile: int) -> tuple[int, Edges, tuple[int, int, int, int]]:
         """Return a warpgroup, the lines around what it holds, and its bounds: (top, bottom, left, right), in cells."""
-        held = self._playable.groups.held(block, group, tile)
+        held = self._playable.groups.held(tile)
         rows, columns = np.flatnonzero(held.any(axis=1)), np.flatnonzero(held.any(axis=0))
         area = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
         return group, outline(held), area
@@ -101,7 +101,7 @@ class Sums:
         if self._of_thread is None or self._of_thread[0] != element:
             recording = self._playable.recording
             row, column = (int(v[0]) for v in recording.arrays[C].cells(np.array([element])))
-            self._of_thread = element, self._playable.groups.of_thread(recording, row, column)
+            self._of_thread = element, self._playable.groups.of_thread(row, column)
         cells = self._of_thread[1]
         columns, side = panel.columns, panel.cell
         mark = max(side, _SMALLEST_MARK)
