@@ -232,13 +232,13 @@ void gv_atomic(void *address, uint32_t bytes)
     gv_access(address, bytes, 1, pc);
     gv_site_atomic(pc);
     gv_flag_read((uintptr_t)address, pc);
-    gv_flag_written((uintptr_t)address, pc);
+    gv_flag_written((uintptr_t)address, bytes, pc);
 }
 
 static void volatile_access(void *p, uint32_t bytes, int how, uintptr_t pc)
 {
     gv_access(p, bytes, how, pc);
-    if (how & GV_WRITE) gv_flag_written((uintptr_t)p, pc);
+    if (how & GV_WRITE) gv_flag_written((uintptr_t)p, bytes, pc);
     else gv_flag_read((uintptr_t)p, pc);
 }
 

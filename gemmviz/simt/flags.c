@@ -12,13 +12,18 @@ typedef struct {
     uint32_t told_block, told_thread, told; // who was told to have seen which signal
     uint32_t reader_block, reader_thread;   // who reads it again and again, and does nothing else meanwhile
     uint64_t reader_count, in_vain;
+    uint64_t before;                        // what it was when the run began, if somebody has set it: so many bytes
+    uint32_t bytes;
 } flag;
 
 static flag flags[MOST]; // open-addressed, by address
 static uint32_t used, signals;
 
+// Every run begins with the flags as they were loaded: one that ended early, or ran a part of the grid, may leave some set.
 void gv_flags_begin(void)
 {
+    for (uint32_t i = 0; used && i < MOST; i++)
+        if (flags[i].bytes) memcpy((void *)flags[i].at, &flags[i].before, flags[i].bytes);
     if (used) memset(flags, 0, sizeof flags);
     used = signals = 0;
 }
@@ -47,7 +52,8 @@ static int hidden(uintptr_t at)
 // A thread that does nothing but read a flag keeps this process: nobody can set it.
 static void read_in_vain(flag *f, uintptr_t pc)
 {
-    if (f->reader_block != gv_now.block || f->reader_thread != gv_now.thread || f->reader_count != gv_now.run->count) f->in_vain = 0;
+    if (f->reader_block != gv_now.block || f->reader_thread != gv_now.thread || f->reader_count != gv_now.run->count)
+        f->in_vain = 0;
     f->reader_block = gv_now.block;
     f->reader_thread = gv_now.thread;
     f->reader_count = gv_now.run->count;
@@ -69,10 +75,14 @@ void gv_flag_read(uintptr_t at, uintptr_t pc)
     gv_tell(GV_FLAG_SEEN, f->number, pc);
 }
 
-void gv_flag_written(uintptr_t at, uintptr_t pc)
+void gv_flag_written(uintptr_t at, uint32_t bytes, uintptr_t pc)
 {
     flag *f = hidden(at) ? flag_at(at) : NULL;
     if (!f) return;
+    if (!f->bytes && bytes <= sizeof f->before) {
+        f->bytes = bytes;
+        memcpy(&f->before, (void *)at, bytes);
+    }
     f->number = ++signals;
     f->block = gv_now.block;
     f->in_vain = 0;

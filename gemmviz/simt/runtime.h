@@ -165,7 +165,7 @@ void gv_claim(int on);
 
 // A flag that is not watched is read, or written: see flags.c.
 void gv_flag_read(uintptr_t at, uintptr_t pc);
-void gv_flag_written(uintptr_t at, uintptr_t pc);
+void gv_flag_written(uintptr_t at, uint32_t bytes, uintptr_t pc); // before its value is there
 void gv_flags_begin(void);
 
 // Tells of something that a thread does, beside what happens to mbarriers; `number` is a signal's.

@@ -17,7 +17,7 @@ from gemmviz.language import tr
 from gemmviz.simt import faults, recorder
 from gemmviz.simt.build import build
 from gemmviz.trace import cost
-from gemmviz.trace.boxes import barrier_names, swizzles, without_empty
+from gemmviz.trace.boxes import FLAG_SEEN, FLAG_SET, barrier_names, swizzles, without_empty
 from gemmviz.trace.columns import accesses
 from gemmviz.trace.recording import Array, Recording, Site
 
@@ -160,7 +160,10 @@ def record(
     if blocks is None:
         return recording
     # What the other blocks would write is not wrong.
-    written = (recording.owners[0] >= 0) & (recording.there_before == 0)
+    owner, events = recording.owners[0], recording.events
+    # Nor is a part of a sum that a block has handed on to one of these; what was added to has both parts.
+    handed_on = (events.kind == FLAG_SET) & ~np.isin(events.number, events.number[events.kind == FLAG_SEEN])
+    written = (owner >= 0) & (~np.isin(owner, events.block[handed_on]) | (recording.there_before != 0))
     return replace(recording, wrong=int(np.count_nonzero(~(c == expected) & written)))
 
 

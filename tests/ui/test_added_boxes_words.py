@@ -32,7 +32,7 @@ def test_the_caption_says_that_a_box_is_added(playable):
     (added,) = np.flatnonzero(boxes.store == ADDED)
     said = [caption(playable, int(step[rows[added]])) for rows in (boxes.read, boxes.old, boxes.write)]
     assert "the copy engine reads 1 box from c" in said[0]
-    assert "the copy engine reads of C what it adds 1 box to" in said[1]
+    assert "the copy engine reads C where it adds 1 box" in said[1]
     assert "the copy engine adds 1 box to C" in said[2]
 
 

@@ -132,6 +132,17 @@ def test_a_flag_that_nobody_sets_is_named_at_once() -> None:
         recorded(changed((SET, "")))
 
 
+def test_of_a_part_of_the_grid_what_is_handed_on_is_not_called_wrong() -> None:
+    job = launch(parse(PARTS, Path("parts.cu")), ODD)
+    for blocks in ((0, 1), (0, 3)):
+        recording = record(job, blocks=blocks)
+        assert recording.wrong == 0 and find(recording) == []
+    with pytest.raises(KernelTimeout, match=r"waits for what a block before it does: record from the first block on"):
+        record(job, blocks=(1, 2))
+    broken = launch(parse(changed((" B[k * N + j] : 0", " B[k * N + i] : 0")), Path("parts.cu")), ODD)
+    assert record(broken, blocks=(0, 3)).wrong > 0
+
+
 def test_a_box_of_halves_is_not_added() -> None:
     half = changed(
         ("// capability", '// dtype = "float16"\n// accumulate = "float16"\n// capability'),

@@ -50,6 +50,19 @@ def test_a_rung_that_does_not_take_the_chosen_size_is_shown_at_another_and_the_n
     assert session.problem == Problem.cube(8)
 
 
+def test_a_size_that_one_block_holds_gives_way_to_a_larger_one_until_somebody_insists(session):
+    session.choose(problem=Problem.cube(8))
+    session.choose_kernel(find("wgmma", session.kernels))
+    assert (session.problem, session.wanted) == (Problem.cube(128), Problem.cube(8))
+    # Two rows of tiles for two blocks above each other: neither is without work.
+    session.choose_kernel(find("cluster", session.kernels))
+    assert session.problem == Problem.cube(256) and session.params["CLUSTER"] == 2
+    session.choose(problem=Problem.cube(64))
+    assert session.problem == session.wanted == Problem.cube(64)
+    session.choose_kernel(find("hostmult0", session.kernels))
+    assert session.problem == Problem.cube(64)
+
+
 def test_playing_goes_on_with_time_and_stops_at_the_end_without_loop(session):
     session.set_loop(False)
     session.play()

@@ -27,8 +27,7 @@ def unwritten_reads(recording: Recording, t: Touches, c_is_input: bool) -> Itera
     np.minimum.at(first_row, t.slot[early], t.row[early])
 
     reads = np.flatnonzero(~t.write)
-    # Of a part of the grid nobody knows what the blocks before it wrote.
-    if c_is_input or (recording.scope and recording.scope[0] > 0):
+    if c_is_input:
         reads = reads[log.array[t.row[reads]] != C]
     phase, row = first_phase[t.slot[reads]], first_row[t.slot[reads]]
     writer = np.where(row == never, 0, row)

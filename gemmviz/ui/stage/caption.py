@@ -145,8 +145,8 @@ def _box_text(playable: Playable, step: int) -> str:
                 array=array,
             )
         return trn(
-            "the copy engine reads of {array} what it adds {count} box to",
-            "the copy engine reads of {array} what it adds {count} boxes to",
+            "the copy engine reads {array} where it adds {count} box",
+            "the copy engine reads {array} where it adds {count} boxes",
             moved,
             array=array,
         )
