@@ -116,7 +116,8 @@ def build(launch: Launch) -> Path:
 
 def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
     """Return the recorder's runtime, compiled once for all kernels: that takes longer than most kernels do."""
-    plain = ["-O2", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)]
+    # Without debug information, which would be read with each kernel's.
+    plain = ["-O2", "-g0", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)]
     key = _digest([str(plain), tool.version, *(f.read_text() for f in _runtime_files())])
     objects = []
     for part in (_HERE / name for name in _RUNTIME):

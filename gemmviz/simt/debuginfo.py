@@ -128,13 +128,14 @@ def _lines(dwarf: Any, unit: Any, source_name: str) -> Iterator[tuple[int, tuple
         return
     files = program["file_entry"]
     first = 0 if program["version"] >= 5 else 1
+    of_kernel = {
+        n for n, file in enumerate(files, first) if Path(file.name.decode(errors="replace")).name == source_name
+    }
     for entry in program.get_entries():
         state = entry.state
         if state is None:
             continue
-        index = state.file - first
-        name = files[index].name.decode(errors="replace") if 0 <= index < len(files) else ""
-        mine = Path(name).name == source_name
+        mine = state.file in of_kernel
         # Ends of sequences and other files close the kernel's lines: a negative line is never looked past.
         yield state.address, (state.line, state.column) if mine and not state.end_sequence else (-1, 0)
 

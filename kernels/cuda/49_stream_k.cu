@@ -240,3 +240,37 @@ stream_k(const float *A, const __grid_constant__ tensor_map B, float *C, int M, 
         }
     }
 }
+
+// ---gemmviz breaks
+// [no-wait-for-empty]
+// title = "Without waiting for a stage to be empty"
+// find = "barrier_wait(empty[stage], parity ^ 1);"
+// replace = ";"
+// expect = ["race", "read of memory nobody wrote"]
+// at = [64, 128, 64]
+// set = { WM = 1, WN = 4, TN = 8, BK = 8, STAGES = 2, BLOCKS = 2 }
+//
+// [no-wait-for-full]
+// title = "Without waiting for the next stage to be full"
+// find = "if (last && more)"
+// replace = "if (false)"
+// expect = ["barrier divergence", "read of memory nobody wrote"]
+// at = [64, 128, 64]
+// set = { WM = 1, WN = 4, TN = 8, BK = 8, STAGES = 2, BLOCKS = 2 }
+//
+// [no-padding]
+// title = "With A's tile not padded"
+// find = "PITCH = BM + 4"
+// replace = "PITCH = BM"
+// expect = "bank conflicts"
+// at = [64, 128, 64]
+// set = { WM = 1, WN = 4, TN = 8, BK = 8, STAGES = 2, BLOCKS = 2 }
+//
+// [one-way]
+// title = "With every row of products from left to right"
+// find = "int j = i % 2 ? TN - 1 - e : e;"
+// replace = "int j = e;"
+// expect = "none"
+// at = [64, 128, 64]
+// set = { WM = 1, WN = 4, TN = 8, BK = 8, STAGES = 2, BLOCKS = 2 }
+// ---
