@@ -1,8 +1,10 @@
 // Flags by which the blocks of a grid wait for each other: what is not watched (a variable of the device) and read and
 // written as volatile, or by an atomic operation. Told are who sets one and who has seen it set, and the fences around that:
-// which of two accesses by different blocks comes first is for Python to say (trace/hazards/signals.py).
+// which of two accesses by different blocks comes first is for Python to say (trace/hazards/flags.py).
 #include "runtime.h"
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { MOST = 1 << 12, MOST_IN_VAIN = 100 * 1000 };
 
@@ -19,11 +21,22 @@ typedef struct {
 static flag flags[MOST]; // open-addressed, by address
 static uint32_t used, signals;
 
+// Where there is no memory, the access itself is the fault that has to be told.
+static int there(uintptr_t at)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    return !msync((void *)(at & ~(page - 1)), page, MS_ASYNC) && at % page <= page - sizeof flags->before;
+}
+
 // Every run begins with the flags as they were loaded: one that ended early, or ran a part of the grid, may leave some set.
 void gv_flags_begin(void)
 {
-    for (uint32_t i = 0; used && i < MOST; i++)
-        if (flags[i].bytes) memcpy((void *)flags[i].at, &flags[i].before, flags[i].bytes);
+    for (uint32_t i = 0; used && i < MOST; i++) {
+        void *at = (void *)flags[i].at;
+        // What nobody could write has not changed, and is not written here.
+        if (flags[i].bytes && there(flags[i].at) && memcmp(at, &flags[i].before, flags[i].bytes))
+            memcpy(at, &flags[i].before, flags[i].bytes);
+    }
     if (used) memset(flags, 0, sizeof flags);
     used = signals = 0;
 }
@@ -33,7 +46,7 @@ static flag *flag_at(uintptr_t at)
     uint32_t i = (uint32_t)(at >> 2) * 2654435761u % MOST;
     while (flags[i].at && flags[i].at != at) i = (i + 1) % MOST;
     if (flags[i].at) return &flags[i];
-    if (used == MOST / 2) return NULL; // nothing but an order of blocks is lost
+    if (used == MOST / 2 || !there(at)) return NULL; // nothing but an order of blocks is lost
     used++;
     flags[i].at = at;
     return &flags[i];
