@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from recordings import RUNGS, SIZES, own, rung
 
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.fed import Fed
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.provenance import Provenance
+from gemmviz.trace.record import record
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.timeline import build
 from gemmviz.trace.traffic import measure
@@ -117,6 +120,17 @@ def test_an_element_that_nobody_writes_has_no_owner() -> None:
     assert asked.owner(0, 0) is None
     assert not len(asked.fed(0, 0).use)
     assert asked.owner(0, 3) is not None
+
+
+@pytest.mark.parametrize(("name", "cluster"), [("persistent", {}), ("equal_shares", {"CLUSTER": 1})])
+def test_a_group_that_stays_for_more_tiles_feeds_each_by_its_own_products(name: str, cluster: dict[str, int]) -> None:
+    params = {"BN": 64, "STAGES": 2, "BLOCKS": 2} | cluster
+    asked = provenance(record(launch(find(name, ladder()), Problem(128, 192, 128), params)))
+    for row, column in ((3, 5), (3, 70), (100, 150)):
+        fed = asked.fed(row, column)
+        assert_whole(asked, fed, row, column)
+        # Two tiles of a block share their rows of A, not their columns of B: each product reads one of both.
+        assert np.count_nonzero(fed.matrix == 0) == np.count_nonzero(fed.matrix == 1) == asked.recording.k
 
 
 def test_a_thread_that_writes_all_of_c_used_for_each_element_what_it_read_just_before() -> None:
