@@ -195,34 +195,3 @@ def closest(matrix: Ints, k: Ints, use: Ints) -> Ints:
     order = np.lexsort((distance, k[pair[0]]))
     nearest = order[np.unique(k[pair[0]][order], return_index=True)[1]]
     return np.sort(np.concatenate([pair[:, nearest].ravel(), np.flatnonzero(np.isin(k, alone))]))
-
-
-def beside_each_other(matrix: Ints, k: Ints, step: Ints) -> npt.NDArray[np.bool_]:
-    """Say which uses of A and B stand at one product: a group that stays for several tiles uses a row of A in each.
-
-    Parameters
-    ----------
-    matrix, k, step
-        Of each use: 0 for A and 1 for B, the place along K, and the step.
-
-    Returns
-    -------
-    ndarray
-        bool: of a place along K, the uses that are as near to one of the other matrix as any.
-    """
-    far = int(step.max(initial=0)) + 1
-    distance = np.zeros(len(step), np.int64)
-    for which in (_A, _B):
-        mine, other = np.flatnonzero(matrix == which), np.flatnonzero(matrix != which)
-        key = np.sort(np.concatenate([k[other] * far + step[other], [-far * far]]))
-        at = np.searchsorted(key, k[mine] * far + step[mine])
-        gaps = []
-        for near in (key[np.clip(at + d, 0, len(key) - 1)] for d in (-1, 0)):
-            ahead = near % far - step[mine] if which == _A else step[mine] - near % far
-            # A product reads A, then B: of two that are as near, it is the one in this order.
-            gaps.append(np.where(near // far == k[mine], 2 * np.abs(ahead) + (ahead < 0), 2 * far))
-        distance[mine] = np.minimum(*gaps)
-    least = np.full(int(k.max(initial=-1)) + 1, 2 * far)
-    np.minimum.at(least, k, distance)
-    kept: npt.NDArray[np.bool_] = (distance == least[k]) & (distance < 2 * far)
-    return kept

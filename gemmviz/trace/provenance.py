@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.trace.fed import Fed, Operands, Owner, Touches, beside_each_other, closest
+from gemmviz.trace.fed import Fed, Operands, Owner, Touches, closest
 from gemmviz.trace.misread import same
 from gemmviz.trace.recording import WARP, WARPGROUP, Recording
 from gemmviz.trace.requests import Ints
@@ -202,8 +202,10 @@ class Provenance:
         first = owner.thread // size * size
         all_of_them = self._paths(owner.block, first, first + size, row, column)
         if all_of_them.by_group:
-            steps = self.timeline.step_of_row[all_of_them.use]
-            all_of_them = all_of_them.taken(np.flatnonzero(beside_each_other(all_of_them.matrix, all_of_them.k, steps)))
+            # One that stays for several tiles uses a row of A in each of them: a product has both, close together.
+            a, b = (all_of_them.k[all_of_them.matrix == matrix] for matrix in (_A, _B))
+            all_of_them = all_of_them.taken(np.flatnonzero(np.isin(all_of_them.k, np.intersect1d(a, b))))
+            all_of_them = all_of_them.taken(closest(all_of_them.matrix, all_of_them.k, all_of_them.use))
         return all_of_them if min(all_of_them.covered(_A), all_of_them.covered(_B)) > known else alone
 
     def _element(self, array: int, row: int, column: int) -> int:
