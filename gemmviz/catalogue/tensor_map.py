@@ -20,19 +20,20 @@ UNIT_BYTES = 16
 LONGEST_SIDE = 256
 """Elements of a box along one side."""
 SUFFIX = ".map"
+_KNOWN_SWIZZLES = ", ".join(map(str, SWIZZLES))
 _FORM = 'maps must give a box of each matrix that is mapped, as in maps = { A = { box = ["BM", "BK"], swizzle = 128 } }'
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box as it is declared: rows and columns of the matrix as it is stored, and the swizzle in bytes (0: none).
+    """A box as it is declared: rows and columns of the matrix as it is stored, and the swizzle in bytes ("0": none).
 
     Of a matrix that is stored by columns, a row as it is stored is a column.
     """
 
     rows: Expression
     columns: Expression
-    swizzle: int
+    swizzle: Expression
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,16 @@ def _box(matrix: str, entry: Any) -> Box:
     if not isinstance(entry, dict) or not entry.keys() <= {"box", "swizzle"} or "box" not in entry:
         raise FrontMatterError(_FORM)
     sides, swizzle = entry["box"], entry.get("swizzle", 0)
-    texts = isinstance(sides, list) and all(isinstance(s, str | int) and not isinstance(s, bool) for s in sides)
-    if not texts or len(sides) != 2:
+    if not isinstance(sides, list) or len(sides) != 2 or not all(map(_is_expression, sides)):
         raise FrontMatterError(f"maps.{matrix}: box must hold two expressions, rows and columns")
-    if type(swizzle) is not int or swizzle not in SWIZZLES:
-        known = ", ".join(map(str, SWIZZLES))
-        raise FrontMatterError(f"maps.{matrix}: swizzle must be one of {known} (bytes), not {swizzle!r}")
-    rows, columns = (Expression(str(side)) for side in sides)
-    return Box(rows, columns, swizzle)
+    if not _is_expression(swizzle) or (isinstance(swizzle, int) and swizzle not in SWIZZLES):
+        raise FrontMatterError(f"maps.{matrix}: swizzle must be one of {_KNOWN_SWIZZLES} (bytes), not {swizzle!r}")
+    rows, columns, over = (Expression(str(text)) for text in (*sides, swizzle))
+    return Box(rows, columns, over)
+
+
+def _is_expression(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> TensorMap:
@@ -109,15 +112,17 @@ def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> Tens
     ConstraintError
         When the copy engine takes no such box.
     """
-    rows, columns = box.rows.integer(names), box.columns.integer(names)
+    rows, columns, swizzle = (part.integer(names) for part in (box.rows, box.columns, box.swizzle))
     row_bytes = columns * np.dtype(dtype).itemsize
     said = tr("the box of {matrix} has {rows} x {columns} elements", matrix=matrix, rows=rows, columns=columns)
     if not (1 <= rows <= LONGEST_SIDE and 1 <= columns <= LONGEST_SIDE):
         why = tr("a side may have 1 to {most} of them", most=LONGEST_SIDE)
     elif row_bytes % UNIT_BYTES:
         why = tr("its rows have {bytes} bytes, which is no multiple of {unit}", bytes=row_bytes, unit=UNIT_BYTES)
-    elif box.swizzle and row_bytes > box.swizzle:
-        why = tr("its rows have {bytes} bytes, more than the swizzle's {most}", bytes=row_bytes, most=box.swizzle)
+    elif swizzle not in SWIZZLES:
+        why = tr("its swizzle is {bytes} bytes; there are {known}", bytes=swizzle, known=_KNOWN_SWIZZLES)
+    elif swizzle and row_bytes > swizzle:
+        why = tr("its rows have {bytes} bytes, more than the swizzle's {most}", bytes=row_bytes, most=swizzle)
     else:
-        return TensorMap(matrix, rows, columns, box.swizzle)
+        return TensorMap(matrix, rows, columns, swizzle)
     raise ConstraintError(f"{said}; {why}")

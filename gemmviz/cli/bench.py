@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,13 @@ def add(commands: Any, summary: str) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="a first impression: fewer samples, less accuracy")
     parser.add_argument(
+        "--timeout",
+        type=options.seconds,
+        metavar="S",
+        help="stop sampling a kernel at one size after S seconds; a figure that still spreads is flagged noisy "
+        f"(default {Protocol().timeout_s:g}, with --quick {Protocol.quick().timeout_s:g})",
+    )
+    parser.add_argument(
         "--tuned",
         action="store_true",
         help="with the parameters that `gemmviz tune` found on this device, for the nearest size; --set goes first",
@@ -67,6 +75,8 @@ def _run(args: argparse.Namespace) -> int:
     kernels = [find(name, known) for name in args.kernels] or known
     sizes = _sizes(args)
     protocol = Protocol.quick() if args.quick else Protocol()
+    if args.timeout:
+        protocol = replace(protocol, timeout_s=args.timeout)
     entries = _entries(kernels, options.params(args))
     with driving() as driver:
         jobs = tuned_entries(driver, kernels, entries, sizes) if args.tuned else [(entries, sizes)]

@@ -112,7 +112,7 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
         "capability": kernel.capability,
         "cluster": [e.text for e in kernel.cluster],
         "maps": {
-            matrix: {"box": [box.rows.text, box.columns.text], "swizzle": box.swizzle}
+            matrix: {"box": [box.rows.text, box.columns.text], "swizzle": box.swizzle.text}
             for matrix, box in kernel.maps.items()
         },
         "dtype": kernel.dtype,

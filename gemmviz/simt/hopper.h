@@ -15,7 +15,7 @@ typedef struct {
 // An operand of wgmma in shared memory: see along_k and across_k in ptx.h.
 typedef struct {
     uintptr_t at;
-    uint32_t next_bytes;
+    uint32_t next_bytes, row_bytes;
 } gv_operand;
 
 enum { GV_LOAD, GV_STORE, GV_ADD };

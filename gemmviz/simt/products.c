@@ -53,8 +53,9 @@ typedef struct {
 // The first byte of elements r and r + 1, ... of one k; see along_k and across_k.
 static uintptr_t place(gv_operand o, int across, uint32_t r, uint32_t k)
 {
-    uintptr_t at = across ? o.at + r / 64 * (uintptr_t)o.next_bytes + k * 128 + r % 64 * 2 : o.at + r * 128 + k * 2;
-    return gv_swizzled(at, 128);
+    uint32_t in_row = o.row_bytes / 2;
+    if (!across) return gv_swizzled(o.at + r * o.row_bytes + k * 2, o.row_bytes);
+    return gv_swizzled(o.at + r / in_row * (uintptr_t)o.next_bytes + k * o.row_bytes + r % in_row * 2, o.row_bytes);
 }
 
 static float element(gv_operand o, int across, int type, uint32_t r, uint32_t k)
@@ -139,7 +140,8 @@ void gv_wgmma(float *d, uint32_t n, int type, gv_operand a, gv_operand b, int ac
     if (gv_now.thread % GV_GROUP == 0) {
         note_span(a.at, (ROWS - 1) * 128 + 32, pc);
         if (!across) note_span(b.at, (n - 1) * 128 + 32, pc);
-        for (uint32_t c = 0; across && c < n / 64; c++) note_span(b.at + c * (uintptr_t)b.next_bytes, DEPTH * 128, pc);
+        for (uint32_t c = 0; across && c < n * 2 / b.row_bytes; c++)
+            note_span(b.at + c * (uintptr_t)b.next_bytes, DEPTH * b.row_bytes, pc);
     }
     gv_group(&mine, multiply, pc);
 }

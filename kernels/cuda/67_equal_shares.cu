@@ -1,37 +1,41 @@
 // ---gemmviz
 // title      = "Equal shares, added by the copy engine"
 // idea       = "A last wave that would leave multiprocessors idle is cut in equal shares along K: one cluster stores its part of a tile, the next has the copy engine add the rest."
-// entry      = "equal_shares<BN, STAGES, GROUP, CLUSTER>"
+// entry      = "equal_shares<BM, BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
-// params     = { BN = [256, 192, 128, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 16, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
+// params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"
-// maps.A     = { box = [128, 64], swizzle = 128 }
-// maps.B     = { box = [64, 64], swizzle = 128 }
+// maps.A     = { box = ["BM", 64], swizzle = 128 }
+// maps.B     = { box = ["64 / CLUSTER", "64 - BN % 64"], swizzle = "128 - BN % 64 * 2" }
 // maps.C     = { box = [64, 32], swizzle = 128 }
-// block      = [384]
-// grid       = ["min(BLOCKS, ceil(M / (128 * CLUSTER)) * ceil(N / BN) * CLUSTER)"]
+// block      = ["128 + 2 * BM"]
+// grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / BN) * CLUSTER)"]
 // cluster    = ["CLUSTER"]
-// shared     = "STAGES * (128 + BN) * 128 + 32768"
+// shared     = "STAGES * (BM + BN) * 128 + BM * 256"
 // requires   = [
-//   "N % 8 == 0", "K % 8 == 0", "BN == 64 or BN == 128 or BN == 192 or BN == 256", "STAGES >= 2", "GROUP >= 1", "CLUSTER >= 1",
-//   "BN % (64 * CLUSTER) == 0", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % CLUSTER == 0", "STAGES * (128 + BN) * 128 <= 197632"
+//   "N % 8 == 0", "K % 8 == 0", "BM == 128 or BM == 192 and BN <= 192",
+//   "BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256", "STAGES >= 2", "GROUP >= 1",
+//   "CLUSTER == 1 or CLUSTER == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % CLUSTER == 0",
+//   "STAGES * (BM + BN) * 128 + BM * 256 <= 231424"
 // ]
 // ---
 #include <cuda_fp16.h>
 #include <gemmviz/ptx.h>
 using namespace gemmviz::ptx;
 
-enum { MOST_BLOCKS = 264 };
+enum { MOST_BLOCKS = 264, MOST_GROUPS = 3 };
 // Whether a group of a block has stored its part of a tile that the next cluster adds to.
-__device__ volatile int begun[MOST_BLOCKS][2];
+__device__ volatile int begun[MOST_BLOCKS][MOST_GROUPS];
 
 // Starts sum = a b, or sum += a b: 64 rows of A, 16 deep, and BN columns of B.
 template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
 {
     if constexpr (BN == 64)
         wgmma_m64n64k16_f32_f16<ACROSS_K>(sum, a, b, add);
+    else if constexpr (BN == 96)
+        wgmma_m64n96k16_f32_f16<ACROSS_K>(sum, a, b, add);
     else if constexpr (BN == 128)
         wgmma_m64n128k16_f32_f16<ACROSS_K>(sum, a, b, add);
     else if constexpr (BN == 192)
@@ -40,40 +44,39 @@ template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2],
         wgmma_m64n256k16_f32_f16<ACROSS_K>(sum, a, b, add);
 }
 
-// Stores a warpgroup's sums, which begin at (row, col) of C, or adds them to what is there, through the group's two boxes of
-// 64 rows and 32 columns.
+// Stores a warpgroup's sums, which begin at (row, col) of C, or adds them to what is there, through the group's two
+// boxes of 64 rows and 32 columns: one is written while the copy engine reads the other.
 template <int BN>
 __device__ __forceinline__ void store(const tensor_map &C, int row, int col, const float (&sum)[BN / 2],
-                                      float (*box)[64][32], bool add)
+                                      float (*boxes)[64][32], bool add)
 {
     int group = threadIdx.x / 128, r = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     bool sends = threadIdx.x % 128 == 0;
     #pragma unroll
-    for (int part = 0; part < BN; part += 64) {
-        // The copy engine has to have read what is in the boxes.
+    for (int part = 0; part < BN; part += 32) {
+        auto &box = boxes[part / 32 % 2];
+        // The copy engine has to have read what is in the box: all but what was sent last.
         if (sends)
-            tma_store_wait<0>();
+            tma_store_wait<1>();
         threads_meet(group, 128);
         #pragma unroll
         for (int h = 0; h < 2; h++) {
             #pragma unroll
-            for (int j = 0; j < 8; j++) {
+            for (int j = 0; j < 4; j++) {
                 // Odd rows take their columns in another order: without that, two rows would meet in a bank.
                 const float *even = &sum[part / 2 + 4 * j + 2 * h], *odd = &sum[part / 2 + 4 * (j ^ 2) + 2 * h];
-                int column = (r % 2 ? j ^ 2 : j) * 8 + threadIdx.x % 4 * 2, piece = column % 32 / 4 ^ r % 8;
-                *(float2 *)&box[column / 32][r + 8 * h][piece * 4 + column % 4] =
+                int column = (r % 2 ? j ^ 2 : j) * 8 + threadIdx.x % 4 * 2, piece = column / 4 ^ r % 8;
+                *(float2 *)&box[r + 8 * h][piece * 4 + column % 4] =
                     make_float2(r % 2 ? odd[0] : even[0], r % 2 ? odd[1] : even[1]);
             }
         }
         shared_written();
         threads_meet(group, 128);
         if (sends) {
-            for (int h = 0; h < 2; h++) {
-                if (add)
-                    tma_add(C, col + part + 32 * h, row, box[h]);
-                else
-                    tma_store(C, col + part + 32 * h, row, box[h]);
-            }
+            if (add)
+                tma_add(C, col + part, row, box);
+            else
+                tma_store(C, col + part, row, box);
             tma_store_commit();
         }
     }
@@ -96,26 +99,31 @@ struct piece {
     int tile, from, to; // k-steps of a tile
 };
 
-// The pieces of a cluster. Whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would leave
-// more than a quarter of them without a tile, it and one wave more are handed out in equal shares of k-steps, before the
-// whole tiles, each share from its end to its beginning: so the first part of a tile is stored long before the cluster
-// that has the rest comes to it. A share is longer than a tile, so a tile has two parts at most.
+// The pieces of a cluster. Whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would
+// leave more than a quarter of them without a tile, it and one wave more are handed out in equal shares of k-steps (to
+// one step), before the whole tiles, each share from its end to its beginning: so the first part of a tile is stored
+// long before the cluster that has the rest comes to it. No share is shorter than a tile, so a tile has two parts at
+// most.
 struct share {
-    int steps, tiles, workers, split, begin, tile, end, whole;
+    int steps, tiles, workers, begin, end, tile, whole;
 
     __device__ share(int tiles, int steps, int me, int workers) : steps(steps), tiles(tiles), workers(workers)
     {
         int rest = tiles % workers;
-        split = tiles > workers && rest && 4 * rest <= 3 * workers ? workers + rest : 0;
-        begin = split ? first_step(me) : 0;
-        end = split ? first_step(me + 1) : 0;
-        tile = (end - 1) / steps;
+        int split = tiles > workers && rest && 4 * rest <= 3 * workers ? workers + rest : 0;
         whole = split + me;
+        begin = end = 0;
+        tile = -1;
+        if (split) {
+            int each = split * steps / workers, more = split * steps % workers;
+            begin = each * me + min(me, more);
+            end = begin + each + (me < more);
+            tile = (end - 1) / steps;
+        }
     }
-    __device__ int first_step(int worker) const { return (long long)split * steps * worker / workers; }
     __device__ bool next(piece &p)
     {
-        if (begin < end && tile >= begin / steps) {
+        if (tile >= 0 && (tile + 1) * steps > begin) {
             p = {tile, max(begin - tile * steps, 0), min(end - tile * steps, steps)};
             tile--;
             return true;
@@ -138,24 +146,26 @@ template <int GROUP> __device__ __forceinline__ tile_place tile_at(int t, int do
     return {top + in_band % high, in_band / high};
 }
 
-// What is in dynamic shared memory: the tensor cores read rows of 128 bytes, swizzled, so B is in boxes of 64
-// columns. C leaves in boxes of 32 floats, which are 128 bytes too.
-template <int BN, int STAGES> struct tiles {
-    half a[STAGES][128][64], b[STAGES][BN / 64][64][64];
-    float c[2][2][64][32];
+// What is in dynamic shared memory. The tensor cores read swizzled rows of 128 bytes or of 64, so B is in boxes of 64
+// columns, or of 32 where BN is no multiple of 64. C leaves in boxes of 32 floats, which are 128 bytes too.
+template <int BM, int BN, int STAGES> struct tiles {
+    enum { BOX = 64 - BN % 64 };
+    half a[STAGES][BM][64], b[STAGES][BN / BOX][64][BOX];
+    float c[BM / 64][2][64][32];
 };
 
-template <int BN, int STAGES, int GROUP, int CLUSTER>
-__global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
+template <int BM, int BN, int STAGES, int GROUP, int CLUSTER>
+__global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(128 + 2 * BM, 1)
 equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
-        const __grid_constant__ tensor_map C, int M, int N, int K)
+             const __grid_constant__ tensor_map C, int M, int N, int K)
 {
+    // Each block of a cluster copies PART rows of each box of B, for all.
+    enum { GROUPS = BM / 64, BOX = tiles<BM, BN, STAGES>::BOX, PART = 64 / CLUSTER };
     extern __shared__ __align__(1024) char memory[];
-    auto &tile = *(tiles<BN, STAGES> *)memory;
+    auto &tile = *(tiles<BM, BN, STAGES> *)memory;
     __shared__ barrier full[STAGES], empty[STAGES];
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
-    int down = (M + 128 * CLUSTER - 1) / (128 * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
-    share work(down * across, (K + 63) / 64, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
+    int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
     if (threadIdx.x == 0) {
         tma_prefetch(A);
         tma_prefetch(B);
@@ -163,35 +173,40 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         for (int s = 0; s < STAGES; s++) {
             barrier_init(full[s], 1);
             // Before a part of B is overwritten, the groups of all blocks that have it have read it.
-            barrier_init(empty[s], 2 * CLUSTER);
+            barrier_init(empty[s], GROUPS * CLUSTER);
         }
         barriers_ready();
     }
-    cluster_meet();
+    share work(down * across, (K + 63) / 64, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
+    cluster_begin();
 
     ring<STAGES> at;
     if (threadIdx.x < 128) {
-        registers_down<40>();
+        registers_down<BM == 128 ? 40 : 32>();
         if (threadIdx.x == 0) {
             for (piece p; work.next(p);) {
                 tile_place to = tile_at<GROUP>(p.tile, down, across);
                 for (int t = p.from * 64; t < p.to * 64; t += 64, at.next()) {
                     barrier_wait(empty[at.stage], at.parity ^ 1);
                     barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
-                    tma_load(tile.a[at.stage], A, t, (to.row * CLUSTER + rank) * 128, full[at.stage]);
-                    for (int i = 0; i < BN / 64 / CLUSTER; i++) {
-                        int j = rank * (BN / 64 / CLUSTER) + i;
-                        tma_load_multicast(tile.b[at.stage][j], B, to.col * BN + 64 * j, t, full[at.stage],
-                                           (1 << CLUSTER) - 1);
+                    tma_load(tile.a[at.stage], A, t, (to.row * CLUSTER + rank) * BM, full[at.stage]);
+                    for (int i = 0; i < BN / BOX; i++) {
+                        auto &part = tile.b[at.stage][i][rank * PART];
+                        int col = to.col * BN + BOX * i;
+                        if (CLUSTER == 1)
+                            tma_load(part, B, col, t, full[at.stage]);
+                        else
+                            tma_load_multicast(part, B, col, t + rank * PART, full[at.stage], (1 << CLUSTER) - 1);
                     }
                 }
             }
         }
     } else {
-        registers_up<232>();
+        registers_up<BM == 128 ? 232 : 160>();
         int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1; // the compiler does not know that a warp has one
         bool sends = threadIdx.x % 128 == 0, to_tell = false;
-        operand a = along_k(tile.a[0][64 * group]), b = across_k(tile.b[0], sizeof(tile.b[0][0]));
+        operand a = along_k(tile.a[0][64 * group]);
+        operand b = across_k<BOX * sizeof(half)>(tile.b[0], sizeof(tile.b[0][0]));
         float sum[BN / 2];
         ring<STAGES> before;
         auto give_back = [&] {
@@ -231,7 +246,7 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
                 __threadfence();
                 global_read();
             }
-            store<BN>(C, (to.row * CLUSTER + rank) * 128 + group * 64, to.col * BN, sum, tile.c[group], p.from > 0);
+            store<BN>(C, (to.row * CLUSTER + rank) * BM + group * 64, to.col * BN, sum, tile.c[group], p.from > 0);
             to_tell = p.to < work.steps;
         }
         if (sends && to_tell)
@@ -240,7 +255,8 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         tma_store_wait<0>();
     }
     // Nobody leaves while others copy to its shared memory, or arrive at its barriers.
-    cluster_meet();
+    if (CLUSTER > 1)
+        cluster_meet();
 }
 
 // ---gemmviz breaks

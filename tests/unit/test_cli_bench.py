@@ -39,6 +39,13 @@ def test_bench_measures_a_rung_and_writes_a_result_file(capsys, tmp_path):
     ]
 
 
+def test_bench_stops_sampling_when_it_is_told_to(capsys):
+    assert run(["bench", "hostmult1", "--size", "8", "--timeout", "0.25", "--json", "-"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["protocol"]["timeout_s"] == 0.25
+    assert sum(document["results"][0]["samples_s"]) < 0.25
+
+
 def test_bench_can_write_json_to_a_pipe_and_nothing_else(capsys):
     assert run(["bench", "hostmult1", "--m", "3", "--n", "5", "--k", "7", "--quick", "--json", "-"]) == 0
     captured = capsys.readouterr()

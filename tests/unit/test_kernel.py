@@ -223,6 +223,7 @@ def test_what_uses_the_copy_engine_needs_a_device_that_has_one() -> None:
         ({"maps": '{ A = ["8", "8"] }'}, "maps must give a box"),
         ({"maps": '{ A = { box = ["8"] } }'}, "maps.A: box must hold two expressions"),
         ({"maps": '{ A = { box = ["8", "8"], swizzle = 48 } }'}, "swizzle must be one of 0, 32, 64, 128"),
+        ({"maps": '{ A = { box = ["8", "8"], swizzle = true } }'}, "swizzle must be one of 0, 32, 64, 128"),
         ({"maps": '{ A = { box = ["TX", "8"] } }', "args": '["A.map", "B", "C"]'}, "'TX', which is not declared"),
         ({"maps": '{ A = { box = ["8", "8"] } }'}, "args has no 'A.map'"),
         ({"args": '["A", "B.map", "C"]'}, "maps says nothing of B"),
@@ -246,6 +247,7 @@ def test_c_on_the_cpu_has_no_copy_engine() -> None:
     [
         ('box = ["TS", 64], swizzle = 64', "rows have 128 bytes, more than the swizzle's 64"),
         ('box = ["TS", "TS - 60"]', "rows have 8 bytes, which is no multiple of 16"),
+        ('box = ["TS", 8], swizzle = "TS - 16"', "its swizzle is 48 bytes; there are 0, 32, 64, 128"),
         ('box = ["5 * TS", 64]', "320 x 64 elements; a side may have 1 to 256"),
         ('box = [8, "TS - 64"]', "8 x 0 elements; a side may have 1 to 256"),
     ],

@@ -269,6 +269,12 @@ GEMMVIZ_PTX void cluster_meet()
 {
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+// The same for a beginning: what is seen are the barriers that `barriers_ready` let the cluster see, and nothing else that
+// was written (so there is no waiting until it is).
+GEMMVIZ_PTX void cluster_begin()
+{
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
 // A warpgroup takes registers from those that its block has left over, or gives some back.
 template <int Count> GEMMVIZ_PTX void registers_up()
 {
@@ -296,12 +302,13 @@ GEMMVIZ_PTX operand along_k(const void *at)
 {
     return {((shared_address(at) & 0x3ffffull) >> 4) | 1ull << 16 | (1024ull >> 4) << 32 | 1ull << 62};
 }
-// An operand across K: a row of 128 bytes has 64 elements of M or N for one k, the rows of successive k follow each other;
-// the next 64 elements of M or N stand `next_bytes` later. `at`: the first row.
-GEMMVIZ_PTX operand across_k(const void *at, unsigned next_bytes)
+// An operand across K: a row of 128 bytes (or 64) has 64 elements of M or N (or 32) for one k, the rows of successive k
+// follow each other; the next elements of M or N stand `next_bytes` later. `at`: the first row.
+template <int RowBytes = 128> GEMMVIZ_PTX operand across_k(const void *at, unsigned next_bytes)
 {
-    return {((shared_address(at) & 0x3ffffull) >> 4) | (unsigned long long)(next_bytes >> 4) << 16 | (1024ull >> 4) << 32 |
-            1ull << 62};
+    static_assert(RowBytes == 128 || RowBytes == 64, "rows of 128 or 64 bytes");
+    return {((shared_address(at) & 0x3ffffull) >> 4) | (unsigned long long)(next_bytes >> 4) << 16 |
+            (8ull * RowBytes >> 4) << 32 | (RowBytes == 128 ? 1ull : 2ull) << 62};
 }
 // The operand that stands so many bytes further on.
 GEMMVIZ_PTX operand operator+(operand o, unsigned bytes) { return {o.bits + (bytes >> 4)}; }
@@ -317,6 +324,7 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
 #define GEMMVIZ_D32(i) GEMMVIZ_D16(i), GEMMVIZ_D16(i + 16)
 #define GEMMVIZ_D64(i) GEMMVIZ_D32(i), GEMMVIZ_D32(i + 32)
 #define GEMMVIZ_N32_0 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define GEMMVIZ_N16_1 "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
 #define GEMMVIZ_N32_1 "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define GEMMVIZ_N32_2 "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
 #define GEMMVIZ_N32_3 "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
@@ -333,6 +341,7 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
     }
 #define GEMMVIZ_WGMMAS(type) \
     GEMMVIZ_WGMMA(64, type, 32, GEMMVIZ_N32_0, "32", "33", "34", "35", "36", GEMMVIZ_D32(0)) \
+    GEMMVIZ_WGMMA(96, type, 48, GEMMVIZ_N32_0 "," GEMMVIZ_N16_1, "48", "49", "50", "51", "52", GEMMVIZ_D32(0), GEMMVIZ_D16(32)) \
     GEMMVIZ_WGMMA(128, type, 64, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1, "64", "65", "66", "67", "68", GEMMVIZ_D64(0)) \
     GEMMVIZ_WGMMA(192, type, 96, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1 "," GEMMVIZ_N32_2, "96", "97", "98", "99", "100", \
                   GEMMVIZ_D64(0), GEMMVIZ_D32(64)) \
@@ -347,6 +356,7 @@ GEMMVIZ_WGMMAS(bf16)
 #undef GEMMVIZ_N32_3
 #undef GEMMVIZ_N32_2
 #undef GEMMVIZ_N32_1
+#undef GEMMVIZ_N16_1
 #undef GEMMVIZ_N32_0
 #undef GEMMVIZ_D64
 #undef GEMMVIZ_D32

@@ -49,7 +49,7 @@ def lines(mutant: Mutant) -> set[int]:
         return found | {i + 1 for i, line in enumerate(text) if "__syncthreads" in line}
     is_declaration = "__shared__" in original
     if access.search(original) and not is_declaration and mutant.operator != "skip-init":
-        return found
+        return found | {i + 1 for i in _called(text, [mutant.line - 1])}  # what a call is handed is used there
     waiting = _names(original)
     if is_declaration:
         waiting = set(re.findall(r"(\w+)\[", original)[:1])

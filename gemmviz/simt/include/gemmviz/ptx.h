@@ -131,13 +131,18 @@ GEMMVIZ_PTX void shared_written() { gv_shared_written(); }
 GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_meet(number, threads); }
 GEMMVIZ_PTX unsigned cluster_rank() { return gv_cluster_rank(); }
 GEMMVIZ_PTX void cluster_meet() { gv_cluster_meet(); }
+GEMMVIZ_PTX void cluster_begin() { gv_cluster_meet(); }
 template <int Count> GEMMVIZ_PTX void registers_up() {}
 template <int Count> GEMMVIZ_PTX void registers_down() {}
 
 using operand = gv_operand;
-GEMMVIZ_PTX operand along_k(const void *at) { return {(size_t)at, 0}; }
-GEMMVIZ_PTX operand across_k(const void *at, unsigned next_bytes) { return {(size_t)at, next_bytes}; }
-GEMMVIZ_PTX operand operator+(operand o, unsigned bytes) { return {o.at + bytes, o.next_bytes}; }
+GEMMVIZ_PTX operand along_k(const void *at) { return {(size_t)at, 0, 128}; }
+template <int RowBytes = 128> GEMMVIZ_PTX operand across_k(const void *at, unsigned next_bytes)
+{
+    static_assert(RowBytes == 128 || RowBytes == 64, "rows of 128 or 64 bytes");
+    return {(size_t)at, next_bytes, RowBytes};
+}
+GEMMVIZ_PTX operand operator+(operand o, unsigned bytes) { return {o.at + bytes, o.next_bytes, o.row_bytes}; }
 GEMMVIZ_PTX void wgmma_begin() {}
 GEMMVIZ_PTX void wgmma_commit() { gv_wgmma_commit(); }
 template <int Left> GEMMVIZ_PTX void wgmma_wait() { gv_wgmma_wait(Left); }
@@ -150,10 +155,12 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
         gv_wgmma(d, n, kind, a, b, AcrossK, add); \
     }
 GV_WGMMA(64, f16, GV_HALF)
+GV_WGMMA(96, f16, GV_HALF)
 GV_WGMMA(128, f16, GV_HALF)
 GV_WGMMA(192, f16, GV_HALF)
 GV_WGMMA(256, f16, GV_HALF)
 GV_WGMMA(64, bf16, GV_BFLOAT16)
+GV_WGMMA(96, bf16, GV_BFLOAT16)
 GV_WGMMA(128, bf16, GV_BFLOAT16)
 GV_WGMMA(192, bf16, GV_BFLOAT16)
 GV_WGMMA(256, bf16, GV_BFLOAT16)
