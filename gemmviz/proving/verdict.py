@@ -13,7 +13,8 @@ from gemmviz.trace.wavefronts import WAVEFRONT_BYTES
 Verdict = Literal["equal", "explained", "differs"]
 # Shared memory's wavefronts may be off by this much where the machine code merges loads unevenly.
 _CLOSE = 0.01
-# The counter of the whole unit may hold so many wavefronts more than all instructions together, as a share.
+# The counter of the whole unit may hold so many wavefronts more than all instructions together, as a share; where the
+# copy engine and the tensor cores use shared memory meanwhile, many more.
 _WAITED = 0.05
 # Lanes that branch apart make up to two requests of one.
 _BRANCHES = 2.0
@@ -44,7 +45,8 @@ class Compared:
     verdict
         ``"explained"``: the machine code makes other accesses than the source, and with these the recording gives
         `adjusted`, which is what was measured. In shared memory this may be off by 1%; or each instruction counts what
-        is recorded, and the counter of the whole unit a little more.
+        is recorded, and the counter of the whole unit a little more (or, beside the copy engine and the tensor cores,
+        any number more).
     note
         For people; empty when equal.
     adjusted
@@ -113,7 +115,7 @@ def compare(prediction: Prediction, counted: Counted) -> list[Compared]:
                 found.append(Compared(what, predicted, measured, "equal"))
                 continue
             made = made or _as_compiled(coarse, fine, written, code, prediction.own if space == "global" else ())
-            found.append(_explained(what, figure, predicted, measured, made))
+            found.append(_explained(what, figure, predicted, measured, made, busy=bool(prediction.unseen)))
     return found + list(_by_instruction(prediction, counted))
 
 
@@ -138,14 +140,14 @@ def _figure(figure: str, costs: Iterable[Cost]) -> int:
     return {"requests": total.requests, "conflicts": total.units - total.least}.get(figure, total.units)
 
 
-def _explained(what: str, figure: str, predicted: int, measured: int, made: _Made) -> Compared:
+def _explained(what: str, figure: str, predicted: int, measured: int, made: _Made, busy: bool) -> Compared:
     notes = list(dict.fromkeys(made.notes))
     if made.costs is None:
         return Compared(what, predicted, measured, "differs", "; ".join(notes))
     adjusted, wavefronts = _figure(figure, made.costs), _figure("wavefronts", made.costs)
     more, shared = measured - adjusted, what.startswith("shared")
     near = abs(more) <= made.waits
-    if shared and wavefronts == made.wavefronts and 0 < more <= _WAITED * wavefronts:
+    if shared and wavefronts == made.wavefronts and more > 0 and (busy or more <= _WAITED * wavefronts):
         # Seen where data arrive from L2 at the same time, and not the same in two launches.
         notes.append(f"one by one its instructions take as many wavefronts as recorded; the unit counts {more:,} more")
         near = True

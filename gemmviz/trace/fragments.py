@@ -171,7 +171,7 @@ def _sums(playable: Playable, lanes: Ints, box: tuple[int, int, int, int], block
     else:
         stores = begin + np.flatnonzero((log.thread[begin:end] // WARP == warp) & log.write[begin:end])
         stores = stores[log.array[stores] == _C]
-        position, element, _ = recording.covered(stores)
+        position, element = recording.elements(stores)
         rows, columns = recording.arrays[_C].cells(element)
     inside = (row <= rows) & (rows < row + height) & (column <= columns) & (columns < column + width)
     rows, columns, mine = rows[inside] - row, columns[inside] - column, stores[position[inside]]

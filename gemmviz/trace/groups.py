@@ -97,7 +97,7 @@ def groups(recording: Recording, timeline: Timeline) -> Groups:
     of_row = log.block[rows].astype(np.int64) * count + log.thread[rows] // WARPGROUP
     read = np.unique(of_row * timeline.steps + timeline.step_of_row[rows])
     mine = np.flatnonzero((log.array == 2) & log.write)
-    position, elements, _ = recording.covered(mine)
+    position, elements = recording.elements(mine)
     handed = before_store(recording, mine[position], elements)
     thread = log.thread[handed].astype(np.int64)
     own = log.block[handed].astype(np.int64) * count + thread // WARPGROUP

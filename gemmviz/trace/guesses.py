@@ -177,7 +177,7 @@ def cost(event: Event, rng: Random, cell: Cell | None) -> Guess | None:
             "How many sectors of 32 bytes does the request of {count} lanes move?",
             lanes,
         )
-        _, covered, _ = event.playable.recording.covered(rows)
+        _, covered = event.playable.recording.elements(rows)
         why = trn(
             "The {asked} different bytes that its lanes ask for lie in {count} sector: {moved} bytes move.",
             "The {asked} different bytes that its lanes ask for lie in {count} sectors: {moved} bytes move.",

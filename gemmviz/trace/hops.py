@@ -131,7 +131,7 @@ def _shared_element(playable: Playable, read: int, write: int, use: int, origin:
     first, last = np.searchsorted(staged.row, (write, write + 1))
     here = np.arange(first, last)
     fits = here[(staged.read[here] == read) & (staged.read_element[here] == origin[1])]
-    used = playable.recording.covered(np.array([use]))[1]
+    used = playable.recording.elements(np.array([use]))[1]
     for element in staged.element[fits].tolist():
         if element in used:
             return int(element)

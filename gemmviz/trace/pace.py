@@ -228,7 +228,7 @@ def _done(recording: Recording, timeline: Timeline) -> Ints:
     """Return the steps at which elements of C are written for the last time, sorted."""
     log = recording.accesses
     rows = np.flatnonzero((log.array == _C) & log.write)
-    position, element, _ = recording.covered(rows)
+    position, element = recording.elements(rows)
     last = np.full(recording.arrays[_C].size, -1, np.int64)
     np.maximum.at(last, element, timeline.step_of_row[rows[position]])
     return np.sort(last[last >= 0])

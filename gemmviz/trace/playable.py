@@ -98,7 +98,7 @@ class Playable:
         log = self.recording.accesses
         rows = np.flatnonzero((log.array == 2) & log.write)
         first = np.full(self.recording.arrays[2].size, self.timeline.steps, np.int64)
-        position, element, _ = self.recording.covered(rows)
+        position, element = self.recording.elements(rows)
         np.minimum.at(first, element, self.timeline.step_of_row[rows[position]])
         return first
 
@@ -111,7 +111,7 @@ class Playable:
         recording, steps = self.recording, self.timeline.steps
         info, log = recording.arrays[2], recording.accesses
         rows = np.flatnonzero((log.array == 2) & log.write)
-        position, element, _ = recording.covered(rows)
+        position, element = recording.elements(rows)
         last = np.full(info.size, -1, np.int64)
         np.maximum.at(last, element, self.timeline.step_of_row[rows[position]])
         at = np.full(info.shape, -1, np.int64)

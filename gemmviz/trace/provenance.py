@@ -73,7 +73,7 @@ class Provenance:
         end = 0
         for begin in range(0, len(log), _CHUNK_ROWS):
             rows = np.arange(begin, min(begin + _CHUNK_ROWS, len(log)))
-            position, element, _ = self.recording.covered(rows)
+            position, element = self.recording.elements(rows)
             start, end = end, end + len(position)
             index[start:end] = self._slot(rows[position], element) << self._bits | rows[position]
         index.sort()
@@ -175,7 +175,7 @@ class Provenance:
         """The elements of C that the copy engine adds to, the rows that write them, how each sum left registers."""
         log, adds = self.recording.accesses, added(self.recording)
         rows = np.flatnonzero(log.write & (log.array == _C)) if adds.any() else np.zeros(0, np.int64)
-        position, element, _ = self.recording.covered(rows)
+        position, element = self.recording.elements(rows)
         rows = rows[position]
         mine = np.flatnonzero(np.isin(element, element[adds[rows]]))
         mine = mine[np.argsort(element[mine], kind="stable")]

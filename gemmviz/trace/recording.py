@@ -285,15 +285,25 @@ class Recording:
             Three arrays of one length: int64, int64 (in memory order) and float32.
         """
         log = self.accesses
+        position, element = self.elements(rows)
+        value = log.value[rows]
         if not len(log.more):
-            return np.arange(len(rows)), log.element[rows].astype(np.int64), log.value[rows]
+            return position, element, value
+        value = value[position]
+        offset = element - log.element[rows][position]
+        wide = offset > 0
+        value[wide] = log.more[self._more_start[rows][position[wide]] + offset[wide] - 1]
+        return position, element, value
+
+    def elements(self, rows: Column) -> tuple[Column, Column]:
+        """Return the same without the values."""
+        log = self.accesses
+        first = log.element[rows].astype(np.int64)
+        if not len(log.more):
+            return np.arange(len(rows)), first
         count = self._spans[rows].astype(np.int64)
         position = np.repeat(np.arange(len(rows)), count)
-        offset = np.arange(len(position)) - np.repeat(np.cumsum(count) - count, count)
-        wide = offset > 0
-        value = log.value[rows][position]
-        value[wide] = log.more[self._more_start[rows][position[wide]] + offset[wide] - 1]
-        return position, log.element[rows].astype(np.int64)[position] + offset, value
+        return position, np.arange(len(position)) + np.repeat(first - (np.cumsum(count) - count), count)
 
     @cached_property
     def handed_over(self) -> Column:
@@ -304,7 +314,7 @@ class Recording:
         """
         array = self.arrays[2]
         mine = np.flatnonzero((self.accesses.array == 2) & self.accesses.write)
-        position, elements, _ = self.covered(mine)
+        position, elements = self.elements(mine)
         rows, columns = array.cells(elements)
         found = np.full(array.shape, -1, np.int64)
         found[rows, columns] = before_store(self, mine[position], elements)

@@ -1,6 +1,6 @@
 """What the arrays hold at a step, from the values that the recording saw written."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,17 +32,27 @@ class History:
     row: Ints
     value: npt.NDArray[np.float32]
     item: Ints
+    # What was asked last of each array: one picture asks the same several times.
+    _asked: dict[int, tuple[int, int, Ints]] = field(default_factory=dict, compare=False, repr=False)
 
     def _last(self, array: int, step: int, block: int) -> Ints:
         """Return, for each element of an array, the index in `key` of its last write up to `step`, or -1."""
+        known = self._asked.get(array)
+        if known is None or known[:2] != (step, block):
+            known = self._asked[array] = step, block, self._find_last(array, step, block)
+        return known[2]
+
+    def _find_last(self, array: int, step: int, block: int) -> Ints:
         info = self.recording.arrays[array]
         first = self.base[array] + (block * info.size if info.space == "shared" else 0)
-        slots = np.arange(first, first + info.size)
-        if not len(self.key):
-            return np.full(len(slots), -1)
-        at = np.searchsorted(self.key, slots * self.timeline.steps + step, side="right") - 1
-        found = (at >= 0) & (self.key[np.maximum(at, 0)] // max(self.timeline.steps, 1) == slots)
-        return np.where(found, at, -1)
+        earliest = np.arange(first, first + info.size + 1) * self.timeline.steps
+        # The keys of this array, and of this block, stand together.
+        begin, end = np.searchsorted(self.key, earliest[[0, -1]])
+        mine, earliest = self.key[begin:end], earliest[:-1]
+        if not len(mine):
+            return np.full(info.size, -1)
+        at = np.searchsorted(mine, earliest + step, side="right") - 1
+        return np.where((at >= 0) & (mine[at] >= earliest), at + begin, -1)
 
     def last_write(self, array: int, step: int, block: int = 0) -> Ints:
         """Return, for each element of an array in memory order, the row that last wrote it up to `step`, or -1.

@@ -39,7 +39,7 @@ def before_store(recording: "Recording", rows: npt.NDArray[Any], elements: npt.N
         return found
     place = log.element[read[mine]].astype(np.int64) + elements[mine] - log.element[rows[mine]]
     filled = np.flatnonzero(log.write & np.isin(log.array, np.unique(log.array[read[mine]])))
-    position, filled_element, _ = recording.covered(filled)
+    position, filled_element = recording.elements(filled)
     filler = filled[position]
     size = max(array.size for array in recording.arrays)
 

@@ -228,7 +228,7 @@ def _owned(playable: Playable, block: int, thread: int) -> tuple[Ints, Ints]:
     begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
     mine = begin + np.flatnonzero((log.thread[begin:end] == thread) & log.write[begin:end])
     mine = mine[log.array[mine] == _C]
-    _, element, _ = recording.covered(mine)
+    _, element = recording.elements(mine)
     # The last write of each counts.
     last = np.sort(len(element) - 1 - np.unique(element[::-1], return_index=True)[1])
     rows, columns = recording.arrays[_C].cells(element[last])

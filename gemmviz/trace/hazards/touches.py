@@ -39,7 +39,7 @@ def touches(recording: Recording) -> Touches:
     written[np.unique(log.array[log.write])] = True
     written |= [a.space == "shared" or i == C for i, a in enumerate(recording.arrays)]
     picked = np.flatnonzero(written[log.array])
-    position, element, _ = recording.covered(picked)
+    position, element = recording.elements(picked)
     row = picked[position]
 
     base = [0]

@@ -28,7 +28,7 @@ def _wrong_sum(recording: Recording) -> Finding:
     off[~wrong_elements(recording)] = -1
     row, column = (int(i) for i in np.unravel_index(int(np.argmax(off)), off.shape))
     stores = np.flatnonzero((recording.accesses.array == C) & recording.accesses.write)
-    position, elements, _ = recording.covered(stores)
+    position, elements = recording.elements(stores)
     rows, columns = recording.arrays[C].cells(elements)
     mine = stores[position[(rows == row) & (columns == column)]]
     line = [s.line for s in recording.sites]

@@ -4,7 +4,6 @@ Back to front: what the cell holds and whose it is, what a chosen cell has nothi
 a request moves, the accesses of the last steps.
 """
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import Array
 from gemmviz.trace.requests import Ints
+from gemmviz.trace.wavefronts import BANK_BYTES, BANKS
 from gemmviz.ui.stage.hues import owner_colours
 from gemmviz.ui.stage.related import Related
 from gemmviz.ui.stage.scene import B, C
@@ -47,11 +47,11 @@ class Colours:
     def __init__(self, playable: Playable, theme: Theme, touched: Touched) -> None:
         self._playable, self._theme, self._touched = playable, theme, touched
         recording, timeline = playable.recording, playable.timeline
-        self._full = owner_colours(recording, theme)
+        full = owner_colours(recording, theme)
         self._background = np.array(rgb(theme.background), np.float32)
         # Not written yet: the hue grows with the share of the block's work that is done, and jumps when C is written.
-        self._empty = self._background + (self._full - self._background) * UNTOUCHED
-        self._worked = self._background + (self._full - self._background) * WORKED
+        self._depth = full - self._background
+        self._ground = np.full_like(full, self._background)
         self._owner = np.maximum(recording.owners[0], 0)
         self._written_in_order = np.sort(playable.first_write)
         self._read = np.array(rgb(theme.read), np.float32)
@@ -106,16 +106,20 @@ class Colours:
         moved = self._touched.sectors(array, step, block, warp)
         if len(moved):
             r, c = info.cells(moved[moved < info.size])
-            _blend(flat, np.unique(at(r * columns + c)), SECTOR_TINT, self._write if write else self._read)
+            tinted = np.zeros(len(flat), bool)
+            tinted[at(r * columns + c)] = True
+            _blend(flat, np.flatnonzero(tinted), SECTOR_TINT, self._write if write else self._read)
         cells, strength, written = self._touched.glow(array, step, block if info.space == "shared" else None, trail)
         if len(cells):
             if near is not None:
                 strength = np.where(np.isin(cells, near), strength, strength * np.float32(DIMMED))
             if shrink > 1:
                 order = np.argsort(strength, kind="stable")
-                places, last = np.unique(at(cells[order])[::-1], return_index=True)
-                kept = order[::-1][last]
-                cells, strength, written = places, strength[kept], written[kept]
+                brightest = np.full(len(flat), -1)
+                brightest[at(cells[order])] = order  # of several at one place the last one stays
+                cells = np.flatnonzero(brightest >= 0)
+                kept = brightest[cells]
+                strength, written = strength[kept], written[kept]
             _blend(flat, cells, strength[:, None], np.where(written[:, None], self._write, self._read))
         return out
 
@@ -151,29 +155,30 @@ class Colours:
         return np.rint(self._playable.progress(step) * _PROGRESS_LEVELS).astype(np.int16)
 
     def _base(self, array: int, step: int, block: int) -> npt.NDArray[np.float32]:
+        # `np.take` picks whole colours many times faster than an index or `np.where` does.
         playable, theme = self._playable, self._theme
         recording = playable.recording
         info = recording.arrays[array]
-        rows, columns = info.grid
         if array == C:
-            written = drawn(info, playable.first_write <= step)
-            share = (self._progress(step) / np.float32(_PROGRESS_LEVELS)).astype(np.float32)[self._owner][..., None]
-            waiting = self._empty + (self._worked - self._empty) * share
-            return np.where(written[..., None], self._full, waiting)
-        base = np.full((rows, columns, 3), theme.cell, np.float32)
-        hue = np.array(theme.owner(*recording.block_index(block)[:2]), np.float32)
+            share = UNTOUCHED + (WORKED - UNTOUCHED) / np.float32(_PROGRESS_LEVELS) * self._progress(step)
+            waiting = np.take(share.astype(np.float32), self._owner)
+            strength = np.where(drawn(info, playable.first_write <= step), np.float32(1), waiting)
+            return self._ground + self._depth * strength[..., None]
+        cell, hue = (
+            np.array(theme.cell, np.float32),
+            np.array(theme.owner(*recording.block_index(block)[:2]), np.float32),
+        )
         if info.space == "shared":
-            held = playable.history.last_write(array, step, block) >= 0
             # Lightness steps with the bank, so that a column in one bank is one colour.
-            bank = np.arange(info.size) * info.itemsize // 4 % 32
-            tint = 0.42 + 0.3 * (bank / 31)
-            mixed = base.reshape(-1, 3) * (1 - tint[:, None]) + hue * tint[:, None]
-            coloured: npt.NDArray[np.float32] = np.where(held[:, None], mixed, base.reshape(-1, 3)).astype(np.float32)
-            return coloured.reshape(base.shape)
-        held = self.held(array, step, block)
-        flat = base.reshape(-1, 3)
-        flat[held] = flat[held] * (1 - HELD_TINT) + hue * HELD_TINT
-        return base
+            tints = np.linspace(0.42, 0.72, BANKS, dtype=np.float32)
+            bank = np.arange(info.size) * info.itemsize // BANK_BYTES % BANKS
+            which = np.where(playable.history.last_write(array, step, block) >= 0, 1 + bank, 0)
+        else:
+            tints = np.array([HELD_TINT], np.float32)
+            which = np.zeros(info.size, np.int8)
+            which[self.held(array, step, block)] = 1
+        tint = np.concatenate([[np.float32(0)], tints])[:, None]
+        return np.take(cell * (1 - tint) + hue * tint, which.reshape(info.grid), axis=0)
 
     def held(self, array: int, step: int, block: int) -> Ints:
         """Return the drawn cells of A or B whose values a block's shared memory holds at a step.
@@ -227,11 +232,13 @@ def _blend(flat: Image, cells: Ints, share: Any, colour: Any) -> None:
 
 def _means(colours: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.float32]:
     """Return the mean colour of each square of cells; those at the far edges may be smaller."""
-    if not colours.shape[0] % side and not colours.shape[1] % side and side <= _FEW:
-        # The same, many times faster for squares of few cells.
-        total = np.zeros_like(colours[::side, ::side])
-        for row, column in product(range(side), repeat=2):
-            total += colours[row::side, column::side]
+    rows, columns, _ = colours.shape
+    if not rows % side and not columns % side and side <= _FEW:
+        # The same, many times faster for squares of few cells: whole rows are added, then neighbours in them.
+        by_row = colours.reshape(rows // side, side, columns * 3)
+        line = sum(by_row[:, i] for i in range(1, side)) + by_row[:, 0]
+        by_cell = line.reshape(rows // side, columns // side, side * 3)
+        total = sum(by_cell[..., 3 * i : 3 * i + 3] for i in range(1, side)) + by_cell[..., :3]
         return total / np.float32(side * side)
     for axis in (0, 1):
         length = colours.shape[axis]

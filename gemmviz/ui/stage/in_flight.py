@@ -140,7 +140,7 @@ def rectangles(inside: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> list[
     tops = np.flatnonzero(changed)
     found: list[Cells] = []
     for top, bottom in zip(tops.tolist(), np.append(tops[1:], len(inside)).tolist(), strict=True):
-        ends = np.diff(np.pad(inside[top], 1).astype(np.int8))
+        ends = np.diff(inside[top].astype(np.int8), prepend=0, append=0)
         lefts, rights = np.flatnonzero(ends == 1).tolist(), np.flatnonzero(ends == -1).tolist()
         found += [(top, bottom, left, right) for left, right in zip(lefts, rights, strict=True)]
     return found

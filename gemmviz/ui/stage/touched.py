@@ -134,11 +134,7 @@ def covered(playable: Playable, array: int, rows: Ints, memory_order: bool = Fal
     Cells are numbered row by row as drawn, or as they stand in memory.
     """
     info = playable.recording.arrays[array]
-    log = playable.recording.accesses
-    if len(log.more):
-        position, element, _ = playable.recording.covered(rows)
-    else:
-        position, element = np.arange(len(rows)), log.element[rows].astype(np.int64)
+    position, element = playable.recording.elements(rows)
     element = np.minimum(element, info.size - 1)
     return element if memory_order else as_drawn(info, element), position
 
