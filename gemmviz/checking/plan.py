@@ -49,7 +49,8 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Pl
     sizes
         Those asked for; none for sizes that suit the kernel.
     params
-        Those asked for; none for the defaults, and then each other value that is offered, one at a time.
+        Those asked for; none for the defaults, for what the kernel's declared changes need to be seen, and then each
+        other value that is offered, one at a time.
 
     Raises
     ------
@@ -67,6 +68,8 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Pl
     chosen.launches = [(size, base) for size in dict.fromkeys(own)]
     if params:
         return chosen
+    if not asked:
+        chosen.launches += [case for case in _telling(kernel, base) if case not in chosen.launches]
 
     values = [(name, value) for name, offered in kernel.params.items() for value in offered[1:]]
     fitting = []
@@ -82,6 +85,17 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Pl
         said = tr("{values}: more values than are checked by default, name one with --set", values=rest)
         chosen.left_out.append(said)
     return chosen
+
+
+def _telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[str, int]]]:
+    """Return where a kernel's declared changes show: what they break is at work there."""
+    found: list[tuple[Problem, dict[str, int]]] = []
+    for change in kernel.breaks:
+        params = base | change.params
+        size = nearest_size(kernel, Problem(*change.at), params) if change.at else uneven(kernel, params)
+        if size and (size, params) not in found:
+            found.append((size, params))
+    return found
 
 
 def uneven(kernel: Kernel, params: dict[str, int]) -> Problem | None:

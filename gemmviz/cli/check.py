@@ -25,13 +25,13 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "check",
         help=summary,
-        description="Records a kernel at some sizes and with each value that its parameters offer, and reports "
-        "accesses out of bounds, races, reads of memory that nobody wrote, barriers that threads miss, and elements of "
-        "C left out; then what wastes memory traffic.",
+        description="Records a kernel at some sizes, where its declared changes show, and with each value that its "
+        "parameters offer, and reports accesses out of bounds, races, reads of memory that nobody wrote, barriers that "
+        "threads miss, and elements of C left out; then what wastes memory traffic.",
         epilog="Exit code 1 when a defect is found. Wasted traffic is no defect.",
     )
     parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
-    parser.add_argument("--size", type=options.whole, nargs="+", metavar="N", help="M = N = K = N (default: two sizes)")
+    parser.add_argument("--size", type=options.whole, nargs="+", metavar="N", help="M = N = K = N (default: several)")
     options.add_sides(parser)
     options.add_set(parser)
     parser.add_argument(

@@ -55,9 +55,9 @@ __device__ __forceinline__ void store(const tensor_map &C, int row, int col, con
     #pragma unroll
     for (int part = 0; part < BN; part += 32) {
         auto &box = boxes[part / 32 % 2];
-        // The copy engine has to have read what is in the box: all but what was sent last.
+        // The copy engine has to have read the box: all but what was sent last, or that too where it was in this box.
         if (sends)
-            tma_store_wait<1>();
+            BN % 64 && part == 0 ? tma_store_wait<0>() : tma_store_wait<1>();
         threads_meet(group, 128);
         #pragma unroll
         for (int h = 0; h < 2; h++) {

@@ -100,6 +100,16 @@ def test_the_second_size_tells_m_n_and_k_apart(rung: Kernel) -> None:
     assert len({second.m, second.n, second.k}) == 3
 
 
+def test_what_declared_changes_are_about_is_looked_at_in_the_original() -> None:
+    rung = find("equal_shares", ladder())
+    launches, cut = plan(rung, [], {}).launches, Problem(384, 64, 128)
+    assert [params["BLOCKS"] for size, params in launches if size == cut] == [2]
+    assert all(launches.count(case) == 1 for case in launches)
+    # Asked for anything, it keeps to that.
+    assert cut not in [size for size, _ in plan(rung, [Problem.cube(64)], {}).launches]
+    assert cut not in [size for size, _ in plan(rung, [], {"BN": 64}).launches]
+
+
 def test_an_expression_that_fails_at_one_size_leaves_the_report_of_the_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
