@@ -158,20 +158,39 @@ def _times(values: list[int] | Dim3) -> str:
 
 
 def _demand(condition: Condition, kernel: Kernel, problem: Problem, params: dict[str, int]) -> None:
-    """Refuse a launch for which a condition does not hold, and offer the nearest size for which all do."""
+    """Refuse a launch for which a condition does not hold; offer the nearest size, or parameters, for which all do."""
     values = _names(problem, params)
     if condition.expression.evaluate(values):
         return
     given = ", ".join(f"{k} = {v}" for k, v in values.items())
     said = {"kernel": kernel.name, "condition": condition.expression.text, "given": given}
     nearest = nearest_size(kernel, problem, params)
-    if nearest is None:
-        text = tr("{kernel} requires {condition} ({given})", **said)
-    else:
+    if nearest is not None:
         text = tr(
             "{kernel} requires {condition} ({given}); the nearest size that works is {nearest}", nearest=nearest, **said
         )
+    elif changes := _single_changes(kernel, problem, params):
+        any_of = tr(" or ").join(f"{name} = {value}" for name, value in changes.items())
+        text = tr("{kernel} requires {condition} ({given}); it works with {any_of}", any_of=any_of, **said)
+    else:
+        text = tr("{kernel} requires {condition} ({given})", **said)
     raise ConstraintError(f"{text}. {condition.why}" if condition.why else text)
+
+
+def _single_changes(kernel: Kernel, problem: Problem, params: dict[str, int]) -> dict[str, int]:
+    """Return the parameters of which one alone, changed, makes a launch possible, each with its nearest such value."""
+    must_hold = [condition.expression for condition in conditions(kernel)]
+    found: dict[str, int] = {}
+    for name, offered in kernel.params.items():
+        for value in sorted(offered, key=lambda value: abs(value - params[name])):
+            values = _names(problem, params | {name: value})
+            try:
+                if all(expression.evaluate(values) for expression in must_hold):
+                    found[name] = value
+                    break
+            except FrontMatterError:
+                continue
+    return found
 
 
 def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Problem | None:

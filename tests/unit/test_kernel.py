@@ -258,6 +258,16 @@ def test_a_box_that_the_copy_engine_does_not_take_is_refused(box: str, says: str
         launch(mine, Problem.cube(128))
 
 
+def test_where_no_size_works_each_parameter_that_would_help_is_offered() -> None:
+    mine = kernel(params="{ TS = [8, 16, 32], ST = [1, 2, 4] }", requires='["TS * ST <= 32"]')
+    with pytest.raises(ConstraintError, match=r"ST = 4\); it works with TS = 8 or ST = 2$"):
+        launch(mine, Problem.cube(64), {"TS": 16, "ST": 4})
+    with pytest.raises(ConstraintError, match=r"ST = 9\); it works with ST = 1$"):
+        launch(mine, Problem.cube(64), {"TS": 32, "ST": 9})
+    with pytest.raises(ConstraintError, match=r"ST = 99\)$"):
+        launch(mine, Problem.cube(64), {"TS": 64, "ST": 99})
+
+
 def test_rows_that_the_copy_engine_cannot_take_are_refused_with_a_size_that_works() -> None:
     mine = kernel(**HOPPER)
     with pytest.raises(ConstraintError, match=r"K % 8 == 0 .* nearest size that works is 128 x 128 x 96\. The copy"):
