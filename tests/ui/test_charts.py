@@ -2,6 +2,7 @@
 """The charts as a person uses them: looked at, pointed at, chosen from, saved."""
 
 import csv
+from itertools import pairwise
 
 import pytest
 from result_rows import add, add_reference, result, rung
@@ -10,7 +11,7 @@ from window_driving import need_qt
 need_qt()
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QFontMetricsF, QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QFileDialog, QToolTip
 
@@ -190,6 +191,24 @@ def test_many_bars_scroll_in_a_small_chart(charts, qtbot):
     chart.scroll.setValue(chart.scroll.maximum())
     last = [text for _, text in chart.plot.getAxis("left")._tickLevels[0]]
     assert first[0] == "hostmult0" and last[-1].startswith("cuBLAS")
+
+
+def test_sizes_that_stand_close_do_not_write_over_each_other(charts, qtbot):
+    window, chart = window_of(charts), charts.sizes
+    sizes = range(512, 8193, 512)
+    for n in sizes:
+        add(window, {"gputiled": 2000.0}, n=n)
+    charts.setCurrentWidget(chart)
+    for width in (1280, 900):
+        window.resize(width, 800)
+        qtbot.wait(20)
+        axis = chart.plot.getAxis("bottom")
+        places = [(chart.plot.pixel(at, 0).x(), text) for at, text in axis._tickLevels[0]]
+        assert len(places) == len(sizes)  # each has its tick
+        written = [(x, text) for x, text in places if text]
+        assert {"512", "1024", "2048", "4096", "8192"} <= {text for _, text in written} < {str(n) for n in sizes}
+        broad = QFontMetricsF(axis.style["tickFont"]).horizontalAdvance("8192")
+        assert all(b - a > broad for (a, _), (b, _) in pairwise(written))
 
 
 def test_curves_over_n_have_a_point_at_each_cube_and_can_be_switched_off(charts, qtbot):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QCheckBox
 
 from gemmviz.bench.figures import Row, has_params, key_of
@@ -13,13 +13,15 @@ from gemmviz.bench.ranking import LIBRARIES, place
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.charts.chart import Chart, Table
+from gemmviz.ui.charts.chart import Chart, Table, small_font
 from gemmviz.ui.charts.chart_choices import PlaceBox, ReferenceBox, SourceLegend
 from gemmviz.ui.charts.curve_list import SYMBOLS, CurveList, Entry
 from gemmviz.ui.figure_text import details, origin_name, rung_text, shown_name
 
 _LIST_FROM = 640
 _NEAR_PX = 24.0
+_LABEL_GAP = 5.0
+"""Pixels on either side of a size below the axis."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ class SizeChart(Chart):
         self.column.addWidget(self.legend)
         self.curves: list[Curve] = []
         self._at: tuple[int, int] | None = None
+        self._sizes: list[int] = []
+        self.plot.plotItem.vb.sigResized.connect(self._label_sizes)
         self.plot.showGrid(x=True, y=True, alpha=0.25)
         self.plot.pointed.connect(self._on_pointed)
         self.plot.left.connect(lambda: self._point(None))
@@ -211,7 +215,19 @@ class SizeChart(Chart):
         self.plot.setYRange(low - margin if log else 0.0, high + margin if log else high * 1.06, padding=0)
         ends = float(np.log10(sizes[0])), float(np.log10(sizes[-1]))
         self.plot.setXRange(ends[0] - 0.08, ends[1] + 0.08, padding=0)
-        self.plot.getAxis("bottom").setTicks([[(float(np.log10(n)), str(n)) for n in sizes]])
+        self._sizes = sizes
+        self._label_sizes()
+
+    def _label_sizes(self, *_: object) -> None:
+        """Write below the axis as many sizes as have room, the powers of two first; the others keep a tick."""
+        metrics = QFontMetricsF(small_font())
+        labelled: dict[int, tuple[float, float]] = {}
+        for size in sorted(self._sizes, key=lambda size: (-(size & -size), size)):
+            middle, half = self.plot.pixel(np.log10(size), 0).x(), metrics.horizontalAdvance(str(size)) / 2 + _LABEL_GAP
+            if all(middle + half <= left or right <= middle - half for left, right in labelled.values()):
+                labelled[size] = middle - half, middle + half
+        places = [(float(np.log10(n)), str(n) if n in labelled else "") for n in self._sizes]
+        self.plot.getAxis("bottom").setTicks([places])
 
     # Pointing
 
