@@ -77,7 +77,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Pl
         varied = base | {name: value}
         fits = (size for size in asked if nearest_size(kernel, size, varied) == size)
         size = next(fits, None) if asked else uneven(kernel, varied)
-        if size:
+        if size and (size, varied) not in chosen.launches:
             fitting.append((size, varied, f"{name} = {value}"))
     chosen.launches += [(size, varied) for size, varied, _ in fitting[:_MOST_VALUES]]
     if fitting[_MOST_VALUES:]:

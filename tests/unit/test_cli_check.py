@@ -105,6 +105,9 @@ def test_what_declared_changes_are_about_is_looked_at_in_the_original() -> None:
     launches, cut = plan(rung, [], {}).launches, Problem(384, 64, 128)
     assert [params["BLOCKS"] for size, params in launches if size == cut] == [2]
     assert all(launches.count(case) == 1 for case in launches)
+    # A value that a change needs is offered, too.
+    launches = plan(find("simd_threads", ladder()), [], {}).launches
+    assert all(launches.count(case) == 1 for case in launches)
     # Asked for anything, it keeps to that.
     assert cut not in [size for size, _ in plan(rung, [Problem.cube(64)], {}).launches]
     assert cut not in [size for size, _ in plan(rung, [], {"BN": 64}).launches]

@@ -67,7 +67,7 @@ class Checks(QObject):
         recorder.replied.connect(self._on_reply)
 
     def check_sizes(self) -> None:
-        """Check the chosen kernel at sizes that suit it, and with each value that its parameters offer."""
+        """Check the chosen kernel at sizes that suit it, where its changes show, and with each value it offers."""
         self.session.settle()
         kernel = self.session.kernel
         if kernel.recordable and self.session.fault is None:

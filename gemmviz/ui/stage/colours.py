@@ -164,10 +164,8 @@ class Colours:
             waiting = np.take(share.astype(np.float32), self._owner)
             strength = np.where(drawn(info, playable.first_write <= step), np.float32(1), waiting)
             return self._ground + self._depth * strength[..., None]
-        cell, hue = (
-            np.array(theme.cell, np.float32),
-            np.array(theme.owner(*recording.block_index(block)[:2]), np.float32),
-        )
+        cell = np.array(theme.cell, np.float32)
+        hue = np.array(theme.owner(*recording.block_index(block)[:2]), np.float32)
         if info.space == "shared":
             # Lightness steps with the bank, so that a column in one bank is one colour.
             tints = np.linspace(0.42, 0.72, BANKS, dtype=np.float32)
@@ -236,9 +234,9 @@ def _means(colours: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.float3
     if not rows % side and not columns % side and side <= _FEW:
         # The same, many times faster for squares of few cells: whole rows are added, then neighbours in them.
         by_row = colours.reshape(rows // side, side, columns * 3)
-        line = sum(by_row[:, i] for i in range(1, side)) + by_row[:, 0]
+        line = sum((by_row[:, i] for i in range(1, side)), by_row[:, 0])
         by_cell = line.reshape(rows // side, columns // side, side * 3)
-        total = sum(by_cell[..., 3 * i : 3 * i + 3] for i in range(1, side)) + by_cell[..., :3]
+        total = sum((by_cell[..., 3 * i : 3 * i + 3] for i in range(1, side)), by_cell[..., :3])
         return total / np.float32(side * side)
     for axis in (0, 1):
         length = colours.shape[axis]
