@@ -4,10 +4,10 @@
     python benchmarks/sanitizer.py wgmma 66_cluster      some of them, by name or by the number that they begin with
     python benchmarks/sanitizer.py --build               only write and compile the programs: no GPU is needed
 
-A rung is launched at a small odd size and at a rectangular one, or those nearest that it takes, and where blocks take
-tiles in turns also with so few blocks that each gets several. Each launch is one program, in which A, B and C are
-allocations of their exact size, and which compares C with a plain sum. A launch is clean when a tool reports nothing
-and C is right under the tool too.
+A rung is launched at a small odd size and at a rectangular one, or those nearest that it takes, where blocks take tiles
+in turns also with so few blocks that each gets several, and where the changes that it declares show. Each launch is one
+program, in which A, B and C are allocations of their exact size, and which compares C with a plain sum. A launch is
+clean when a tool reports nothing and C is right under the tool too.
 
 What the tools can see of copies that go on in the background (Compute Sanitizer's documentation, "Racecheck support
 for asynchronous copy" and "Racecheck cluster entry and exit race detection", and its release notes):
@@ -50,6 +50,7 @@ from gemmviz.catalogue.kernel import Kernel  # noqa: E402
 from gemmviz.catalogue.ladder import find, ladder  # noqa: E402
 from gemmviz.catalogue.launch import Launch, launch, nearest_size  # noqa: E402
 from gemmviz.catalogue.problem import Problem  # noqa: E402
+from gemmviz.checking.plan import telling  # noqa: E402
 
 # No side is a multiple of a tile's, nor are the nearest ones that are multiples of 4 or 8; the second has more k-steps
 # than any ring has stages, and tiles enough for several blocks, or for several rounds of few.
@@ -112,7 +113,9 @@ def launches(kernel: Kernel) -> list[Launch]:
     if few:
         wanted.append((RECTANGULAR, kernel.defaults | few))
     near = [(nearest_size(kernel, size, params), params) for size, params in wanted]
-    return [launch(kernel, size, params) for size, params in near if size]
+    cases = [case for case in near if case[0]]
+    cases += [case for case in telling(kernel, kernel.defaults) if case not in cases]
+    return [launch(kernel, size, params) for size, params in cases if size]
 
 
 def compiled(rungs: list[Kernel], folder: Path, otherwise: str, jobs: int) -> list[dict[str, Any]]:

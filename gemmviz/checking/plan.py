@@ -69,7 +69,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Pl
     if params:
         return chosen
     if not asked:
-        chosen.launches += [case for case in _telling(kernel, base) if case not in chosen.launches]
+        chosen.launches += [case for case in telling(kernel, base) if case not in chosen.launches]
 
     values = [(name, value) for name, offered in kernel.params.items() for value in offered[1:]]
     fitting = []
@@ -87,7 +87,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Pl
     return chosen
 
 
-def _telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[str, int]]]:
+def telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[str, int]]]:
     """Return where a kernel's declared changes show: what they break is at work there."""
     found: list[tuple[Problem, dict[str, int]]] = []
     for change in kernel.breaks:

@@ -95,8 +95,9 @@ template <int STAGES> struct ring {
     }
 };
 
+// Where a tile is, in tiles, and which k-steps of it are meant.
 struct piece {
-    int tile, from, to; // k-steps of a tile
+    int row, col, from, to;
 };
 
 // The pieces of a cluster. Whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would
@@ -104,12 +105,13 @@ struct piece {
 // one step), before the whole tiles, each share from its end to its beginning: so the first part of a tile is stored
 // long before the cluster that has the rest comes to it. No share is shorter than a tile, so a tile has two parts at
 // most.
-struct share {
-    int steps, tiles, workers, begin, end, tile, whole;
+template <int GROUP> struct share {
+    int down, across, steps, workers, begin, end, tile, whole;
 
-    __device__ share(int tiles, int steps, int me, int workers) : steps(steps), tiles(tiles), workers(workers)
+    __device__ share(int down, int across, int steps, int me, int workers)
+        : down(down), across(across), steps(steps), workers(workers)
     {
-        int rest = tiles % workers;
+        int tiles = down * across, rest = tiles % workers;
         int split = tiles > workers && rest && 4 * rest <= 3 * workers ? workers + rest : 0;
         whole = split + me;
         begin = end = 0;
@@ -121,30 +123,25 @@ struct share {
             tile = (end - 1) / steps;
         }
     }
+    // GROUP rows of tiles make a band, which is walked column by column. So the tiles that the blocks compute at one
+    // time share a few rows of A and columns of B, which are found in L2.
     __device__ bool next(piece &p)
     {
-        if (tile >= 0 && (tile + 1) * steps > begin) {
-            p = {tile, max(begin - tile * steps, 0), min(end - tile * steps, steps)};
+        bool part = tile >= 0 && (tile + 1) * steps > begin;
+        int t = part ? tile : whole;
+        if (t >= down * across)
+            return false;
+        int top = t / (GROUP * across) * GROUP, high = min(GROUP, down - top), in_band = t - top * across;
+        p = {top + in_band % high, in_band / high, 0, steps};
+        if (part) {
+            p.from = max(begin - t * steps, 0);
+            p.to = min(end - t * steps, steps);
             tile--;
-            return true;
-        }
-        p = {whole, 0, steps};
-        whole += workers;
-        return p.tile < tiles;
+        } else
+            whole += workers;
+        return true;
     }
 };
-
-struct tile_place {
-    int row, col;
-};
-
-// The place in C of tile number t: GROUP rows of tiles make a band, which is walked column by column. So the tiles that
-// the blocks compute at one time share a few rows of A and columns of B, which are found in L2.
-template <int GROUP> __device__ __forceinline__ tile_place tile_at(int t, int down, int across)
-{
-    int top = t / (GROUP * across) * GROUP, high = min(GROUP, down - top), in_band = t - top * across;
-    return {top + in_band % high, in_band / high};
-}
 
 // What is in dynamic shared memory. The tensor cores read swizzled rows of 128 bytes or of 64, so B is in boxes of 64
 // columns, or of 32 where BN is no multiple of 64. C leaves in boxes of 32 floats, which are 128 bytes too.
@@ -167,39 +164,40 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
     if (threadIdx.x == 0) {
-        tma_prefetch(A);
-        tma_prefetch(B);
-        tma_prefetch(C);
         for (int s = 0; s < STAGES; s++) {
             barrier_init(full[s], 1);
             // Before a part of B is overwritten, the groups of all blocks that have it have read it.
             barrier_init(empty[s], GROUPS * CLUSTER);
         }
         barriers_ready();
-    }
-    share work(down * across, (K + 63) / 64, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
+        tma_prefetch(A);
+        tma_prefetch(B);
+    } else if (threadIdx.x == 128)
+        tma_prefetch(C);
+    // A small product's time is mostly its start, so the first piece is worked out while others are waited for.
+    share<GROUP> work(down, across, (K + 63) / 64, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
+    piece p;
+    bool any = work.next(p);
     cluster_begin();
 
     ring<STAGES> at;
     if (threadIdx.x < 128) {
         registers_down<BM == 128 ? 40 : 32>();
         if (threadIdx.x == 0) {
-            for (piece p; work.next(p);) {
-                tile_place to = tile_at<GROUP>(p.tile, down, across);
+            for (; any; any = work.next(p))
                 for (int t = p.from * 64; t < p.to * 64; t += 64, at.next()) {
                     barrier_wait(empty[at.stage], at.parity ^ 1);
                     barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
-                    tma_load(tile.a[at.stage], A, t, (to.row * CLUSTER + rank) * BM, full[at.stage]);
+                    tma_load(tile.a[at.stage], A, t, (p.row * CLUSTER + rank) * BM, full[at.stage]);
                     for (int i = 0; i < BN / BOX; i++) {
                         auto &part = tile.b[at.stage][i][rank * PART];
-                        int col = to.col * BN + BOX * i;
+                        int col = p.col * BN + BOX * i;
                         if (CLUSTER == 1)
                             tma_load(part, B, col, t, full[at.stage]);
                         else
                             tma_load_multicast(part, B, col, t + rank * PART, full[at.stage], (1 << CLUSTER) - 1);
                     }
                 }
-            }
         }
     } else {
         registers_up<BM == 128 ? 232 : 160>();
@@ -220,8 +218,7 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
             begun[blockIdx.x][group] = 1;
             to_tell = false;
         };
-        for (piece p; work.next(p);) {
-            tile_place to = tile_at<GROUP>(p.tile, down, across);
+        for (; any; any = work.next(p)) {
             for (int t = p.from; t < p.to; t++, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
                 wgmma_begin();
@@ -246,7 +243,7 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
                 __threadfence();
                 global_read();
             }
-            store<BN>(C, (to.row * CLUSTER + rank) * BM + group * 64, to.col * BN, sum, tile.c[group], p.from > 0);
+            store<BN>(C, (p.row * CLUSTER + rank) * BM + group * 64, p.col * BN, sum, tile.c[group], p.from > 0);
             to_tell = p.to < work.steps;
         }
         if (sends && to_tell)
