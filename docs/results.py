@@ -129,13 +129,13 @@ def protocol(document: results.Document, shown: Sequence[Row]) -> str:
         "",
     ]
     alike: dict[tuple[Any, ...], list[str]] = {}
-    for utc in sorted({row["run_utc"] for row in shown}):
-        count = sum(row["run_utc"] == utc for row in shown)
-        alike.setdefault(tuple(runs[utc].items()), []).append(f"{_date(utc)} ({count} of the figures)")
+    for row in sorted(shown, key=lambda row: row["run_utc"]):
+        alike.setdefault(tuple(runs[row["run_utc"]].items()), []).append(row["run_utc"])
     for facts, when in alike.items():
-        how = dict(facts)
+        how, many = dict(facts), len(set(when))
+        began = _date(when[0]) if many == 1 else f"{many} runs, {_date(when[0])} to {_date(when[-1])}"
         lines += [
-            f"* {', '.join(when)}:",
+            f"* {began} ({len(when)} of the figures):",
             f"  driver {how['driver']}, NVRTC {how['nvrtc']}; {how['rounds']} interleaved rounds, each after "
             f"{how['warmup_s']:g} s of warming up;",
             f"  at least {how['min_samples']} samples and {how['min_time_s']:g} s, up to a spread below "
