@@ -13,10 +13,12 @@ need_qt()
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QToolTip
 
+from gemmviz.app import new_session
 from gemmviz.bench import tuned
 from gemmviz.bench.tuning_space import space
 from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.charts.chart_export import export
+from gemmviz.ui.charts.tuning_chart import TuningChart
 
 TUNE_MS = 120_000
 H200 = {"device": {"name": "NVIDIA H200"}, "env": {"cpu": {"model": "abacus", "cores": 2}}}
@@ -252,3 +254,13 @@ def test_many_parameters_can_be_read_and_fit_a_small_screen(charts, qtbot, page)
     window.resize(QSize(100, 100))
     qtbot.wait(100)
     assert window.width() <= 1024 and window.height() <= 800
+
+
+def test_what_was_never_in_sight_asks_for_no_more_height_than_a_plot(qtbot):
+    session = new_session("dark")
+    session.choose_kernel(max(session.kernels, key=lambda kernel: len(kernel.params)))
+    chart = TuningChart(session)
+    qtbot.addWidget(chart)
+    chart.refresh()
+    assert chart.empty.text().count("\n") > 7
+    assert chart.minimumSizeHint().height() <= 180

@@ -67,6 +67,8 @@ class TuningChart(Chart):
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setMargin(24)
+        # Also unseen, in a tab behind, its lines would ask the window for more height than a small screen has.
+        self.empty.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self.body.addWidget(self.empty, 1)
         self.legend = QLabel()
         self.legend.setObjectName("muted")
