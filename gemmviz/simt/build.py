@@ -39,6 +39,8 @@ _PLAIN = {
         *("-mllvm", "-tsan-distinguish-volatile=1"),
         # Else a loop that copies or clears becomes one memcpy or memset, and how wide its accesses are is lost.
         *("-mllvm", "-disable-loop-idiom-all"),
+        # Else a read is moved out of a loop of one turn that writes, and on the way it loses its line.
+        *("-mllvm", "-licm-mssa-optimization-cap=0"),
     ],
     "gcc": [
         *("-fno-tree-vectorize", "-fno-unroll-loops"),

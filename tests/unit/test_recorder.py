@@ -87,6 +87,17 @@ def test_every_access_has_its_line_thread_and_element() -> None:
         assert (row, column) == (by * 4 + y, bx * 4 + x)
 
 
+@pytest.mark.parametrize("name", ["vectorised", "conflict_free", "warp_tiling", "async_pipeline", "register_buffer"])
+def test_a_read_in_a_loop_of_one_turn_keeps_its_line(name: str) -> None:
+    few = {"STAGES": 2} if "STAGES" in find(name, RUNGS).params else {}
+    recording, _ = recorded(name, 16, BM=16, BN=16, BK=4, TM=4, TN=4, **few)
+    log, text = recording.accesses, recording.text.splitlines()
+    shared = [i for i, array in enumerate(recording.arrays) if array.name in ("As", "Bs")]
+    reads = np.isin(log.array, shared) & ~log.write
+    lines = {recording.sites[site].line for site in np.unique(log.site[reads])}
+    assert reads.any() and all("*(const float4 *)&" in text[line - 1] for line in lines)
+
+
 def test_values_are_those_that_were_read_and_written() -> None:
     recording, _ = recorded("gputiled", 8, TS=4)
     log = recording.accesses
