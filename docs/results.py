@@ -101,14 +101,17 @@ def cpu_table(measured: dict[str, Any] | None, kernels: Sequence[Kernel]) -> str
     """Return the table of the CPU's rungs, and of OpenBLAS at its best core type on as many threads."""
     found = {(row["kernel"], row["threads"], row["N"]): row for row in (measured or {"rows": []})["rows"]}
     rows: list[list[str]] = []
-    before: dict[int, float | None] = {}
+    # By size, the threads and figure of each row: one is compared with the last of at most as many threads.
+    before: dict[int, list[tuple[int, float]]] = {n: [] for n in _CPU_SIZES}
     for kernel in (k for k in kernels if k.backend in ("c", "openblas")):
         for threads in sorted({key[1] for key in found if key[0] == kernel.name}) or [None]:
             cells: list[str] = []
             for n in _CPU_SIZES:
-                row, last = found.get((kernel.name, threads, n)), before.get(n)
+                row = found.get((kernel.name, threads, n))
+                last = next((figure for used, figure in reversed(before[n]) if used <= (threads or 0)), None)
                 step = row["gflops"] / last if row and last and kernel.backend not in LIBRARIES else None
-                before[n] = row["gflops"] if row else None
+                if row:
+                    before[n].append((threads, row["gflops"]))
                 cells += (
                     (f"{row['gflops']:#.3g}".removesuffix("."), percent(row["of_openblas"]), times(step))
                     if row

@@ -1,6 +1,6 @@
 // ---gemmviz
 // title  = "CPU loops, restrict"
-// idea   = "The same loops; restrict promises that C overlaps nothing, so the compiler may keep C[i,j] in a register."
+// idea   = "The same loops; restrict promises that C overlaps nothing, so the compiler may keep C[i,j] in a register. No faster: memory is what the loops wait for."
 // source = "S0"
 // alias  = "hostmult1"
 // entry  = "hostmult1"

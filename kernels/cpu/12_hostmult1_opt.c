@@ -1,6 +1,6 @@
 // ---gemmviz
 // title  = "CPU loops, sum in a variable"
-// idea   = "What restrict amounts to, written out: the sum lives in a variable and C is written once per element."
+// idea   = "What restrict amounts to, written out: the sum lives in a variable and C is written once per element. Just as fast."
 // source = "S0"
 // alias  = "hostmult1_opt"
 // entry  = "hostmult1_opt"

@@ -8,7 +8,8 @@
 // grid     = ["ceil(N / BN)", "ceil(M / BM)"]
 // requires = [
 //     "K % 4 == 0", "N % 4 == 0", "TM % 4 == 0", "TN % 4 == 0", "BK % 4 == 0", "BM % TM == 0", "BN % TN == 0",
-//     "BM >= 2 * TM", "BN >= 2 * TN", "BM * BN <= 1024 * TM * TN", "BK * (BM + BN) <= 12288"
+//     "BM >= 2 * TM", "BN >= 2 * TN", "BM * BN <= 1024 * TM * TN", "BK * (BM + BN) <= 12288",
+//     "max(M * K, K * N, M * N) < 2147483648"
 // ]
 // ---
 

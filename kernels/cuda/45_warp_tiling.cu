@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "Warp tiles"
-// idea     = "A warp computes a compact tile, its lanes in an order in which the hardware serves 16 of them at once: half the wavefronts for the same reads."
+// idea     = "A warp computes a compact tile, its lanes in an order in which the hardware serves 16 of them at once: half the wavefronts for the reads of B."
 // entry    = "warp_tiling<BM, BN, BK, TM, TN>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4] }
@@ -9,7 +9,8 @@
 // requires = [
 //     "K % 4 == 0", "N % 4 == 0", "TM % 4 == 0", "TN % 4 == 0", "BK == 4 or BK % 8 == 0", "BM % (2 * TM) == 0",
 //     "BN % (2 * TN) == 0", "BM % (TM * min(4, BM / TM)) == 0", "BN % (TN * min(8, BN / TN)) == 0",
-//     "BM * BN <= 1024 * TM * TN", "BK * (BM + 4 + BN) <= 12288"
+//     "BM * BN <= 1024 * TM * TN", "BK * (BM + 4 + BN) <= 12288",
+//     "max(M * K, K * N, M * N) < 2147483648"
 // ]
 // ---
 

@@ -10,7 +10,7 @@
 //     "N % 4 == 0", "TM % 4 == 0", "TN % 4 == 0", "BK == 4 or BK % 8 == 0", "BM % (2 * TM) == 0",
 //     "BN % (2 * TN) == 0", "BM % (TM * min(4, BM / TM)) == 0", "BN % (TN * min(8, BN / TN)) == 0",
 //     "BM * BN <= 1024 * TM * TN", "BM * BN % (TM * TN * min(BK, 8)) == 0", "4 * BM % (TM * TN) == 0", "STAGES >= 2",
-//     "STAGES * BK * (BM + 4 + BN) <= 12288"
+//     "STAGES * BK * (BM + 4 + BN) <= 12288", "max(M * K, K * N, M * N) < 2147483648"
 // ]
 // capability = "8.0"
 // ---

@@ -9,13 +9,19 @@
 // block      = ["128 + 32 * WM * WN"]
 // grid       = ["BLOCKS"]
 // shared     = "STAGES * BK * (64 * WM + 4 + 4 * WN * TN) * 4 + 128"
-// requires   = ["N % 4 == 0", "WM * WN % 4 == 0", "TN % 4 == 0", "BK % 8 == 0", "4 * WN * TN <= 256", "BLOCKS >= 1", "BLOCKS <= 264", "STAGES >= 2", "M * K <= 4294967295"]
+// requires   = [
+//   "N % 4 == 0", "WM * WN == 4 or WM * WN == 8", "TN % 4 == 0", "BK % 8 == 0", "4 * WN * TN <= 256",
+//   "WM * WN * TN <= 128", "BLOCKS >= 1", "BLOCKS <= 264", "STAGES >= 2", "M * K <= 4294967295",
+//   "STAGES * BK * (64 * WM + 4 + 4 * WN * TN) * 4 + 128 <= 231424"
+// ]
 // ---
 #include <gemmviz/ptx.h>
 using namespace gemmviz::ptx;
 
 enum { COPIERS = 128, LARGEST_TILE = 128 * 256, MOST_BLOCKS = 264 };
-// What a block has summed up of a tile that another block finishes.
+// What a block has summed up of a tile that another block finishes, and whether it is there. A block waits only for
+// blocks with lower numbers: GPUs start these first, though CUDA does not promise it. Who has waited lowers the flag, so
+// the next launch finds all of them down; two launches at one time would not.
 __device__ float4 unfinished[MOST_BLOCKS][LARGEST_TILE / 4];
 __device__ volatile int ready[MOST_BLOCKS];
 
@@ -23,8 +29,8 @@ struct piece {
     int tile, from, to; // k-steps of a tile
 };
 
-// The pieces of a block. First come its equal share of the k-steps of the last tiles, from the share's end to its beginning;
-// then whole tiles, block by block, which fill all multiprocessors evenly anyway.
+// The pieces of a block. First comes its equal share of the k-steps of as many tiles as would be the last wave and one
+// more, from the share's end to its beginning; then whole tiles, block by block, which fill all multiprocessors evenly.
 struct share {
     int steps, split, begin, tile, end, whole, tiles;
 

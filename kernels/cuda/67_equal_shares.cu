@@ -1,6 +1,6 @@
 // ---gemmviz
 // title      = "Equal shares, added by the copy engine"
-// idea       = "A last wave that would leave multiprocessors idle is cut in equal shares along K: one cluster stores its part of a tile, the next has the copy engine add the rest."
+// idea       = "A last wave that would leave multiprocessors idle, as at 2560 but not at 4096, is cut in equal shares along K: one cluster stores its part of a tile, the next has the copy engine add the rest."
 // entry      = "equal_shares<BM, BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
 // params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
@@ -26,7 +26,9 @@
 using namespace gemmviz::ptx;
 
 enum { MOST_BLOCKS = 264, MOST_GROUPS = 3 };
-// Whether a group of a block has stored its part of a tile that the next cluster adds to.
+// Whether a group of a block has stored its part of a tile that the next cluster adds to. A cluster waits only for the one
+// before it: GPUs start that first, though CUDA does not promise it. Who has waited lowers the flag, so the next launch
+// finds all of them down; two launches at one time would not.
 __device__ volatile int begun[MOST_BLOCKS][MOST_GROUPS];
 
 // Starts sum = a b, or sum += a b: 64 rows of A, 16 deep, and BN columns of B.
@@ -101,9 +103,9 @@ struct piece {
 };
 
 // The pieces of a cluster. Whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would
-// leave more than a quarter of them without a tile, it and one wave more are handed out in equal shares of k-steps (to
-// one step), before the whole tiles, each share from its end to its beginning: so the first part of a tile is stored
-// long before the cluster that has the rest comes to it. No share is shorter than a tile, so a tile has two parts at
+// leave a quarter of them or more without a tile, as many tiles as it and one wave more have are handed out in equal
+// shares of k-steps (to one step), before the whole tiles, each share from its end to its beginning: so the first part
+// of a tile is stored long before the cluster that has the rest comes to it. No share is shorter than a tile, so a tile has two parts at
 // most.
 template <int GROUP> struct share {
     int down, across, steps, workers, begin, end, tile, whole;
