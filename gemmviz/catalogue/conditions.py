@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import product, zip_longest
 
 import numpy as np
 
+from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.tensor_map import UNIT_BYTES
@@ -32,6 +33,25 @@ def conditions(kernel: Kernel) -> tuple[Condition, ...]:
     """
     declared = [Condition(expression) for expression in kernel.requires]
     return (*declared, *_rows(kernel), *_clusters(kernel))
+
+
+def never(kernel: Kernel, name: str, value: int) -> bool:
+    """Return whether a declared condition refuses a parameter's value beside all offered values of the others."""
+    for expression in kernel.requires:
+        names = expression.names()
+        if name in names and names <= kernel.params.keys():
+            others = sorted(names - {name})
+            cases = product(*(kernel.params[other] for other in others))
+            if not any(_holds(expression, {name: value, **dict(zip(others, case, strict=True))}) for case in cases):
+                return True
+    return False
+
+
+def _holds(expression: Expression, values: dict[str, int]) -> bool:
+    try:
+        return bool(expression.evaluate(values))
+    except FrontMatterError:  # it divides by what is zero there: another condition says so
+        return False
 
 
 def _rows(kernel: Kernel) -> Iterator[Condition]:

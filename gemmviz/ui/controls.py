@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.bench.protocol import Protocol
-from gemmviz.catalogue.conditions import conditions
+from gemmviz.catalogue.conditions import conditions, never
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.language import tr
@@ -146,12 +146,15 @@ class ParamsRow(QWidget):
         self.boxes = {}
         requires = "; ".join(c.expression.text for c in conditions(kernel)) or tr("no constraint")
         for name, offered in kernel.params.items():
+            # Tiles of 4 can be seen as a whole, where the kernel takes them.
+            small = () if never(kernel, name, 4) else (4,)
             box = QComboBox()
             box.setEditable(True)
             box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
             box.lineEdit().setValidator(QIntValidator(1, LARGEST, box))
-            box.addItems([str(v) for v in sorted({*offered, 4})])
+            box.addItems([str(v) for v in sorted({*offered, *small})])
             letters_wide(box, _PARAM_LETTERS)
+            box.setIconSize(QSize(0, 0))  # else it has room for one, and a row of three is too wide for a small screen
             box.setToolTip(tr("{name}: any value that fits {requires}", name=name, requires=requires))
             box.setAccessibleName(tr("Parameter {name}", name=name))
             box.activated.connect(self._announce)

@@ -1,6 +1,6 @@
 """A label that says less where there is less room."""
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
@@ -37,6 +37,14 @@ class ShortLabel(QLabel):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()
+
+    def heightForWidth(self, width: int) -> int:
+        """Ask for one line at any width: what stands above it is not to be squeezed for more."""
+        return self.minimumSizeHint().height()
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for one line."""
+        return QSize(0, self.fontMetrics().height())
 
     def _fit(self) -> None:
         room, metrics = self.contentsRect(), self.fontMetrics()

@@ -224,6 +224,40 @@ def test_counters_stand_beside_what_was_measured(inspector):
     assert any(line.startswith("=  global load sectors: ") for line in lines)
 
 
+def test_counters_of_an_older_recording_stand_alone(inspector):
+    session = inspector.session
+    session.set_proofs(proofs.kept())
+    session.choose_kernel(find("gputiled", ladder()))
+    session.show(playable("gputiled", 8, TS=4))
+    assert "✓ proved" in inspector.counters.heading.text()
+    session.choose_kernel(find("gputiled1", ladder()))
+    assert session.outdated
+    assert inspector.counters.heading.text() == "recorded"
+    said = inspector.counters.totals.text()
+    assert "modelled" not in said and "measured" not in said and not inspector.counters.beside.text()
+
+
+def test_the_occupancy_is_of_what_was_recorded_on_a_gpu_that_runs_it(inspector):
+    session = inspector.session
+    session.choose_kernel(find("wgmma", ladder()))
+    size, params = session.problem, session.params
+    before = inspector.counters.totals.text()
+    session.show(playable("wgmma", size.m, **params))
+    assert not session.outdated
+    # 4 warps of 64, 8 KiB for 64 x 64 of A, as much for B, a barrier and the system's own: 13 blocks in 228 KiB.
+    assert "occupancy 81.2 % modelled (H" in inspector.counters.totals.text() != before
+
+
+def test_operands_of_a_warpgroup_are_said_to_stay_in_shared_memory(inspector):
+    session = inspector.session
+    inspector.show_panel("thread")
+    session.show(playable("wgmma", 64, BN=64))
+    session.pick((2, 0))
+    session.seek(session.steps - 1)
+    assert "A and B stay in shared memory" in inspector.thread.head.text()
+    assert "nothing loaded" not in inspector.thread.head.text()
+
+
 def test_pictures_take_the_colours_of_the_theme(inspector):
     session = inspector.session
     session.show(playable("gputiled", 32, "row-by-x", TS=32))

@@ -250,6 +250,7 @@ def test_many_parameters_can_be_read_and_fit_a_small_screen(charts, qtbot, page)
     boxes = list(window.measuring.params.boxes.values())
     assert len(boxes) > 3
     assert all(box.width() >= box.sizeHint().width() for box in boxes)
+    assert window.measuring.params.height() >= window.measuring.params.minimumSizeHint().height()
     qtbot.waitUntil(lambda: not [1 for a, b in combinations(boxes, 2) if a.geometry().intersects(b.geometry())])
     window.resize(QSize(100, 100))
     qtbot.wait(100)

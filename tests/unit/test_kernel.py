@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gemmviz.catalogue.conditions import never
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -285,3 +286,12 @@ def test_a_cluster_that_does_not_divide_the_grid_is_refused_with_a_size_that_wor
     assert launch(mine, Problem(64, 192, 64), {"CLUSTER": 1}).grid == (3, 1, 1)
     with pytest.raises(ConstraintError, match="a cluster of 9 x 1 x 1 blocks; CUDA allows 8"):
         launch(mine, Problem(64, 9 * 64, 64), {"CLUSTER": 9})
+
+
+def test_a_value_that_no_others_allow_is_known() -> None:
+    requires = '["BM == 128 or BM == 192 and BN <= 192", "BN % (BM // 64) == 0", "M % BM == 0"]'
+    params = "{ BM = [128, 192], BN = [256, 128] }"
+    text = source(entry='"k<BM, BN>"', block='["32"]', grid='["1"]', params=params, requires=requires)
+    kernel = parse(text, Path("mine.cu"))
+    assert [value for value in (4, 64, 128, 192, 256) if never(kernel, "BM", value)] == [4, 64, 192, 256]
+    assert not never(kernel, "BN", 4)

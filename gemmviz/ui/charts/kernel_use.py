@@ -4,6 +4,7 @@ from math import prod
 
 from gemmviz.bench.devices import Facts, find, limits, published
 from gemmviz.bench.occupancy import Use, cluster_blocks, compiled_use
+from gemmviz.catalogue.capability import suits
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -17,19 +18,20 @@ _DEFAULT = "RTX 3080"
 
 
 def default_device(session: Session) -> Facts:
-    """Return this machine's GPU, or where it has none that can be modelled, the `default_published` one."""
+    """Return this machine's GPU, or where that cannot be modelled or cannot run the kernel `default_published`."""
     here = session.device_facts
-    if here is not None and limits(here) is not None:
+    if here is not None and limits(here) is not None and suits(session.kernel.capability, here["cc"]):
         return here
     return next(device for device in published() if device.name == default_published(session)).facts()
 
 
 def default_published(session: Session) -> str:
-    """Return the name of the device that the references shown were measured on; or one that is often met."""
-    if not session.references_shown:
-        return _DEFAULT
-    known = (find({"name": reference.gpu}) for reference in session.references)
-    return next((device.name for device in known if device), _DEFAULT)
+    """Return the first that can run the chosen kernel: a device of the references, one that is often met, any."""
+    known = [find({"name": reference.gpu}) for reference in session.references if session.references_shown]
+    usual = [device for device in published() if device.name == _DEFAULT]
+    wanted = [device for device in (*known, *usual, *published()) if device]
+    needed = session.kernel.capability
+    return next((device for device in wanted if suits(needed, device.cc)), wanted[0]).name
 
 
 def kernel_use(session: Session) -> tuple[Use, str]:

@@ -40,7 +40,7 @@ _REFRESH_MS = 100
 _KIB_FROM = 10_000
 # Sizes of type at a scale of 1, the first one that fits; larger type gives way rather than be cut.
 _POINTS, _LEAST_PT = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0), 7.5
-_PADDING, _HEADING_PADDING = 7, 12
+_PADDING, _HEADING_PADDING = 9, 12
 _WIDE, _LEAST_ROWS = 760, 3  # pixels, and rows of the table, that each proved counter is not to take away
 
 
@@ -184,17 +184,19 @@ class Counters(QWidget):
         for signal in (session.referenced, session.measured, session.device_changed):
             signal.connect(self._on_chosen)
         self._on_recorded()
-        self._on_chosen()
 
     def _on_chosen(self, *_: object) -> None:
-        where, details = proved(self.session)
+        # Beside an older recording, which still stands, nothing is said of the kernel that is chosen now.
+        known = not self.session.outdated
+        where, details = proved(self.session) if known else ("", "")
         self.heading.setText(BETWEEN.join([tr("recorded"), *([where] if where else [])]))
         self.heading.setToolTip(details)
-        said, lines = compared(self.session)
-        held, made_of = occupied(self.session)
+        said, lines = compared(self.session) if known else ("", "")
+        held, made_of = occupied(self.session) if known else ("", "")
         self._known = [part for part in (held, said) if part]
         self._made_of = made_of
-        self.beside.setText("\n".join(part for part in (timed(self.session), lines) if part))
+        figure = timed(self.session) if known else ""
+        self.beside.setText("\n".join(part for part in (figure, lines) if part))
         self._give_room()
         self.refresh()
 
@@ -215,7 +217,7 @@ class Counters(QWidget):
         playable = self.session.playable
         self._explained = explanation(playable) if playable else ""
         self._fit_columns()
-        self.refresh()
+        self._on_chosen()  # what a recording tells of the block goes into its occupancy
 
     def _fit_columns(self) -> None:
         """Make each column as wide as its last figures will be, so that nothing moves or is cut while playing."""
