@@ -37,6 +37,8 @@ class Limits:
     shared_per_sm, shared_per_block, shared_unit, shared_reserved
         Bytes: of an SM, the most of a block (after opting in), the multiple in which it is given out, what CUDA itself
         takes of each block's.
+    blocks_per_cluster
+        The most blocks of a cluster; 1 where there are no clusters.
     """
 
     threads_per_block: int
@@ -51,6 +53,7 @@ class Limits:
     shared_per_block: int
     shared_unit: int
     shared_reserved: int
+    blocks_per_cluster: int
 
     @property
     def warps_per_sm(self) -> int:
@@ -132,6 +135,9 @@ def limits(device: Facts | None) -> Limits | None:
         shared_per_block=said("shared_per_block_bytes", row["shared_per_block_kib"] * _KIB),
         shared_unit=row["shared_unit_bytes"],
         shared_reserved=said("shared_reserved_bytes", row["shared_reserved_bytes"]),
+        # Clusters came with compute capability 9.0; 8 blocks always, 16 where the kernel asks for it (CUDA C++
+        # Programming Guide, "Thread Block Clusters"; cudaFuncAttributeNonPortableClusterSizeAllowed).
+        blocks_per_cluster=16 if int(device["cc"].split(".")[0]) >= 9 else 1,
     )
 
 

@@ -23,6 +23,8 @@ from gemmviz.catalogue.kernel import Kernel
 
 # A block is refused as if its warps filled four partitions evenly, also on the one SM that has two (cuda_occupancy.h).
 _CHECKED_PARTITIONS = 4
+# What every device with clusters takes, unasked.
+_PORTABLE_CLUSTER = 8
 Resource = Literal["threads", "blocks", "registers", "shared"]
 
 
@@ -90,7 +92,7 @@ def occupancy(use: Use, limits: Limits) -> Occupancy:
     """Return the theoretical occupancy of blocks that take `use` on an SM with `limits`."""
     allowed: dict[Resource, int | None] = {
         "threads": limits.warps_per_sm // use.warps if 1 <= use.threads <= limits.threads_per_block else 0,
-        "blocks": limits.blocks_per_sm,
+        "blocks": limits.blocks_per_sm if use.cluster <= limits.blocks_per_cluster else 0,
         "registers": _by_registers(use, limits),
         "shared": _by_shared(use, limits),
     }
@@ -133,6 +135,10 @@ def advice(use: Use, limits: Limits) -> str:
     said = _advice(use, limits)
     if use.cluster == 1 or not occupancy(use, limits).blocks:
         return said
+    if use.cluster > _PORTABLE_CLUSTER:
+        said += (
+            f" More than {_PORTABLE_CLUSTER} blocks make a cluster only where the kernel asks for it (non-portable)."
+        )
     return (
         f"{said} Clusters of {use.cluster} blocks have to find room within one GPC each, and may leave SMs idle: "
         "cudaOccupancyMaxActiveClusters knows how many fit, this model does not."
@@ -181,9 +187,18 @@ def _refusal(use: Use, limits: Limits, now: Occupancy) -> str:
             f"(at most {_most_registers(use, limits, 1)})"
         ),
         "shared": f"a block takes {use.shared_bytes:,} bytes of shared memory; {limits.shared_per_block:,} is the most",
-        "blocks": "the device holds no blocks",
+        "blocks": _no_cluster(use, limits),
     }
     return f"Such a block cannot run: {' and '.join(reasons[name] for name in now.limiters)}."
+
+
+def _no_cluster(use: Use, limits: Limits) -> str:
+    if limits.blocks_per_cluster == 1:
+        return "clusters need compute capability 9.0 or higher"
+    return (
+        f"a cluster has {use.cluster:,} blocks; {limits.blocks_per_cluster} is the most, and more than "
+        f"{_PORTABLE_CLUSTER} only where the kernel asks for it (non-portable)"
+    )
 
 
 NAMES: dict[Resource, str] = {

@@ -56,6 +56,8 @@ def _run(args: argparse.Namespace) -> int:
         _print(made)
     if args.write:
         wrong = valid(made)
+        if _unanswered(made):
+            wrong = 'each "?" has to be filled in by hand'
         if wrong:
             raise GemmvizError(f"nothing was written: {wrong}")
         put_on_top(args.file, made.front_matter())
@@ -73,7 +75,9 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError:
         raise GemmvizError(f"{path.name}: not a text file in UTF-8") from None
     if is_described(text):
-        raise GemmvizError(f"{path.name} has front matter already: `gemmviz record {path}` says what is wrong with it")
+        raise GemmvizError(
+            f"{path.name} has front matter already: `gemmviz record {path}` records it, or says what is wrong with it"
+        )
     return text
 
 
@@ -84,6 +88,11 @@ def _tried(made: Guess) -> Guess:
             return settle(made, trier(engine, threading.Event()))
     finally:
         engine.close()
+
+
+def _unanswered(made: Guess) -> bool:
+    """Return whether the front matter has a ``?`` where only a person can say what belongs there."""
+    return bool(made.mapped) or not all(made.roles)
 
 
 def put_on_top(path: Path, front_matter: str) -> None:
@@ -154,4 +163,5 @@ def _print(made: Guess) -> None:
     console.print(table, markup=False, highlight=False)
     for doubt in made.doubts:
         console.print(f"? {doubt}", markup=False, highlight=False)
-    console.print(made.settled, markup=False, highlight=False)
+    if not _unanswered(made):  # nothing was recorded then: the questions say why
+        console.print(made.settled, markup=False, highlight=False)

@@ -17,9 +17,10 @@ KERNEL_HELP = (
 SET_HELP = "value of a kernel parameter, for example TS=4; any value that the kernel's constraints allow"
 
 
-def add_launch(parser: argparse.ArgumentParser, default_size: int) -> None:
-    """Add --size, --m, --n, --k and --set."""
-    parser.add_argument("--size", type=whole, metavar="N", help=f"M = N = K = N (default {default_size})")
+def add_launch(parser: argparse.ArgumentParser, default_size: int, *, grows: bool = False) -> None:
+    """Add --size, --m, --n, --k and --set; `grows` where `picture_problem` may take a larger size than the default."""
+    default = f"default {default_size}" + (", or the least that shows several blocks" if grows else "")
+    parser.add_argument("--size", type=whole, metavar="N", help=f"M = N = K = N ({default})")
     add_sides(parser)
     add_set(parser)
     parser.set_defaults(default_size=default_size)

@@ -39,7 +39,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument(
         "kernel", metavar="KERNEL", nargs="?", default=_FIRST, help=f"{options.KERNEL_HELP} (default {_FIRST})"
     )
-    options.add_launch(parser, default_size=8)
+    options.add_launch(parser, default_size=8, grows=True)
     options.add_chosen(parser)
     parser.add_argument(
         "--steps", type=options.step_range, metavar="FIRST:END[:EVERY]", help="the steps that a film shows"

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from gemmviz.bench import results, tuned
 from gemmviz.bench.tuning_outcome import params_text
-from gemmviz.catalogue.errors import ConstraintError, GemmvizError
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.cli import options
 from gemmviz.cli.driving import driving
@@ -20,6 +20,8 @@ from gemmviz.engine import messages
 _DEFAULT_SIZE = 1024
 _DEFAULT_SECONDS = 120.0
 _SHOWN = 10
+# What a run that failed for this reason is; all else is a `GemmvizError`.
+_ERRORS: dict[str, type[GemmvizError]] = {"unsupported": Unavailable, "refused": ConstraintError}
 
 
 def add(commands: Any, summary: str) -> None:
@@ -31,7 +33,8 @@ def add(commands: Any, summary: str) -> None:
         "verified, then timed a few times; the fastest ones race over interleaved rounds. Of two that cannot be told "
         "apart the earlier declared one is taken. What is found is kept for this device, size and text of the kernel: "
         "see --list, and `gemmviz bench --tuned`.",
-        epilog="Ctrl-C ends the search and keeps the best so far.  Exit code 1 when no combination gives a right C.",
+        epilog="Ctrl-C ends the search and keeps the best so far.  Exit code 1 when no combination gives a right C, "
+        "2 when the kernel cannot be tuned on this machine.",
     )
     parser.add_argument("kernel", nargs="?", metavar="KERNEL", help=options.KERNEL_HELP)
     parser.add_argument("--size", type=options.whole, metavar="N", help=f"M = N = K = N (default {_DEFAULT_SIZE})")
@@ -85,7 +88,9 @@ def _drive(request: messages.TuneRequest) -> results.Document:
         reply = driver.run(request)
     if isinstance(reply, messages.Searched):
         return reply.document
-    raise GemmvizError(reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer")
+    if not isinstance(reply, messages.Failed):
+        raise GemmvizError("the engine ended without an answer")
+    raise _ERRORS.get(reply.kind, GemmvizError)(reply.message)
 
 
 def _print(document: results.Document, path: Path | None) -> None:

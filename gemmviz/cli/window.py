@@ -27,7 +27,7 @@ def add(commands: Any, summary: str) -> None:
         "file", nargs="?", help="a .cu or .c file with front matter, a lesson (.toml) or a state (.gemmviz) to open"
     )
     parser.add_argument("--kernel", metavar="KERNEL", help=options.KERNEL_HELP)
-    options.add_launch(parser, default_size=_DEFAULT_SIZE)
+    options.add_launch(parser, default_size=_DEFAULT_SIZE, grows=True)
     options.add_order(parser, default=None)
     options.add_chosen(parser)
     parser.add_argument("--lane", type=options.whole, metavar="L", help="the chosen lane of that warp, from 0")

@@ -125,6 +125,17 @@ def test_a_block_that_cannot_run_is_said_so(panel):
     assert "cannot run" in panel.text.text()
 
 
+def test_clusters_fill_nothing_of_a_device_that_has_none_in_words_and_in_the_curves(panel):
+    panel.session.choose_kernel(find("cluster", panel.session.kernels))
+    panel.device.setCurrentText("A100 SXM 80 GB")
+    panel.device.activated.emit(panel.device.currentIndex())
+    choose(panel, "shared", 1024)
+    assert percent(panel) == 0
+    assert "clusters need compute capability 9.0 or higher" in panel.text.text()
+    for whatif in (panel.threads, panel.registers, panel.shared):
+        assert max(whatif.curve.getData()[1]) == 0
+
+
 @pytest.mark.parametrize("size", [(420, 210), (900, 600), (1600, 900)])
 def test_no_text_is_cut(panel, qtbot, size):
     panel.resize(*size)

@@ -253,6 +253,21 @@ def test_a_film_that_makes_no_sense_is_refused(qapp, tmp_path, monkeypatch, caps
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("render", "(default 8, or the least that shows several blocks)"),
+        ("window", "(default 8, or the least that shows several blocks)"),
+        ("record", "(default 8)"),
+    ],
+)
+def test_the_help_says_which_size_is_taken(monkeypatch, capsys, command, said):
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit):
+        run([command, "--help"])
+    assert f"M = N = K = N {said}" in capsys.readouterr().out
+
+
 def test_missing_libraries_end_with_2_and_a_line_that_says_what_to_install(qapp, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("gemmviz.ui.display.missing", lambda environ: "sudo apt-get install libegl1")
     assert run(["render", "gputiled", "-o", str(tmp_path / "x.png")]) == 2

@@ -60,6 +60,20 @@ def test_what_cannot_be_told_is_said_so(tmp_path, capsys, device, known, says):
     assert says in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("device", "cluster", "says"),
+    [
+        ("A100 SXM 80 GB", "2", "clusters need compute capability 9.0 or higher"),
+        ("H200 SXM", "17", "a cluster has 17 blocks; 16 is the most"),
+    ],
+)
+def test_a_cluster_that_the_device_cannot_run_fills_nothing(capsys, device, cluster, says):
+    asked = ["--threads", "384", "--registers", "168", "--shared", "100000", "--device", device, "--cluster", cluster]
+    assert cli.run(["occupancy", *asked, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["blocks"], row["warps"], row["fraction"]) == (0, 0, 0.0) and says in row["advice"]
+
+
 def test_a_block_of_nothing_is_refused(capsys):
     assert cli.run(["occupancy", "--threads", "0", "--device", "T4"]) == 2
     assert "at least 1 thread" in capsys.readouterr().err

@@ -180,6 +180,7 @@ def test_the_list_says_which_are_of_another_text_of_a_rung(capsys):
         (["tune", "gputiled", "--list"], "takes one of"),
         (["tune", "no-such-kernel"], "no kernel 'no-such-kernel'"),
         (["tune", "gputiled", "--size", "0"], "choose a size from 1"),
+        (["tune", "gputiled", "--size", "16", "--set", "NONE=1"], "NONE"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(capsys, arguments, says):
@@ -189,7 +190,7 @@ def test_what_cannot_be_is_said_in_one_line(capsys, arguments, says):
 
 def test_a_cuda_kernel_without_a_gpu_says_why_it_is_not_tuned(capsys, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert run(["tune", "gputiled", "--size", "16"]) == 1
+    assert run(["tune", "gputiled", "--size", "16"]) == 2
     captured = capsys.readouterr()
     assert "no CUDA device" in captured.err and captured.out == ""
     assert tuned.kept() == ([], [])

@@ -269,7 +269,7 @@ def _texts(parts: Iterable[str]) -> str:
 
 def is_described(text: str) -> bool:
     """Return whether a text has front matter already, be it right or wrong."""
-    return re.search(r"^//[ \t]*---gemmviz", text, re.MULTILINE) is not None
+    return re.search(r"^//[ \t]*---gemmviz(?![ \t]+breaks\b)", text, re.MULTILINE) is not None
 
 
 def valid(made: Guess) -> str:

@@ -6,6 +6,7 @@ from gemmviz.catalogue.guessing.cxx import Function, Source
 from gemmviz.catalogue.guessing.polynomial import parse
 
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _NOT_PARAMS = re.compile(r"NULL|INFINITY|NAN|(INT|FLT|DBL|CUDART|CHAR)_\w+|EXIT_\w+|CUDA\w*|CUBLAS\w*")
 THREADS = r"(NUM_?)?THREADS|NT|THREAD_?COUNT"
 # What people call a tile, and the sizes that they give it, the usual one first.
@@ -32,6 +33,7 @@ def whole_params(function: Function, source: Source) -> dict[str, tuple[int, ...
         | {p.name for p in function.parameters}
         | {n for _, n, _ in function.template}
     )
+    declared = _declared(function.body)
     for before, word, after in zip(("", *function.body), function.body, (*function.body[1:], ""), strict=False):
         is_open = _CAPITALS.fullmatch(word) and word not in source.constants and word not in others
         if (
@@ -39,7 +41,7 @@ def whole_params(function: Function, source: Source) -> dict[str, tuple[int, ...
             and not _NOT_PARAMS.fullmatch(word)
             and after not in ("(", "::", "=")
             and before not in ("::", ".", "->")
-            and not _declared(word, function.body)
+            and word not in declared
         ):
             names.append(word)
     defaults = {name: default for _, name, default in function.template if default}
@@ -51,15 +53,36 @@ def whole_params(function: Function, source: Source) -> dict[str, tuple[int, ...
     return found
 
 
-def _declared(word: str, body: tuple[str, ...]) -> bool:
-    """Return whether a function declares a name itself: a type stands in front of it, and a value or an end behind."""
-    return any(
-        body[i] == word
-        and body[i + 1] in ("=", "[", ";")
-        and re.match(r"[A-Za-z_]", body[i - 1])
-        and body[i - 1] != "return"
-        for i in range(1, len(body) - 1)
-    )
+def _declared(body: tuple[str, ...]) -> set[str]:
+    """Return the names that a function declares itself.
+
+    A type stands in front of the first name of a declaration, a comma between brackets that are closed in front of the
+    others; behind each stands a value or an end.
+    """
+    found: set[str] = set()
+    has_value: dict[int, bool] = {}  # of the declarations that are open, by how deep in brackets they stand
+    depth = 0
+    for at in range(1, len(body) - 1):
+        before, word, after = body[at - 1 : at + 2]
+        if word in ("(", "[", "{"):
+            depth += 1
+        elif word in (")", "]", "}"):
+            has_value.pop(depth, None)
+            depth -= 1
+        elif word == ";":
+            has_value.pop(depth, None)
+        elif word == "=" and depth in has_value:
+            has_value[depth] = True
+        if not _NAME.fullmatch(word):
+            continue
+        ends = after in ("=", "[", ";")
+        if _NAME.fullmatch(before) and before not in ("return", "else") and (ends or after == ","):
+            has_value[depth] = False
+            found |= {word}
+        # Two commas may also be those of template arguments, but only within a value.
+        elif before == "," and depth in has_value and (ends or (after == "," and not has_value[depth])):
+            found |= {word}
+    return found
 
 
 def _usual(name: str) -> tuple[int, ...]:

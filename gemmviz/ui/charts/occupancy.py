@@ -1,5 +1,7 @@
 """The occupancy panel: how many warps of the chosen kernel one SM can hold, and what would change that."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
@@ -135,8 +137,7 @@ class OccupancyPanel(QWidget):
         self.shared.set_most(max(found.shared_per_block, use.shared_bytes))
 
         def percent(**changed: int) -> float:
-            taken = {"threads": use.threads, "registers": use.registers, "shared_bytes": use.shared_bytes} | changed
-            return 100 * occupancy(Use(**taken), found).fraction
+            return 100 * occupancy(replace(use, **changed), found).fraction
 
         self.threads.draw(lambda v: percent(threads=v))
         self.registers.draw(lambda v: percent(registers=v))
