@@ -36,9 +36,8 @@ def show(recording: Recording, traffic: Traffic, *, lines: bool) -> None:
             console.print(f"recorded: blocks {first} to {end - 1}, {end - first} of {recording.blocks}")
         console.print(f"global load sectors {traffic.sectors(False):,}, store sectors {traffic.sectors(True):,}")
     if traffic.tile_steps:
-        console.print(
-            f"{traffic.tile_steps} tile steps per block, {traffic.conflict_degree():.3g} wavefronts per shared request"
-        )
+        steps = "1 tile step" if traffic.tile_steps == 1 else f"{traffic.tile_steps} tile steps"
+        console.print(f"{steps} per block, {traffic.conflict_degree():.3g} wavefronts per shared request")
     written = " that these blocks write" if recording.scope else ""
     verdict = f"WRONG in {recording.wrong} elements" if recording.wrong else f"right in every element{written}"
     console.print(f"C as recorded is {verdict}; {traffic.accesses:,} accesses in {recording.run_seconds:.2g} s")

@@ -242,18 +242,30 @@ static void arrive_late(void *what)
     arrive(l->barrier, 0, 0, l->pc);
 }
 
+static void end_late(uint32_t i)
+{
+    late_arrival l = late[i];
+    memmove(&late[i], &late[i + 1], (--late_arrivals - i) * sizeof *late);
+    gv_in_name_of(l.member, l.thread, arrive_late, &l);
+}
+
 void gv_copies_arrive(uint32_t b)
 {
     for (uint32_t i = 0; i < late_arrivals;) {
-        late_arrival l = late[i];
-        if (l.barrier != b) {
-            i++;
-            continue;
-        }
-        memmove(&late[i], &late[i + 1], (--late_arrivals - i) * sizeof *late);
-        gv_in_name_of(l.member, l.thread, arrive_late, &l);
+        if (late[i].barrier != b) i++;
+        else end_late(i);
     }
     gv_boxes_arrive(b);
+}
+
+// A barrier that has no room for an arrival keeps it: nobody waits for one there.
+void gv_all_copies_arrive(void)
+{
+    gv_all_boxes_arrive();
+    for (uint32_t i = 0; i < late_arrivals;) {
+        if (!known[late[i].barrier].arrivals) i++;
+        else end_late(i);
+    }
 }
 
 void gv_barrier_wait(void *barrier, uint32_t parity)

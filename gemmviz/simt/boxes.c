@@ -1,6 +1,7 @@
 // The copy engine (TMA): boxes of a matrix to shared memory and back. Rules: PTX ISA, "cp.async.bulk.tensor" and "Swizzling
 // Modes". A box is read when it is asked for and written as late as it may be: when somebody waits for its barrier and
-// nothing else is left to do (see release_round). A store moves everything when its thread waits for it, or leaves.
+// nothing else is left to do, or nobody can go on (see release_round). A store moves everything when its thread waits for
+// it, or leaves.
 #define _GNU_SOURCE
 #include "hopper.h"
 #include "runtime.h"
@@ -219,16 +220,26 @@ void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, voi
     }
 }
 
+static void arrive(uint32_t i)
+{
+    flight *f = &flights[i];
+    gv_in_name_of(f->member, f->told.thread, write_shared, f);
+    end_flight(i);
+}
+
 void gv_boxes_arrive(uint32_t barrier)
 {
     for (uint32_t i = 0; i < under_way && gv_barrier_lacks_copies(barrier);) {
-        flight *f = &flights[i];
-        if (f->told.store || f->barrier != barrier) {
-            i++;
-            continue;
-        }
-        gv_in_name_of(f->member, f->told.thread, write_shared, f);
-        end_flight(i);
+        if (flights[i].told.store || flights[i].barrier != barrier) i++;
+        else arrive(i);
+    }
+}
+
+void gv_all_boxes_arrive(void)
+{
+    for (uint32_t i = 0; i < under_way;) {
+        if (flights[i].told.store) i++;
+        else arrive(i);
     }
 }
 

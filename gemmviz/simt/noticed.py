@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gemmviz.catalogue.launch import Launch
-from gemmviz.language import tr
+from gemmviz.language import tr, trn
 from gemmviz.simt.layout import MAX_NOTES, Note, Run
 
 Kind = Literal["out of bounds", "barrier divergence", "race"]
@@ -115,13 +115,16 @@ def _stuck(note: Note, launch: Launch, barrier_name: Callable[[int], str]) -> st
         return tr(
             "{thread} waits for {count} threads to meet here, and nobody can go on", thread=culprit, count=note.other
         )
-    said = {"thread": culprit, "barrier": barrier_name(note.barrier), "parity": note.parity}
-    return tr(
-        "{thread} waits for the phase of {barrier} with parity {parity} to end, and nobody can go on: {arrivals} "
-        "arrivals and {bytes} bytes are missing",
-        arrivals=note.arrivals,
+    return trn(
+        "{thread} waits for the phase of {barrier} with parity {parity} to end, and nobody can go on: {count} arrival "
+        "and {bytes} bytes are missing",
+        "{thread} waits for the phase of {barrier} with parity {parity} to end, and nobody can go on: {count} arrivals "
+        "and {bytes} bytes are missing",
+        note.arrivals,
+        thread=culprit,
+        barrier=barrier_name(note.barrier),
+        parity=note.parity,
         bytes=note.copied,
-        **said,
     )
 
 

@@ -217,6 +217,8 @@ void gv_barrier_reached(uint32_t barrier, uintptr_t pc);     // what the running
 void gv_boxes_reset(void);
 void gv_copies_arrive(uint32_t barrier);                     // what is being copied and the barrier waits for
 void gv_boxes_arrive(uint32_t barrier);                      // its boxes
+void gv_all_copies_arrive(void);                             // all copies that a barrier is told of
+void gv_all_boxes_arrive(void);                              // its boxes
 void gv_boxes_left(void);                                    // the running thread has left the kernel
 void gv_products_reset(void);
 void gv_check_operands(uintptr_t at, uint64_t bytes, uint32_t member, uintptr_t pc);

@@ -14,10 +14,9 @@ import numpy.typing as npt
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.requests import Ints, Requests, batches, lane_of
 from gemmviz.trace.sites import SiteTraffic
+from gemmviz.trace.tile_steps import TileSteps
 from gemmviz.trace.timeline import Timeline
 from gemmviz.trace.wavefronts import sectors, wavefronts
-
-_PHASE_BITS = 16
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ class Traffic:
         int64 (steps, arrays, 2, 3): after each step of the timeline, how many accesses, bytes and units each array has
         seen; axis 2 is (read, write), axis 3 is (accesses, bytes, units). Without a timeline it has no steps.
     tile_steps
-        Phases per block in which the block writes shared memory: how often it loads a tile. 0 where nothing is tiled.
+        Phases per block in which something of A or B is written to the block's shared memory: how often it loads a
+        tile. Sums that are put there are none (see `gemmviz.trace.tile_steps`). 0 where nothing is tiled.
     """
 
     arrays: tuple[ArrayTraffic, ...]
@@ -109,7 +109,7 @@ def measure(recording: Recording, timeline: Timeline | None = None) -> Traffic:
     totals = np.zeros((len(recording.sites) * kinds, 5), np.int64)
     running = np.zeros((steps * kinds, 3), np.int64)
     touched = [np.zeros(a.size if a.space == "global" else 0, bool) for a in recording.arrays]
-    tiles = [np.zeros(0, np.int64)]
+    tiles = TileSteps(recording)
     for requests in batches(recording):
         row, lanes = requests.row, requests.lanes
         units, least = costs(recording, requests) if recording.backend == "cuda" else (lanes, lanes)
@@ -119,15 +119,14 @@ def measure(recording: Recording, timeline: Timeline | None = None) -> Traffic:
         if timeline is not None:
             _add(running, timeline.step_of_row[row] * kinds + kind, (lanes, moved, units))
         _touch(recording, requests, touched)
-        tiles.append(_tiles(recording, row))
+        tiles.add(requests)
     by_site = totals.reshape(-1, len(recording.arrays), 2, 5)
     different = [int(flags.sum()) * a.itemsize for flags, a in zip(touched, recording.arrays, strict=True)]
-    per_block = np.unique(np.concatenate(tiles)) >> _PHASE_BITS
     return Traffic(
         _by_array(recording, by_site.sum(axis=0), different),
         _by_site(recording, by_site),
         np.cumsum(running.reshape(steps, len(recording.arrays), 2, 3), axis=0),
-        int(np.unique(per_block, return_counts=True)[1].max(initial=0)),
+        tiles.most(),
     )
 
 
@@ -171,14 +170,6 @@ def _touch(recording: Recording, requests: Requests, touched: Sequence[npt.NDArr
         touched[index][element] = True
         for further in range(1, int(covers.max(initial=1))):
             touched[index][element[covers > further] + further] = True
-
-
-def _tiles(recording: Recording, row: Ints) -> Ints:
-    """Return block and phase, as one number, of the requests that write shared memory."""
-    log = recording.accesses
-    shared = np.array([a.space == "shared" for a in recording.arrays])
-    row = row[log.write[row] & shared[log.array[row]]]
-    return np.unique(log.block[row].astype(np.int64) << _PHASE_BITS | log.phase[row])
 
 
 def _by_array(recording: Recording, totals: Ints, different: Sequence[int]) -> tuple[ArrayTraffic, ...]:

@@ -240,7 +240,14 @@ MISTAKES = {
         "",
         "barrier divergence",
         "barrier_wait(empty",
-        "1 arrivals and 0 bytes",
+        "1 arrival and 0 bytes",
+    ),
+    "nobody else fills": (
+        "barrier_init(full[s], 1);",
+        "barrier_init(full[s], 3);",
+        "barrier divergence",
+        "barrier_wait(full",
+        "2 arrivals and 0 bytes",
     ),
     "too many bytes": (
         "A_BYTES + B_BYTES);",
@@ -359,6 +366,21 @@ def test_a_barrier_waits_for_copies_of_threads_that_go_on() -> None:
     hasty = recorded(COPIED.replace("barrier_wait(full, 0);", ""), problem)
     assert hasty.wrong == 32
     assert any(f.kind == "read of memory nobody wrote" for f in find(hasty))
+
+
+def test_what_is_under_way_is_not_missing_where_nobody_can_go_on() -> None:
+    one_more = recorded(COPIED.replace("barrier_init(full, 32);", "barrier_init(full, 33);"), Problem(32, 1, 1))
+    assert [n.text.split(": ")[-1] for n in one_more.noticed] == ["1 arrival and 0 bytes are missing"]
+    assert len(one_more.accesses.copies) == 32
+
+
+def test_only_what_nobody_copies_is_missing_where_nobody_can_go_on() -> None:
+    # Each block copies its half of B for itself only, and each barrier waits for one arrival too many.
+    text = RING.replace("full[stage], 3);", "full[stage], 1 << rank);")
+    text = text.replace("barrier_init(full[s], 1);", "barrier_init(full[s], 2);")
+    stuck = recorded(text, Problem(128, 128, 64), CLUSTER=2)
+    full = [n.text for n in stuck.noticed if "full[0]" in n.text]
+    assert full and all(text.endswith("1 arrival and 8192 bytes are missing") for text in full)
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from recordings import RUNGS, SIZES, own, rung
 
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.levels import levels
+from gemmviz.trace.record import record
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.timeline import build
 from gemmviz.trace.traffic import Traffic, measure
@@ -234,6 +237,38 @@ def test_long_recordings_are_counted_in_pieces(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("gemmviz.trace.requests._CHUNK_ROWS", 100)
     pieces = measure(recording)
     assert (pieces.arrays, pieces.sites, pieces.tile_steps) == (whole.arrays, whole.sites, whole.tile_steps)
+
+
+def test_tile_steps_are_loads_of_tiles_and_not_sums_that_are_staged() -> None:
+    def steps(name: str, problem: Problem, **params: int) -> int:
+        return measure(record(launch(find(name, ladder()), problem, params), deadline_s=20)).tile_steps
+
+    # Of one tile, K is a single step; a block that computes two tiles has the steps of both.
+    for name in ("tma_store", "cluster", "equal_shares"):
+        assert steps(name, Problem.cube(8)) == 1, name
+    assert steps("cluster", Problem.cube(256), BN=128, BLOCKS=2) == 2 * 4
+    # A stage is filled with zeros behind K: that is a load.
+    assert steps("mma_pipeline", Problem.cube(8)) == 2
+
+
+def test_sums_that_threads_hand_each_other_are_no_tile_steps() -> None:
+    handed = """
+        __shared__ float part[32];
+        float sum = 0;
+        for (int k = threadIdx.x; k < K; k += 32) sum += A[k] * B[k * N];
+        part[threadIdx.x] = sum;
+        __syncthreads();
+        if (threadIdx.x == 0) { sum = 0; for (int i = 0; i < 32; i++) sum += part[i]; C[0] = sum; }"""
+    assert measure(own(handed, Problem(1, 1, 256))).tile_steps == 0
+    tiled = handed.replace("A[k]", "row[k]").replace(
+        "float sum = 0;",
+        """__shared__ float row[256];
+        for (int k = threadIdx.x; k < K; k += 32) row[k] = A[k];
+        __syncthreads();
+        float sum = 0;""",
+        1,
+    )
+    assert measure(own(tiled, Problem(1, 1, 256))).tile_steps == 1
 
 
 def test_traffic_survives_the_way_through_plain_data() -> None:
