@@ -41,7 +41,8 @@ from gemmviz.language import language, mark, tr
 
 _POLL_S = 0.02
 _GRACE_S = 0.3
-_DYING_S = 2.0
+# A process that holds gigabytes was seen to take longer than two seconds to die on a busy machine.
+_DYING_S = 5.0
 # A new process says its first word, and answers a probe, within this time.
 _FIRST_S = 120.0
 _WHAT = {
