@@ -260,7 +260,7 @@ stream_k(const float *A, const __grid_constant__ tensor_map B, float *C, int M, 
 // title = "Without waiting for the next stage to be full"
 // find = "if (last && more)"
 // replace = "if (false)"
-// expect = ["barrier divergence", "read of memory nobody wrote"]
+// expect = ["barrier divergence", "race", "read of memory nobody wrote"]
 // at = [64, 128, 64]
 // set = { WM = 1, WN = 4, TN = 8, BK = 8, STAGES = 2, BLOCKS = 2 }
 //
