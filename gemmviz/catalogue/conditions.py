@@ -1,7 +1,7 @@
 """What must hold of sizes and parameters before a kernel is launched: what it declares, and what follows from that."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product, zip_longest
 
@@ -42,15 +42,16 @@ def never(kernel: Kernel, name: str, value: int) -> bool:
         if name in names and names <= kernel.params.keys():
             others = sorted(names - {name})
             cases = product(*(kernel.params[other] for other in others))
-            if not any(_holds(expression, {name: value, **dict(zip(others, case, strict=True))}) for case in cases):
+            if not any(holds([expression], {name: value, **dict(zip(others, case, strict=True))}) for case in cases):
                 return True
     return False
 
 
-def _holds(expression: Expression, values: dict[str, int]) -> bool:
+def holds(must_hold: Iterable[Expression], values: dict[str, int]) -> bool:
+    """Say whether all conditions hold; one that cannot be evaluated, as it divides by zero, does not."""
     try:
-        return bool(expression.evaluate(values))
-    except FrontMatterError:  # it divides by what is zero there: another condition says so
+        return all(expression.evaluate(values) for expression in must_hold)
+    except FrontMatterError:
         return False
 
 

@@ -4,9 +4,8 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from gemmviz.catalogue.conditions import Condition, conditions
+from gemmviz.catalogue.conditions import Condition, conditions, holds
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
-from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.catalogue.tensor_map import TensorMap, fill_in
@@ -184,19 +183,11 @@ def _single_changes(kernel: Kernel, problem: Problem, params: dict[str, int]) ->
     found: dict[str, int] = {}
     for name, offered in kernel.params.items():
         nearest_first = sorted(offered, key=lambda value: abs(value - params[name]))
-        fits = (v for v in nearest_first if _holds(must_hold, _names(problem, params | {name: v})))
+        fits = (v for v in nearest_first if holds(must_hold, _names(problem, params | {name: v})))
         value = next(fits, None)
         if value is not None:
             found[name] = value
     return found
-
-
-def _holds(must_hold: list[Expression], values: dict[str, int]) -> bool:
-    """Say whether all conditions hold; one that cannot be evaluated does not."""
-    try:
-        return all(expression.evaluate(values) for expression in must_hold)
-    except FrontMatterError:
-        return False
 
 
 def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Problem | None:

@@ -14,6 +14,14 @@ from gemmviz.trace.recording import Recording
 
 RUNGS = [kernel.name for kernel in ladder() if kernel.recordable and not kernel.exhibit]
 SIZES = (Problem.cube(16), Problem(17, 20, 9))
+EXCHANGED_SUMS = """
+    __shared__ float part[32];
+    float sum = 0;
+    for (int k = threadIdx.x; k < K; k += 32) sum += A[k] * B[k * N];
+    part[threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) { sum = 0; for (int i = 0; i < 32; i++) sum += part[i]; C[0] = sum; }"""
+"""One element of C by one warp: the lanes' sums meet in shared memory."""
 
 
 @cache

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recordings import RUNGS, own, rung
+from recordings import EXCHANGED_SUMS, RUNGS, own, rung
 
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -137,14 +137,7 @@ def test_a_tile_that_waits_in_registers_is_on_its_way_too() -> None:
 
 
 def test_sums_that_are_exchanged_in_shared_memory_are_no_tiles() -> None:
-    body = """
-        __shared__ float part[32];
-        float sum = 0;
-        for (int k = threadIdx.x; k < K; k += 32) sum += A[k] * B[k * N];
-        part[threadIdx.x] = sum;
-        __syncthreads();
-        if (threadIdx.x == 0) { sum = 0; for (int i = 0; i < 32; i++) sum += part[i]; C[0] = sum; }"""
-    story = told(own(body, Problem(1, 1, 64)))
+    story = told(own(EXCHANGED_SUMS, Problem(1, 1, 64)))
     kinds = [s.kind for s in story.segments]
     assert kinds == ["direct", "direct", "other", "other", "store"]
     # The lanes of the warp read 32 places along K together: these go together, as a fragment does.

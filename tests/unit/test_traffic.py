@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from recordings import RUNGS, SIZES, own, rung
+from recordings import EXCHANGED_SUMS, RUNGS, SIZES, own, rung
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -252,15 +252,8 @@ def test_tile_steps_are_loads_of_tiles_and_not_sums_that_are_staged() -> None:
 
 
 def test_sums_that_threads_hand_each_other_are_no_tile_steps() -> None:
-    handed = """
-        __shared__ float part[32];
-        float sum = 0;
-        for (int k = threadIdx.x; k < K; k += 32) sum += A[k] * B[k * N];
-        part[threadIdx.x] = sum;
-        __syncthreads();
-        if (threadIdx.x == 0) { sum = 0; for (int i = 0; i < 32; i++) sum += part[i]; C[0] = sum; }"""
-    assert measure(own(handed, Problem(1, 1, 256))).tile_steps == 0
-    tiled = handed.replace("A[k]", "row[k]").replace(
+    assert measure(own(EXCHANGED_SUMS, Problem(1, 1, 256))).tile_steps == 0
+    tiled = EXCHANGED_SUMS.replace("A[k]", "row[k]").replace(
         "float sum = 0;",
         """__shared__ float row[256];
         for (int k = threadIdx.x; k < K; k += 32) row[k] = A[k];

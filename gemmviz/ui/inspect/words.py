@@ -184,7 +184,7 @@ def use_text(recording: Recording, fragment: Fragment) -> str:
 def uses_text(recording: Recording, held: list[Fragment]) -> str:
     """Say in little room how often each load is used."""
     if "wgmma" in recording.text:
-        return tr("A and B stay in shared memory, where the tensor cores read them")
+        return tr("A and B stay in shared memory")
     shape, said = shape_of(recording.text), []
     for fragment in held:
         side = shape[1 - fragment.matrix] if shape and fragment.products else 1
