@@ -52,7 +52,7 @@ def compare(before: Document, after: Document) -> Iterator[Comparison]:
     A difference below `NOISE` is none. A larger one counts when the middle halves of the samples (first to third
     quartile) do not overlap. Where a row is flagged noisy, contended or rounds-disagree, it counts only when it is
     larger than what rounds and samples of both runs span together. A kernel that was right and is not any more is
-    SLOWER, whatever its figures say. Kernels that are wrong on purpose have no figures and are left out.
+    SLOWER, whatever its figures say. Exhibits have no figures and are left out.
 
     Parameters
     ----------

@@ -174,7 +174,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def failed(rows: Iterable[Row]) -> bool:
-    """Whether a kernel is to blame for one of the rows; one that is wrong on purpose is not."""
+    """Whether a kernel is to blame for one of the rows; an exhibit is not."""
     return any(row["status"] in FAILURES and not row.get("exhibit") and not is_broken(row) for row in rows)
 
 

@@ -89,11 +89,11 @@ def cut_short(row: Row, protocol: Protocol, status: str, why: str) -> None:
 
 
 def explain_exhibit(row: Row, reason: str) -> None:
-    """Say that a kernel is wrong on purpose, and why; one that is right at this size is not ranked either."""
+    """Say what an exhibit shows; one whose C is right at this size is not ranked either."""
     if row["status"] == "ok":
-        results.fail(row, "skipped", f"an exhibit that happens to be right at this size; it is never timed: {reason}")
+        results.fail(row, "skipped", f"an exhibit: C is right at this size, and it is never timed. {reason}")
     elif row["status"] in results.FAILURES:
-        row["message"] = f"{row['message']}. Wrong on purpose: {reason}"
+        row["message"] = f"{row['message']}. Exhibit: {reason}"
 
 
 def _add_telemetry(row: Row, seen: Observed) -> None:

@@ -2,9 +2,13 @@
 
 import tomllib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from gemmviz import data
+
+Given = Literal["printed", "repaired", "described", "reconstructed"]
+"""The document prints the kernel; prints it with slips, which are mended here; says in words what it does; or gives its
+results alone."""
 
 
 @dataclass(frozen=True)
@@ -17,12 +21,21 @@ class Name:
         In the document's own words.
     kernel
         The name of the kernel of the ladder that implements it.
+    listing
+        Where in the document it is shown.
+    text
+        What the document gives of it: see `Given`.
+    repaired
+        What the kernel here has that the printed one lacks, or does otherwise; empty where nothing.
     params
         The values of the kernel's parameters at which the document shows it; empty where it leaves them open.
     """
 
     name: str
     kernel: str
+    listing: str
+    text: Given
+    repaired: str = ""
     params: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -60,4 +73,4 @@ def documents() -> list[Document]:
 
 def _name(entry: dict[str, Any]) -> Name:
     params = {key: tuple(values) for key, values in entry.get("params", {}).items()}
-    return Name(entry["name"], entry["kernel"], params)
+    return Name(**{**entry, "params": params})

@@ -71,7 +71,8 @@ class Kernel:
     column_major
         The matrices that are stored by columns.
     exhibit
-        Why the kernel is wrong, where showing that is its purpose: it is run and explained, and never ranked.
+        What the kernel shows, where its purpose is a fault of a printed text, or what that wastes: it is run and
+        explained, and never ranked.
     breaks
         What can be taken away from it, or put in, to see what happens: see `gemmviz.catalogue.breaks.broken`.
     """

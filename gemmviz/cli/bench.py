@@ -28,7 +28,7 @@ def add(commands: Any, summary: str) -> None:
         help=summary,
         description="Verifies each kernel against a float64 reference, then measures it. A wrong one gets no GFLOPS. "
         "A variant is compared with its rung alone. Every run is kept on this machine: see `gemmviz runs`.",
-        epilog="Exit code 1 when a kernel is wrong, does not compile, crashes or hangs, unless it is wrong on purpose; "
+        epilog="Exit code 1 when a kernel is wrong, does not compile, crashes or hangs, unless it is an exhibit; "
         "a skipped one is no failure.",
     )
     parser.add_argument(

@@ -75,7 +75,7 @@ def _ladder_table(kernels: Sequence[Kernel]) -> Table:
         source = kernel.source if kernel.alias == kernel.name else f"{kernel.source}: {kernel.alias}"
         params = ", ".join(f"{key} = {' | '.join(map(str, values))}" for key, values in kernel.params.items())
         requires = ", ".join(text for text in (_runs_on(kernel, device), *(e.text for e in kernel.requires)) if text)
-        title = f"Exhibit, wrong on purpose: {kernel.title}" if kernel.exhibit else kernel.title
+        title = f"Exhibit: {kernel.title}" if kernel.exhibit else kernel.title
         cells = (kernel.name, title, source, _BACKEND[kernel.backend], _elements(kernel), params, requires)
         table.add_row(*map(escape, cells))
     return table
@@ -124,7 +124,14 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
             for change in kernel.breaks
         ],
         "stands_for": [
-            {"source": document.id, "name": name.name, "params": {key: list(v) for key, v in name.params.items()}}
+            {
+                "source": document.id,
+                "name": name.name,
+                "listing": name.listing,
+                "text": name.text,
+                "repaired": name.repaired,
+                "params": {key: list(v) for key, v in name.params.items()},
+            }
             for document in sources
             for name in document.names
             if name.kernel == kernel.name

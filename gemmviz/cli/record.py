@@ -76,7 +76,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json != "-":
         show(recording, traffic, lines=args.lines)
         if kernel.exhibit:
-            Console().print(f"wrong on purpose: {kernel.exhibit}", markup=False, highlight=False)
+            Console().print(f"exhibit: {kernel.exhibit}", markup=False, highlight=False)
     return 1 if recording.wrong or recording.notes else 0
 
 

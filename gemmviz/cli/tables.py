@@ -38,7 +38,7 @@ def print_results(document: results.Document, where: str = "as measured on this 
     _print_messages(out, [*kernels, *transfers, *skipped])
     exhibits = [row for row in rows if row["exhibit"]]
     if exhibits:
-        out.print("Wrong on purpose (verified, never timed, never ranked):", highlight=False)
+        out.print("Exhibits (verified, never timed, never ranked):", highlight=False)
     for row in exhibits:
         out.print(f"  {row['label']}  {size(row)}: {row['status']}: {row['message']}", markup=False, highlight=False)
 

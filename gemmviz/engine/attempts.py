@@ -80,7 +80,7 @@ def what(request: TuneRequest) -> tuple[Kernel, Problem]:
     if not kernel.recordable:
         raise GemmvizError(tr("{kernel} is a library: there is nothing to tune", kernel=kernel.name))
     if kernel.exhibit:
-        raise GemmvizError(tr("{kernel} is wrong on purpose, and never timed", kernel=kernel.name))
+        raise GemmvizError(tr("{kernel} is an exhibit, and never timed", kernel=kernel.name))
     return kernel, Problem(request.m, request.n, request.k)
 
 

@@ -101,7 +101,7 @@ class Controller(QObject):
             self._debounce.stop()
             self._tell_fault()
             return
-        # A lesson says by itself what is wrong on purpose, and needs the room.
+        # A lesson says by itself what an exhibit shows, and needs the room.
         exhibit = session.kernel.exhibit if session.tour.lesson is None else ""
         if session.base is not self._base or not self._outlives_typing():
             session.tell(Message(_on_purpose(exhibit), "info", lasting=True) if exhibit else None)
@@ -359,7 +359,7 @@ def _explained(message: Message | None, kernel: Kernel) -> Message | None:
 
 
 def _on_purpose(exhibit: str) -> str:
-    return tr("Wrong on purpose: {why}", why=tr(exhibit))
+    return tr("Exhibit: {why}", why=tr(exhibit))
 
 
 def _another_size(session: Session) -> Message | None:

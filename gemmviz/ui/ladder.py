@@ -37,7 +37,7 @@ _MARKS = {
     "cancelled": ("■", "muted"),
 }
 _UNTOLD = ("○", "muted")
-# An exhibit's C is not A × B: that is why it is here.
+# An exhibit shows a fault of a printed kernel, or what it wastes.
 _EXHIBIT = ("≠", "warn")
 _NO_FAULT = ("skipped", "unsupported", "cancelled")
 # The shortest bar of the ladder still shows: the axis begins below it by this factor.
@@ -318,7 +318,7 @@ def _tip(kernel: Kernel, session: Session) -> str:
         status = status_text(session.results.get(variant.name))
         lines.append(tr("Now {changes}: {status}", changes=changes_text(variant), status=status))
     if kernel.exhibit:
-        lines.append(tr("Wrong on purpose: {why}", why=tr(kernel.exhibit)))
+        lines.append(tr("Exhibit: {why}", why=tr(kernel.exhibit)))
     if kernel.capability:
         needs = _needs(kernel, session) or need(kernel.capability)
         lines.append(needs[:1].upper() + needs[1:])

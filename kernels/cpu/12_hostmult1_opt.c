@@ -1,13 +1,13 @@
 // ---gemmviz
 // title  = "CPU loops, sum in a variable"
-// idea   = "What restrict amounts to, written out: the sum lives in a variable and C is written once per element. Just as fast."
+// idea   = "What restrict allows the compiler to do, written out: the sum lives in a variable, and C is written once per element."
 // source = "S0"
 // alias  = "hostmult1_opt"
 // entry  = "hostmult1_opt"
 // args   = ["C", "A", "B", "M", "K", "N"]
 // ---
 
-void hostmult1_opt(float *C, const float *A, const float *B, int Ay, int Ax, int Bx)
+void hostmult1_opt(float *restrict C, const float *restrict A, const float *restrict B, int Ay, int Ax, int Bx)
 {
     for (int i = 0; i < Ay; i++) {
         for (int j = 0; j < Bx; j++) {

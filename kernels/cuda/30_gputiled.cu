@@ -12,7 +12,7 @@
 // ---
 
 template <int TS>
-__global__ void gputiled(float *C, const float *A, const float *B, int Ay, int Ax, int Bx)
+__global__ void gputiled(float *__restrict__ C, const float *__restrict__ A, const float *__restrict__ B, int Ay, int Ax, int Bx)
 {
     __shared__ float As[TS][TS];
     __shared__ float Bs[TS][TS];

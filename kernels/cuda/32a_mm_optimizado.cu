@@ -1,6 +1,6 @@
 // ---gemmviz
-// title    = "Shared-memory tiles of integers, B stored by columns"
-// idea     = "Neighbouring threads load along the rows of A and the columns of B, as each lies in memory; B's tile is turned round."
+// title    = "Shared-memory tiles, B by rows"
+// idea     = "Each thread loads one element of A and one of B per stage, along the rows of both; the sum stays in a register until the end."
 // source   = "S1"
 // alias    = "mm_optimizado"
 // entry    = "mm_optimizado"
@@ -9,29 +9,26 @@
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]
-// dtype    = "int32"
-// layout   = { B = "column" }
 // ---
 
-__global__ void mm_optimizado(const int *A, const int *B, int *C, int M, int N, int K)
+__global__ void mm_optimizado(const float *A, const float *B, float *C, int M, int N, int K)
 {
-    __shared__ int As[BLOCK_SIZE][BLOCK_SIZE];
-    __shared__ int Bs[BLOCK_SIZE][BLOCK_SIZE];
-    int fila = threadIdx.y, col = threadIdx.x; // row and column in the tile, in the slides' words
-    int row0 = blockIdx.y * BLOCK_SIZE, col0 = blockIdx.x * BLOCK_SIZE;
-    int sum = 0;
+    __shared__ float As[BLOCK_SIZE][BLOCK_SIZE];
+    __shared__ float Bs[BLOCK_SIZE][BLOCK_SIZE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int fila = blockIdx.y * BLOCK_SIZE + ty, columna = blockIdx.x * BLOCK_SIZE + tx; // row and column of C
+    float suma = 0;
 
     for (int t = 0; t < K; t += BLOCK_SIZE) {
-        As[fila][col] = row0 + fila < M && t + col < K ? A[(row0 + fila) * K + t + col] : 0;
-        // Neighbouring threads read along a column of B, as it lies in memory: they hold neighbouring k.
-        Bs[col][fila] = t + col < K && col0 + fila < N ? B[t + col + (col0 + fila) * K] : 0;
+        As[ty][tx] = fila < M && t + tx < K ? A[fila * K + t + tx] : 0;
+        Bs[ty][tx] = t + ty < K && columna < N ? B[(t + ty) * N + columna] : 0;
         __syncthreads();
         for (int k = 0; k < BLOCK_SIZE; k++)
-            sum += As[fila][k] * Bs[k][col];
+            suma += As[ty][k] * Bs[k][tx];
         __syncthreads();
     }
-    if (row0 + fila < M && col0 + col < N)
-        C[(row0 + fila) * N + col0 + col] = sum;
+    if (fila < M && columna < N)
+        C[fila * N + columna] = suma;
 }
 
 // ---gemmviz breaks
@@ -48,47 +45,42 @@ __global__ void mm_optimizado(const int *A, const int *B, int *C, int M, int N, 
 //
 // [no-check-a]
 // title = "Without the bounds check of A's tile"
-// find = "row0 + fila < M && t + col < K ? A[(row0 + fila) * K + t + col] : 0;"
-// replace = "A[(row0 + fila) * K + t + col];"
+// find = "fila < M && t + tx < K ? A[fila * K + t + tx] : 0;"
+// replace = "A[fila * K + t + tx];"
 // expect = "out of bounds"
 //
 // [no-check-b]
 // title = "Without the bounds check of B's tile"
-// find = "t + col < K && col0 + fila < N ? B[t + col + (col0 + fila) * K] : 0;"
-// replace = "B[t + col + (col0 + fila) * K];"
+// find = "t + ty < K && columna < N ? B[(t + ty) * N + columna] : 0;"
+// replace = "B[(t + ty) * N + columna];"
 // expect = "out of bounds"
 //
 // [no-store-check]
 // title = "Without the bounds check of C"
-// find = "if (row0 + fila < M && col0 + col < N)\n"
+// find = "if (fila < M && columna < N)\n"
 // replace = "\n"
 // expect = ["out of bounds", "race"]
-//
-// [row-by-x]
-// title = "With threadIdx.x counting rows"
-// find = "int fila = threadIdx.y, col = threadIdx.x;"
-// replace = "int fila = threadIdx.x, col = threadIdx.y;"
-// expect = ["bank conflicts", "uncoalesced", "fewer bank conflicts"]
-//
-// [b-across]
-// title = "With B read across its columns"
-// find = "Bs[col][fila] = t + col < K && col0 + fila < N ? B[t + col + (col0 + fila) * K] : 0;"
-// replace = "Bs[fila][col] = t + fila < K && col0 + col < N ? B[t + fila + (col0 + col) * K] : 0;"
-// expect = ["uncoalesced", "fewer bank conflicts"]
 //
 // [no-zero-fill]
 // title = "Without the zeros outside A and B"
 // expect = "read of memory nobody wrote"
 // [[no-zero-fill.edits]]
-// find = "As[fila][col] = row0 + fila < M && t + col < K ? A[(row0 + fila) * K + t + col] : 0;"
-// replace = "if (row0 + fila < M && t + col < K) As[fila][col] = A[(row0 + fila) * K + t + col];"
+// find = "As[ty][tx] = fila < M && t + tx < K ? A[fila * K + t + tx] : 0;"
+// replace = "if (fila < M && t + tx < K) As[ty][tx] = A[fila * K + t + tx];"
 // [[no-zero-fill.edits]]
-// find = "Bs[col][fila] = t + col < K && col0 + fila < N ? B[t + col + (col0 + fila) * K] : 0;"
-// replace = "if (t + col < K && col0 + fila < N) Bs[col][fila] = B[t + col + (col0 + fila) * K];"
+// find = "Bs[ty][tx] = t + ty < K && columna < N ? B[(t + ty) * N + columna] : 0;"
+// replace = "if (t + ty < K && columna < N) Bs[ty][tx] = B[(t + ty) * N + columna];"
 //
-// [pad-b]
-// title = "With a padded tile of B"
-// find = " Bs[BLOCK_SIZE][BLOCK_SIZE];"
-// replace = " Bs[BLOCK_SIZE][BLOCK_SIZE + 1];"
-// expect = "fewer bank conflicts"
+// [row-by-x]
+// title = "With threadIdx.x counting rows"
+// find = "int tx = threadIdx.x, ty = threadIdx.y;"
+// replace = "int tx = threadIdx.y, ty = threadIdx.x;"
+// expect = ["bank conflicts", "uncoalesced"]
+//
+// [store-in-loop]
+// title = "With C stored at every stage"
+// expect = "none"
+// [[store-in-loop.edits]]
+// find = "        __syncthreads();\n    }\n    if (fila < M && columna < N)\n        C[fila * N + columna] = suma;\n}"
+// replace = "        __syncthreads();\n    if (fila < M && columna < N)\n        C[fila * N + columna] = suma;\n    }\n}"
 // ---

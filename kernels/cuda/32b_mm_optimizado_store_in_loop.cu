@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "C stored at every stage"
-// idea     = "mm_optimizado with the store inside the stage loop: each stage overwrites what the one before it left in C."
+// idea     = "mm_optimizado with the store inside the stage loop, as it is printed: the sum runs on, so the last store is right and all earlier ones are wasted."
 // source   = "S1"
 // alias    = "mm_optimizado (C stored in the loop)"
 // entry    = "mm_optimizado_store_in_loop"
@@ -9,32 +9,29 @@
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]
-// dtype    = "int32"
-// layout   = { B = "column" }
 // exhibit  = """
-// C is stored inside the stage loop, and the sum belongs to the stage: only the products of the last stage are
-// left in C, which is right when K fits into one tile. With a sum that runs on through all stages the last store
-// would be right, and all stores before it wasted. mm_optimizado stores once, behind the loop."""
+// C is right, but it is stored once per stage instead of once. The sum runs on over all stages, so that each store
+// replaces an unfinished sum by a longer one, and the last store is the only one that counts. With K / BLOCK_SIZE
+// stages C is written K / BLOCK_SIZE times as often as in mm_optimizado, which stores once, behind the loop."""
 // ---
 
-__global__ void mm_optimizado_store_in_loop(const int *A, const int *B, int *C, int M, int N, int K)
+__global__ void mm_optimizado_store_in_loop(const float *A, const float *B, float *C, int M, int N, int K)
 {
-    __shared__ int As[BLOCK_SIZE][BLOCK_SIZE];
-    __shared__ int Bs[BLOCK_SIZE][BLOCK_SIZE];
-    int fila = threadIdx.y, col = threadIdx.x; // row and column in the tile, in the slides' words
-    int row0 = blockIdx.y * BLOCK_SIZE, col0 = blockIdx.x * BLOCK_SIZE;
+    __shared__ float As[BLOCK_SIZE][BLOCK_SIZE];
+    __shared__ float Bs[BLOCK_SIZE][BLOCK_SIZE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int fila = blockIdx.y * BLOCK_SIZE + ty, columna = blockIdx.x * BLOCK_SIZE + tx; // row and column of C
+    float suma = 0;
 
     for (int t = 0; t < K; t += BLOCK_SIZE) {
-        int sum = 0;
-        As[fila][col] = row0 + fila < M && t + col < K ? A[(row0 + fila) * K + t + col] : 0;
-        // Neighbouring threads read along a column of B, as it lies in memory: they hold neighbouring k.
-        Bs[col][fila] = t + col < K && col0 + fila < N ? B[t + col + (col0 + fila) * K] : 0;
+        As[ty][tx] = fila < M && t + tx < K ? A[fila * K + t + tx] : 0;
+        Bs[ty][tx] = t + ty < K && columna < N ? B[(t + ty) * N + columna] : 0;
         __syncthreads();
         for (int k = 0; k < BLOCK_SIZE; k++)
-            sum += As[fila][k] * Bs[k][col];
+            suma += As[ty][k] * Bs[k][tx];
         __syncthreads();
-        if (row0 + fila < M && col0 + col < N)
-            C[(row0 + fila) * N + col0 + col] = sum;
+        if (fila < M && columna < N)
+            C[fila * N + columna] = suma;
     }
 }
 
@@ -50,12 +47,17 @@ __global__ void mm_optimizado_store_in_loop(const int *A, const int *B, int *C, 
 // nth = 2
 // expect = "race"
 //
-// [sum-before-loop]
-// title = "With the sum kept from tile to tile"
+// [sum-per-stage]
+// title = "With a sum that starts anew at every stage"
+// expect = "wrong result"
+// [[sum-per-stage.edits]]
+// find = "for (int t = 0; t < K; t += BLOCK_SIZE) {"
+// replace = "for (int t = 0; t < K; t += BLOCK_SIZE) { suma = 0;"
+//
+// [store-behind-the-loop]
+// title = "With one store, behind the loop"
 // expect = "none"
-// [[sum-before-loop.edits]]
-// find = "for (int t = 0;"
-// replace = "int sum = 0; for (int t = 0;"
-// [[sum-before-loop.edits]]
-// find = "int sum = 0;"
+// [[store-behind-the-loop.edits]]
+// find = "        if (fila < M && columna < N)\n            C[fila * N + columna] = suma;\n    }\n}"
+// replace = "    }\n        if (fila < M && columna < N)\n            C[fila * N + columna] = suma;\n}"
 // ---

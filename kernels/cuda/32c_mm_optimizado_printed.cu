@@ -1,47 +1,89 @@
 // ---gemmviz
-// title    = "A comma for two brackets"
-// idea     = "mm_optimizado as it is printed: As[fila, k] looks like an element, but a comma in brackets drops what stands before it."
+// title    = "mm_optimizado as printed"
+// idea     = "The printed text does not compile: tiles without a type, k without a declaration, a comma for two brackets, B instead of Bs."
 // source   = "S1"
 // alias    = "mm_optimizado (as printed)"
 // entry    = "mm_optimizado_printed"
-// args     = ["A", "B", "C", "M", "N", "K"]
+// args     = ["A", "B", "C", "N"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
-// grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
-// requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]
-// dtype    = "int32"
-// layout   = { B = "column" }
+// grid     = ["N / BLOCK_SIZE", "N / BLOCK_SIZE"]
+// requires = ["M == N", "K == N", "BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32", "N % BLOCK_SIZE == 0"]
 // exhibit  = """
-// In C++ As[fila, k] is a comma expression: fila is dropped, and As[k] is a whole row. The product is one of two
-// pointers, so the compiler refuses it; the element is As[fila][k]. The store inside the stage loop is printed
-// so, too: mm_optimizado_store_in_loop shows what that can do."""
+// The compiler refuses the printed text, and the text has more faults than the compiler names. The tiles have no
+// element type. k is not declared. In C++ As[fila, k] is a comma expression: fila is dropped, and As[k] is a whole row
+// of the tile. With two brackets it would still be wrong, as fila is a row of the whole matrix and not of the tile. The
+// other factor is an element of B in global memory, and not of Bs, whose loads are wasted. C is stored in every stage.
+// The changes that this exhibit declares repair it step by step; mm_optimizado is what the slides mean."""
 // ---
 
-__global__ void mm_optimizado_printed(const int *A, const int *B, int *C, int M, int N, int K)
+__global__ void mm_optimizado_printed(const float *A, const float *B, float *C, int N)
 {
-    __shared__ int As[BLOCK_SIZE][BLOCK_SIZE];
-    __shared__ int Bs[BLOCK_SIZE][BLOCK_SIZE];
-    int fila = threadIdx.y, col = threadIdx.x; // row and column in the tile, in the slides' words
-    int row0 = blockIdx.y * BLOCK_SIZE, col0 = blockIdx.x * BLOCK_SIZE;
-    int sum = 0;
+    __shared__ As[BLOCK_SIZE][BLOCK_SIZE];
+    __shared__ Bs[BLOCK_SIZE][BLOCK_SIZE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int fila = blockIdx.y * BLOCK_SIZE + ty, columna = blockIdx.x * BLOCK_SIZE + tx; // row and column of C
+    float suma = 0;
 
-    for (int t = 0; t < K; t += BLOCK_SIZE) {
-        As[fila][col] = row0 + fila < M && t + col < K ? A[(row0 + fila) * K + t + col] : 0;
-        // Neighbouring threads read along a column of B, as it lies in memory: they hold neighbouring k.
-        Bs[col][fila] = t + col < K && col0 + fila < N ? B[t + col + (col0 + fila) * K] : 0;
+    for (int t = 0; t < N; t += BLOCK_SIZE) {
+        As[ty][tx] = A[fila * N + t + tx];
+        Bs[ty][tx] = B[(t + ty) * N + columna];
         __syncthreads();
-        for (int k = 0; k < BLOCK_SIZE; k++)
-            sum += As[fila, k] * Bs[k, col];
+        for (k = 0; k < BLOCK_SIZE; k++)
+            suma += As[fila, k] * B[k, columna];
         __syncthreads();
-        if (row0 + fila < M && col0 + col < N)
-            C[(row0 + fila) * N + col0 + col] = sum;
+        C[fila * N + columna] = suma;
     }
 }
 
 // ---gemmviz breaks
-// [both-indices]
-// title = "With both indices in brackets of their own"
-// find = "As[fila, k] * Bs[k, col]"
-// replace = "As[fila][k] * Bs[k][col]"
-// expect = "bank conflicts"
+// [brackets-only]
+// title = "With types, k declared, and both indices in brackets"
+// expect = "out of bounds"
+// at = [8, 8, 8]
+// set = { BLOCK_SIZE = 2 }
+// [[brackets-only.edits]]
+// find = "__shared__ As["
+// replace = "__shared__ float As["
+// [[brackets-only.edits]]
+// find = "__shared__ Bs["
+// replace = "__shared__ float Bs["
+// [[brackets-only.edits]]
+// find = "for (k = 0"
+// replace = "for (int k = 0"
+// [[brackets-only.edits]]
+// find = "As[fila, k] * B[k, columna]"
+// replace = "As[fila][k] * B[k * N + columna]"
+//
+// [b-in-global-memory]
+// title = "Repaired, with B read from global memory"
+// expect = "none"
+// [[b-in-global-memory.edits]]
+// find = "__shared__ As["
+// replace = "__shared__ float As["
+// [[b-in-global-memory.edits]]
+// find = "__shared__ Bs["
+// replace = "__shared__ float Bs["
+// [[b-in-global-memory.edits]]
+// find = "for (k = 0"
+// replace = "for (int k = 0"
+// [[b-in-global-memory.edits]]
+// find = "As[fila, k] * B[k, columna]"
+// replace = "As[ty][k] * B[(t + k) * N + columna]"
+//
+// [repaired]
+// title = "Repaired, but for the store in the loop"
+// expect = "none"
+// [[repaired.edits]]
+// find = "__shared__ As["
+// replace = "__shared__ float As["
+// [[repaired.edits]]
+// find = "__shared__ Bs["
+// replace = "__shared__ float Bs["
+// [[repaired.edits]]
+// find = "for (k = 0"
+// replace = "for (int k = 0"
+// [[repaired.edits]]
+// find = "As[fila, k] * B[k, columna]"
+// replace = "As[ty][k] * Bs[k][tx]"
 // ---

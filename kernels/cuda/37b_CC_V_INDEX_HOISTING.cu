@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "CC, hoisted indices"
-// idea     = "CC with its places in A and B computed before the loop and moved on by a tile per stage (a compiler may do so by itself)."
+// idea     = "CC with the place where a thread writes in both shared tiles computed once, before the loop (a compiler may do so by itself)."
 // source   = "S4"
 // alias    = "index hoisting"
 // entry    = "CC_V_INDEX_HOISTING<BLOCK>"
@@ -21,12 +21,13 @@ __global__ void CC_V_INDEX_HOISTING(const float *A, const float *B, float *C, in
     int i = threadIdx.x, j = threadIdx.y;
     int row = blockIdx.x * BLOCK + i;
     int col = blockIdx.y * BLOCK + j;
-    int a = row * K + j, b = i * N + col; // where this thread loads next
+    int place = j * BLOCK + i; // where this thread writes, in both tiles
+    int end = (K + BLOCK - 1) / BLOCK * BLOCK;
     float sum = 0;
 
-    for (int t = 0; t < K; t += BLOCK, a += BLOCK, b += BLOCK * N) {
-        As[j][i] = row < M && t + j < K ? A[a] : 0;
-        Bs[j][i] = t + i < K && col < N ? B[b] : 0;
+    for (int t = 0; t < end; t += BLOCK) {
+        tiles[place] = row < M && t + j < K ? A[row * K + t + j] : 0;
+        tiles[BLOCK * BLOCK + place] = t + i < K && col < N ? B[(t + i) * N + col] : 0;
         __syncthreads();
         for (int k = 0; k < BLOCK; k++)
             sum += __fmul_rn(As[k][i], Bs[j][k]);
@@ -50,25 +51,25 @@ __global__ void CC_V_INDEX_HOISTING(const float *A, const float *B, float *C, in
 //
 // [no-check-a]
 // title = "Without the bounds check of A's tile"
-// find = "row < M && t + j < K ? A[a] : 0;"
-// replace = "A[a];"
+// find = "row < M && t + j < K ? A[row * K + t + j] : 0;"
+// replace = "A[row * K + t + j];"
 // expect = "out of bounds"
 //
 // [no-check-b]
 // title = "Without the bounds check of B's tile"
-// find = "t + i < K && col < N ? B[b] : 0;"
-// replace = "B[b];"
+// find = "t + i < K && col < N ? B[(t + i) * N + col] : 0;"
+// replace = "B[(t + i) * N + col];"
 // expect = "out of bounds"
 //
 // [no-zero-fill]
 // title = "Without the zeros outside A and B"
 // expect = "read of memory nobody wrote"
 // [[no-zero-fill.edits]]
-// find = "As[j][i] = row < M && t + j < K ? A[a] : 0;"
-// replace = "if (row < M && t + j < K) As[j][i] = A[a];"
+// find = "tiles[place] = row < M && t + j < K ? A[row * K + t + j] : 0;"
+// replace = "if (row < M && t + j < K) tiles[place] = A[row * K + t + j];"
 // [[no-zero-fill.edits]]
-// find = "Bs[j][i] = t + i < K && col < N ? B[b] : 0;"
-// replace = "if (t + i < K && col < N) Bs[j][i] = B[b];"
+// find = "tiles[BLOCK * BLOCK + place] = t + i < K && col < N ? B[(t + i) * N + col] : 0;"
+// replace = "if (t + i < K && col < N) tiles[BLOCK * BLOCK + place] = B[(t + i) * N + col];"
 //
 // [no-store-check]
 // title = "Without the bounds check of C"
@@ -81,6 +82,12 @@ __global__ void CC_V_INDEX_HOISTING(const float *A, const float *B, float *C, in
 // find = "int i = threadIdx.x, j = threadIdx.y;"
 // replace = "int i = threadIdx.y, j = threadIdx.x;"
 // expect = ["bank conflicts", "fewer sectors"]
+//
+// [printed-place]
+// title = "With the place as it is printed"
+// find = "int place = j * BLOCK + i;"
+// replace = "int place = i * BLOCK + j;"
+// expect = "wrong result"
 //
 // [fused]
 // title = "With fused multiply-add"

@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "CC, short-circuit test"
-// idea     = "CC with the half of each bounds test that never changes computed once and put first, so that && may skip the rest."
+// idea     = "CC with its last test turned round: a thread outside C returns as soon as its row or its column is outside, and the rest store."
 // source   = "S4"
 // alias    = "short-circuit test"
 // entry    = "CC_V_SHORT_CIRCUIT<BLOCK>"
@@ -21,19 +21,19 @@ __global__ void CC_V_SHORT_CIRCUIT(const float *A, const float *B, float *C, int
     int i = threadIdx.x, j = threadIdx.y;
     int row = blockIdx.x * BLOCK + i;
     int col = blockIdx.y * BLOCK + j;
-    bool in_row = row < M, in_col = col < N;
     float sum = 0;
 
     for (int t = 0; t < K; t += BLOCK) {
-        As[j][i] = in_row && t + j < K ? A[row * K + t + j] : 0;
-        Bs[j][i] = in_col && t + i < K ? B[(t + i) * N + col] : 0;
+        As[j][i] = row < M && t + j < K ? A[row * K + t + j] : 0;
+        Bs[j][i] = t + i < K && col < N ? B[(t + i) * N + col] : 0;
         __syncthreads();
         for (int k = 0; k < BLOCK; k++)
             sum += __fmul_rn(As[k][i], Bs[j][k]);
         __syncthreads();
     }
-    if (row < M && col < N)
-        C[row * N + col] = sum;
+    if (row >= M || col >= N)
+        return;
+    C[row * N + col] = sum;
 }
 
 // ---gemmviz breaks
@@ -50,13 +50,13 @@ __global__ void CC_V_SHORT_CIRCUIT(const float *A, const float *B, float *C, int
 //
 // [no-check-a]
 // title = "Without the bounds check of A's tile"
-// find = "in_row && t + j < K ? A[row * K + t + j] : 0;"
+// find = "row < M && t + j < K ? A[row * K + t + j] : 0;"
 // replace = "A[row * K + t + j];"
 // expect = "out of bounds"
 //
 // [no-check-b]
 // title = "Without the bounds check of B's tile"
-// find = "in_col && t + i < K ? B[(t + i) * N + col] : 0;"
+// find = "t + i < K && col < N ? B[(t + i) * N + col] : 0;"
 // replace = "B[(t + i) * N + col];"
 // expect = "out of bounds"
 //
@@ -64,15 +64,15 @@ __global__ void CC_V_SHORT_CIRCUIT(const float *A, const float *B, float *C, int
 // title = "Without the zeros outside A and B"
 // expect = "read of memory nobody wrote"
 // [[no-zero-fill.edits]]
-// find = "As[j][i] = in_row && t + j < K ? A[row * K + t + j] : 0;"
-// replace = "if (in_row && t + j < K) As[j][i] = A[row * K + t + j];"
+// find = "As[j][i] = row < M && t + j < K ? A[row * K + t + j] : 0;"
+// replace = "if (row < M && t + j < K) As[j][i] = A[row * K + t + j];"
 // [[no-zero-fill.edits]]
-// find = "Bs[j][i] = in_col && t + i < K ? B[(t + i) * N + col] : 0;"
-// replace = "if (in_col && t + i < K) Bs[j][i] = B[(t + i) * N + col];"
+// find = "Bs[j][i] = t + i < K && col < N ? B[(t + i) * N + col] : 0;"
+// replace = "if (t + i < K && col < N) Bs[j][i] = B[(t + i) * N + col];"
 //
 // [no-store-check]
 // title = "Without the bounds check of C"
-// find = "if (row < M && col < N)\n"
+// find = "if (row >= M || col >= N)\n        return;"
 // replace = "\n"
 // expect = ["out of bounds", "race"]
 //

@@ -1,6 +1,6 @@
 // ---gemmviz
-// title    = "CC, all variants together"
-// idea     = "CC with static shared memory, hoisted indices and the short-circuit test at once: where the lab ends."
+// title    = "CC, final version (reconstructed)"
+// idea     = "The report does not print its final version. Taken here: static shared memory, the hoisted place and the short-circuit test together."
 // source   = "S4"
 // alias    = "CC_V_FINAL"
 // entry    = "CC_V_FINAL<BLOCK>"
@@ -19,20 +19,21 @@ __global__ void CC_V_FINAL(const float *A, const float *B, float *C, int M, int 
     int i = threadIdx.x, j = threadIdx.y;
     int row = blockIdx.x * BLOCK + i;
     int col = blockIdx.y * BLOCK + j;
-    bool in_row = row < M, in_col = col < N;
-    int a = row * K + j, b = i * N + col; // where this thread loads next
+    int place = j * BLOCK + i; // where this thread writes, in both tiles
+    int end = (K + BLOCK - 1) / BLOCK * BLOCK;
     float sum = 0;
 
-    for (int t = 0; t < K; t += BLOCK, a += BLOCK, b += BLOCK * N) {
-        As[j][i] = in_row && t + j < K ? A[a] : 0;
-        Bs[j][i] = in_col && t + i < K ? B[b] : 0;
+    for (int t = 0; t < end; t += BLOCK) {
+        ((float *)As)[place] = row < M && t + j < K ? A[row * K + t + j] : 0;
+        ((float *)Bs)[place] = t + i < K && col < N ? B[(t + i) * N + col] : 0;
         __syncthreads();
         for (int k = 0; k < BLOCK; k++)
             sum += __fmul_rn(As[k][i], Bs[j][k]);
         __syncthreads();
     }
-    if (row < M && col < N)
-        C[row * N + col] = sum;
+    if (row >= M || col >= N)
+        return;
+    C[row * N + col] = sum;
 }
 
 // ---gemmviz breaks
@@ -49,29 +50,29 @@ __global__ void CC_V_FINAL(const float *A, const float *B, float *C, int M, int 
 //
 // [no-check-a]
 // title = "Without the bounds check of A's tile"
-// find = "in_row && t + j < K ? A[a] : 0;"
-// replace = "A[a];"
+// find = "row < M && t + j < K ? A[row * K + t + j] : 0;"
+// replace = "A[row * K + t + j];"
 // expect = "out of bounds"
 //
 // [no-check-b]
 // title = "Without the bounds check of B's tile"
-// find = "in_col && t + i < K ? B[b] : 0;"
-// replace = "B[b];"
+// find = "t + i < K && col < N ? B[(t + i) * N + col] : 0;"
+// replace = "B[(t + i) * N + col];"
 // expect = "out of bounds"
 //
 // [no-zero-fill]
 // title = "Without the zeros outside A and B"
 // expect = "read of memory nobody wrote"
 // [[no-zero-fill.edits]]
-// find = "As[j][i] = in_row && t + j < K ? A[a] : 0;"
-// replace = "if (in_row && t + j < K) As[j][i] = A[a];"
+// find = "((float *)As)[place] = row < M && t + j < K ? A[row * K + t + j] : 0;"
+// replace = "if (row < M && t + j < K) ((float *)As)[place] = A[row * K + t + j];"
 // [[no-zero-fill.edits]]
-// find = "Bs[j][i] = in_col && t + i < K ? B[b] : 0;"
-// replace = "if (in_col && t + i < K) Bs[j][i] = B[b];"
+// find = "((float *)Bs)[place] = t + i < K && col < N ? B[(t + i) * N + col] : 0;"
+// replace = "if (t + i < K && col < N) ((float *)Bs)[place] = B[(t + i) * N + col];"
 //
 // [no-store-check]
 // title = "Without the bounds check of C"
-// find = "if (row < M && col < N)\n"
+// find = "if (row >= M || col >= N)\n        return;"
 // replace = "\n"
 // expect = ["out of bounds", "race"]
 //

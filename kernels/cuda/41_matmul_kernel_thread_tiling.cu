@@ -1,13 +1,13 @@
 // ---gemmviz
 // title    = "Thread tiles, one column"
-// idea     = "A thread computes TT rows of one column: a value of B, once read from shared memory, is used TT times."
+// idea     = "A thread computes TT adjacent rows of one column. As x still counts rows, each read of A's tile is a bank conflict."
 // source   = "S3"
 // alias    = "matmul_kernel_thread_tiling"
 // entry    = "matmul_kernel_thread_tiling<BLOCK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [32, 16, 8, 4], TT = [8, 4, 2] }
-// block    = ["BLOCK", "BLOCK / TT"]
-// grid     = ["ceil(N / BLOCK)", "ceil(M / BLOCK)"]
+// block    = ["BLOCK / TT", "BLOCK"]
+// grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["TT >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK * BLOCK / TT <= 1024", "BLOCK <= 64"]
 // ---
 
@@ -17,31 +17,25 @@ __global__ void matmul_kernel_thread_tiling(const float *A, const float *B, floa
     __shared__ float As[BLOCK][BLOCK];
     __shared__ float Bs[BLOCK][BLOCK];
 
-    int tx = threadIdx.x, ty = threadIdx.y * TT;
-    int row = blockIdx.y * BLOCK + ty;
-    int col = blockIdx.x * BLOCK + tx;
+    int i = threadIdx.x * TT, j = threadIdx.y; // the thread's first row and its column, in the block's tile of C
+    int row = blockIdx.x * BLOCK + i;
+    int col = blockIdx.y * BLOCK + j;
     float sum[TT] = {};
 
     for (int t = 0; t < K; t += BLOCK) {
-        #pragma unroll
-        for (int i = 0; i < TT; i++) {
-            As[ty + i][tx] = row + i < M && t + tx < K ? A[(row + i) * K + t + tx] : 0;
-            Bs[ty + i][tx] = t + ty + i < K && col < N ? B[(t + ty + i) * N + col] : 0;
+        for (int w = 0; w < TT; w++) {
+            As[i + w][j] = row + w < M && t + j < K ? A[(row + w) * K + t + j] : 0;
+            Bs[i + w][j] = t + i + w < K && col < N ? B[(t + i + w) * N + col] : 0;
         }
         __syncthreads();
-        #pragma unroll
-        for (int k = 0; k < BLOCK; k++) {
-            float b = Bs[k][tx];
-            #pragma unroll
-            for (int i = 0; i < TT; i++)
-                sum[i] += As[ty + i][k] * b;
-        }
+        for (int k = 0; k < BLOCK; k++)
+            for (int w = 0; w < TT; w++)
+                sum[w] += As[i + w][k] * Bs[k][j];
         __syncthreads();
     }
-    #pragma unroll
-    for (int i = 0; i < TT; i++)
-        if (row + i < M && col < N)
-            C[(row + i) * N + col] = sum[i];
+    for (int w = 0; w < TT; w++)
+        if (row + w < M && col < N)
+            C[(row + w) * N + col] = sum[w];
 }
 
 // ---gemmviz breaks
@@ -58,54 +52,47 @@ __global__ void matmul_kernel_thread_tiling(const float *A, const float *B, floa
 //
 // [no-check-a]
 // title = "Without the bounds check of A's tile"
-// find = "row + i < M && t + tx < K ? A[(row + i) * K + t + tx] : 0;"
-// replace = "A[(row + i) * K + t + tx];"
+// find = "row + w < M && t + j < K ? A[(row + w) * K + t + j] : 0;"
+// replace = "A[(row + w) * K + t + j];"
 // expect = "out of bounds"
 //
 // [no-check-b]
 // title = "Without the bounds check of B's tile"
-// find = "t + ty + i < K && col < N ? B[(t + ty + i) * N + col] : 0;"
-// replace = "B[(t + ty + i) * N + col];"
+// find = "t + i + w < K && col < N ? B[(t + i + w) * N + col] : 0;"
+// replace = "B[(t + i + w) * N + col];"
 // expect = "out of bounds"
 //
 // [no-zero-fill]
 // title = "Without the zeros outside A and B"
 // expect = "read of memory nobody wrote"
 // [[no-zero-fill.edits]]
-// find = "As[ty + i][tx] = row + i < M && t + tx < K ? A[(row + i) * K + t + tx] : 0;"
-// replace = "if (row + i < M && t + tx < K) As[ty + i][tx] = A[(row + i) * K + t + tx];"
+// find = "As[i + w][j] = row + w < M && t + j < K ? A[(row + w) * K + t + j] : 0;"
+// replace = "if (row + w < M && t + j < K) As[i + w][j] = A[(row + w) * K + t + j];"
 // [[no-zero-fill.edits]]
-// find = "Bs[ty + i][tx] = t + ty + i < K && col < N ? B[(t + ty + i) * N + col] : 0;"
-// replace = "if (t + ty + i < K && col < N) Bs[ty + i][tx] = B[(t + ty + i) * N + col];"
+// find = "Bs[i + w][j] = t + i + w < K && col < N ? B[(t + i + w) * N + col] : 0;"
+// replace = "if (t + i + w < K && col < N) Bs[i + w][j] = B[(t + i + w) * N + col];"
 //
 // [no-store-check]
 // title = "Without the bounds check of C"
-// find = "if (row + i < M && col < N)\n"
+// find = "if (row + w < M && col < N)\n"
 // replace = "\n"
 // expect = ["out of bounds", "race"]
 //
-// [no-unroll-k]
-// title = "Without unrolling the loop over k"
-// find = "#pragma unroll\n"
-// nth = 2
-// replace = "\n"
-// expect = "none"
+// [pad-a]
+// title = "With a padded tile of A"
+// find = " As[BLOCK][BLOCK];"
+// replace = " As[BLOCK][BLOCK + 1];"
+// expect = "fewer bank conflicts"
 //
-// [no-unroll-sums]
-// title = "Without unrolling the loops over the sums"
-// expect = "none"
-// [[no-unroll-sums.edits]]
-// find = "#pragma unroll\n"
-// nth = 3
-// replace = "\n"
-// [[no-unroll-sums.edits]]
-// find = "#pragma unroll\n"
-// nth = 4
-// replace = "\n"
+// [pad-b]
+// title = "With a padded tile of B"
+// find = " Bs[BLOCK][BLOCK];"
+// replace = " Bs[BLOCK][BLOCK + 1];"
+// expect = "fewer bank conflicts"
 //
-// [b-not-kept]
-// title = "With B read anew for every row"
-// find = "* b;"
-// replace = "* Bs[k][tx];"
+// [b-kept]
+// title = "With B's value kept in a register"
 // expect = "none"
+// find = "for (int k = 0; k < BLOCK; k++)\n            for (int w = 0; w < TT; w++)\n                sum[w] += As[i + w][k] * Bs[k][j];"
+// replace = "for (int k = 0; k < BLOCK; k++) {\n            float b = Bs[k][j]; for (int w = 0; w < TT; w++)\n                sum[w] += As[i + w][k] * b; }"
 // ---

@@ -1,69 +1,44 @@
 // ---gemmviz
 // title    = "Thread tiles, two dimensions"
-// idea     = "A thread computes TT x TT elements: 2 TT values from shared memory feed TT x TT multiplications."
+// idea     = "A thread computes TT x TT adjacent elements of C: a value of a tile, once in a register, can be used TT times."
 // source   = "S3"
 // alias    = "matmul_kernel_2d_thread_tiling"
-// entry    = "matmul_kernel_2d_thread_tiling<BLOCK, BK, TT>"
+// entry    = "matmul_kernel_2d_thread_tiling<BLOCK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
-// params   = { BLOCK = [64, 32, 16, 8, 4], BK = [16, 8, 4], TT = [8, 4, 2] }
+// params   = { BLOCK = [64, 32, 16, 8, 4], TT = [8, 4, 2] }
 // block    = ["BLOCK / TT", "BLOCK / TT"]
-// grid     = ["ceil(N / BLOCK)", "ceil(M / BLOCK)"]
-// requires = ["TT >= 1", "BK >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK / TT <= 32", "BLOCK * BK <= 6144"]
+// grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
+// requires = ["TT >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK / TT <= 32", "BLOCK * BLOCK <= 6144"]
 // ---
 
-template <int BLOCK, int BK, int TT>
+template <int BLOCK, int TT>
 __global__ void matmul_kernel_2d_thread_tiling(const float *A, const float *B, float *C, int M, int N, int K)
 {
-    __shared__ float As[BLOCK][BK];
-    __shared__ float Bs[BK][BLOCK];
+    __shared__ float As[BLOCK][BLOCK];
+    __shared__ float Bs[BLOCK][BLOCK];
 
-    // A thread's TT columns stand SIDE apart, so that neighbouring lanes touch neighbouring banks and sectors.
-    constexpr int SIDE = BLOCK / TT;
-    constexpr int THREADS = SIDE * SIDE;
-    int tx = threadIdx.x, ty = threadIdx.y;
-    int thread = ty * SIDE + tx;
-    int row0 = blockIdx.y * BLOCK, col0 = blockIdx.x * BLOCK;
+    int i = threadIdx.x * TT, j = threadIdx.y * TT; // the thread's first row and column, in the block's tile of C
+    int row = blockIdx.x * BLOCK + i;
+    int col = blockIdx.y * BLOCK + j;
     float sum[TT][TT] = {};
 
-    for (int t = 0; t < K; t += BK) {
-        #pragma unroll
-        for (int e = thread; e < BLOCK * BK; e += THREADS) {
-            int i = e / BK, k = e % BK;
-            As[i][k] = row0 + i < M && t + k < K ? A[(row0 + i) * K + t + k] : 0;
-        }
-        #pragma unroll
-        for (int e = thread; e < BK * BLOCK; e += THREADS) {
-            int k = e / BLOCK, j = e % BLOCK;
-            Bs[k][j] = t + k < K && col0 + j < N ? B[(t + k) * N + col0 + j] : 0;
-        }
-        __syncthreads();
-        #pragma unroll
-        for (int k = 0; k < BK; k++) {
-            float a[TT], b[TT];
-            #pragma unroll
-            for (int i = 0; i < TT; i++)
-                a[i] = As[ty * TT + i][k];
-            #pragma unroll
-            for (int j = 0; j < TT; j++)
-                b[j] = Bs[k][tx + j * SIDE];
-            #pragma unroll
-            for (int i = 0; i < TT; i++) {
-                #pragma unroll
-                for (int j = 0; j < TT; j++)
-                    sum[i][j] += a[i] * b[j];
+    for (int t = 0; t < K; t += BLOCK) {
+        for (int v = 0; v < TT; v++)
+            for (int w = 0; w < TT; w++) {
+                As[i + v][j + w] = row + v < M && t + j + w < K ? A[(row + v) * K + t + j + w] : 0;
+                Bs[i + v][j + w] = t + i + v < K && col + w < N ? B[(t + i + v) * N + col + w] : 0;
             }
-        }
+        __syncthreads();
+        for (int k = 0; k < BLOCK; k++)
+            for (int w = 0; w < TT; w++)
+                for (int v = 0; v < TT; v++)
+                    sum[v][w] += As[i + v][k] * Bs[k][j + w];
         __syncthreads();
     }
-    #pragma unroll
-    for (int i = 0; i < TT; i++) {
-        #pragma unroll
-        for (int j = 0; j < TT; j++) {
-            int row = row0 + ty * TT + i, col = col0 + tx + j * SIDE;
-            if (row < M && col < N)
-                C[row * N + col] = sum[i][j];
-        }
-    }
+    for (int v = 0; v < TT; v++)
+        for (int w = 0; w < TT; w++)
+            if (row + v < M && col + w < N)
+                C[(row + v) * N + col + w] = sum[v][w];
 }
 
 // ---gemmviz breaks
@@ -77,55 +52,51 @@ __global__ void matmul_kernel_2d_thread_tiling(const float *A, const float *B, f
 // find = "__syncthreads();"
 // nth = 2
 // expect = "race"
+// at = [37, 45, 130]
 //
 // [no-check-a]
 // title = "Without the bounds check of A's tile"
-// find = "row0 + i < M && t + k < K ? A[(row0 + i) * K + t + k] : 0;"
-// replace = "A[(row0 + i) * K + t + k];"
+// find = "row + v < M && t + j + w < K ? A[(row + v) * K + t + j + w] : 0;"
+// replace = "A[(row + v) * K + t + j + w];"
 // expect = "out of bounds"
 //
 // [no-check-b]
 // title = "Without the bounds check of B's tile"
-// find = "t + k < K && col0 + j < N ? B[(t + k) * N + col0 + j] : 0;"
-// replace = "B[(t + k) * N + col0 + j];"
+// find = "t + i + v < K && col + w < N ? B[(t + i + v) * N + col + w] : 0;"
+// replace = "B[(t + i + v) * N + col + w];"
 // expect = "out of bounds"
 //
 // [no-zero-fill]
 // title = "Without the zeros outside A and B"
 // expect = "read of memory nobody wrote"
 // [[no-zero-fill.edits]]
-// find = "As[i][k] = row0 + i < M && t + k < K ? A[(row0 + i) * K + t + k] : 0;"
-// replace = "if (row0 + i < M && t + k < K) As[i][k] = A[(row0 + i) * K + t + k];"
+// find = "As[i + v][j + w] = row + v < M && t + j + w < K ? A[(row + v) * K + t + j + w] : 0;"
+// replace = "if (row + v < M && t + j + w < K) As[i + v][j + w] = A[(row + v) * K + t + j + w];"
 // [[no-zero-fill.edits]]
-// find = "Bs[k][j] = t + k < K && col0 + j < N ? B[(t + k) * N + col0 + j] : 0;"
-// replace = "if (t + k < K && col0 + j < N) Bs[k][j] = B[(t + k) * N + col0 + j];"
+// find = "Bs[i + v][j + w] = t + i + v < K && col + w < N ? B[(t + i + v) * N + col + w] : 0;"
+// replace = "if (t + i + v < K && col + w < N) Bs[i + v][j + w] = B[(t + i + v) * N + col + w];"
 //
 // [no-store-check]
 // title = "Without the bounds check of C"
-// find = "if (row < M && col < N)\n"
+// find = "if (row + v < M && col + w < N)\n"
 // replace = "\n"
 // expect = ["out of bounds", "race"]
 //
-// [columns-side-by-side]
-// title = "With a thread's columns side by side"
-// expect = ["bank conflicts", "uncoalesced"]
-// [[columns-side-by-side.edits]]
-// find = "b[j] = Bs[k][tx + j * SIDE];"
-// replace = "b[j] = Bs[k][tx * TT + j];"
-// [[columns-side-by-side.edits]]
-// find = "col = col0 + tx + j * SIDE;"
-// replace = "col = col0 + tx * TT + j;"
-//
 // [pad-a]
 // title = "With a padded tile of A"
-// find = "As[BLOCK][BK];"
-// replace = "As[BLOCK][BK + 1];"
+// find = " As[BLOCK][BLOCK];"
+// replace = " As[BLOCK][BLOCK + 1];"
 // expect = "fewer bank conflicts"
 //
-// [no-unroll-k]
-// title = "Without unrolling the loop over k"
-// find = "#pragma unroll\n"
-// nth = 3
-// replace = "\n"
-// expect = "none"
+// [pad-b]
+// title = "With a padded tile of B"
+// find = " Bs[BLOCK][BLOCK];"
+// replace = " Bs[BLOCK][BLOCK + 1];"
+// expect = "fewer bank conflicts"
+//
+// [column-by-x]
+// title = "With threadIdx.x counting columns"
+// find = "int i = threadIdx.x * TT, j = threadIdx.y * TT;"
+// replace = "int i = threadIdx.y * TT, j = threadIdx.x * TT;"
+// expect = ["uncoalesced", "fewer bank conflicts"]
 // ---

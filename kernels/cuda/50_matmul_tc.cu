@@ -8,7 +8,7 @@
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]
-// grid       = ["N / 16", "M / 16"]
+// grid       = ["M / 16", "N / 16"]
 // requires   = ["M % 16 == 0", "N % 16 == 0", "K % 16 == 0"]
 // ---
 #include <mma.h>
@@ -16,8 +16,8 @@ using namespace nvcuda;
 
 __global__ void matmul_tc(const half *A, const half *B, float *C, int M, int N, int K)
 {
-    int row = blockIdx.y * 16;
-    int col = blockIdx.x * 16;
+    int row = blockIdx.x * 16;
+    int col = blockIdx.y * 16;
     wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
     wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;

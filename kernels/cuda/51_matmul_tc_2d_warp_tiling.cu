@@ -1,6 +1,6 @@
 // ---gemmviz
 // title      = "Tensor cores with warp tiles"
-// idea       = "One warp computes WM x WN fragments of C: each fragment it loads is used WN or WM times."
+// idea       = "One warp computes WM x WN fragments of C: a fragment of A is used WN times, and each of B's fragments WM times."
 // source     = "S3"
 // alias      = "matmul_tc_2d_warp_tiling"
 // entry      = "matmul_tc_2d_warp_tiling<WM, WN>"
@@ -9,7 +9,7 @@
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]
-// grid       = ["N / (16 * WN)", "M / (16 * WM)"]
+// grid       = ["M / (16 * WM)", "N / (16 * WN)"]
 // requires   = ["M % (16 * WM) == 0", "N % (16 * WN) == 0", "K % 16 == 0"]
 // ---
 #include <mma.h>
@@ -18,9 +18,9 @@ using namespace nvcuda;
 template <int WM, int WN>
 __global__ void matmul_tc_2d_warp_tiling(const half *A, const half *B, float *C, int M, int N, int K)
 {
-    int row = blockIdx.y * 16 * WM;
-    int col = blockIdx.x * 16 * WN;
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a[WM];
+    int row = blockIdx.x * 16 * WM;
+    int col = blockIdx.y * 16 * WN;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b[WN];
     wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum[WM][WN];
 
@@ -29,13 +29,13 @@ __global__ void matmul_tc_2d_warp_tiling(const half *A, const half *B, float *C,
             wmma::fill_fragment(sum[i][j], 0.0f);
 
     for (int k = 0; k < K; k += 16) {
-        for (int i = 0; i < WM; i++)
-            wmma::load_matrix_sync(a[i], A + (row + 16 * i) * K + k, K);
         for (int j = 0; j < WN; j++)
             wmma::load_matrix_sync(b[j], B + k * N + col + 16 * j, N);
-        for (int i = 0; i < WM; i++)
+        for (int i = 0; i < WM; i++) {
+            wmma::load_matrix_sync(a, A + (row + 16 * i) * K + k, K);
             for (int j = 0; j < WN; j++)
-                wmma::mma_sync(sum[i][j], a[i], b[j], sum[i][j]);
+                wmma::mma_sync(sum[i][j], a, b[j], sum[i][j]);
+        }
     }
 
     for (int i = 0; i < WM; i++)

@@ -85,18 +85,18 @@ def test_an_exhibit_is_explained_when_it_is_chosen_and_after_it_ran(window, qtbo
     session = window.session
     exhibit = rung(session, "mm_printed")
     session.choose_kernel(exhibit)
-    assert window.message_bar.text.text().startswith("Wrong on purpose")
+    assert window.message_bar.text.text().startswith("Exhibit: ")
     tip = window.ladder.item_of(exhibit.name).toolTip()
     assert exhibit.exhibit in tip
     wait_recorded(window, qtbot)
-    assert window.message_bar.text.text().startswith("Wrong on purpose") and session.message.kind == "info"
+    assert window.message_bar.text.text().startswith("Exhibit: ") and session.message.kind == "info"
 
 
 def test_an_exhibit_that_does_not_compile_is_explained_too(window, qtbot):
     session = window.session
     session.choose_kernel(rung(session, "mm_optimizado_printed"))
     qtbot.waitUntil(lambda: session.message.line is not None, timeout=RECORDING_MS)
-    assert session.message.text.startswith("Wrong on purpose") and session.message.kind == "info"
+    assert session.message.text.startswith("Exhibit: ") and session.message.kind == "info"
 
 
 def test_an_exhibit_never_gets_a_bar(window):

@@ -49,10 +49,10 @@ def test_copies_stand_in_a_table_of_their_own(capsys):
 
 def test_an_exhibit_is_told_apart_with_what_is_wrong_with_it(capsys):
     exhibit = row("mm_printed")
-    results.fail(exhibit, "wrong", "C[0, 0] is wrong. Wrong on purpose: C was never set")
+    results.fail(exhibit, "wrong", "C[0, 0] is wrong. Exhibit: C was never set")
     text = printed(capsys, row("gputiled"), exhibit)
     assert "│ mm_printed" not in text
-    assert text.index("Wrong on purpose") < text.index("wrong: C[0, 0] is wrong. Wrong on purpose: C was never set")
+    assert text.index("Exhibits (") < text.index("wrong: C[0, 0] is wrong. Exhibit: C was never set")
 
 
 def test_what_many_are_skipped_for_is_told_once(capsys):

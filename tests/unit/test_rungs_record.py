@@ -12,6 +12,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.trace import hazards
 from gemmviz.trace.record import record
 from gemmviz.trace.recording import Recording
+from gemmviz.trace.traffic import measure
 
 LADDER = ladder()
 RUNGS = [kernel for kernel in LADDER if kernel.recordable and not kernel.exhibit]
@@ -74,18 +75,43 @@ def test_threads_outside_the_matrix_write_outside_it() -> None:
     assert (fitting.wrong, fitting.notes) == (0, ())
 
 
-def test_a_store_at_every_stage_leaves_the_last_stage() -> None:
-    assert recorded("mm_optimizado_store_in_loop", Problem.cube(4), BLOCK_SIZE=2).wrong > 0
-    assert recorded("mm_optimizado_store_in_loop", Problem(4, 4, 2), BLOCK_SIZE=2).wrong == 0
+def test_a_store_at_every_stage_is_wasted_but_right() -> None:
+    wasteful, thrifty = (
+        recorded(name, Problem.cube(8), BLOCK_SIZE=2) for name in ("mm_optimizado_store_in_loop", "mm_optimizado")
+    )
+    assert (wasteful.wrong, thrifty.wrong) == (0, 0)
+    stores = [next(a.writes for a in measure(r).arrays if a.name == "C") for r in (wasteful, thrifty)]
+    assert stores == [4 * 64, 64]
 
 
-def test_a_comma_in_brackets_does_not_compile_and_the_line_is_named() -> None:
+def test_sums_start_from_old_memory_behind_a_bounds_check_too() -> None:
+    recording = recorded("mm_bounds_printed", Problem(5, 3, 4), BLOCK_SIZE=2)
+    assert (recording.wrong, recording.notes) == (15, ())
+
+
+def test_tile_steps_that_are_left_over_are_lost() -> None:
+    assert recorded("gputiled1_printed", Problem(8, 8, 16), TS=4).wrong > 32
+    assert recorded("gputiled1_printed", Problem(8, 8, 12), TS=4).wrong == 0
+
+
+@pytest.mark.parametrize("name", ["matmul_tc_printed_grid", "matmul_tc_2d_warp_tiling_printed_grid"])
+def test_a_grid_with_its_sides_swapped_is_wrong_where_they_differ(name: str) -> None:
+    params = {"WM": 1, "WN": 1} if "warp" in name else {}
+    assert recorded(name, Problem.cube(32), **params).wrong == 0
+    assert recorded(name, Problem(64, 32, 16), **params).wrong > 0
+    assert recorded(name, Problem(32, 64, 16), **params).notes
+
+
+def test_the_printed_tiles_do_not_compile_and_the_first_line_is_named() -> None:
     with pytest.raises(BuildError) as caught:
-        recorded("mm_optimizado_printed", Problem.cube(4))
+        recorded("mm_optimizado_printed", Problem.cube(16))
     line = find("mm_optimizado_printed", LADDER).text.splitlines()[(caught.value.line or 0) - 1]
-    assert "As[fila, k]" in line
+    assert "As[BLOCK_SIZE]" in line
 
 
-def test_every_exhibit_is_among_those_seen_going_wrong() -> None:
-    seen = {"mm_printed", "mm_no_bounds", "mm_optimizado_store_in_loop", "mm_optimizado_printed"}
+def test_every_exhibit_is_among_those_seen_here() -> None:
+    seen = {
+        *("mm_printed", "mm_bounds_printed", "mm_no_bounds", "mm_optimizado_store_in_loop", "mm_optimizado_printed"),
+        *("gputiled1_printed", "matmul_tc_printed_grid", "matmul_tc_2d_warp_tiling_printed_grid"),
+    }
     assert {kernel.name for kernel in LADDER if kernel.exhibit} == seen

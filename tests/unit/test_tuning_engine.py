@@ -119,7 +119,7 @@ def test_a_library_and_an_exhibit_cannot_be_tuned(monkeypatch):
     with pytest.raises(GemmvizError, match="a library"):
         tune(FakeBackend(), monkeypatch, text='title = "NumPy"\nlibrary = "numpy"\n', path="/nowhere/numpy.toml")
     exhibit = CUDA.replace("// entry", '// exhibit = "wrong"\n// entry', 1)
-    with pytest.raises(GemmvizError, match="wrong on purpose"):
+    with pytest.raises(GemmvizError, match="is an exhibit"):
         tune(FakeBackend(), monkeypatch, text=exhibit)
 
 

@@ -53,7 +53,7 @@ class TuningRunner(QObject):
         if not kernel.params or kernel.exhibit:
             said = tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name)
             if kernel.exhibit:
-                said = tr("{kernel} is wrong on purpose, and never timed", kernel=kernel.name)
+                said = tr("{kernel} is an exhibit, and never timed", kernel=kernel.name)
             session.tell(Message(said, "info", lasting=True))
             return
         self._checks.judge([(kernel, dict(session.bench_params))], self._judged)
