@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "Thread tiles, one column"
-// idea     = "A thread computes TT adjacent rows of one column. As x still counts rows, each read of A's tile is a bank conflict."
+// idea     = "A thread computes TT adjacent rows of one column. x still counts rows, so that reads of A's tile meet bank conflicts."
 // source   = "S3"
 // alias    = "matmul_kernel_thread_tiling"
 // entry    = "matmul_kernel_thread_tiling<BLOCK, TT>"

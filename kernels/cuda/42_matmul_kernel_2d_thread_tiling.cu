@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "Thread tiles, two dimensions"
-// idea     = "A thread computes TT x TT adjacent elements of C: a value of a tile, once in a register, can be used TT times."
+// idea     = "A thread computes TT x TT adjacent elements of C, so that a block covers a larger tile and reads less of A and B in all."
 // source   = "S3"
 // alias    = "matmul_kernel_2d_thread_tiling"
 // entry    = "matmul_kernel_2d_thread_tiling<BLOCK, TT>"

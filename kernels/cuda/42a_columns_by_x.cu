@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "Thread tiles, x counts columns"
-// idea     = "The same thread tiles, but the lanes of a warp are neighbours in a row of C: no read or write of a tile has a bank conflict any more."
+// idea     = "The same thread tiles, but the lanes of a warp are neighbours in a row of C: with BLOCK = 32 no access to a tile has a conflict."
 // entry    = "columns_by_x<BLOCK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [32, 16, 8, 4], TT = [8, 4, 2] }

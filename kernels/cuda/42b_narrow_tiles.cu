@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "Thread tiles, narrow tiles"
-// idea     = "The tiles are only BK deep, and a thread's columns stand apart: 2 TT values, read into registers once, feed TT x TT products."
+// idea     = "The tiles are only BK deep, and a thread's columns are BLOCK / TT apart: 2 TT values in registers feed TT x TT products."
 // entry    = "narrow_tiles<BLOCK, BK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [64, 32, 16, 8, 4], BK = [16, 8, 4], TT = [8, 4, 2] }

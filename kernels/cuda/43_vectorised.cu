@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "Vectorised loads, larger tiles"
-// idea     = "A thread reads and writes four neighbours at a time, and A's tile is stored transposed so that both operands can be read so."
+// idea     = "A thread reads and writes four neighbours at a time; A's tile is stored transposed, so that both tiles can be read four values at a time."
 // entry    = "vectorised<BM, BN, BK, TM, TN>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4] }

@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "Shared memory without bank conflicts"
-// idea     = "A's tile is padded, and a thread's columns stand in groups of four: the lanes of a request always touch different banks."
+// idea     = "A's tile is padded, and a thread's columns are in groups of four: the lanes that are served together touch different banks."
 // entry    = "conflict_free<BM, BN, BK, TM, TN>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4] }

@@ -1,6 +1,6 @@
 // ---gemmviz
 // title    = "Warp tiles"
-// idea     = "A warp computes a compact tile, its lanes in an order in which the hardware serves 16 of them at once: half the wavefronts for the reads of B."
+// idea     = "A warp computes a tile that is nearly square. The order of its lanes lets the hardware serve 16 at once: half the wavefronts for the reads of B."
 // entry    = "warp_tiling<BM, BN, BK, TM, TN>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4] }

@@ -1,6 +1,6 @@
 // ---gemmviz
-// title      = "Two sets of registers, read to and fro"
-// idea       = "While the elements of one k are multiplied, those of the next k are read into a second set of registers; and each product shares a factor with the one before it."
+// title      = "Two sets of registers"
+// idea       = "While the elements of one k are multiplied, those of the next k are read into a second set of registers; each product shares a factor with the one before it, in serpentine order."
 // entry      = "register_buffer<BM, BN, BK, TM, TN, STAGES>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4], STAGES = [2, 3, 4] }

@@ -1,6 +1,6 @@
 // ---gemmviz
-// title      = "Larger tiles, in an order that the L2 likes"
-// idea       = "A thread computes 8 x 16 elements, and blocks that run together form a square of C: they share the rows of A and the columns of B in the L2."
+// title      = "Larger tiles, blocks ordered for the L2 cache"
+// idea       = "A thread computes 8 x 16 elements, and blocks that run together form a square of C: they share the rows of A and the columns of B in the L2 cache."
 // entry      = "block_order<BM, BN, BK, TM, TN, STAGES, GROUP>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { BM = [128, 64, 32, 16], BN = [256, 128, 64, 32, 16], BK = [8, 16, 4], TM = [8, 4], TN = [16, 8, 4], STAGES = [4, 3, 2], GROUP = [16, 8, 4, 2, 1] }

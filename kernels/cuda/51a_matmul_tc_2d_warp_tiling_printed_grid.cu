@@ -9,16 +9,18 @@
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]
-// grid       = ["N / (16 * WN)", "M / (16 * WM)"]
+// grid       = ["N / (16 * WM)", "M / (16 * WN)"]
 // # The last two keep what is touched outside within 64 KiB behind A, B and C, where gemmviz leaves room.
 // requires   = [
 //     "M % (16 * WM) == 0", "N % (16 * WN) == 0", "K % 16 == 0",
-//     "max(N * WM / WN - M, 0) * max(N, K) <= 16000", "max(M * WN / WM - N, 0) <= 16000",
+//     "N % (16 * WM) == 0", "M % (16 * WN) == 0",
+//     "max(N - M, 0) * max(N, K) <= 16000", "max(M - N, 0) <= 16000",
 // ]
 // exhibit    = """
 // The kernel takes blockIdx.x for the row of its warp tile, but the launch is printed with the warp tiles along N as the
-// grid's x side and those along M as its y side. Where M = N and WM = WN both grids are the same, and C is right. Where
-// they differ, some tiles of C belong to no block, and other blocks compute tiles beyond the edge of C.
+// grid's x side and those along M as its y side. Where M = N both give every warp tile a block, and C is right. Where M and N
+// differ, no block computes part of C, and other blocks compute tiles beyond its edge. What these write lands in later
+// rows of C or behind its end.
 // matmul_tc_2d_warp_tiling has the grid that the kernel needs."""
 // ---
 #include <mma.h>

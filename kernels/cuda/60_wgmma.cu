@@ -1,6 +1,6 @@
 // ---gemmviz
 // title      = "TMA copies, a warpgroup multiplies"
-// idea       = "One thread asks for a whole tile, and 128 threads together multiply it as it lies in shared memory."
+// idea       = "One thread asks for a whole tile, and a warpgroup, 128 threads, multiplies it directly from shared memory."
 // entry      = "wgmma<BN>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BN = [64, 128, 256] }

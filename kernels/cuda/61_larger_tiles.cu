@@ -1,6 +1,6 @@
 // ---gemmviz
 // title      = "Larger tiles"
-// idea       = "128 rows of A meet 128 columns of B, not 64 and 64: each element that has come is used twice as often."
+// idea       = "Tiles of 128 x 128 instead of 64 x 64: each element that is loaded is used twice as often."
 // entry      = "larger_tiles<BM, BN>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BM = [128, 64], BN = [128, 64, 256] }

@@ -1,6 +1,6 @@
 // ---gemmviz
 // title      = "Two warpgroups multiply"
-// idea       = "Two groups hold the sums of 128 x 256, too many for one; the loader gives them its registers."
+// idea       = "Two warpgroups hold the sums of 128 x 256, too many for one; the warpgroup that loads gives them some of its registers."
 // entry      = "two_consumers<BN, STAGES>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BN = [256, 128, 64], STAGES = [4, 3, 2] }

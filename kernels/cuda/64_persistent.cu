@@ -1,6 +1,6 @@
 // ---gemmviz
 // title      = "Persistent blocks"
-// idea       = "A block per SM takes tile after tile, in an order made for L2, and loads the next while storing sums."
+// idea       = "One block per SM computes tile after tile, in an order that helps the L2 cache, and loads the next tile while it stores the sums."
 // entry      = "persistent<BN, STAGES, GROUP>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BN = [256, 128, 64], STAGES = [4, 3, 2], GROUP = [8, 16, 4], BLOCKS = [132, 2] }

@@ -1,5 +1,5 @@
 // ---gemmviz
-// title      = "Sums leave by TMA"
+// title      = "The copy engine stores C"
 // idea       = "The copy engine stores whole boxes of C, while the warpgroup that computed them goes on."
 // entry      = "tma_store_tiles<BN, STAGES, GROUP>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]

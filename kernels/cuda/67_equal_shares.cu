@@ -1,6 +1,6 @@
 // ---gemmviz
 // title      = "Equal shares, added by the copy engine"
-// idea       = "A last wave that would leave multiprocessors idle, as at 2560 but not at 4096, is cut in equal shares along K: one cluster stores its part of a tile, the next has the copy engine add the rest."
+// idea       = "If the last wave would leave many multiprocessors idle, its tiles are cut in equal shares along K: one cluster stores its part, and the copy engine adds the next cluster's part."
 // entry      = "equal_shares<BM, BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
 // params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }

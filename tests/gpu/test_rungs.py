@@ -131,14 +131,14 @@ def test_every_offered_parameter_works(crowd, kernel):
         assert row["status"] == "ok", f"{params}: {row['message']}"
 
 
-# No tile divides the first of these; a kernel that needs one is shown at the size that it offers. A grid whose sides are
-# swapped shows where M and N differ; a store in every stage is wasteful, and never wrong.
+# A grid whose sides are swapped is wrong where M and N differ; a store in every stage is wasteful, and never wrong.
 SHOWN_AT = {"matmul_tc_printed_grid": (64, 32, 48), "matmul_tc_2d_warp_tiling_printed_grid": (128, 64, 48)}
 ENDS = {"mm_optimizado_printed": "compile", "mm_optimizado_store_in_loop": "skipped"}
 
 
 @pytest.mark.parametrize("kernel", EXHIBITS, ids=lambda k: k.name)
 def test_an_exhibit_goes_wrong_as_it_says_and_the_next_kernel_runs(engine, kernel):
+    # No tile divides the usual size; a kernel that needs a multiple is shown at the size that it offers.
     size = nearest_size(kernel, Problem(*SHOWN_AT.get(kernel.name, (67, 61, 59))), kernel.defaults)
     row, after = bench(engine, (kernel.path, kernel.text, {}), GOOD, size=(size.m, size.n, size.k))
     assert row["exhibit"]

@@ -151,7 +151,7 @@ def test_the_thread_does_not_call_an_operand_what_it_did_not_read(inspector):
 
 
 def test_what_was_read_is_not_said_to_give_what_was_stored_otherwise(inspector):
-    shown = playable("mm_optimizado_store_in_loop", 8, 8, 8, BLOCK_SIZE=4)
+    shown = playable("mm_optimizado_store_in_loop~sum-per-stage", 8, 8, 8, BLOCK_SIZE=4)
     recording = shown.recording
     row, column = (int(at[0]) for at in np.nonzero(recording.c != recording.a @ recording.b))
     total, stored = number(float(recording.a[row] @ recording.b[:, column])), number(float(recording.c[row, column]))

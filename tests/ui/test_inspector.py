@@ -144,7 +144,7 @@ def test_the_thread_tab_shows_operands_and_sums(inspector):
     session = inspector.session
     inspector.show_panel("thread")
     assert "Record a kernel" in inspector.thread.text.text()
-    session.show(playable("matmul_kernel_2d_thread_tiling", 16, BLOCK=8, BK=4, TT=4))
+    session.show(playable("narrow_tiles", 16, BLOCK=8, BK=4, TT=4))
     session.pick((2, 1), 0)
     session.seek(session.steps - 1)
     said = inspector.thread.text.text()

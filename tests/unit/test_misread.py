@@ -111,7 +111,8 @@ def test_a_hop_says_that_its_value_was_read_as_another() -> None:
 
 
 def test_operands_that_do_not_give_what_was_stored_are_found_out() -> None:
-    shown = playable(record(launch(find("mm_optimizado_store_in_loop", ladder()), Problem.cube(8), {"BLOCK_SIZE": 4})))
+    kernel = find("mm_optimizado_store_in_loop~sum-per-stage", ladder())
+    shown = playable(record(launch(kernel, Problem.cube(8), {"BLOCK_SIZE": 4})))
     recording = shown.recording
     right = recording.a @ recording.b
     row, column = (int(at[0]) for at in np.nonzero(recording.c != right))

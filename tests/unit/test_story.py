@@ -21,10 +21,11 @@ from gemmviz.trace.traffic import measure
 STYLES = Path(__file__).parent / "styles"
 # Elements along K that a tile of each rung has: a parameter of its own, or what a box of the copy engine holds.
 DEPTH: dict[str, str | int] = {
-    **dict.fromkeys(("matmul_kernel_block_tiling", "RR", "RC", "CR", "CC", "matmul_kernel_thread_tiling"), "BLOCK"),
+    **dict.fromkeys(("matmul_kernel_block_tiling", "RR", "RC", "CR", "CC"), "BLOCK"),
+    **dict.fromkeys(("matmul_kernel_thread_tiling", "matmul_kernel_2d_thread_tiling", "columns_by_x"), "BLOCK"),
     **{f"CC_V_{name}": "BLOCK" for name in ("STATIC_BLOCK", "INDEX_HOISTING", "SHORT_CIRCUIT", "FMUL", "FINAL")},
     **{"gputiled": "TS", "gputiled1": "TS", "gputiled_more_work": "TS", "matrixMulTiled": "TILE"},
-    **{"mm_optimizado": "BLOCK_SIZE", "matmul_kernel_2d_thread_tiling": "BK"},
+    **{"mm_optimizado": "BLOCK_SIZE", "tiles_by_columns": "BLOCK_SIZE", "narrow_tiles": "BK"},
     **dict.fromkeys(("vectorised", "conflict_free", "warp_tiling", "wmma_shared", "mma_swizzle"), "BK"),
     **{"wgmma": 64, "larger_tiles": 64},
 }
@@ -59,7 +60,8 @@ def plot(story: Story) -> list[tuple[str, int]]:
 
 def tiles_of(name: str, depth: str | int) -> tuple[Recording, int]:
     """Record a rung where K has some tiles, the last not full; return the recording and how deep a tile is."""
-    recording = rung(name, Problem(17, 20, 200 if find(name, ladder()).dtype == "float16" else 70))
+    deep = find(name, ladder()).dtype == "float16" or name == "matmul_kernel_2d_thread_tiling"
+    recording = rung(name, Problem(17, 20, 200 if deep else 70))
     return recording, depth if isinstance(depth, int) else recording.params[depth]
 
 

@@ -32,7 +32,7 @@ def small(name: str, size: int, **params: int) -> Playable:
         ("gpumult0", 8, {}, 1),
         ("gputiled", 8, {"TS": 4}, 1),
         ("gputiled_more_work", 16, {}, None),
-        ("matmul_kernel_2d_thread_tiling", 16, {"BLOCK": 8, "BK": 4, "TT": 4}, 16),
+        ("narrow_tiles", 16, {"BLOCK": 8, "BK": 4, "TT": 4}, 16),
         ("matmul_tc", 32, {}, 8),
         ("matmul_tc_2d_warp_tiling", 32, {"WM": 2, "WN": 2}, 32),
     ],

@@ -118,8 +118,8 @@ def test_the_window_of_the_last_steps(tiled: Recording) -> None:
 
 
 def test_bank_conflicts_are_counted() -> None:
-    # A warp of the 2-D thread tile reads 4 different rows of A's tile, 8 rows of 16 words apart: the same bank.
-    recording = record(launch(find("matmul_kernel_2d_thread_tiling", RUNGS), Problem.cube(64)))
+    # A warp of the narrow tiles reads 4 different rows of A's tile, 8 rows of 16 words apart: the same bank.
+    recording = record(launch(find("narrow_tiles", RUNGS), Problem.cube(64)))
     traffic = measure(recording, build(recording))
     tile = next(a for a in traffic.arrays if a.name == "As")
     assert tile.read_units == 4 * tile.read_requests
