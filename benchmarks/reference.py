@@ -9,14 +9,14 @@ The files must come from one machine, and from kernels as they are now. Of two r
 counts, of equals the later file's; the protocol named is the last file's. Each row keeps the time of its own run, and
 the best library's figure of that same run, so that its share of the library never mixes two runs. Left out are rows of
 new runs that were cut short, most samples (their statistics stay), and what names the machine: command lines, folders,
-the device's number.
+the device's number. Profiles (``gemmviz claims s4-throughput s4-memory-bound --save FILE``) are kept by case.
 """
 
 import argparse
 from pathlib import Path
 from typing import Any
 
-from gemmviz.bench import results
+from gemmviz.bench import claims, results
 from gemmviz.bench.figures import ON_GPU, size_of
 from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.catalogue.ladder import ladder
@@ -74,13 +74,32 @@ def condense(row: results.Row, full_clock_mhz: float) -> results.Row:
     return row
 
 
+def of_case(plain: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what tells recordings and profiles apart."""
+    return plain["kernel"], (plain["M"], plain["N"], plain["K"]), tuple(sorted(plain["params"].items()))
+
+
+def recordings(documents: list[results.Document]) -> list[dict[str, Any]]:
+    """Return the counts of recordings that claims ask for: the later of two of one case."""
+    asked = {(job.case.kernel, job.case.size, job.case.params) for job in claims.plan(claims.load()).record}
+    kept = {of_case(counts): counts for document in documents for counts in document.get("recordings", [])}
+    return [counts for key, counts in kept.items() if key in asked]
+
+
+def profiles(documents: list[results.Document], current: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the profiles: the later of two of one case, none of another text, none with a fault."""
+    found = [profile for document in documents for profile in document.get("profiles", [])]
+    right = [one for one in found if not one["fault"] and one["source_sha256"] == current.get(one["kernel"])]
+    return list({of_case(profile): profile for profile in right}.values())
+
+
 def main() -> None:
     """Read the files, merge and condense them, and write one."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument(
-        "--recordings", type=Path, help="take the counts of recordings from this file (default: the last that has some)"
+        "--recordings", type=Path, help="another file with counts of recordings, which go before the others'"
     )
     args = parser.parse_args()
     documents = [with_run(results.read(path)) for path in args.files]
@@ -99,17 +118,18 @@ def main() -> None:
                 kept.pop(case(row), None)  # a newer row stands behind all that is older
                 kept[case(row)] = condense(row, documents[0]["device"]["clock_mhz"])
     # The last file also says how: put the one that followed the whole protocol there.
-    whole = documents[-1] | {"results": list(kept.values()), "argv": ["gemmviz", "bench"]}
+    measured = [document for document in documents if document["results"]]
+    whole = measured[-1] | {"results": list(kept.values()), "argv": ["gemmviz", "bench"]}
     runs = {utc: how for document in documents for utc, how in document["protocol"]["runs"].items()}
     used = {row["run_utc"] for row in kept.values()}
     whole["protocol"] = whole["protocol"] | {"runs": {utc: how for utc, how in sorted(runs.items()) if utc in used}}
     whole["env"] = whole["env"] | {"os": whole["env"]["os"].split()[0]}
     whole["device"] = whole["device"] | {"uuid": ""}
     counted = [*documents, *([results.read(args.recordings)] if args.recordings else [])]
-    if found := [document["recordings"] for document in counted if document.get("recordings")]:
-        whole["recordings"] = found[-1]
+    whole["recordings"] = recordings(counted)
+    whole["profiles"] = profiles(documents, current)
     results.write(whole, args.output)
-    print(f"{len(kept)} rows, {args.output.stat().st_size / 1e6:.2f} MB")
+    print(f"{len(kept)} rows, {len(whole['profiles'])} profiles, {args.output.stat().st_size / 1e6:.2f} MB")
     if stale:
         print("left out, as their source has changed:", ", ".join(sorted(stale)))
 

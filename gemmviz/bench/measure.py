@@ -192,7 +192,7 @@ class Measurement:
         with backend.watch() as seen:
             batch = 1 if backend.clears_l2 else cpu_batch(launch_s)
             yield from cold.round(prepared, batch, protocol, number / protocol.rounds)
-            last = number >= protocol.rounds or cold.spent_s > protocol.timeout_s
+            last = number >= protocol.rounds or cold.stop == "slow" or cold.spent_s > protocol.timeout_s
             if last and backend.clears_l2:
                 for _ in hot.measure(prepared, protocol):
                     text = tr("{kernel}: timing without clearing the cache", kernel=row["label"])

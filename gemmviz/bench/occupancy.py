@@ -7,7 +7,8 @@ Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as
 * blocks: the limit on resident blocks
 * registers: r per thread are ceil(32 r / 256) x 256 per warp; each of the SM's partitions holds
   floor(registers per partition / that) warps; floor(warps of all partitions / W)
-* shared memory: s bytes and what CUDA reserves are rounded up to the unit; floor(shared memory per SM / that)
+* shared memory: s bytes and what CUDA reserves are rounded up to the unit; floor(shared memory per SM / that). An SM
+  divides one memory into shared memory and L1 cache: as much as the *carve-out* says is shared, by default all it can
 
 Occupancy is warps held / warps per SM. Blocks of a cluster run on SMs of one GPC (CUDA C++ Programming Guide, "Thread
 Block Clusters"); how many clusters fit is for the driver to say (``cudaOccupancyMaxActiveClusters``) and not modelled.
@@ -88,8 +89,22 @@ def cluster_blocks(kernel: Kernel, values: Mapping[str, int]) -> int:
     return prod(e.integer(values) for e in kernel.cluster)
 
 
-def occupancy(use: Use, limits: Limits) -> Occupancy:
-    """Return the theoretical occupancy of blocks that take `use` on an SM with `limits`."""
+def occupancy(use: Use, limits: Limits, carve_out: int | None = None) -> Occupancy:
+    """Return the theoretical occupancy of blocks on an SM.
+
+    Parameters
+    ----------
+    use
+        What a block takes.
+    limits
+        What an SM can hold.
+    carve_out
+        Bytes of the SM that are shared memory (a profile shows it as the configured size); None: as many as it can
+        have. The driver chooses one of the sizes that the GPU offers: 0, 8, 16, 32, 64 or 100 KiB for compute
+        capability 8.6 (NVIDIA Ampere GPU Architecture Tuning Guide, "Unified Shared Memory/L1/Texture Cache").
+    """
+    if carve_out is not None:
+        limits = replace(limits, shared_per_sm=min(carve_out, limits.shared_per_sm))
     allowed: dict[Resource, int | None] = {
         "threads": limits.warps_per_sm // use.warps if 1 <= use.threads <= limits.threads_per_block else 0,
         "blocks": limits.blocks_per_sm if use.cluster <= limits.blocks_per_cluster else 0,

@@ -22,6 +22,8 @@ class Protocol:
     min_samples, min_time_s, target_iqr
         Sampling goes on until there are this many samples, this many seconds have passed, and the interquartile
         range is below this share of the median: over all rounds together, each of which does its part.
+    slow_s
+        One sample is enough of a kernel whose launch takes longer than this.
     timeout_s
         When to stop sampling in any case, over all rounds; the result is then flagged "noisy".
     deadline_s
@@ -35,6 +37,7 @@ class Protocol:
     min_samples: int = 20
     min_time_s: float = 0.5
     target_iqr: float = 0.01
+    slow_s: float = 10.0
     timeout_s: float = 10.0
     deadline_s: float = 60.0
 
@@ -79,6 +82,7 @@ class Protocol:
             "order": f"the kernels of one size take turns, {self.rounds} times",
             "stop_rule": (
                 f"at least {self.min_samples} samples and {self.min_time_s:g} s and an interquartile range below "
-                f"{self.target_iqr:.1%} of the median, over all rounds; or {self.timeout_s:g} s, flagged noisy"
+                f"{self.target_iqr:.1%} of the median, over all rounds; or one sample where a launch takes more than "
+                f"{self.slow_s:g} s; or {self.timeout_s:g} s, flagged noisy"
             ),
         }

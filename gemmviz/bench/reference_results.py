@@ -26,6 +26,8 @@ class ReferenceResults:
         Its rows.
     recordings
         Counts of recordings, for claims; these are the same on every machine.
+    profiles
+        What Nsight Compute read on this machine, for claims.
     """
 
     gpu: str
@@ -33,6 +35,7 @@ class ReferenceResults:
     date: str
     figures: Figures
     recordings: tuple[dict[str, Any], ...] = ()
+    profiles: tuple[dict[str, Any], ...] = ()
 
     def origin(self, row: Row) -> str:
         """Return the label that every figure of this file carries: the device that computed it, and the date."""
@@ -72,4 +75,5 @@ def _reference(document: results.Document) -> ReferenceResults:
         str(document.get("started_utc", ""))[:10],
         Figures(document["results"]),
         tuple(document.get("recordings", ())),
+        tuple(document.get("profiles", ())),
     )

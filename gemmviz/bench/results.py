@@ -145,11 +145,12 @@ def document(env: Mapping[str, Any], device: Mapping[str, Any] | None, protocol:
 
 
 def merged(documents: Sequence[Document]) -> Document:
-    """Return several result files as one that begins as the first does, with the rows and recordings of all."""
-    rows = [row for content in documents for row in content["results"]]
-    recordings = [counts for content in documents for counts in content.get("recordings", [])]
-    whole = documents[0] | {"results": rows}
-    return whole | {"recordings": recordings} if recordings else whole
+    """Return several result files as one that begins as the first does, with rows, recordings and profiles of all."""
+    whole = documents[0] | {"results": [row for content in documents for row in content["results"]]}
+    for part in ("recordings", "profiles"):
+        if found := [one for content in documents for one in content.get(part, [])]:
+            whole[part] = found
+    return whole
 
 
 @cache

@@ -42,7 +42,8 @@ class Cold:
     spent_s
         How long sampling has taken, clearing the cache included.
     stop
-        Why the last round stopped: ``"steady"`` or ``"timeout"``.
+        Why the last round stopped: ``"steady"``, ``"timeout"``, or ``"slow"`` where one sample is enough because a
+        launch takes so long.
     """
 
     label: str
@@ -74,7 +75,9 @@ class Cold:
             fresh.append(sample)
             now = time.perf_counter()
             self.spent_s = before + now - started
-            if now - reported >= REPORT_S:
+            if sample > protocol.slow_s:
+                self.stop = "slow"
+            elif now - reported >= REPORT_S:
                 stats = summarise(self.seconds)
                 yield self._report(fresh, stats, protocol, part)
                 fresh, reported = [], time.perf_counter()
@@ -87,6 +90,8 @@ class Cold:
             yield self._report(fresh, summarise(self.seconds), protocol, part)
 
     def _report(self, fresh: list[float], stats: Stats, protocol: Protocol, part: float) -> Samples:
+        if self.stop == "slow":
+            return Samples(self.label, fresh, self.flops / stats.median / 1e9, 1.0)
         samples, seconds = protocol.min_samples * part, protocol.min_time_s * part
         share = min(len(self.seconds) / max(samples, 1), self.spent_s / max(seconds, 1e-9), 1.0)
         return Samples(self.label, fresh, self.flops / stats.median / 1e9, share)

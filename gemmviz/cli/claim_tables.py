@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gemmviz.bench.claims import Claim, Finding, Verdict, VerdictTable, sources
-from gemmviz.bench.claims.judging import figure
+from gemmviz.bench.claims import Claim, Verdict, VerdictTable, sources
+from gemmviz.bench.claims.wording import figure
 from gemmviz.cli.tables import console
 
 _STYLE = {"holds": "green", "does not hold": "red", "cannot be judged here": "yellow", "not run": "default"}
@@ -26,16 +26,16 @@ def print_list(claims: Sequence[Claim]) -> None:
 
 
 def print_verdicts(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> None:
-    """Print the verdicts with both figures, then the tables."""
+    """Print the verdicts with both figures and the rule, then the tables."""
     out = console()
     table = Table(title="Claims", show_lines=True)
     table.add_column("claim", ratio=3, overflow="fold")
     table.add_column("verdict", ratio=1, overflow="fold")
-    table.add_column("theirs and ours", ratio=4, overflow="fold")
+    table.add_column("theirs, ours, and when it holds", ratio=4, overflow="fold")
     for claim, verdict in zip(claims, verdicts, strict=True):
         said = f"[bold]{escape(claim.id)}[/]\n{escape(claim.statement)}"
         state = f"[{_STYLE[verdict.state]}]{verdict.state}[/]"
-        found = [_finding(f) for f in verdict.findings] or [verdict.sentence]
+        found = [f"{f.label}: {f.sentence}" for f in verdict.findings] or [verdict.sentence]
         if claim.note:
             found.append(claim.note)
         table.add_row(said, state, escape("\n".join(dict.fromkeys(found))))
@@ -46,20 +46,12 @@ def print_verdicts(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> None
     _print_sources(out, claims)
 
 
-def _finding(finding: Finding) -> str:
-    if finding.ours is None:
-        return f"{finding.label}: {finding.because}"
-    theirs = "" if finding.theirs is None else f"theirs {figure(finding.theirs, finding.unit)}, "
-    ours = f"{theirs}ours {figure(finding.ours, finding.unit)}"
-    return f"{finding.label}: {ours} ({finding.state}; {finding.because}; {finding.origin})"
-
-
 def _print_table(out: Console, claim: Claim, found: VerdictTable) -> None:
     ours_known, theirs_known = (_any_figure(cells) for cells in (found.ours, found.theirs))
     if not (ours_known or theirs_known):
         return
     where = f" on {claim.where}" if claim.where else ""
-    whose = f"ours / theirs{where}" if theirs_known else "ours"
+    whose = f"ours / theirs{where}" if theirs_known else "ours (theirs: not stated)"
     table = Table(title=f"{claim.id}: {found.title}, {found.unit}: {whose}")
     table.add_column(f"{found.row_axis} \\ {found.column_axis}")
     for column in found.columns:

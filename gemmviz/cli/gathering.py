@@ -1,51 +1,64 @@
 """Runs a plan for claims in the engine, and makes one result file of all that it finds."""
 
 from gemmviz.bench import results
-from gemmviz.bench.claims import BenchJob, Evidence, Plan, RecordJob, counted
+from gemmviz.bench.claims import BenchJob, Evidence, Plan, ProfileJob, RecordJob, counted
 from gemmviz.bench.protocol import Protocol
 from gemmviz.cli.driving import Driver
-from gemmviz.engine.messages import BenchRequest, Done, Failed, Probed, ProbeRequest, Recorded, RecordRequest
+from gemmviz.engine.messages import (
+    BenchRequest,
+    Done,
+    Failed,
+    Probed,
+    ProbeRequest,
+    Profiled,
+    ProfileRequest,
+    Recorded,
+    RecordRequest,
+)
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.traffic import Traffic
 
 
 class Gathering:
-    """Collects rows and counted recordings.
+    """Collects rows, profiles and counted recordings.
 
     Attributes
     ----------
     faults
-        What went wrong, for people; a kernel that does not compile is a finding and no fault.
+        What went wrong, for people; a kernel that does not compile, or refuses a size, is a finding and no fault.
     """
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._recorded = Evidence()
+        self._found = Evidence()
         self._documents: list[results.Document] = []
         self._run = 0
         self.faults: list[str] = []
 
     def run(self, plan: Plan) -> None:
         """Run what a plan asks for, until Ctrl-C; what is finished then stays."""
-        jobs: list[RecordJob | BenchJob] = [*plan.record, *plan.bench]
+        jobs: list[RecordJob | BenchJob | ProfileJob] = [*plan.record, *plan.bench, *plan.profile]
         for number, job in enumerate(jobs):
             if self._driver.interrupted:
                 return
             place = number / len(jobs), 1 / len(jobs)
             if isinstance(job, RecordJob):
                 self._record(job, place)
+            elif isinstance(job, ProfileJob):
+                self._profile(job, place)
             else:
                 self._bench(job, place)
 
     def document(self) -> results.Document:
-        """Return everything as one result file, with the counted recordings under ``recordings``."""
+        """Return everything as one result file, with the counted recordings and the profiles."""
         documents = self._documents
         if not documents:
             self._run += 1
             reply = self._driver.run(ProbeRequest(self._run))
             facts = reply.facts if isinstance(reply, Probed) else {"env": {}, "device": None}
             documents = [results.document(facts["env"], facts["device"], Protocol())]
-        return results.merged(documents) | {"recordings": self._recorded.counts}
+        whole = results.merged(documents) | {"recordings": self._found.counts}
+        return whole | {"profiles": self._found.profiles} if self._found.profiles else whole
 
     def _record(self, job: RecordJob, place: tuple[float, float]) -> None:
         self._run += 1
@@ -54,11 +67,22 @@ class Gathering:
         reply = self._driver.run(request, *place)
         if isinstance(reply, Recorded):
             recording, traffic = Recording.from_plain(reply.recording), Traffic.from_plain(reply.traffic)
-            self._recorded.add_counts(counted(recording, traffic))
+            self._found.add_counts(counted(recording, traffic))
         elif isinstance(reply, Failed) and reply.kind != "cancelled":
-            self._recorded.add_fault(case, reply.message, reply.kind)
-            if reply.kind != "compile":
+            self._found.add_fault(case, reply.message, reply.kind)
+            if reply.kind not in ("compile", "refused"):
                 self.faults.append(f"recording {case.kernel}: {reply.message}")
+
+    def _profile(self, job: ProfileJob, place: tuple[float, float]) -> None:
+        self._run += 1
+        reply = self._driver.run(ProfileRequest(self._run, job.launches), *place)
+        if isinstance(reply, Profiled):
+            self._found.add_profiles(reply.profiles)
+        elif isinstance(reply, Failed) and reply.kind != "cancelled":
+            for case in job.cases:
+                self._found.add_profile_fault(case, reply.message)
+            if reply.kind != "unsupported":  # a machine without Nsight Compute has done nothing wrong
+                self.faults.append(reply.message)
 
     def _bench(self, job: BenchJob, place: tuple[float, float]) -> None:
         self._run += 1

@@ -33,6 +33,8 @@ from gemmviz.engine.messages import (
     Failed,
     Probed,
     ProbeRequest,
+    Profiled,
+    ProfileRequest,
     Progress,
     Recorded,
     RecordRequest,
@@ -92,7 +94,7 @@ def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threa
         if isinstance(message, Cancel):
             if message.run in cancels:
                 cancels[message.run].set()
-        elif isinstance(message, RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProbeRequest):
+        elif isinstance(message, Request):
             cancels = {message.run: threading.Event()}
             inbox.put((message, cancels[message.run]))
 
@@ -115,6 +117,8 @@ def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
                 _record(request, send)
             case CheckRequest():
                 _check(request, cancel, send)
+            case ProfileRequest():
+                _profile(request, send)
             case ProbeRequest():
                 from gemmviz.backends.facts import gather
 
@@ -195,6 +199,17 @@ def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:
         report = examine(kernel, problem, entry["params"], deadline_s=request.deadline_s, progress=progress)
         send(Checked(request.run, report.to_plain(), job))
     send(Done(request.run))
+
+
+def _profile(request: ProfileRequest, send: Send) -> None:
+    from gemmviz.proving import ncu, profiling
+    from gemmviz.proving.jobs import Job
+
+    def progress(text: str) -> None:
+        send(Progress(request.run, text))
+
+    jobs = [Job.from_plain(plain) for plain in request.launches]
+    send(Profiled(request.run, profiling.profile(jobs, ncu.tool(), progress)))
 
 
 def _where(error: Exception) -> str:

@@ -95,6 +95,18 @@ class TuneRequest:
 
 
 @dataclass(frozen=True)
+class ProfileRequest:
+    """Run kernels under Nsight Compute: answered by `Progress`, then `Profiled`, or by `Failed`.
+
+    Every entry of ``launches`` is ``{"path", "text", "m", "n", "k", "params"}``.
+    """
+
+    run: int
+    launches: list[Plain]
+    language: str = "en"
+
+
+@dataclass(frozen=True)
 class ProbeRequest:
     """Ask what this machine has (devices, compiler, libraries): answered by `Probed`."""
 
@@ -215,6 +227,14 @@ class Searched:
 
 
 @dataclass(frozen=True)
+class Profiled:
+    """What Nsight Compute read, one per launch and in order: see `gemmviz.proving.profiling.profile`."""
+
+    run: int
+    profiles: list[Plain]
+
+
+@dataclass(frozen=True)
 class Probed:
     """What this machine has: see `gemmviz.backends.facts`."""
 
@@ -248,10 +268,10 @@ class Failed:
     array: str = ""
 
 
-Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProbeRequest
-Reply = Progress | Header | Recorded | Checked | Sample | Result | Tried | Searched | Probed | Done | Failed
+Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProfileRequest | ProbeRequest
+Reply = Progress | Header | Recorded | Checked | Sample | Result | Tried | Searched | Profiled | Probed | Done | Failed
 Message = Request | Cancel | Reply
-FINAL = (Recorded, Searched, Probed, Done, Failed)
+FINAL = (Recorded, Searched, Profiled, Probed, Done, Failed)
 _TYPES: dict[str, type[Message]] = {t.__name__: t for t in get_args(Message)}
 
 

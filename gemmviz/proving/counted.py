@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
@@ -115,21 +115,37 @@ def read(raw: str, sources: Sequence[str], files: Sequence[str]) -> list[Counted
     ValueError
         When the texts have another form.
     """
-    counters = list(_counters(raw))
+    counters = [{name: int(value) for name, value in row.items()} for row in table(raw, COUNTERS)]
     if len(counters) != len(sources):
         raise ValueError(f"{len(counters)} launches were counted, and {len(sources)} have a source")
     return [Counted(*pair) for pair in zip(counters, map(instructions, sources, files), strict=True)]
 
 
-def _counters(raw: str) -> Iterator[dict[str, int]]:
+def table(raw: str, metrics: Mapping[str, str]) -> list[dict[str, float]]:
+    """Return the metrics of every launch of a report, in order.
+
+    Parameters
+    ----------
+    raw
+        Of ``--page raw``.
+    metrics
+        Nsight Compute's name of each metric by ours; one that a report does not have is left out.
+
+    Raises
+    ------
+    ValueError
+        When the text has another form.
+    """
     rows = list(csv.reader(io.StringIO(raw)))
     head = next((i for i, row in enumerate(rows) if row and row[0] == "ID"), None)
     if head is None:
         raise ValueError("no table of counters")
     column = {metric: place for place, metric in enumerate(rows[head])}
-    for row in rows[head + 2 :]:  # the row of units lies between
-        if len(row) == len(rows[head]):
-            yield {name: _whole(row[column[metric]]) for name, metric in COUNTERS.items() if metric in column}
+    return [
+        {name: _number(row[column[metric]]) for name, metric in metrics.items() if metric in column}
+        for row in rows[head + 2 :]  # the row of units lies between
+        if len(row) == len(rows[head])
+    ]
 
 
 def instructions(source: str, file: str) -> list[Instruction]:
@@ -164,5 +180,9 @@ def instructions(source: str, file: str) -> list[Instruction]:
     return [found[address] for address in sorted(found)]
 
 
+def _number(text: str) -> float:
+    return float(text.replace(",", "")) if text not in ("", "-") else 0.0
+
+
 def _whole(text: str) -> int:
-    return int(float(text.replace(",", ""))) if text not in ("", "-") else 0
+    return int(_number(text))

@@ -6,14 +6,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
-from gemmviz.proving.counted import COUNTERS, Counted, read
+from gemmviz.language import tr
+from gemmviz.proving.counted import COUNTERS, Counted, read, table
 from gemmviz.proving.jobs import Job
 
 # A kernel is launched some ten times over; the slow ones take seconds each time.
@@ -45,10 +47,12 @@ def version(command: str) -> str:
     return said[-1].removeprefix("Version ").split(" ")[0] if said else ""
 
 
-def count(
-    jobs: Sequence[Job], command: str, progress: Callable[[str], None] = lambda text: None
-) -> list[tuple[Counted | None, dict[str, Any]]]:
-    """Launch every job under Nsight Compute.
+Tell = Callable[[str], None]
+Answer = dict[str, Any]
+
+
+def count(jobs: Sequence[Job], command: str, progress: Tell = lambda text: None) -> list[tuple[Counted | None, Answer]]:
+    """Launch every job under Nsight Compute, and count what it does to memory.
 
     Parameters
     ----------
@@ -72,16 +76,63 @@ def count(
     GemmvizError
         When Nsight Compute fails in another way.
     """
+    wanted = ["--section", "SourceCounters", "--metrics", ",".join(COUNTERS.values())]
+    with _launched(jobs, command, wanted, progress) as (report, answers):
+        files = [Path(job.path).name for job, a in zip(jobs, answers, strict=True) if a["launch"] is not None]
+        counted = _read(command, report, files, progress) if files else []
+    return [(None if a["launch"] is None else counted[a["launch"]], a) for a in answers]
+
+
+def metrics(
+    jobs: Sequence[Job], command: str, wanted: Mapping[str, str], progress: Tell = lambda text: None
+) -> list[tuple[dict[str, float] | None, Answer]]:
+    """Launch every job under Nsight Compute, and read some metrics of the whole launch.
+
+    Parameters
+    ----------
+    jobs, command, progress
+        As `count` takes them.
+    wanted
+        Nsight Compute's name of each metric by ours.
+
+    Returns
+    -------
+    list
+        As `count` has it, with the metrics instead of the counters.
+
+    Raises
+    ------
+    Unavailable, GemmvizError
+        As `count` does.
+    """
+    with _launched(jobs, command, ["--metrics", ",".join(wanted.values())], progress) as (report, answers):
+        found: list[dict[str, float]] = []
+        if any(a["launch"] is not None for a in answers):
+            progress(tr("Reading the counters"))
+            with _known_form():
+                found = table(
+                    _run([command, "--import", str(report), "--csv", "--page", "raw"], _PAGE_S).stdout, wanted
+                )
+                if len(found) != sum(a["launch"] is not None for a in answers):
+                    raise ValueError(f"{len(found)} launches")
+    return [(None if a["launch"] is None else found[a["launch"]], a) for a in answers]
+
+
+@contextmanager
+def _launched(
+    jobs: Sequence[Job], command: str, wanted: Sequence[str], progress: Tell
+) -> Iterator[tuple[Path, list[Answer]]]:
+    """Launch every job; provide the report, and an answer for each job."""
     with tempfile.TemporaryDirectory(prefix="gemmviz-") as name:
         work = Path(name)
         jobs_file, answers_file, report = work / "jobs.json", work / "answers.json", work / "report.ncu-rep"
         jobs_file.write_text(json.dumps([job.to_plain() for job in jobs]), encoding="utf-8")
-        progress(f"Running {len(jobs)} launches under Nsight Compute")
+        progress(tr("Running {count} launches under Nsight Compute", count=len(jobs)))
         # The clocks stay as they are: nothing is timed here.
         said = _run(
             [
-                *(command, "--clock-control", "none", "--profile-from-start", "off", "--section", "SourceCounters"),
-                *("--metrics", ",".join(COUNTERS.values()), "--force-overwrite", "--export", str(report)),
+                *(command, "--clock-control", "none", "--profile-from-start", "off", *wanted),
+                *("--force-overwrite", "--export", str(report)),
                 *(sys.executable, "-m", "gemmviz.proving.target", str(jobs_file), str(answers_file)),
             ],
             _START_S + _PER_JOB_S * len(jobs),
@@ -95,14 +146,19 @@ def count(
         if not report.exists() and not any(answer["error"] for answer in answers):
             raise GemmvizError(f"Nsight Compute made no report: {_last(said)}")
         lost = {"error": f"the process ended before it: {_last(said)}", "launch": None, "wrong": None, "nvrtc": None}
-        answers += [lost] * (len(jobs) - len(answers))
-        launched = [Path(job.path).name for job, a in zip(jobs, answers, strict=True) if a["launch"] is not None]
-        counted = _read(command, report, launched, progress) if launched else []
-    return [(None if a["launch"] is None else counted[a["launch"]], a) for a in answers]
+        yield report, answers + [lost] * (len(jobs) - len(answers))
 
 
-def _read(command: str, report: Path, files: list[str], progress: Callable[[str], None]) -> list[Counted]:
-    progress("Reading the counters")
+@contextmanager
+def _known_form() -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, KeyError, IndexError) as error:
+        raise GemmvizError(f"Nsight Compute's report has a form that gemmviz does not know: {error}") from None
+
+
+def _read(command: str, report: Path, files: list[str], progress: Tell) -> list[Counted]:
+    progress(tr("Reading the counters"))
     importing = [command, "--import", str(report), "--csv", "--page"]
     raw = _run([*importing, "raw"], _PAGE_S).stdout
     per_launch = [
@@ -111,10 +167,8 @@ def _read(command: str, report: Path, files: list[str], progress: Callable[[str]
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         sources = [said.stdout for said in pool.map(partial(_run, within_s=_PAGE_S), per_launch)]
-    try:
+    with _known_form():
         return read(raw, sources, files)
-    except (ValueError, KeyError, IndexError) as error:
-        raise GemmvizError(f"Nsight Compute's report has a form that gemmviz does not know: {error}") from None
 
 
 def _run(command: Sequence[str], within_s: float) -> subprocess.CompletedProcess[str]:

@@ -21,10 +21,19 @@ from gemmviz.bench.figures import Figures
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.stats import summarise
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine.messages import BenchRequest, Done, Failed, Progress, RecordRequest, Result
+from gemmviz.engine.messages import (
+    BenchRequest,
+    Done,
+    Failed,
+    Profiled,
+    ProfileRequest,
+    Progress,
+    RecordRequest,
+    Result,
+)
 from gemmviz.engine.supervisor import Engine
 from gemmviz.ui.claims.claims_page import ClaimsPage
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
@@ -186,7 +195,7 @@ def test_claims_stand_under_their_documents(page):
     assert headings == ["T  First document (Korean blog post, 2025)", "U  Second document (Spanish slides)"]
     assert page.list.items["t-count"].parent() is page.list.topLevelItem(1)
     assert words(page, RATIO) == ["not run yet"]
-    assert "stated: 2x (a GPU)" in page.list.figures(RATIO)
+    assert "stated 2x (a GPU); here 1.5x or more counts as holding; not run yet" in page.list.figures(RATIO)
 
 
 def test_enter_runs_the_chosen_claim_and_the_verdict_appears(page, qtbot, kept):
@@ -202,9 +211,11 @@ def test_enter_runs_the_chosen_claim_and_the_verdict_appears(page, qtbot, kept):
 
     answer(page, [row(page.session, "hostmult1", 6.0), row(page.session, "hostmult0", 2.0)])
     assert words(page, RATIO) == ["holds"]
-    assert "measured: 3x (Some CPU (2 cores)" in page.list.figures(RATIO)
+    assert "measured 3x (Some CPU (2 cores)" in page.list.figures(RATIO)
+    assert page.list.figures(RATIO).endswith("): holds")
     assert "✓ holds" in page.detail.verdict.text()
-    assert "3x (measured)" in [label.text() for label in page.detail.checks.findChildren(QLabel)]
+    said = [label.text() for label in page.detail.checks.findChildren(QLabel)]
+    assert "3x (measured)" in said and "1.5x or more" in said
     assert page.session.progress["bench"] is None and page.run_all.isEnabled()
     assert [len(document["results"]) for document in kept] == [2]
 
@@ -321,10 +332,85 @@ def test_without_a_gpu_the_reference_is_shown_as_one(page):
     page.list.choose("t-gpu")
     assert "no CUDA device" in page.detail.verdict.text()
     assert "reference: holds" in page.detail.elsewhere.text() and page.detail.elsewhere.isVisible()
-    assert "reference: 3x (NVIDIA H200, 2026-11-21)" in page.list.figures(GPU)
+    assert "reference 3x (NVIDIA H200, 2026-11-21): holds" in page.list.figures(GPU)
     assert page.detail.chart.bars.reference
     page.session.want_references(False)
     assert words(page, GPU) == ["cannot be judged here"]
+
+
+SHARE = Quantity(Case("CC", (64, 64, 64), (("BLOCK", 16),)), "profiled.compute")
+PROFILED = Claim(
+    "t-share",
+    "U",
+    "Busy",
+    "It is busy.",
+    where="RTX 3080",
+    checks=(Check("above", "compute throughput", (SHARE,), ("CC",), 75.1, "%", {"least": 60}),),
+)
+
+
+def shares(compute):
+    size = {"kernel": "CC", "M": 64, "N": 64, "K": 64, "params": {"BLOCK": 16}}
+    figures = {"compute": compute, "memory": 50.0, "occupancy": 97.0}
+    return [size | {"source_sha256": None, "figures": figures, "fault": None}]
+
+
+def give_gpu(page):
+    page.session.set_device("A GPU / Some CPU (2 cores)", {"name": "A GPU"})
+
+
+def test_a_share_of_the_peak_is_profiled_judged_and_kept(make_page, qtbot, kept, monkeypatch):
+    monkeypatch.setattr("gemmviz.proving.ncu.tool", lambda: "/usr/bin/ncu")
+    page = make_page([PROFILED])
+    give_gpu(page)
+    assert words(page, PROFILED) == ["not run yet"]
+    press_enter(page, qtbot, PROFILED)
+    (request,) = page.controller.bench.requests
+    assert isinstance(request, ProfileRequest)
+    assert [(e["m"], e["params"]) for e in request.launches] == [(64, {"BLOCK": 16})]
+    assert words(page, PROFILED) == ["running"]
+    page.controller.bench.replied.emit(Profiled(request.run, shares(74.6)))
+    assert words(page, PROFILED) == ["holds"] and not page.runner.active
+    assert "measured by Nsight Compute 74.6% (A GPU" in page.list.figures(PROFILED)
+    assert [document["profiles"] for document in kept] == [shares(74.6)]
+
+
+def test_a_profiler_that_fails_is_said_at_its_claims_and_the_run_goes_on(make_page, qtbot, monkeypatch):
+    monkeypatch.setattr("gemmviz.proving.ncu.tool", lambda: "/usr/bin/ncu")
+    page = make_page([PROFILED])
+    give_gpu(page)
+    press_enter(page, qtbot, PROFILED)
+    run = page.controller.bench.requests[-1].run
+    page.controller.bench.replied.emit(Failed(run, "unsupported", "this user may not read the GPU's counters"))
+    assert words(page, PROFILED) == ["cannot be judged here"] and not page.runner.active
+    page.list.choose("t-share")
+    page.refresh()
+    assert "may not read" in page.detail.verdict.text()
+
+
+def test_without_nsight_compute_the_reference_is_shown(make_page, monkeypatch):
+    def missing():
+        raise Unavailable("Nsight Compute (ncu) is not on the PATH")
+
+    monkeypatch.setattr("gemmviz.proving.ncu.tool", missing)
+    page = make_page([PROFILED])
+    give_gpu(page)
+    page.session.set_references(
+        [ReferenceResults("NVIDIA H200", "Big CPU", "2026-11-21", Figures([]), profiles=tuple(shares(80.0)))]
+    )
+    assert words(page, PROFILED) == ["cannot be judged here", "reference: holds"]
+    assert "reference 80% (NVIDIA H200, 2026-11-21): holds" in page.list.figures(PROFILED)
+    page.list.choose("t-share")
+    assert "ncu" in page.detail.verdict.text()
+
+
+def test_what_takes_many_minutes_is_run_by_itself(make_page, qtbot):
+    page = make_page([replace(RATIO, id="t-long", long=True), COUNT])
+    qtbot.mouseClick(page.run_all, Qt.MouseButton.LeftButton)
+    page.controller.recorder.replied.emit(Failed(page.controller.recorder.requests[-1].run, "compile", "no C here"))
+    assert not page.controller.bench.requests and not page.runner.active
+    qtbot.mouseClick(page.list.buttons["t-long"], Qt.MouseButton.LeftButton)
+    assert len(page.controller.bench.requests) == 1
 
 
 def test_what_no_run_can_judge_has_no_button_and_says_why(page, qtbot):

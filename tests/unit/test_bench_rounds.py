@@ -13,6 +13,7 @@ from gemmviz.bench.measure import Bench, Finished, Measurement
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.reference import References
 from gemmviz.bench.rounds import take_turns
+from gemmviz.bench.timing import Samples
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
@@ -129,6 +130,28 @@ def test_a_very_slow_kernel_is_not_measured_again_when_its_time_is_up():
     finish([one], protocol)
     assert len(one.row["rounds"]) == 1
     assert one.row["stop_reason"] == "timeout" and "noisy" in one.row["flags"]
+
+
+@pytest.mark.parametrize(("seconds", "samples", "stop"), [(10.5, 1, "slow"), (9.5, 3, "steady")])
+def test_one_sample_is_enough_above_ten_seconds_and_the_row_says_why(seconds, samples, stop):
+    protocol = Protocol(
+        rounds=1, warmup_launches=1, warmup_s=0, min_samples=3, min_time_s=0, target_iqr=10, timeout_s=60
+    )
+    (one,) = measurements([FakeBackend(seconds=[seconds] * 100)], protocol)
+    for record in one.round():
+        assert not isinstance(record, Samples) or record.share <= 1
+    assert one.over and one.row["status"] == "ok"
+    assert (one.row["stop_reason"], one.row["stats"]["n"] >= samples) == (stop, True)
+    if stop == "slow":
+        assert one.row["stats"]["n"] == 1 and "noisy" not in one.row["flags"]
+
+
+def test_a_slow_kernel_has_one_round_of_three():
+    protocol = Protocol(warmup_launches=1, warmup_s=0, min_samples=3, min_time_s=0, target_iqr=10, timeout_s=60)
+    (one,) = measurements([FakeBackend(seconds=[12.0] * 10)], protocol)
+    finish([one], protocol)
+    assert len(one.row["rounds"]) == 1 and one.row["samples_s"] == [12.0]
+    assert "one sample where a launch takes more than 10 s" in protocol.describe()["stop_rule"]
 
 
 def test_rounds_that_disagree_are_flagged_and_rounds_that_agree_are_not():

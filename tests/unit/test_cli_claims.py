@@ -1,6 +1,9 @@
 """``gemmviz claims`` as somebody at a terminal uses it."""
 
 import json
+import os
+import sys
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -58,10 +61,81 @@ def test_a_claim_is_run_judged_and_judged_again_from_what_was_kept(capsys, monke
 
 
 def test_claims_that_need_no_run_are_judged_at_once(capsys):
-    assert run(["claims", "s4-throughput", "s4-occupancy"]) == 0
+    assert run(["claims", "s4-occupancy", "s4-block-limits"]) == 0
     out = capsys.readouterr().out
-    assert "hardware counters" in out
     assert "66.67 / 66.7" in out and "ours: modelled" in out
+    assert "blocks: ours (theirs: not stated)" in " ".join(out.split())
+
+
+# Stands in for Nsight Compute: answers for the program that it does not start, and prints a report of its own.
+_NCU = """#!{python}
+import json, pathlib, sys
+said = sys.argv[1:]
+if "--import" in said:
+    print("==PROF== a line that is no table")
+    jobs = json.loads(pathlib.Path(said[said.index("--import") + 1]).read_text())
+    print('"ID","Kernel Name","gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",'
+          '"sm__throughput.avg.pct_of_peak_sustained_elapsed","sm__warps_active.avg.pct_of_peak_sustained_active"')
+    print('"","","%","%","%"')
+    for number, job in enumerate(jobs):
+        print(f'"{{number}}","{{job["path"]}}","{{50 + number}}.5","{{job["params"]["BLOCK"] % 32 + 40}}.25","97"')
+else:
+    jobs, answers = map(pathlib.Path, said[-2:])
+    pathlib.Path(said[said.index("--export") + 1]).write_text(jobs.read_text())
+    row = {{"error": None, "wrong": {wrong}, "nvrtc": "13.0"}}
+    answers.write_text(json.dumps([row | {{"launch": i}} for i, _ in enumerate(json.loads(jobs.read_text()))]))
+"""
+
+
+def fake_ncu(folder, monkeypatch, wrong=0):
+    tool = folder / "bin" / "ncu"
+    tool.parent.mkdir()
+    tool.write_text(_NCU.format(python=sys.executable, wrong=wrong))
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_shares_of_the_peak_are_read_by_nsight_compute_and_kept(capsys, monkeypatch, tmp_path):
+    fake_ncu(tmp_path, monkeypatch)
+    target = tmp_path / "found.json"
+    assert run(["claims", "s4-throughput", "--json", "--save", str(target)]) == 0
+    (claim,) = json.loads(capsys.readouterr().out)
+    assert claim["verdict"]["state"] == "holds"
+    assert claim["verdict"]["table"]["ours"] == [
+        [44.25, 51.5, 97],
+        [48.25, 52.5, 97],
+        [56.25, 50.5, 97],
+        [40.25, 53.5, 97],
+    ]
+    (finding,) = claim["verdict"]["findings"]
+    assert finding["origin"].startswith("measured by Nsight Compute: ")
+    assert finding["sentence"].startswith("stated 1.231x") and finding["sentence"].endswith(": holds")
+    written = json.loads(target.read_text())
+    published = json.loads((data.root("resources") / "schema" / "result-2.json").read_text())
+    jsonschema.validate(written, published)
+    assert all(len(profile["source_sha256"]) == 64 and profile["M"] == 4096 for profile in written["profiles"])
+    assert run(["claims", "s4-throughput", "--from", str(target)]) == 0
+    assert "56.25 / 75.1" in capsys.readouterr().out
+
+
+def test_a_kernel_that_is_wrong_under_the_profiler_gives_no_share(capsys, monkeypatch, tmp_path):
+    fake_ncu(tmp_path, monkeypatch, wrong=12)
+    assert run(["claims", "s4-throughput", "--json"]) == 0
+    (claim,) = json.loads(capsys.readouterr().out)
+    assert claim["verdict"]["state"] == "cannot be judged here"
+    assert claim["verdict"]["sentence"] == "12 elements of C are wrong"
+
+
+def test_without_nsight_compute_nothing_is_judged_by_it(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    monkeypatch.delenv("CUDA_PATH", raising=False)
+    if Path("/usr/local/cuda/bin/ncu").exists():
+        pytest.skip("Nsight Compute is installed where it is always found")
+    assert run(["claims", "s4-throughput", "--json"]) == 0
+    (claim,) = json.loads(capsys.readouterr().out)
+    assert claim["verdict"]["state"] == "cannot be judged here"
+    assert "Nsight Compute (ncu) is not on the PATH" in claim["verdict"]["sentence"]
 
 
 def test_tables_say_whose_figures_they_hold(capsys, tmp_path):
@@ -84,7 +158,8 @@ def test_what_takes_many_minutes_is_run_by_name_only(capsys, monkeypatch):
     asked = []
     monkeypatch.setattr("gemmviz.cli.gathering.Gathering.run", lambda self, plan: asked.append(plan))
     assert run(["claims"]) == 0
-    assert "Not run, because it takes many minutes: s4-cpu-times" in capsys.readouterr().out
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Not run, because it takes many minutes: s4-final-serial, s4-final-openmp, s4-cpu-times" in out
     assert run(["claims", "s4-cpu-times"]) == 0
     sizes = [
         {case.size[0] for job in plan.bench for case in job.cases if case.kernel == "hostmult_threads"}

@@ -40,6 +40,15 @@ def test_active_blocks_are_those_of_nvidias_calculator(cc, threads, registers, s
     assert on(cc, threads, registers, shared).blocks == blocks
 
 
+@pytest.mark.parametrize(("kib", "blocks"), [(8, 2), (16, 5), (32, 6), (100, 6), (None, 6), (1000, 6)])
+def test_the_carve_out_limits_what_an_sm_can_share(kib, blocks):
+    """CC with 16 x 16 blocks on an RTX 3080: 2 KiB of tiles and 1 KiB that CUDA takes, per block."""
+    found = occupancy(Use(256, 40, 2048), limits({"cc": "8.6"}), None if kib is None else kib * 1024)
+    assert found.blocks == blocks
+    assert found.limits["shared"] == min(kib or 100, 100) * 1024 // 3072
+    assert found.limits["blocks"] == 16
+
+
 @pytest.mark.parametrize(
     ("use", "limiter", "says"),
     [

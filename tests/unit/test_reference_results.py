@@ -1,5 +1,9 @@
 """Results measured elsewhere, read from files."""
 
+import importlib.util
+from pathlib import Path
+
+from gemmviz.bench import claims as judging
 from gemmviz.bench import reference_results, results
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import summarise
@@ -46,3 +50,34 @@ def test_a_copy_without_references_has_none(tmp_path):
 def test_the_references_that_are_shipped_can_be_read():
     _, faults = reference_results.load()
     assert not faults
+
+
+def reference_script():
+    spec = importlib.util.spec_from_file_location(
+        "reference", Path(__file__).parents[2] / "benchmarks" / "reference.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_reference_keeps_the_latest_profile_of_the_present_text_and_the_recordings_that_claims_ask_for():
+    script = reference_script()
+
+    def profile(kernel, share, sha="now", fault=None):
+        size = {"kernel": kernel, "M": 64, "N": 64, "K": 64, "params": {"BLOCK": 16}}
+        return size | {"source_sha256": sha, "figures": {"compute": share}, "fault": fault}
+
+    files = [
+        {"profiles": [profile("CC", 70), profile("RR", 30, sha="before")]},
+        {"profiles": [profile("CC", 75), profile("CR", 0, fault={"kind": "launch", "message": "no"})]},
+    ]
+    kept = script.profiles(files, {"CC": "now", "RR": "now", "CR": "now"})
+    assert [(one["kernel"], one["figures"]) for one in kept] == [("CC", {"compute": 75})]
+
+    case = judging.plan(judging.load()).record[0].case
+    m, n, k = case.size
+    asked = {"kernel": case.kernel, "M": m, "N": n, "K": k, "params": dict(case.params), "fault": None}
+    files = [{"recordings": [asked | {"figures": {"reads": reads}}]} for reads in (1, 2)]
+    files.append({"recordings": [asked | {"M": 3, "figures": {}}]})
+    assert script.recordings(files) == [asked | {"figures": {"reads": 2}}]

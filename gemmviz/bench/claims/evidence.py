@@ -1,21 +1,20 @@
-"""What has been found so far: result rows and counted recordings, from which the claims' figures are read."""
+"""What has been found so far: result rows, profiles and counted recordings, from which claims' figures are read."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from gemmviz.bench import devices
 from gemmviz.bench.claims import tiles
+from gemmviz.bench.claims.models import modelled
 from gemmviz.bench.claims.record import Case, Quantity
+from gemmviz.bench.claims.wording import ORIGINS
 from gemmviz.bench.figures import TRANSFER, Key, key_of
-from gemmviz.bench.occupancy import Use, occupancy
 from gemmviz.bench.results import Document, Row, machine
 from gemmviz.bench.spread import shaky, span
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
-from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.ladder import ladder
+from gemmviz.language import tr
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.traffic import Traffic
 
@@ -24,9 +23,13 @@ _PARTS = {
     "median_s": ("stats", "median"),
     "to_device_s": ("transfer", "to_device_s"),
     "to_host_s": ("transfer", "to_host_s"),
+    "max_rel": ("verify", "max_rel"),
 }
 """Figures that do not stand at the top of a row: in which part they are, and under which name."""
+_TIMES = ("median_s", "to_device_s", "to_host_s")
 _RATES = ("gflops", "gbps")
+RIGHT, WRONG, REFUSED = "right", "wrong", "refused"
+"""What can come out of a launch that is recorded: see the figure ``recorded.outcome``."""
 _NO_GPU = "no CUDA device"
 
 
@@ -42,7 +45,7 @@ class Missing(Exception):
 
 
 class Evidence:
-    """Takes result rows and counted recordings as they arrive; a later one replaces an earlier one of the same case.
+    """Takes rows, profiles and counted recordings as they arrive; a later one replaces an earlier one of its case.
 
     Attributes
     ----------
@@ -58,10 +61,11 @@ class Evidence:
         self.device, self.date, self.reference = device, date, reference
         self._rows: dict[Key, Row] = {}
         self._counts: dict[Key, Counts] = {}
+        self._profiles: dict[Key, Counts] = {}
 
     @classmethod
     def of(cls, document: Document, reference: bool = False) -> "Evidence":
-        """Return what a result file holds, its counted recordings included.
+        """Return what a result file holds, its profiles and counted recordings included.
 
         Parameters
         ----------
@@ -76,6 +80,7 @@ class Evidence:
             evidence.add_row(row)
         for counts in document.get("recordings", []):
             evidence.add_counts(counts)
+        evidence.add_profiles(document.get("profiles", []))
         return evidence
 
     def describe(self, document: Mapping[str, Any]) -> None:
@@ -88,14 +93,17 @@ class Evidence:
 
     @property
     def place(self) -> str:
-        """Where the measured figures come from, for people: ``"reference: NVIDIA H200, 2026-11-21"``."""
-        parts = [self.device or "this machine", *([self.date] if self.date else [])]
-        return f"{'reference' if self.reference else 'measured'}: {', '.join(parts)}"
+        """What the measured figures were taken on, for people: ``"NVIDIA H200, 2026-11-21"``."""
+        return ", ".join([self.device or tr("this machine"), *([self.date] if self.date else [])])
 
     def origin(self, quantities: Iterable[Quantity]) -> str:
         """Return where some figures come from, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``."""
-        origins = {quantity.origin for quantity in quantities}
-        return " and ".join(self.place if origin == "measured" else origin for origin in sorted(origins))
+        origins = sorted({quantity.origin for quantity in quantities})
+        here = "measured" in origins or "profiled" in origins
+        if here and self.reference:
+            origins = ["reference", *(origin for origin in origins if origin not in ("measured", "profiled"))]
+        words = ", ".join(tr(ORIGINS[origin]) for origin in origins)
+        return f"{words}: {self.place}" if here else words
 
     def add_row(self, row: Row) -> None:
         """Take a row of a result file, unless it says nothing about the documents' own experiments."""
@@ -115,6 +123,20 @@ class Evidence:
     def add_fault(self, case: Case, message: str, kind: str = "other") -> None:
         """Note that a case could not be recorded, and why; ``kind`` as `gemmviz.engine.messages.Failed` has it."""
         self.add_counts(_counts(case, {}, {"kind": kind, "message": message}))
+
+    def add_profiles(self, profiles: Iterable[Counts]) -> None:
+        """Take what `gemmviz.proving.profiling.profile` returned."""
+        for plain in profiles:
+            self._profiles[_key(plain)] = plain
+
+    def add_profile_fault(self, case: Case, message: str) -> None:
+        """Note that a case could not be profiled, and why."""
+        self.add_profiles([_counts(case, {}, {"kind": "other", "message": message})])
+
+    @property
+    def profiles(self) -> list[Counts]:
+        """The profiles, as a result file keeps them under ``profiles``."""
+        return list(self._profiles.values())
 
     @property
     def counts(self) -> list[Counts]:
@@ -141,6 +163,8 @@ class Evidence:
         match origin:
             case "recorded":
                 return self._recorded(case, what)
+            case "profiled":
+                return self._profiled(case, what)
             case "modelled":
                 return self._modelled(case, what)
             case _:
@@ -155,8 +179,8 @@ class Evidence:
             When it is not there, or not yet.
         """
         value = self.value(quantity)
-        if quantity.what not in (*_PARTS, *_RATES):
-            return value, value  # the first launch is one sample of its own; a recording is exact
+        if quantity.what not in (*_TIMES, *_RATES):
+            return value, value  # the first launch is one sample of its own; what is counted is exact
         row = self._rows[_case_key(quantity.case)]
         low, high = (time / row["stats"]["median"] for time in span(row))
         if quantity.what in _RATES:
@@ -188,6 +212,10 @@ class Evidence:
         fault = counts["fault"]
         if what == "compiles" and (fault is None or fault["kind"] == "compile"):
             return "no" if fault else "yes"
+        if what == "outcome" and fault is None:
+            return RIGHT if counts["figures"]["defects"] == 0 else WRONG
+        if what == "outcome" and fault["kind"] == "refused":
+            return REFUSED
         if fault:
             raise Missing(fault["message"])
         name, _, per = what.partition("/")
@@ -197,13 +225,22 @@ class Evidence:
         m, n, k = case.size
         return value if not per else float(value) / {"k-step": m * n * k, "element": m * n}[per]
 
+    def _profiled(self, case: Case, what: str) -> float:
+        profile = self._profiles.get(_case_key(case))
+        if profile is None:
+            raise Missing(tr("{kernel} has not been profiled", kernel=case.kernel), waiting=True)
+        if profile["fault"]:
+            raise Missing(profile["fault"]["message"])
+        value = profile["figures"].get(what)
+        if value is None:
+            raise Missing(tr("the profile of {kernel} has no {figure}", kernel=case.kernel, figure=what))
+        return float(value)
+
     def _modelled(self, case: Case, what: str) -> float:
-        device = next((d for d in devices.published() if d.name == case.device), None)
-        limits = devices.limits(device.facts()) if device else None
-        if what != "occupancy" or limits is None:
+        value = modelled(case, what, self._ladder)
+        if value is None:
             raise Missing(f"nothing is known about {what} on {case.device!r}")
-        shape = launch(find(case.kernel, self._ladder), Problem(*case.size), dict(case.params))
-        return occupancy(Use(shape.threads, case.registers, shape.shared_bytes), limits).fraction
+        return value
 
     @cached_property
     def _ladder(self) -> list[Kernel]:

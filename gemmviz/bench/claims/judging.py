@@ -6,7 +6,9 @@ from typing import Any, Literal
 from gemmviz.bench.claims import doubt
 from gemmviz.bench.claims.evidence import Evidence, Missing
 from gemmviz.bench.claims.record import Check, Claim, Table
-from gemmviz.bench.claims.rules import RULES, Value
+from gemmviz.bench.claims.rules import RULES
+from gemmviz.bench.claims.wording import Value, beside, figure, sentence
+from gemmviz.language import tr
 
 State = Literal["holds", "does not hold", "cannot be judged here", "not run"]
 
@@ -25,8 +27,12 @@ class Finding:
         As `Verdict.state`.
     origin
         Where our figure comes from, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``.
+    rule
+        What counts as holding, for people: ``"52x or more"``.
     because
-        What was asked for, or why there is no figure.
+        Why there is no figure, or what to know about it; may be empty.
+    where
+        What the document measured on; may be empty.
     """
 
     label: str
@@ -35,7 +41,19 @@ class Finding:
     ours: Value | None
     state: State
     origin: str
-    because: str
+    rule: str
+    because: str = ""
+    where: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What is stated, what counts as holding, what was found, and the verdict."""
+        stated = "" if self.theirs is None else beside(figure(self.theirs, self.unit), self.where)
+        found = ""
+        if self.ours is not None:
+            origin, _, device = self.origin.partition(": ")
+            found = beside(f"{origin} {figure(self.ours, self.unit)}", device)
+        return sentence(stated, self.rule, found, self.state, self.because)
 
 
 @dataclass(frozen=True)
@@ -89,8 +107,9 @@ class Verdict:
     table: VerdictTable | None
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the verdict as plain data."""
-        return asdict(self)
+        """Return the verdict as plain data; every finding with its sentence."""
+        findings = [asdict(finding) | {"sentence": finding.sentence} for finding in self.findings]
+        return asdict(self) | {"findings": findings}
 
 
 def judge(claim: Claim, evidence: Evidence) -> Verdict:
@@ -108,7 +127,7 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
     Verdict
         It holds when every check does; one check that does not hold is enough for the contrary.
     """
-    findings = tuple(_look(check, evidence) for check in claim.checks)
+    findings = tuple(_look(check, claim.where, evidence) for check in claim.checks)
     table = _fill(claim.table, evidence) if claim.table else None
     if claim.why:
         return Verdict(claim.id, "cannot be judged here", claim.why, findings, table)
@@ -116,41 +135,30 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
     # What was found false stays false; what waits for a run may still come; what cannot be found here never does.
     worst: tuple[State, ...] = ("does not hold", "not run", "cannot be judged here")
     state: State = next((s for s in worst if s in states), "holds")
-    telling = [finding for finding in findings if finding.state == state]
-    return Verdict(claim.id, state, "; ".join(dict.fromkeys(_say(f) for f in telling[:2])), findings, table)
+    telling = [finding for finding in findings if finding.state == state][: 1 if state == "holds" else 2]
+    return Verdict(claim.id, state, "; ".join(dict.fromkeys(map(_say, telling))), findings, table)
 
 
-def _look(check: Check, evidence: Evidence) -> Finding:
-    place = evidence.origin(check.quantities)
+def _look(check: Check, where: str, evidence: Evidence) -> Finding:
+    place, rule = evidence.origin(check.quantities), RULES[check.rule]
+    words = rule.words(check.theirs, check.limits, check.unit)
     try:
         values = [evidence.value(quantity) for quantity in check.quantities]
     except Missing as missing:
         state: State = "not run" if missing.waiting else "cannot be judged here"
-        return Finding(check.label, check.unit, check.theirs, None, state, place, str(missing))
-    outcome = RULES[check.rule].apply(values, check.theirs, check.limits)
+        return Finding(check.label, check.unit, check.theirs, None, state, place, words, str(missing), where)
+    outcome = rule.apply(values, check.theirs, check.limits)
     verdict: State = "holds" if outcome.holds else "does not hold"
     flags = evidence.flags(check.quantities)
-    because = outcome.because + (f"; flagged {', '.join(flags)}" if flags else "")
+    notes = [tr("flagged {flags}", flags=", ".join(flags))] if flags else []
     if evidence.doubts(check.quantities) and doubt.turns(check, evidence, outcome):
-        verdict, because = "cannot be judged here", f"too noisy here; {because}"
-    return Finding(check.label, check.unit, check.theirs, outcome.ours, verdict, place, because)
+        verdict, notes = "cannot be judged here", [tr("too noisy here"), *notes]
+    because = "; ".join(notes)
+    return Finding(check.label, check.unit, check.theirs, outcome.ours, verdict, place, words, because, where)
 
 
 def _say(finding: Finding) -> str:
-    if finding.ours is None:
-        return finding.because
-    theirs = "" if finding.theirs is None else f" against the document's {figure(finding.theirs, finding.unit)}"
-    return f"{finding.label}: {figure(finding.ours, finding.unit)}{theirs} ({finding.because})"
-
-
-def figure(value: Value | None, unit: str) -> str:
-    """Return a figure for people: at most four significant digits, and its unit."""
-    if value is None:
-        return "-"
-    if isinstance(value, str):
-        return value
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return text + (unit if unit in ("x", "%", "") else f" {unit}")
+    return finding.because if finding.ours is None else f"{finding.label}: {finding.sentence}"
 
 
 def _fill(table: Table, evidence: Evidence) -> VerdictTable:

@@ -56,11 +56,28 @@ class RecordJob:
 
 
 @dataclass(frozen=True)
+class ProfileJob:
+    """A run under Nsight Compute.
+
+    Attributes
+    ----------
+    launches
+        ``{"path", "text", "m", "n", "k", "params"}`` per case, as a profile request wants them.
+    cases
+        The cases that it answers, in the same order.
+    """
+
+    launches: list[dict[str, Any]]
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What has to be run: jobs that need a fresh process first, then the smallest."""
+    """What has to be run: jobs that need a fresh process first, then the smallest; profiles in one job, or none."""
 
     bench: tuple[BenchJob, ...]
     record: tuple[RecordJob, ...]
+    profile: tuple[ProfileJob, ...] = ()
 
 
 @dataclass
@@ -96,11 +113,14 @@ def plan(claims: Iterable[Claim], kernels: Sequence[Kernel] | None = None, proto
     batches: dict[tuple[Size, str], _Batch] = {}
     settings: dict[str, dict[str, Any]] = {}
     recordings: dict[Case, None] = {}
+    profiles: dict[Case, None] = {}
     for claim in claims:
         plain = rules.to_plain() | dict(claim.protocol)
         for quantity in claim.quantities:
             if quantity.origin == "recorded":
                 recordings[quantity.case] = None
+            elif quantity.origin == "profiled":
+                profiles[quantity.case] = None
             elif quantity.origin == "measured":
                 own = "first launch" if claim.first_launch else ""
                 key = (quantity.case.size, repr(sorted(plain.items())) + own)
@@ -111,6 +131,7 @@ def plan(claims: Iterable[Claim], kernels: Sequence[Kernel] | None = None, proto
     return Plan(
         tuple(sorted(jobs, key=lambda job: (not job.fresh, job.size))),
         tuple(_record_job(case, known) for case in recordings),
+        (_profile_job(profiles, known),) if profiles else (),
     )
 
 
@@ -125,3 +146,13 @@ def _bench_job(size: Size, protocol: dict[str, Any], batch: _Batch, known: Seque
 def _record_job(case: Case, known: Sequence[Kernel]) -> RecordJob:
     kernel = find(case.kernel, list(known))
     return RecordJob(case, str(kernel.path), kernel.text)
+
+
+def _profile_job(cases: Iterable[Case], known: Sequence[Kernel]) -> ProfileJob:
+    launches = []
+    for case in cases:
+        kernel, (m, n, k) = find(case.kernel, list(known)), case.size
+        launches.append(
+            {"path": str(kernel.path), "text": kernel.text, "m": m, "n": n, "k": k, "params": dict(case.params)}
+        )
+    return ProfileJob(launches, tuple(cases))

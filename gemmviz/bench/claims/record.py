@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-_PREFIXES = ("recorded.", "modelled.")
+_ORIGINS = ("recorded", "modelled", "profiled")
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,9 @@ class Case:
         (M, N, K).
     params
         Name and value of every parameter, sorted by name.
-    device, registers
-        For modelled figures: a device of ``resources/devices.toml``, and registers per thread.
+    device, registers, carve_out_kib
+        For modelled occupancy: a device of ``resources/devices.toml``, registers per thread, and the KiB of an SM that
+        are shared memory (0: as many as it can have).
     """
 
     kernel: str
@@ -28,6 +29,7 @@ class Case:
     params: tuple[tuple[str, int], ...] = ()
     device: str = ""
     registers: int = 0
+    carve_out_kib: int = 0
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class Quantity:
     case
         What it belongs to.
     what
-        A figure of a result row (``"gflops"``, ``"first_launch_s"``, ...), of a recording (``"recorded.C.writes"``) or
-        of a model (``"modelled.occupancy"``).
+        A figure of a result row (``"gflops"``, ``"first_launch_s"``, ...), of a recording (``"recorded.C.writes"``), of
+        Nsight Compute (``"profiled.compute"``) or of a model (``"modelled.occupancy"``).
     """
 
     case: Case
@@ -48,8 +50,9 @@ class Quantity:
 
     @property
     def origin(self) -> str:
-        """``"measured"``, ``"recorded"`` or ``"modelled"``."""
-        return self.what.partition(".")[0] if self.what.startswith(_PREFIXES) else "measured"
+        """``"measured"``, ``"profiled"``, ``"recorded"`` or ``"modelled"``."""
+        origin = self.what.partition(".")[0]
+        return origin if origin in _ORIGINS else "measured"
 
 
 @dataclass(frozen=True)

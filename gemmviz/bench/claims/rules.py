@@ -6,34 +6,37 @@ from itertools import pairwise
 from math import inf, isfinite
 from typing import Any
 
-Value = float | str
+from gemmviz.bench.claims.wording import Value, figure
+from gemmviz.language import tr
+
 Limits = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a rule found.
-
-    Attributes
-    ----------
-    ours
-        The figure to put beside the document's; None where the rule has no single one.
-    holds
-        Whether the check holds.
-    because
-        What was asked for, for people: ``"at least 1.1x was expected"``.
-    """
+    """What a rule found: the figure to put beside the document's, and whether the check holds."""
 
     ours: Value | None
     holds: bool
-    because: str
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule: how to apply it, and the limits that a check with this rule must give."""
+    """A rule.
+
+    Attributes
+    ----------
+    apply
+        Takes our figures, the document's (or None), and the limits.
+    words
+        Takes the document's figure, the limits and the unit, and names what counts as holding, for people:
+        ``"52x or more"``.
+    limits
+        The limits that a check with this rule must give.
+    """
 
     apply: Callable[[Sequence[Value], Value | None, Limits], Outcome]
+    words: Callable[[Value | None, Limits, str], str]
     limits: tuple[str, ...] = ()
 
 
@@ -43,85 +46,141 @@ def _ratio(values: Sequence[Value]) -> float:
 
 
 def _shown(ratio: float) -> Value:
-    return ratio if isfinite(ratio) else "nothing to divide by"
+    return ratio if isfinite(ratio) else tr("nothing to divide by")
+
+
+def _or_more(text: str) -> str:
+    return tr("{figure} or more", figure=text)
 
 
 def _at_least(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
-    ratio, least = _ratio(values), float(limits["least"])
-    return Outcome(_shown(ratio), ratio >= least, f"at least {least:g}x is asked for")
+    ratio = _ratio(values)
+    return Outcome(_shown(ratio), ratio >= float(limits["least"]))
+
+
+def _bounds(theirs: Value | None, limits: Limits) -> tuple[float, float]:
+    middle, factor = float(theirs or 1.0), float(limits["factor"])
+    return middle / factor, middle * factor
 
 
 def _about(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
-    ratio, middle, factor = _ratio(values), float(theirs or 1.0), float(limits["factor"])
-    low, high = middle / factor, middle * factor
-    return Outcome(_shown(ratio), low <= ratio <= high, f"{low:.3g}x to {high:.3g}x counts as about the same")
+    ratio, (low, high) = _ratio(values), _bounds(theirs, limits)
+    return Outcome(_shown(ratio), low <= ratio <= high)
+
+
+def _about_words(theirs: Value | None, limits: Limits, unit: str) -> str:
+    low, high = (f"{bound:.3g}x" for bound in _bounds(theirs, limits))
+    return tr("{low} to {high}", low=low, high=high)
 
 
 def _same(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
     ratio, within = _ratio(values), float(limits["within"])
-    asked = f"a difference below {within:.0%} counts as none" if within else "they must be equal"
-    return Outcome(_shown(ratio), 1 / (1 + within) <= ratio <= 1 + within, asked)
+    return Outcome(_shown(ratio), 1 / (1 + within) <= ratio <= 1 + within)
+
+
+def _same_words(theirs: Value | None, limits: Limits, unit: str) -> str:
+    within = float(limits["within"])
+    return tr("a difference of up to {figure}", figure=f"{within:.0%}") if within else tr("an equal value")
+
+
+def _slightly_above(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
+    ratio = _ratio(values)
+    return Outcome(_shown(ratio), 1 < ratio <= 1 + float(limits["within"]))
+
+
+def _slightly_above_words(theirs: Value | None, limits: Limits, unit: str) -> str:
+    return tr("more than 1x and up to {high}", high=f"{1 + float(limits['within']):.3g}x")
 
 
 def _ascending(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
     pairs = list(pairwise(values))
     right = sum(float(a) < float(b) for a, b in pairs)
-    return Outcome(f"{right} of {len(pairs)} steps go up", right == len(pairs), "each is to be above the one before")
+    return Outcome(tr("{right} of {all} steps go up", right=right, all=len(pairs)), right == len(pairs))
 
 
 def _smallest(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
-    first, others = float(values[0]), [float(v) for v in values[1:]]
-    best = min(others)
-    return Outcome(
-        best / first if first else None, first <= best, "the next best over the one named; at least 1x holds"
-    )
+    first, best = float(values[0]), min(float(v) for v in values[1:])
+    return Outcome(best / first if first else None, first <= best)
+
+
+def _greatest(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
+    first, best = float(values[0]), max(float(v) for v in values[1:])
+    return Outcome(first / best if best else None, first >= best)
 
 
 def _greater_ratio(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
-    one, other, least = _ratio(values[:2]), _ratio(values[2:]), float(limits["least"])
-    asked = f"the first is to be at least {least:g} times the second"
-    return Outcome(f"{one:.3g}x and {other:.3g}x", one >= least * other, asked)
+    one, other = _ratio(values[:2]), _ratio(values[2:])
+    return Outcome(tr("{one} and {other}", one=f"{one:.3g}x", other=f"{other:.3g}x"), one > other)
+
+
+def _above(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
+    (value,) = values
+    return Outcome(value, float(value) >= float(limits["least"]))
+
+
+def _at_most(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
+    (value,) = values
+    return Outcome(value, float(value) <= float(limits["most"]))
 
 
 def _equal(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
     (value,) = values
-    return Outcome(value, value == theirs, "it must be equal")
+    return Outcome(value, value == theirs)
 
 
-def _at_most(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
-    (value,), most = values, float(limits["most"])
-    return Outcome(value, float(value) <= most, f"at most {most:g} is asked for")
+def _unlike(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
+    (value,) = values
+    return Outcome(value, value != limits["value"])
 
 
 def _near(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
-    (value,), within = values, float(limits["within"])
-    near = abs(float(value) - float(theirs or 0.0)) <= within
-    return Outcome(value, near, f"within {within:g} is asked for" if within else "it must be equal")
+    (value,) = values
+    return Outcome(value, abs(float(value) - float(theirs or 0.0)) <= float(limits["within"]))
+
+
+def _near_words(theirs: Value | None, limits: Limits, unit: str) -> str:
+    within = float(limits["within"])
+    if not within:
+        return tr("an equal value")
+    return tr("a difference of up to {figure}", figure=figure(within, unit))
 
 
 def _none(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
     (value,) = values
-    return Outcome(value, float(value) == 0, "there are to be none")
+    return Outcome(value, float(value) == 0)
 
 
 def _some(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
     (value,) = values
-    return Outcome(value, float(value) > 0, "there are to be some")
+    return Outcome(value, float(value) > 0)
 
 
 RULES: dict[str, Rule] = {
-    "at least": Rule(_at_least, ("least",)),
-    "about": Rule(_about, ("factor",)),
-    "same": Rule(_same, ("within",)),
-    "ascending": Rule(_ascending),
-    "smallest": Rule(_smallest),
-    "greater ratio": Rule(_greater_ratio, ("least",)),
-    "equal": Rule(_equal),
-    "at most": Rule(_at_most, ("most",)),
-    "near": Rule(_near, ("within",)),
-    "none": Rule(_none),
-    "some": Rule(_some),
+    "at least": Rule(_at_least, lambda _, limits, unit: _or_more(figure(limits["least"], "x")), ("least",)),
+    "about": Rule(_about, _about_words, ("factor",)),
+    "same": Rule(_same, _same_words, ("within",)),
+    "slightly above": Rule(_slightly_above, _slightly_above_words, ("within",)),
+    "ascending": Rule(_ascending, lambda *_: tr("each above the one before")),
+    "smallest": Rule(_smallest, lambda *_: _or_more("1x")),
+    "greatest": Rule(_greatest, lambda *_: _or_more("1x")),
+    "greater ratio": Rule(_greater_ratio, lambda *_: tr("the first greater than the second")),
+    "above": Rule(_above, lambda _, limits, unit: _or_more(figure(limits["least"], unit)), ("least",)),
+    "at most": Rule(
+        _at_most,
+        lambda _, limits, unit: tr("{figure} or less", figure=figure(limits["most"], unit)),
+        ("most",),
+    ),
+    "equal": Rule(_equal, lambda *_: tr("an equal value")),
+    "unlike": Rule(
+        _unlike,
+        lambda _, limits, unit: tr("anything but “{value}”", value=limits["value"]),
+        ("value",),
+    ),
+    "near": Rule(_near, _near_words, ("within",)),
+    "none": Rule(_none, lambda *_: tr("none")),
+    "some": Rule(_some, lambda *_: tr("one or more")),
 }
-"""``at least``, ``about`` and ``same`` look at the first figure over the second, ``greater ratio`` at that against the
-third over the fourth; ``smallest`` asks whether the first is the smallest; ``at most`` bounds one figure; ``near`` and
-``equal`` compare it with the document's; ``none`` and ``some`` count."""
+"""``at least``, ``about``, ``same`` and ``slightly above`` look at the first figure over the second, ``greater ratio``
+at that against the third over the fourth; ``smallest`` and ``greatest`` ask whether the first is; ``above`` and ``at
+most`` bound one figure; ``near`` and ``equal`` compare it with the document's, ``unlike`` with a text of its own;
+``none`` and ``some`` count."""

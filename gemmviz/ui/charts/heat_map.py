@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QHelpEvent, QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gemmviz.bench.claims.judging import figure
+from gemmviz.bench.claims.wording import figure
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.theme import THEMES, Theme, ink
@@ -18,6 +18,7 @@ from gemmviz.ui.theme import THEMES, Theme, ink
 _COLOURS: npt.NDArray[np.uint8] = pg.colormap.get("viridis").getLookupTable(nPts=256)
 _GAP = 10.0
 _SHARE_FROM = 40.0
+_SPEEDS = ("GFLOPS", "TFLOPS")
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
@@ -75,7 +76,7 @@ class HeatMap(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Return the smallest size at which the figures can still be read."""
         line, rows = self.fontMetrics().height() * 1.25, max((len(t.rows) for t in self.tables), default=1)
-        return QSize(240, int(line * (6 + 1.6 * rows)))
+        return QSize(240, int(line * (7 + 1.6 * rows)))
 
     def show_tables(self, caption: str, tables: Sequence[Table]) -> None:
         """Draw other tables; `caption` names both axes and the unit."""
@@ -95,7 +96,7 @@ class HeatMap(QWidget):
         line = painter.fontMetrics().height() * 1.25
         area = QRectF(self.rect()).adjusted(_GAP, 4, -_GAP, -4)
         painter.setPen(QColor(theme.muted))
-        room = QRectF(area.left(), area.top(), area.width(), 2 * line)
+        room = QRectF(area.left(), area.top(), area.width(), 3 * line)
         caption = painter.boundingRect(room, _WRAP, self.caption).height() + 4
         painter.drawText(room, _WRAP, self.caption)
         self._scale(painter, QRectF(area.left(), area.bottom() - line, area.width(), line), theme)
@@ -118,6 +119,7 @@ class HeatMap(QWidget):
         wide, high = inner.width() / len(table.columns), inner.height() / len(table.rows)
         for index, name in enumerate(table.columns):
             place = QRectF(inner.left() + index * wide, inner.top() - line, wide, line)
+            name = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, int(wide))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, name)
         figures = QFont(font)
         figures.setPixelSize(_figure_pixels(wide, high))
@@ -158,7 +160,8 @@ class HeatMap(QWidget):
         painter.setPen(QColor(theme.muted))
         text = tr("speed as a share of the table's own best (outlined):")
         wide = painter.fontMetrics().horizontalAdvance(text) + 8.0
-        if wide + 140 > area.width():
+        speeds = all(table.less_is_better or table.unit in _SPEEDS for table in self.tables)
+        if wide + 140 > area.width() or not speeds:
             text = tr("share of its best (outlined):")
             wide = painter.fontMetrics().horizontalAdvance(text) + 8.0
         painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)

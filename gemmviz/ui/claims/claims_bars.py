@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gemmviz.bench.claims.judging import figure
+from gemmviz.bench.claims.wording import figure
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.theme import THEMES, Theme
@@ -16,7 +16,8 @@ from gemmviz.ui.theme import THEMES, Theme
 _GAP = 10.0
 _LOG_FROM = 30.0
 _LEAST = 2.0
-_ABSENT = (mark("no figure stated"), mark("no figure found"))
+NOT_STATED = mark("no figure stated")
+_ABSENT = (NOT_STATED, mark("no figure found"))
 _NAME = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextWordWrap)
 
 

@@ -5,10 +5,11 @@ from collections import Counter
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gemmviz.bench.claims import Claim, Verdict, VerdictTable
+from gemmviz.bench.claims.wording import ORIGINS
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.heat_map import HeatMap, Table
-from gemmviz.ui.claims.claims_bars import Pair, PairedBars
+from gemmviz.ui.claims.claims_bars import NOT_STATED, Pair, PairedBars
 from gemmviz.ui.claims.claims_words import has_figures
 
 # With fewer rows or columns there is no pattern to see, and lengths read better than colours.
@@ -50,7 +51,7 @@ class ClaimChart(QWidget):
         if not any(v is not None for pair in pairs for v in (pair.theirs, pair.ours)):
             return False
         origin = origin if has_figures(verdict) else tr(_NOTHING)
-        ratio, reference = unit == tr(_UNITS["x"]), "reference" in origin
+        ratio, reference = unit == tr(_UNITS["x"]), origin.startswith(tr(ORIGINS["reference"]))
         self.bars.show_pairs(unit, (stated, origin), pairs, ratio=ratio, reference=reference)
         self._turn_to(self.bars)
         return True
@@ -70,13 +71,11 @@ class ClaimChart(QWidget):
             unit=table.unit,
         )
         less = table.unit in _TIMES
-        self.heat_map.show_tables(
-            caption,
-            [
-                Table(title, table.rows, table.columns, values, table.unit, less)
-                for title, values in ((stated, table.theirs), (found, table.ours))
-            ],
-        )
+        both = [(stated, table.theirs), (found, table.ours)]
+        if all(value is None for row in table.theirs for value in row):
+            caption, both = f"{caption}; {tr(NOT_STATED)}", both[1:]
+        tables = [Table(title, table.rows, table.columns, values, table.unit, less) for title, values in both]
+        self.heat_map.show_tables(caption, tables)
 
 
 def _of_table(table: VerdictTable) -> tuple[list[Pair], str, str]:

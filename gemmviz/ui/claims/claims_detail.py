@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from gemmviz.bench.claims import Claim, Finding, Verdict
-from gemmviz.bench.claims.judging import figure
+from gemmviz.bench.claims.wording import figure
 from gemmviz.language import mark, tr
 from gemmviz.ui.claims.claims_charts import ClaimChart
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
@@ -12,7 +12,8 @@ from gemmviz.ui.claims.claims_words import RUNNING, Badge, badge, has_figures, i
 from gemmviz.ui.theme import THEMES
 
 _LONG = 24
-_HEADINGS = (mark("looked at"), mark("stated"), mark("found"), mark("verdict"))
+_WRAPPED = (0, 2)
+_HEADINGS = (mark("looked at"), mark("stated"), mark("counts as holding"), mark("found"), mark("verdict"))
 
 
 class ClaimDetail(QScrollArea):
@@ -43,7 +44,7 @@ class ClaimDetail(QScrollArea):
         self._grid = QGridLayout(self.checks)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(14)
-        for column, stretch in enumerate((2, 1, 1, 0)):
+        for column, stretch in enumerate((3, 1, 2, 1, 0)):
             self._grid.setColumnStretch(column, stretch)
         self.chart = ClaimChart(runner.session)
         body = QWidget()
@@ -106,8 +107,8 @@ class ClaimDetail(QScrollArea):
         for row, finding in enumerate(verdict.findings, 1):
             for column, text in enumerate(_cells(finding)):
                 # A short figure is never broken; a sentence is, so that the page stays as wide as its window.
-                label = _label("", text, wrap=column == 0 or len(text) > _LONG)
-                label.setToolTip(f"{finding.origin}; {finding.because}")
+                label = _label("", text, wrap=column in _WRAPPED or len(text) > _LONG)
+                label.setToolTip(finding.sentence)
                 self._grid.addWidget(label, row, column)
 
 
@@ -116,7 +117,7 @@ def _cells(finding: Finding) -> tuple[str, ...]:
     theirs, ours = (figure(value, finding.unit) for value in (finding.theirs, finding.ours))
     if finding.ours is not None:
         ours += f" ({finding.origin.partition(':')[0]})"
-    return finding.label, theirs, ours, of_state(finding.state).text
+    return finding.label, theirs, finding.rule, ours, of_state(finding.state).text
 
 
 def _says(claim: Claim) -> str:

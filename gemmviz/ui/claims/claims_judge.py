@@ -2,19 +2,24 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 
 from gemmviz.bench import claims as judging
 from gemmviz.bench.claims import Claim, Evidence, Verdict
+from gemmviz.bench.claims.wording import ORIGINS
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import Row
+from gemmviz.catalogue.errors import Unavailable
 from gemmviz.language import mark, tr
+from gemmviz.proving import ncu
 from gemmviz.session import Session
 from gemmviz.ui.claims.claims_words import has_figures, is_decided
 
 _ON_GPU = ("cuda", "cublas")
 _ON_CPU = ("c", "numpy", "openblas")
 _NO_GPU = mark("no CUDA device on this machine")
+_OF_A_MACHINE = ("measured", "profiled")
 _GIVEN_UP = "cannot be judged here"
 
 
@@ -58,6 +63,7 @@ class ClaimsJudge:
             # What was recorded here counts before what came with the reference: it is of the kernels as they are now.
             for counts in (*results.recordings, *self.here.counts):
                 evidence.add_counts(counts)
+            evidence.add_profiles(results.profiles)
 
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Take rows measured here; a cancelled one says nothing."""
@@ -74,13 +80,30 @@ class ClaimsJudge:
         gpu = str(facts["name"]) if facts else ""
         self.here.device = self._device(claim, gpu, self.session.device.removeprefix(f"{gpu} / "))
         verdict = judging.judge(claim, self.here)
-        if verdict.state == "not run" and self.session.device and not gpu and self._wants(claim, _ON_GPU):
-            return _without_gpu(verdict)
+        if verdict.state == "not run" and self.session.device:
+            if not gpu and self._wants(claim, _ON_GPU):
+                return _given_up(verdict, tr(_NO_GPU))
+            if self._cannot_profile(claim):
+                return _given_up(verdict, self._no_profiler)
         return verdict
+
+    def _cannot_profile(self, claim: Claim) -> bool:
+        return any(q.origin == "profiled" for q in claim.quantities) and bool(self._no_profiler)
+
+    @cached_property
+    def _no_profiler(self) -> str:
+        """Why nothing can be profiled here; empty where it can."""
+        try:
+            ncu.tool()
+        except Unavailable as error:
+            return str(error)
+        return ""
 
     def reference(self, claim: Claim) -> Verdict | None:
         """Judge a claim by the reference results; None where they add nothing to what was found here."""
-        if not self.session.references_shown or is_decided(self.verdict(claim)):
+        # A GPU that nothing can profile is, for these claims, as if there were none.
+        unread = self.session.references_wanted is None and self._cannot_profile(claim)
+        if not (self.session.references_shown or unread) or is_decided(self.verdict(claim)):
             return None
         for results, evidence in self._elsewhere:
             evidence.device = self._device(claim, results.gpu, results.cpu)
@@ -93,7 +116,7 @@ class ClaimsJudge:
         names = {kernel.name for kernel in self.session.kernels if kernel.backend in backends}
         if "cuda" in backends:
             names.add(TRANSFER)
-        return any(q.origin == "measured" and q.case.kernel in names for q in claim.quantities)
+        return any(q.origin in _OF_A_MACHINE and q.case.kernel in names for q in claim.quantities)
 
     def _device(self, claim: Claim, gpu: str, cpu: str) -> str:
         """Name what the claim's kernels run on."""
@@ -101,10 +124,11 @@ class ClaimsJudge:
         return " / ".join(name for name in names if name)
 
 
-def _without_gpu(verdict: Verdict) -> Verdict:
-    """Return the verdict with every figure that waits for a measurement given up; recordings need no GPU."""
+def _given_up(verdict: Verdict, why: str) -> Verdict:
+    """Return the verdict with every figure that waits for a machine given up; recordings need no GPU."""
+    recorded = tr(ORIGINS["recorded"])
     findings = tuple(
-        replace(f, state=_GIVEN_UP, because=tr(_NO_GPU)) if f.state == "not run" and f.origin != "recorded" else f
+        replace(f, state=_GIVEN_UP, because=why) if f.state == "not run" and f.origin != recorded else f
         for f in verdict.findings
     )
-    return replace(verdict, state=_GIVEN_UP, sentence=tr(_NO_GPU), findings=findings)
+    return replace(verdict, state=_GIVEN_UP, sentence=why, findings=findings)

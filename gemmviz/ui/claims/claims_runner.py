@@ -7,19 +7,29 @@ from datetime import date
 from PySide6.QtCore import QObject, Signal
 
 from gemmviz.bench import claims as judging
-from gemmviz.bench import store
-from gemmviz.bench.claims import BenchJob, Claim, RecordJob, Source
+from gemmviz.bench import results, store
+from gemmviz.bench.claims import BenchJob, Claim, ProfileJob, RecordJob, Source
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.results import Document
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.engine.messages import BenchRequest, Done, Failed, Progress, RecordRequest, Reply, Result
+from gemmviz.engine.messages import (
+    BenchRequest,
+    Done,
+    Failed,
+    Profiled,
+    ProfileRequest,
+    Progress,
+    RecordRequest,
+    Reply,
+    Result,
+)
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.claims.claims_judge import ClaimsJudge
 from gemmviz.ui.controller import Controller
 
-Job = BenchJob | RecordJob
+Job = BenchJob | ProfileJob | RecordJob
 
 
 class ClaimsRunner(QObject):
@@ -66,7 +76,7 @@ class ClaimsRunner(QObject):
         self._asked = 0
         self._wanted: list[Claim] = []
         self._run = 0
-        self._busy = self._stopped = False
+        self._busy = self._stopped = self._profiled = False
         self._said: tuple[str, float | None] | None = None
         controller.bench.replied.connect(self._on_bench)
         controller.recorder.replied.connect(self._on_record)
@@ -129,9 +139,9 @@ class ClaimsRunner(QObject):
         except GemmvizError as error:
             self.session.tell(Message(str(error)))
             return
-        self._wanted, self._documents = claims, []
+        self._wanted, self._documents, self._profiled = claims, [], False
         # Recordings take moments; what they find is there while the rest is measured.
-        self._jobs = deque([*plan.record, *plan.bench])
+        self._jobs = deque([*plan.record, *plan.bench, *plan.profile])
         self._asked, self._stopped = len(self._jobs), False
         self.judge.here.date = date.today().isoformat()
         self._next()
@@ -161,7 +171,10 @@ class ClaimsRunner(QObject):
                 self._record(job)
         else:
             self._say(tr("Starting"), None)
-            self._measure(job)
+            if isinstance(job, ProfileJob):
+                self._profile(job)
+            else:
+                self._measure(job)
         self.changed.emit()
 
     def _record(self, job: RecordJob) -> None:
@@ -176,6 +189,10 @@ class ClaimsRunner(QObject):
             worker.stop()  # the next request gets a new process, in which nothing was launched yet
         self._busy, self._run = True, self._controller.next_run()
         worker.submit(BenchRequest(self._run, job.entries, [job.size], dict(job.protocol)))
+
+    def _profile(self, job: ProfileJob) -> None:
+        self._busy, self._run = True, self._controller.next_run()
+        self._controller.bench.submit(ProfileRequest(self._run, job.launches))
 
     def _say(self, text: str, share: float | None) -> None:
         done = self._asked - len(self._jobs)
@@ -204,10 +221,13 @@ class ClaimsRunner(QObject):
         """Keep what was found as one of this machine's runs, for `gemmviz claims --from`."""
         documents, self._documents = self._documents, []
         rows = [row for document in documents for row in document["results"]]
-        if not any(row["status"] == "ok" for row in rows):
+        profiles = [profile for profile in self.judge.here.profiles if profile["fault"] is None]
+        if not (any(row["status"] == "ok" for row in rows) or (self._profiled and profiles)):
             return
+        header = results.document({}, self.session.device_facts, Protocol())
+        whole = (documents[0] if documents else header) | {"results": rows, "recordings": self.judge.here.counts}
         try:
-            store.save(documents[0] | {"results": rows, "recordings": self.judge.here.counts})
+            store.save(whole | {"profiles": profiles} if profiles else whole)
         except GemmvizError as error:
             self.session.tell(Message(str(error), "warning"))
 
@@ -227,6 +247,14 @@ class ClaimsRunner(QObject):
                 self.judge.add_rows(rows)
                 self._documents.append(reply.document)
                 self._stopped |= any(row["status"] == "cancelled" for row in rows)
+                self._done_with_job()
+            case Profiled():
+                self.judge.here.add_profiles(reply.profiles)
+                self._profiled = True
+                self._done_with_job()
+            case Failed() if reply.kind != "cancelled" and isinstance(self._jobs[0], ProfileJob):
+                for case in self._jobs[0].cases:
+                    self.judge.here.add_profile_fault(case, reply.message)
                 self._done_with_job()
             case Failed():
                 if reply.kind != "cancelled":

@@ -1,9 +1,9 @@
-"""How a claim is put into words: its verdict as glyph, colour and text, and both figures in one line."""
+"""How a claim is put into words: its verdict as glyph, colour and text, and why, in one line."""
 
 from dataclasses import dataclass
 
 from gemmviz.bench.claims import Claim, Finding, Verdict
-from gemmviz.bench.claims.judging import figure
+from gemmviz.bench.claims.wording import STATES, beside
 from gemmviz.language import mark, tr, trn
 
 
@@ -23,10 +23,10 @@ class Badge:
 
 
 _BADGES = {
-    "holds": Badge("✓", "good", mark("holds")),
-    "does not hold": Badge("✗", "bad", mark("does not hold")),
-    "cannot be judged here": Badge("?", "muted", mark("cannot be judged here")),
-    "not run": Badge("○", "faint", mark("not run yet")),
+    "holds": Badge("✓", "good", STATES["holds"]),
+    "does not hold": Badge("✗", "bad", STATES["does not hold"]),
+    "cannot be judged here": Badge("?", "muted", STATES["cannot be judged here"]),
+    "not run": Badge("○", "faint", STATES["not run"]),
 }
 RUNNING = Badge("…", "accent", mark("running"))
 
@@ -65,23 +65,11 @@ def has_figures(verdict: Verdict) -> bool:
 
 
 def figures_text(claim: Claim, verdict: Verdict) -> str:
-    """Return the telling figure, stated and found, with what each was taken on, in one line."""
+    """Return the telling check in one line: what is stated, what counts as holding, what was found, the verdict."""
     found = telling(verdict)
-    parts = []
-    if found is None or found.theirs is None:
-        if claim.figures:
-            parts.append(tr("stated: {figure}", figure=f"{claim.figures}{_on(claim.where)}"))
-    else:
-        parts.append(tr("stated: {figure}", figure=f"{figure(found.theirs, found.unit)}{_on(claim.where)}"))
-    if found is not None and found.ours is not None:
-        origin, _, device = found.origin.partition(": ")
-        parts.append(f"{origin}: {figure(found.ours, found.unit)}{_on(device)}")
-    text = "  ·  ".join(parts)
-    return f"{found.label}:  {text}" if found is not None and text else text
-
-
-def _on(device: str) -> str:
-    return f" ({device})" if device else ""
+    if found is None:
+        return tr("stated: {figure}", figure=beside(claim.figures, claim.where)) if claim.figures else ""
+    return f"{found.label}: {found.sentence}"
 
 
 def summary(verdicts: list[Verdict]) -> str:

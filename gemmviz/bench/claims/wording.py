@@ -1,0 +1,63 @@
+"""How figures and verdicts are put into words: a sentence that explains itself, on the terminal and in the window."""
+
+from gemmviz.language import mark, tr
+
+Value = float | str
+
+ORIGINS = {
+    "measured": mark("measured"),
+    "profiled": mark("measured by Nsight Compute"),
+    "recorded": mark("recorded"),
+    "modelled": mark("modelled"),
+    "reference": mark("reference"),
+}
+"""Where figures come from, in words."""
+STATES = {
+    "holds": mark("holds"),
+    "does not hold": mark("does not hold"),
+    "cannot be judged here": mark("cannot be judged here"),
+    "not run": mark("not run yet"),
+}
+"""What becomes of a check or a claim, in words."""
+
+
+def figure(value: Value | None, unit: str) -> str:
+    """Return a figure for people: at most four significant digits, and its unit."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return text + (unit if unit in ("x", "%", "") else f" {unit}")
+
+
+def sentence(stated: str, rule: str, found: str, state: str, because: str) -> str:
+    """Return what a document states, what counts as holding here, what was found, and the verdict, in one sentence.
+
+    Parameters
+    ----------
+    stated, found
+        Both figures with their units, and what they were taken on; empty where there is none.
+    rule
+        What counts as holding, as `Rule.words` says it.
+    state
+        A key of `STATES`.
+    because
+        Why there is no figure, or what to know about it; may be empty.
+
+    Returns
+    -------
+    str
+        ``"stated 65x (RTX 3060); here 52x or more counts as holding; measured 184x (NVIDIA H200): holds"``.
+    """
+    parts = [tr("stated {figure}", figure=stated)] if stated else []
+    parts.append(tr("here {rule} counts as holding", rule=rule))
+    verdict = tr(STATES[state])
+    parts.append(f"{found}: {verdict}" if found else verdict)
+    said = "; ".join(parts)
+    return f"{said} ({because})" if because else said
+
+
+def beside(text: str, device: str) -> str:
+    """Return a figure with what it was taken on."""
+    return f"{text} ({device})" if device else text

@@ -1,0 +1,59 @@
+"""Profiles launches: how busy a GPU's arithmetic and memory are, and how full its SMs, as Nsight Compute reads it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.proving import ncu
+from gemmviz.proving.jobs import Job
+
+# NVIDIA Nsight Compute documentation: the section "GPU Speed Of Light Throughput", and "Occupancy". All in percent.
+SHARES = {
+    "compute": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "memory": "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+    "occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+
+
+def profile(
+    jobs: Sequence[Job], command: str, progress: Callable[[str], None] = lambda text: None
+) -> list[dict[str, Any]]:
+    """Launch every job once under Nsight Compute, and return what it read, as a result file keeps it.
+
+    Parameters
+    ----------
+    jobs
+        CUDA kernels. They multiply small whole numbers, and C is verified.
+    command
+        Nsight Compute, from `ncu.tool`.
+    progress
+        Told what is going on, in words for people.
+
+    Returns
+    -------
+    list
+        Per job ``{"kernel", "M", "N", "K", "params", "source_sha256", "figures", "fault"}``: ``figures`` are those of
+        `SHARES` in percent, ``fault`` is None, or ``{"kind", "message"}`` where there are no figures.
+
+    Raises
+    ------
+    GemmvizError
+        As `ncu.count` does.
+    """
+    return [_plain(job, *found) for job, found in zip(jobs, ncu.metrics(jobs, command, SHARES, progress), strict=True)]
+
+
+def _plain(job: Job, figures: dict[str, float] | None, answer: dict[str, Any]) -> dict[str, Any]:
+    if figures is None:
+        fault = {"kind": "launch", "message": str(answer["error"])}
+    elif answer["wrong"]:
+        fault = {"kind": "wrong", "message": f"{answer['wrong']:,} elements of C are wrong"}
+    else:
+        fault = None
+    size = {"M": job.m, "N": job.n, "K": job.k}
+    try:
+        kernel = job.launch().kernel
+        known = {"kernel": kernel.name, **size, "params": dict(job.params), "source_sha256": kernel.sha256}
+    except GemmvizError:
+        known = {"kernel": "", **size, "params": dict(job.params), "source_sha256": None}
+    return {**known, "figures": {} if fault else dict(figures or {}), "fault": fault}
