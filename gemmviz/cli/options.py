@@ -3,9 +3,11 @@
 import argparse
 import os
 import re
+import sys
 from pathlib import Path
 
 from gemmviz.bench import store
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import LANGUAGES
 
@@ -91,6 +93,12 @@ def problem(args: argparse.Namespace) -> Problem:
 def params(args: argparse.Namespace) -> dict[str, int]:
     """Return the parameters that --set gave; the last one of a name counts."""
     return dict(args.settings)
+
+
+def say_notes(*kernels: Kernel) -> None:
+    """Print, beside what a command writes, what people should know of kernels' files: a line each."""
+    for note in (note for kernel in kernels for note in kernel.notes):
+        print(f"gemmviz: {note}", file=sys.stderr)
 
 
 def whole(text: str) -> int:

@@ -57,6 +57,7 @@ def _run(args: argparse.Namespace) -> int:
     kernel = find(args.kernel, ladder())
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
+    options.say_notes(kernel)
     job = launch(kernel, options.problem(args), options.params(args))
     problem = job.problem
     request = RecordRequest(

@@ -102,6 +102,22 @@ class Session(Choice, Playback):
         shown = recording.text, Problem(recording.m, recording.n, recording.k), recording.params
         return shown != (self.text, self.problem, self.params)
 
+    def choose_kernel(
+        self, kernel: Kernel, params: dict[str, int] | None = None, problem: Problem | None = None
+    ) -> None:
+        """Choose a rung as `Choice` does, and say what people should know of its file."""
+        super().choose_kernel(kernel, params, problem)
+        self._say_notes()
+
+    def add_kernel(self, kernel: Kernel, on_file: str | None = None) -> None:
+        """Put a kernel on the ladder as `Choice` does, and say what people should know of its file."""
+        super().add_kernel(kernel, on_file)
+        self._say_notes()
+
+    def _say_notes(self) -> None:
+        if self.kernel.notes:
+            self.tell(Message("\n".join(self.kernel.notes), "warning", lasting=True))
+
     def show(self, playable: Playable | None) -> None:
         """Put a recording on the stage, at its first step, or at the stop of the tour that waits for it."""
         super().show(playable)
