@@ -21,7 +21,8 @@ SET_HELP = "value of a kernel parameter, for example TS=4; any value that the ke
 
 def add_launch(parser: argparse.ArgumentParser, default_size: int, *, grows: bool = False) -> None:
     """Add --size, --m, --n, --k and --set; `grows` where `picture_problem` may take a larger size than the default."""
-    default = f"default {default_size}" + (", or the least that shows several blocks" if grows else "")
+    default = f"default: the kernel's demo, else {default_size}"
+    default += ", or the least that shows several blocks" if grows else ""
     parser.add_argument("--size", type=whole, metavar="N", help=f"M = N = K = N ({default})")
     add_sides(parser)
     add_set(parser)
@@ -88,6 +89,11 @@ def problem(args: argparse.Namespace) -> Problem:
     size = args.default_size if args.size is None else args.size
     m, n, k = (size if own is None else own for own in (args.m, args.n, args.k))
     return Problem(m, n, k)
+
+
+def says_size(args: argparse.Namespace) -> bool:
+    """Say whether one of --size, --m, --n and --k was given."""
+    return any(side is not None for side in (args.size, args.m, args.n, args.k))
 
 
 def params(args: argparse.Namespace) -> dict[str, int]:

@@ -19,6 +19,8 @@ SUFFIX = ".toml"
 _KEYS = frozenset(("kernel", "size", "params", "order", "title", "stop"))
 _STOP_KEYS = frozenset(("at", "say", "cell", "block", "warp", "panel", "next"))
 _ENGLISH = "en"
+DEMO = "demo"
+"""The moment that the demo of the rung names, with its block and its thread."""
 
 Texts = Mapping[str, str]
 
@@ -60,7 +62,7 @@ class Lesson:
     kernel
         Name or alias of a rung, as ``gputiled`` or ``gputiled~no-second-barrier``, or the path of a kernel file.
     problem, params, order
-        What to record.
+        What to record; without a problem, the demo of the rung (see `gemmviz.session.lessons.recorded_at`).
     titles
         Its title per language.
     stops
@@ -71,7 +73,7 @@ class Lesson:
 
     path: Path
     kernel: str
-    problem: Problem
+    problem: Problem | None
     titles: Texts
     stops: tuple[LessonStop, ...]
     params: Mapping[str, int] = field(default_factory=dict)
@@ -163,8 +165,10 @@ class _Reader:
         example = f'{key} = "text", {key} = {{ en = "text", ko = "…", es = "…" }}'
         raise self.error(tr("{key} is missing: {example}", key=key, example=example))
 
-    def size(self, table: Mapping[str, Any]) -> Problem:
-        size = table.get("size")
+    def size(self, table: Mapping[str, Any]) -> Problem | None:
+        if "size" not in table:
+            return None
+        size = table["size"]
         sizes = size if isinstance(size, list) else [size] * 3
         if len(sizes) != 3 or not all(_is_int(one) for one in sizes):
             raise self.error(tr("size is one whole number, or three: {example}", example="size = [M, N, K]"))
@@ -196,7 +200,7 @@ class _Reader:
 
     def place(self, table: Mapping[str, Any]) -> Moment:
         try:
-            return moment.checked(table.get("at"))
+            return moment.checked(table.get("at"), DEMO)
         except GemmvizError as error:
             raise self.error(str(error)) from None
 
@@ -211,7 +215,7 @@ def write(lesson: Lesson) -> str:
     problem = lesson.problem
     lines = [
         f"kernel = {_plain(lesson.kernel)}",
-        f"size = {_plain([problem.m, problem.n, problem.k])}",
+        *([f"size = {_plain([problem.m, problem.n, problem.k])}"] if problem is not None else []),
         f"params = {_plain(lesson.params)}",
         f"order = {_plain(lesson.order)}",
         f"title = {_plain(lesson.titles)}",
