@@ -1,9 +1,11 @@
 // ---gemmviz
+// version    = 2
 // title      = "TMA copies, a warpgroup multiplies"
 // idea       = "One thread asks for a whole tile, and 128 threads together multiply it as it lies in shared memory."
 // entry      = "wgmma<BN>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BN = [64, 128, 256] }
+// demo       = { size = 128, params = { BN = 64 }, block = [1, 0], thread = [37, 0], stop = { tile = 1 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"
