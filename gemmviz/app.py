@@ -8,19 +8,16 @@ from typing import Any
 
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.supervisor import Engine
 from gemmviz.session import Session, preferences, snapshot
 
 _FIRST = "gputiled"
-_FIRST_SIZE = 8
 
 
 def new_session(theme: str | None = None) -> Session:
-    """Return a session that opens on a small tiled recording: 8 x 8 x 8 in 2 x 2 blocks."""
+    """Return a session that opens on a small tiled recording: its demo, 8 x 8 x 8 in 2 x 2 blocks."""
     kernels = ladder()
     session = Session(kernels, theme or "dark")
-    session.choose(problem=Problem.cube(_FIRST_SIZE))
     session.choose_kernel(find(_FIRST, kernels))
     return session
 

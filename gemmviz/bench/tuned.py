@@ -35,7 +35,7 @@ class Tuned:
     Attributes
     ----------
     kernel, source_sha256
-        Its name, and `Kernel.sha256` of the text that was tuned.
+        Its name, and `Kernel.sha256` of what was tuned.
     tuned_on
         The GPU or processor: see `gemmviz.bench.tuning_outcome.device_name`.
     date_utc

@@ -1,22 +1,25 @@
 """A kernel: one source file that describes itself in a TOML front matter."""
 
-import hashlib
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from gemmviz.catalogue import capability, switches, tensor_map
-from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS
+from gemmviz.catalogue import demo, front_matter, switches, tensor_map, what_runs
+from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import FrontMatterError, NoFrontMatter
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.front_matter import MATRICES, SCALARS
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
+from gemmviz.language import tr
+
+__all__ = ["MATRICES", "SCALARS", "Backend", "Kernel", "code", "load", "parse"]
 
 Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
-MATRICES = ("A", "B", "C")
-SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
 _BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
 _LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "openblas": "openblas", "cublas": "cublas"}
 # Two digits may have a letter behind them, which puts a rung between two others.
@@ -26,6 +29,7 @@ _KEYS = frozenset(
     {
         *("title", "idea", "source", "alias", "entry", "args", "params", "block", "grid", "shared", "requires"),
         *("dtype", "accumulate", "math", "layout", "library", "exhibit", "capability", "maps", "cluster"),
+        *("version", "demo"),
     }
 )
 
@@ -75,6 +79,12 @@ class Kernel:
         explained, and never ranked.
     breaks
         What can be taken away from it, or put in, to see what happens: see `gemmviz.catalogue.breaks.broken`.
+    version
+        Of the front matter that the file is written for.
+    demo
+        The size, parameters and step that show its idea; None where the file does not say.
+    unknown
+        Keys of a newer version of the front matter that mean nothing here; see `notes`.
     """
 
     name: str
@@ -101,12 +111,61 @@ class Kernel:
     maps: dict[str, Box] = field(default_factory=dict)
     cluster: tuple[Expression, ...] = ()
     breaks: tuple[Break, ...] = ()
+    version: int = 1
+    demo: Demo | None = None
+    unknown: tuple[str, ...] = ()
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hexadecimal SHA-256 of what runs: the code, and the front matter that decides the launch.
+
+        What is for people (title, idea, demo, ...), which values of a parameter are offered and first, what sizes must
+        fulfil, and the declared changes have no part in it: a figure or proof stays one of this source.
+        """
+        fence, (start, end) = _FENCE.search(self.text), switches.block(self.text)
+        before = self.text[: fence.start()] if fence else ""
+        return what_runs.digest(
+            before + self.text[_code_start(self.text) : start] + self.text[end:] if self.recordable else "",
+            {
+                "backend": self.backend,
+                "entry": self.entry,
+                "args": self.args,
+                # Their values are part of a launch.
+                "params": sorted(self.params),
+                "block": _texts(self.block),
+                "grid": _texts(self.grid),
+                "cluster": _texts(self.cluster),
+                "shared": _texts([self.shared]),
+                "dtype": self.dtype,
+                "accumulate": self.accumulate,
+                "math": self.math,
+                "by columns": sorted(self.column_major),
+                "capability": self.capability,
+                "maps": {matrix: _texts([box.rows, box.columns, box.swizzle]) for matrix, box in self.maps.items()},
+            },
+        )
 
     @property
-    def sha256(self) -> str:
-        """Hexadecimal SHA-256 of the file's text, without the changes that it declares: they are not what runs."""
-        start, end = switches.block(self.text)
-        return hashlib.sha256((self.text[:start] + self.text[end:]).encode()).hexdigest()
+    def code_line(self) -> int:
+        """The line of the file, from 1, on which the code begins: behind the front matter."""
+        start = _code_start(self.text)
+        return self.text[:start].count("\n") + (2 if start else 1)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What people should know who open the file, in sentences: keys that only a newer gemmviz knows."""
+        if not self.unknown:
+            return ()
+        keys = ", ".join(map(repr, self.unknown))
+        said = tr(
+            "{file} is written for version {version} of the front matter, and this gemmviz knows version {known}: "
+            "it leaves out {keys}.",
+            file=self.path.name,
+            version=self.version,
+            known=front_matter.VERSION,
+            keys=keys,
+        )
+        return (said,)
 
     @property
     def base_name(self) -> str:
@@ -147,8 +206,16 @@ class Kernel:
 
 def code(text: str) -> tuple[int, int]:
     """Return where a kernel's code begins and ends: between its front matter and the changes that it declares."""
+    return _code_start(text), switches.block(text)[0]
+
+
+def _code_start(text: str) -> int:
     found = _FENCE.search(text)
-    return found.end() if found else 0, switches.block(text)[0]
+    return found.end() if found else 0
+
+
+def _texts(expressions: Iterable[Expression]) -> list[str]:
+    return [" ".join(e.text.split()) for e in expressions]
 
 
 def load(path: Path) -> Kernel:
@@ -230,37 +297,45 @@ def _front_matter(text: str, path: Path) -> dict[str, Any]:
 
 
 def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
-    unknown = matter.keys() - _KEYS
-    if unknown:
-        raise FrontMatterError(f"unknown key {sorted(unknown)[0]!r}; known are {', '.join(sorted(_KEYS))}")
+    version = front_matter.version(matter)
+    params = front_matter.params(matter)
+    shown, strange = demo.read(matter["demo"], params) if "demo" in matter else (None, [])
+    unknown = (*sorted(matter.keys() - _KEYS), *(f"demo.{key}" for key in strange))
+    if unknown and version <= front_matter.VERSION:
+        raise FrontMatterError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
     name = _NUMBER.sub("", path.stem)
     backend = _BACKEND_OF.get(path.suffix) or _LIBRARIES.get(str(matter.get("library")))
     if backend is None:
         raise FrontMatterError(f"a {path.suffix} file needs library = one of {', '.join(_LIBRARIES)}")
-    strings = {key: _string(matter, key) for key in ("title", "idea", "source", "alias", "entry", "exhibit")}
-    dtype = _dtype(matter, "dtype", "float32")
+    strings = {
+        key: front_matter.string(matter, key) for key in ("title", "idea", "source", "alias", "entry", "exhibit")
+    }
+    dtype = front_matter.dtype(matter, "dtype", "float32")
     maps = tensor_map.read(matter.get("maps", {}), MATRICES)
-    cluster = tuple(map(Expression, _strings(matter, "cluster")))
+    cluster = tuple(map(Expression, front_matter.strings(matter, "cluster")))
     kernel = Kernel(
         name=name,
         path=path,
         text=text,
         backend=backend,
         **{**strings, "title": strings["title"] or name, "alias": _alias(strings["alias"], name)},
-        args=tuple(_strings(matter, "args")),
-        params=_params(matter),
-        block=tuple(map(Expression, _strings(matter, "block"))),
-        grid=tuple(map(Expression, _strings(matter, "grid"))),
+        args=tuple(front_matter.strings(matter, "args")),
+        params=params,
+        block=tuple(map(Expression, front_matter.strings(matter, "block"))),
+        grid=tuple(map(Expression, front_matter.strings(matter, "grid"))),
         shared=Expression(str(matter.get("shared", "0"))),
-        requires=tuple(map(Expression, _strings(matter, "requires"))),
+        requires=tuple(map(Expression, front_matter.strings(matter, "requires"))),
         dtype=dtype,
-        accumulate=_dtype(matter, "accumulate", dtype),
-        math=_math(matter, dtype),
-        column_major=_column_major(matter),
-        capability=_capability(matter, "maps" if maps else "cluster" if cluster else ""),
+        accumulate=front_matter.dtype(matter, "accumulate", dtype),
+        math=front_matter.math(matter, dtype),
+        column_major=front_matter.column_major(matter),
+        capability=front_matter.needed_capability(matter, "maps" if maps else "cluster" if cluster else ""),
         maps=maps,
         cluster=cluster,
         breaks=switches.read(text),
+        version=version,
+        demo=shown,
+        unknown=unknown,
     )
     if kernel.recordable:
         _check_entry(kernel)
@@ -308,60 +383,3 @@ def _check_maps(kernel: Kernel, by_map: tuple[str, ...]) -> None:
             raise FrontMatterError(f"args names {mapped!r}, but maps says nothing of {matrix}: how large is a box?")
         if matrix in kernel.maps and mapped not in kernel.args:
             raise FrontMatterError(f"maps describes {matrix}, but args has no {mapped!r}: nobody is given that map")
-
-
-def _capability(matter: dict[str, Any], with_tma: str) -> str:
-    """Return the declared capability; what tensor maps and clusters need, which `with_tma` names, is the least."""
-    declared = capability.checked(_string(matter, "capability"))
-    if with_tma and not declared:
-        return capability.TMA
-    if with_tma and capability.number(declared) < capability.number(capability.TMA):
-        raise FrontMatterError(f"capability is {declared}, but {with_tma} needs {capability.TMA} or later")
-    return declared
-
-
-def _string(matter: dict[str, Any], key: str) -> str:
-    value = matter.get(key, "")
-    if not isinstance(value, str):
-        raise FrontMatterError(f"{key} must be a text")
-    return " ".join(value.split())
-
-
-def _strings(matter: dict[str, Any], key: str) -> list[str]:
-    value = matter.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(v, str | int) and not isinstance(v, bool) for v in value):
-        raise FrontMatterError(f"{key} must be a list of texts")
-    return [str(v) for v in value]
-
-
-def _params(matter: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    table = matter.get("params", {})
-    if not isinstance(table, dict):
-        raise FrontMatterError("params must be a table, for example params = { TS = [8, 16, 32] }")
-    for name, values in table.items():
-        if not (isinstance(values, list) and values and all(type(v) is int for v in values)):
-            raise FrontMatterError(f"params.{name} must be a list of at least one whole number")
-        if name in SCALARS or name in MATRICES or not name.isidentifier():
-            raise FrontMatterError(f"params.{name}: choose another name")
-    return {name: tuple(values) for name, values in table.items()}
-
-
-def _dtype(matter: dict[str, Any], key: str, default: str) -> str:
-    value = matter.get(key, default)
-    if value not in ELEMENT_TYPES:
-        raise FrontMatterError(f"{key} must be one of {', '.join(ELEMENT_TYPES)}, not {value!r}")
-    return str(value)
-
-
-def _math(matter: dict[str, Any], dtype: str) -> str:
-    value = _string(matter, "math")
-    if value not in MATHS or (value and dtype != "float32"):
-        raise FrontMatterError(f'math may be "tf32" where dtype is float32, and is left out elsewhere; not {value!r}')
-    return value
-
-
-def _column_major(matter: dict[str, Any]) -> frozenset[str]:
-    layout = matter.get("layout", {})
-    if not isinstance(layout, dict) or not all(k in MATRICES and v in ("row", "column") for k, v in layout.items()):
-        raise FrontMatterError('layout must give matrices "row" or "column", for example layout = { B = "column" }')
-    return frozenset(matrix for matrix, order in layout.items() if order == "column")

@@ -69,7 +69,7 @@ def examine(
     progress(tr("Checking {count} accesses", count=f"{len(recording.accesses):,}"), None)
     report.findings = diagnose(job, recording, lambda other: record(other, deadline_s=deadline_s, progress=progress))
     if kernel.backend == "cuda":
-        report.costs = wasted(traffic.measure(recording).sites)
+        report.costs = wasted(traffic.measure(recording).sites, recording)
     return report
 
 

@@ -2,12 +2,22 @@
 
 from collections.abc import Iterable
 
+from gemmviz.trace.narrow import with_narrow
+from gemmviz.trace.recording import Recording
 from gemmviz.trace.sites import SiteTraffic, by_line
 
 # Below this a request is about as good as it can be: an edge of a matrix, a row that begins within a sector.
 _WASTEFUL = 1.5
 
 
-def wasted(sites: Iterable[SiteTraffic]) -> list[SiteTraffic]:
-    """Return the lines whose requests take one and a half times the units that they need, or more."""
-    return [site for site in by_line(list(sites)) if site.degree >= _WASTEFUL]
+def wasted(sites: Iterable[SiteTraffic], recording: Recording) -> list[SiteTraffic]:
+    """Return the lines whose requests take one and a half times the units that they need, or more.
+
+    Parameters
+    ----------
+    sites
+        The traffic of a recording.
+    recording
+        That recording: where a line is wasteful only because blocks are narrow, it says so.
+    """
+    return with_narrow([site for site in by_line(list(sites)) if site.degree >= _WASTEFUL], recording)

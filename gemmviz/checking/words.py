@@ -49,7 +49,12 @@ def sentence(thing: Finding | SiteTraffic) -> str:
     """Say what happens, without its class and its line."""
     if isinstance(thing, SiteTraffic):
         moved = {"array": thing.array, "cost": f"{thing.units / thing.requests:.3g}", "times": f"{thing.degree:.3g}"}
-        return tr(_COSTS[thing.space == "shared", bool(thing.write)], **moved)
+        said = tr(_COSTS[thing.space == "shared", bool(thing.write)], **moved)
+        return (
+            tr("{what}, only because blocks are {wide} wide here", what=said, wide=thing.narrow)
+            if thing.narrow
+            else said
+        )
     counted = _COUNTED.get(thing.kind)
     said = thing.text
     if counted and thing.count > 1:

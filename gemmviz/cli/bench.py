@@ -73,6 +73,7 @@ def _run(args: argparse.Namespace) -> int:
         raise ConstraintError("--json - and --csv - would both write to the standard output: name a file for one")
     known = ladder()
     kernels = [find(name, known) for name in args.kernels] or known
+    options.say_notes(*kernels)
     sizes = _sizes(args)
     protocol = Protocol.quick() if args.quick else Protocol()
     if args.timeout:

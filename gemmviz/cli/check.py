@@ -44,6 +44,7 @@ def _run(args: argparse.Namespace) -> int:
     kernel = find(args.kernel, ladder())
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to check")
+    options.say_notes(kernel)
     sizes = _sizes(args)
     try:
         todo = plan(kernel, sizes, options.params(args))

@@ -7,15 +7,17 @@ import shutil
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, UnknownKernel
 from gemmviz.catalogue.guessing.guess import Guess, guess, is_described, valid
 from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.kernel import parse
 from gemmviz.cli import options
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier
@@ -75,6 +77,8 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError:
         raise GemmvizError(f"{path.name}: not a text file in UTF-8") from None
     if is_described(text):
+        with suppress(FrontMatterError):
+            options.say_notes(parse(text, path))
         raise GemmvizError(
             f"{path.name} has front matter already: `gemmviz record {path}` records it, or says what is wrong with it"
         )

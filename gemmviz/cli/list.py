@@ -101,6 +101,8 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
         "source": kernel.source,
         "backend": kernel.backend,
         "file": kernel.path.name,
+        "version": kernel.version,
+        "notes": list(kernel.notes),
         "source_sha256": kernel.sha256,
         "entry": kernel.entry,
         "args": list(kernel.args),
@@ -118,6 +120,7 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
         "dtype": kernel.dtype,
         "accumulate": kernel.accumulate,
         "layout": {matrix: "column" if matrix in kernel.column_major else "row" for matrix in "ABC"},
+        "demo": kernel.demo and kernel.demo.to_plain(),
         "exhibit": kernel.exhibit,
         "breaks": [
             {"id": change.id, "title": change.title, "expect": [e for e in change.expect if e != NOTHING]}

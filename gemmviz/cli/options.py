@@ -3,9 +3,11 @@
 import argparse
 import os
 import re
+import sys
 from pathlib import Path
 
 from gemmviz.bench import store
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import LANGUAGES
 
@@ -19,7 +21,8 @@ SET_HELP = "value of a kernel parameter, for example TS=4; any value that the ke
 
 def add_launch(parser: argparse.ArgumentParser, default_size: int, *, grows: bool = False) -> None:
     """Add --size, --m, --n, --k and --set; `grows` where `picture_problem` may take a larger size than the default."""
-    default = f"default {default_size}" + (", or the least that shows several blocks" if grows else "")
+    default = f"default: the kernel's demo, else {default_size}"
+    default += ", or the least that shows several blocks" if grows else ""
     parser.add_argument("--size", type=whole, metavar="N", help=f"M = N = K = N ({default})")
     add_sides(parser)
     add_set(parser)
@@ -88,9 +91,20 @@ def problem(args: argparse.Namespace) -> Problem:
     return Problem(m, n, k)
 
 
+def says_size(args: argparse.Namespace) -> bool:
+    """Say whether one of --size, --m, --n and --k was given."""
+    return any(side is not None for side in (args.size, args.m, args.n, args.k))
+
+
 def params(args: argparse.Namespace) -> dict[str, int]:
     """Return the parameters that --set gave; the last one of a name counts."""
     return dict(args.settings)
+
+
+def say_notes(*kernels: Kernel) -> None:
+    """Print, beside what a command writes, what people should know of kernels' files: a line each."""
+    for note in (note for kernel in kernels for note in kernel.notes):
+        print(f"gemmviz: {note}", file=sys.stderr)
 
 
 def whole(text: str) -> int:

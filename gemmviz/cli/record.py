@@ -13,6 +13,7 @@ from rich.console import Console
 from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault, KernelTimeout, Unavailable
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import options
 from gemmviz.cli.record_print import show
 from gemmviz.engine.messages import Failed, Progress, Recorded, RecordRequest
@@ -57,8 +58,11 @@ def _run(args: argparse.Namespace) -> int:
     kernel = find(args.kernel, ladder())
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
-    job = launch(kernel, options.problem(args), options.params(args))
-    problem = job.problem
+    options.say_notes(kernel)
+    problem, params = options.problem(args), options.params(args)
+    if kernel.demo is not None and not options.says_size(args):
+        problem, params = Problem(*kernel.demo.size), kernel.demo.params | params
+    job = launch(kernel, problem, params)
     request = RecordRequest(
         *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params),
         order="none" if args.accesses else "totals",

@@ -83,9 +83,8 @@ def _run(args: argparse.Namespace) -> int:
     kernel = find(args.kernel, ladder())
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
-    problem = options.problem(args)
-    if all(side is None for side in (args.size, args.m, args.n, args.k)):
-        problem = picture_problem(kernel, problem)  # as the window chooses it
+    # Without a size, as the window chooses it.
+    problem = options.problem(args) if options.says_size(args) else picture_problem(kernel)
     job = launch(kernel, problem, picture_params(kernel, problem) | options.params(args))
     request = RecordRequest(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, args.order)
     reply = engine_reply(request)

@@ -67,7 +67,7 @@ def snapshot(args: argparse.Namespace) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     if args.kernel:
         plain["kernel"], plain["breaks"] = _kernel(args.kernel)
-    if any(side is not None for side in (args.size, args.m, args.n, args.k)):
+    if options.says_size(args):
         problem = options.problem(args)
         plain["size"] = [problem.m, problem.n, problem.k]
     if args.settings:

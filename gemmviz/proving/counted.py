@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
+from gemmviz.proving import lines
+
 # NVIDIA Nsight Compute documentation, "Metrics Reference": units of the L1 cache (l1tex), its load/store pipe (lsu).
 COUNTERS = {
     "global load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -87,6 +89,10 @@ class Counted:
                 wavefronts=alike.wavefronts + i.wavefronts,
             )
         return Counted(self.counters, list(total.values()))
+
+    def shifted(self, first: int, by: int) -> "Counted":
+        """Return the same with all lines from `first` on moved down by `by` lines: see `gemmviz.proving.lines`."""
+        return Counted(self.counters, [replace(i, line=lines.shifted(i.line, first, by)) for i in self.instructions])
 
     def to_plain(self) -> dict[str, Any]:
         """Return it as plain data, an instruction as a list of its fields."""

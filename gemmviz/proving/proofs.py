@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ from gemmviz import data
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.proving.counted import Counted
+from gemmviz.proving.lines import shifted_note
 from gemmviz.proving.movers import Unseen
 from gemmviz.proving.verdict import Compared
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ class Proof:
     Attributes
     ----------
     kernel, label, sha256, m, n, k, params
-        What was launched; the digest is its source's.
+        What was launched; the digest is `Kernel.sha256`.
+    code_line
+        The line of the file, from 1, on which the code began: lines in `counted` and `compared` are of that file.
     accesses
         Of the recording.
     recorded_wrong, gpu_wrong
@@ -58,6 +61,7 @@ class Proof:
     n: int
     k: int
     params: dict[str, int]
+    code_line: int
     accesses: int = 0
     recorded_wrong: int | None = None
     gpu_wrong: int | None = None
@@ -76,6 +80,15 @@ class Proof:
         """Whether C is right on both sides, and every counter is as predicted or explained."""
         right = self.recorded_wrong == 0 and self.gpu_wrong == 0
         return not self.error and right and all(c.verdict != "differs" for c in self.compared)
+
+    def of_lines(self, code_line: int) -> "Proof":
+        """Return the proof with the lines of a file whose code begins on line `code_line`."""
+        first, by = self.code_line, code_line - self.code_line
+        if not by:
+            return self
+        compared = tuple(replace(one, note=shifted_note(one.note, first, by)) for one in self.compared)
+        counted = self.counted and self.counted.shifted(first, by)
+        return replace(self, code_line=code_line, counted=counted, compared=compared)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the proof as plain data."""
@@ -98,8 +111,8 @@ class Proofs:
     proofs: tuple[Proof, ...]
 
     def of(self, kernel: Kernel) -> list[Proof]:
-        """Return the proofs of a kernel's source as it stands."""
-        return [proof for proof in self.proofs if proof.sha256 == kernel.sha256]
+        """Return the proofs of a kernel's source as it stands, with the lines that its code has now."""
+        return [proof.of_lines(kernel.code_line) for proof in self.proofs if proof.sha256 == kernel.sha256]
 
 
 def write(path: Path, machine: Machine, proofs: Sequence[Proof]) -> None:

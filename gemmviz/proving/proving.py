@@ -44,7 +44,8 @@ def prove(
     found = []
     for launch, (counts, answer) in zip(launches, counted, strict=True):
         size, kernel = launch.problem, launch.kernel
-        proof = Proof(kernel.name, launch.label, kernel.sha256, size.m, size.n, size.k, dict(launch.params))
+        sides = size.m, size.n, size.k
+        proof = Proof(kernel.name, launch.label, kernel.sha256, *sides, dict(launch.params), kernel.code_line)
         if counts is None:
             found.append(replace(proof, error=str(answer["error"])))
         else:

@@ -44,8 +44,10 @@ class Choice(Measured):
         self.breaks: tuple[str, ...] = ()
         self.fault: FrontMatterError | None = None
         """Why the text that is being edited is no kernel: `kernel` is then the one before."""
-        self.problem = self.wanted = Problem.cube(8)
-        self.params: dict[str, int] = dict(self.kernel.defaults)
+        self.wanted: Problem | None = None
+        """The size that somebody chose: it stays from rung to rung. None: each rung opens at its demo."""
+        self.problem = picture_problem(self.kernel)
+        self.params: dict[str, int] = self.kernel.defaults | picture_params(self.kernel, self.problem)
         self.order: Order = "grid"
         self.bench_params: dict[str, int] = dict(self.kernel.defaults)
         self._shipped = {kernel.path: kernel.sha256 for kernel in kernels}
@@ -199,10 +201,11 @@ class Choice(Measured):
     def choose_kernel(
         self, kernel: Kernel, params: dict[str, int] | None = None, problem: Problem | None = None
     ) -> None:
-        """Choose a rung, with parameters small enough that its tiles can be seen at the chosen size.
+        """Choose a rung, at its demo, or where somebody has chosen a size at that one.
 
-        A rung that does not take that size, or for which `problem` gives another, is shown at that one, and the next
-        rung at the chosen one again.
+        Parameters are the demo's at the demo's size, else small enough that tiles can be seen. A rung that does not
+        take the chosen size, or for which `problem` gives another, is shown at that one, and the next rung at the
+        chosen one again.
         A rung that was edited is chosen as it was left.
         """
         base = self._base_of(kernel)
@@ -229,11 +232,26 @@ class Choice(Measured):
         return next(found, kernel)
 
     def choose(
-        self, problem: Problem | None = None, params: dict[str, int] | None = None, order: Order | None = None
+        self,
+        problem: Problem | None = None,
+        params: dict[str, int] | None = None,
+        order: Order | None = None,
+        *,
+        stays: bool = True,
     ) -> None:
-        """Choose the size, some parameters, or the order of the blocks."""
+        """Choose the size, some parameters, or the order of the blocks.
+
+        Parameters
+        ----------
+        problem, params, order
+            What to choose; None: as it is.
+        stays
+            Whether the next rungs are to be shown at this size, too: it was chosen for its own sake.
+        """
         before = (self.problem, self.params, self.order)
-        self.problem = self.wanted = problem or self.problem
+        self.problem = problem or self.problem
+        if problem is not None and stays:
+            self.wanted = problem
         self.params = self.params | (params or {})
         self.order = order or self.order
         if before != (self.problem, self.params, self.order):

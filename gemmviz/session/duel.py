@@ -127,7 +127,7 @@ class Duel:
         session, before = self._session, self._size_before
         self._size_before = None
         if before is not None and session.problem == before[0]:
-            session.choose(problem=before[1])
+            session.choose(problem=before[1], stays=False)
 
     def set_pace(self, pace: Pace) -> None:
         """Choose what both have done the same amount of: products' work (``"work"``) or bytes moved (``"bytes"``)."""
@@ -163,7 +163,7 @@ class Duel:
             self._size_before = found.problem, session.problem
             # A refusal ends with what was tried and which size that rung would take, which may not suit the other.
             self.note = tr("Both at {size}: {why}", size=found.problem, why=_REFUSAL_END.sub("", found.why))
-            session.choose(problem=found.problem)
+            session.choose(problem=found.problem, stays=False)
             return  # chosen: this is done again
         if self._size_before is None or self._size_before[0] != session.problem:
             self.note = ""

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
+from gemmviz.catalogue import moment
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.moment import Moment
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import LANGUAGES, tr
 from gemmviz.trace.timeline import Order
@@ -16,9 +18,9 @@ PANELS = ("counters", "warp", "thread", "origin")
 SUFFIX = ".toml"
 _KEYS = frozenset(("kernel", "size", "params", "order", "title", "stop"))
 _STOP_KEYS = frozenset(("at", "say", "cell", "block", "warp", "panel", "next"))
-_PLACES = ("line", "phase", "tile", "share", "step", "end")
-_LINE_KEYS = frozenset(("line", "nth", "array", "write"))
 _ENGLISH = "en"
+DEMO = "demo"
+"""The moment that the demo of the rung names, with its block and its thread."""
 
 Texts = Mapping[str, str]
 
@@ -41,7 +43,7 @@ class LessonStop:
         As in `gemmviz.session.stops.Stop`.
     """
 
-    at: Mapping[str, Any]
+    at: Moment
     say: Texts
     cell: tuple[str, int, int] | None = None
     block: tuple[int, int] | None = None
@@ -60,7 +62,7 @@ class Lesson:
     kernel
         Name or alias of a rung, as ``gputiled`` or ``gputiled~no-second-barrier``, or the path of a kernel file.
     problem, params, order
-        What to record.
+        What to record; without a problem, the demo of the rung (see `gemmviz.session.lessons.recorded_at`).
     titles
         Its title per language.
     stops
@@ -71,7 +73,7 @@ class Lesson:
 
     path: Path
     kernel: str
-    problem: Problem
+    problem: Problem | None
     titles: Texts
     stops: tuple[LessonStop, ...]
     params: Mapping[str, int] = field(default_factory=dict)
@@ -163,8 +165,10 @@ class _Reader:
         example = f'{key} = "text", {key} = {{ en = "text", ko = "…", es = "…" }}'
         raise self.error(tr("{key} is missing: {example}", key=key, example=example))
 
-    def size(self, table: Mapping[str, Any]) -> Problem:
-        size = table.get("size")
+    def size(self, table: Mapping[str, Any]) -> Problem | None:
+        if "size" not in table:
+            return None
+        size = table["size"]
         sizes = size if isinstance(size, list) else [size] * 3
         if len(sizes) != 3 or not all(_is_int(one) for one in sizes):
             raise self.error(tr("size is one whole number, or three: {example}", example="size = [M, N, K]"))
@@ -194,28 +198,11 @@ class _Reader:
             raise self.error(tr("cell is written so: {example}", example=example))
         return str(value["array"]), value["row"], value["column"]
 
-    def place(self, table: Mapping[str, Any]) -> Mapping[str, Any]:
-        at = table.get("at")
-        named = [key for key in _PLACES if isinstance(at, dict) and key in at]
-        if not isinstance(at, dict) or len(named) != 1:
-            known = ", ".join(_PLACES)
-            raise self.error(tr("at has one of {known}: {example}", known=known, example="at = { phase = 2 }"))
-        key = named[0]
-        self.only(at, _LINE_KEYS if key == "line" else frozenset(named))
-        value, nth = at[key], at.get("nth", 1)
-        if key == "line" and not (isinstance(value, str) and value.strip()):
-            raise self.error(tr("at: line is a text that stands in one line of the source"))
-        if key == "share" and not (isinstance(value, (int, float)) and 0 <= value <= 1):
-            raise self.error(tr("at: share is a number from 0 to 1"))
-        if key == "end" and value is not True:
-            raise self.error(tr("at: end is true"))
-        for name, number in ((key, value), ("nth", nth)):
-            if name in ("phase", "tile", "step", "nth") and not (_is_int(number) and number >= 1):
-                raise self.error(tr("at: {name} is a whole number, from 1", name=name))
-        if not isinstance(at.get("array", ""), str) or not isinstance(at.get("write", True), bool):
-            example = 'array = "As", write = true'
-            raise self.error(tr("at: array is a name, and write is true or false: {example}", example=example))
-        return at
+    def place(self, table: Mapping[str, Any]) -> Moment:
+        try:
+            return moment.checked(table.get("at"), DEMO)
+        except GemmvizError as error:
+            raise self.error(str(error)) from None
 
 
 def at_stop(file: str, number: int, text: str) -> str:
@@ -228,7 +215,7 @@ def write(lesson: Lesson) -> str:
     problem = lesson.problem
     lines = [
         f"kernel = {_plain(lesson.kernel)}",
-        f"size = {_plain([problem.m, problem.n, problem.k])}",
+        *([f"size = {_plain([problem.m, problem.n, problem.k])}"] if problem is not None else []),
         f"params = {_plain(lesson.params)}",
         f"order = {_plain(lesson.order)}",
         f"title = {_plain(lesson.titles)}",

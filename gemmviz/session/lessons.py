@@ -1,7 +1,6 @@
 """Lessons in recordings: which one a rung has, where its stops are in a recording, and how stops become a lesson."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +8,16 @@ import numpy as np
 import platformdirs
 
 from gemmviz import data
+from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.moment import Moment
+from gemmviz.catalogue.problem import Problem
 from gemmviz.language import language, tr
-from gemmviz.session.lesson_file import SUFFIX, Lesson, LessonStop, at_stop, in_language, load
+from gemmviz.session.lesson_file import DEMO, SUFFIX, Lesson, LessonStop, at_stop, in_language, load
 from gemmviz.session.lesson_numbers import escaped, fill
 from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording import WARP
 from gemmviz.trace.requests import Ints
 
 
@@ -28,6 +31,7 @@ class Spot:
     block: int | None
     warp: int | None
     panel: str | None
+    lane: int | None = None
 
 
 def own_folder() -> Path:
@@ -55,7 +59,27 @@ def find_lesson(kernel: Kernel) -> Lesson | None:
     return load(path) if path is not None else None
 
 
-def resolve(lesson: Lesson, playable: Playable, code: str) -> list[Spot]:
+def recorded_at(lesson: Lesson, kernel: Kernel) -> tuple[Problem, dict[str, int]]:
+    """Return the size and all parameters that a lesson of a kernel is recorded with.
+
+    What the lesson leaves out comes from the kernel's demo: its size, and its parameters with the size.
+
+    Raises
+    ------
+    GemmvizError
+        When neither says a size.
+    """
+    given = {name: value for name, value in lesson.params.items() if name in kernel.params}
+    if lesson.problem is not None:
+        return lesson.problem, kernel.defaults | given
+    if kernel.demo is None:
+        raise GemmvizError(
+            tr("say which size to record, as {rung} has no demo: {example}", rung=kernel.alias, example="size = 8")
+        )
+    return Problem(*kernel.demo.size), kernel.defaults | kernel.demo.params | given
+
+
+def resolve(lesson: Lesson, playable: Playable, code: str, demo: Demo | None = None) -> list[Spot]:
     """Find a lesson's stops in a recording.
 
     Parameters
@@ -64,6 +88,8 @@ def resolve(lesson: Lesson, playable: Playable, code: str) -> list[Spot]:
         The lesson, and a recording of its kernel.
     code
         The language to speak.
+    demo
+        The kernel's, for stops that are at it.
 
     Raises
     ------
@@ -73,34 +99,78 @@ def resolve(lesson: Lesson, playable: Playable, code: str) -> list[Spot]:
     found = []
     for number, stop in enumerate(lesson.stops, 1):
         try:
-            found.append(_resolve(stop, playable, code))
+            found.append(_resolve(stop, playable, code, demo))
         except GemmvizError as error:
             raise GemmvizError(at_stop(lesson.path.name, number, str(error))) from error
     return found
 
 
-def _resolve(stop: LessonStop, playable: Playable, code: str) -> Spot:
+def spot(demo: Demo, playable: Playable) -> Spot:
+    """Find what a demo points at in a recording: its step, and the first element of C that its thread owns.
+
+    Raises
+    ------
+    GemmvizError
+        When the recording has no such step, block or thread.
+    """
     recording = playable.recording
-    step = _step(stop.at, playable)
-    cell = block = None
+    step = _step(demo.stop, playable) if demo.stop is not None else 0
+    block = None if demo.block is None and demo.thread is None else _block(demo.block or (0, 0), playable)
+    if demo.thread is None or block is None:
+        return Spot(step, "", None, block, None, None)
+    x, y = demo.thread
+    across, down, _ = recording.block
+    if x >= across or y >= down:
+        shape = f"{across} x {down}"
+        raise GemmvizError(tr("thread ({x}, {y}) does not exist: a block is {shape}", x=x, y=y, shape=shape))
+    thread = y * across + x
+    of_block, of_thread = recording.owners
+    mine = np.argwhere((of_block == block) & (of_thread == thread))
+    cell = _cell("C", int(mine[0][0]), int(mine[0][1]), playable) if len(mine) else None
+    # On a CPU there are no warps: the lane counts its threads.
+    warp, lane = divmod(thread, WARP) if recording.backend == "cuda" else (0, thread)
+    return Spot(step, "", cell, block, warp, "thread", lane)
+
+
+def _resolve(stop: LessonStop, playable: Playable, code: str, demo: Demo | None) -> Spot:
+    found = Spot(0, "", None, None, None, None)
+    if DEMO in stop.at:
+        if demo is None:
+            raise GemmvizError(tr("the kernel has no demo that this stop could be at"))
+        found = spot(demo, playable)
+    else:
+        found = replace(found, step=_step(stop.at, playable))
     if stop.cell is not None:
         name, row, column = stop.cell
-        array = _array(name, playable)
-        info = recording.arrays[array]
-        rows, columns = info.grid
-        if not (0 <= row < rows and 0 <= column < columns):
-            place, shape = f"{name}[{row}, {column}]", f"{rows} x {columns}"
-            raise GemmvizError(tr("{place} does not exist: {name} is {shape}", place=place, name=name, shape=shape))
-        cell = array, column * rows + row if info.column_major else row * columns + column
-        if name == "C":
-            block = int(recording.owners[0][row, column])
+        cell = _cell(name, row, column, playable)
+        block = int(playable.recording.owners[0][row, column]) if name == "C" else None
+        found = replace(found, cell=cell, block=block, warp=None, lane=None)
     if stop.block is not None:
-        x, y = stop.block
-        if not (0 <= x < recording.grid[0] and 0 <= y < recording.grid[1]):
-            grid = f"{recording.grid[0]} x {recording.grid[1]}"
-            raise GemmvizError(tr("block ({x}, {y}) does not exist: the grid is {grid}", x=x, y=y, grid=grid))
-        block = y * recording.grid[0] + x
-    return Spot(step, fill(in_language(stop.say, code), playable, step), cell, block, stop.warp, stop.panel)
+        found = replace(found, block=_block(stop.block, playable))
+    if stop.warp is not None:
+        found = replace(found, warp=stop.warp, lane=None)
+    say = fill(in_language(stop.say, code), playable, found.step)
+    return replace(found, say=say, panel=stop.panel or found.panel)
+
+
+def _cell(name: str, row: int, column: int, playable: Playable) -> tuple[int, int]:
+    """Return (array index, element in memory order) of a cell of an array."""
+    array = _array(name, playable)
+    info = playable.recording.arrays[array]
+    rows, columns = info.grid
+    if not (0 <= row < rows and 0 <= column < columns):
+        place, shape = f"{name}[{row}, {column}]", f"{rows} x {columns}"
+        raise GemmvizError(tr("{place} does not exist: {name} is {shape}", place=place, name=name, shape=shape))
+    return array, column * rows + row if info.column_major else row * columns + column
+
+
+def _block(index: tuple[int, int], playable: Playable) -> int:
+    """Return the linear index of a block (x, y)."""
+    (x, y), (across, down, _) = index, playable.recording.grid
+    if not (0 <= x < across and 0 <= y < down):
+        grid = f"{across} x {down}"
+        raise GemmvizError(tr("block ({x}, {y}) does not exist: the grid is {grid}", x=x, y=y, grid=grid))
+    return y * across + x
 
 
 def _array(name: str, playable: Playable) -> int:
@@ -112,7 +182,7 @@ def _array(name: str, playable: Playable) -> int:
     return names.index(name)
 
 
-def _step(at: Mapping[str, Any], playable: Playable) -> int:
+def _step(at: Moment, playable: Playable) -> int:
     """Return the step that a place means."""
     timeline = playable.timeline
     steps = timeline.steps
@@ -139,7 +209,7 @@ def _step(at: Mapping[str, Any], playable: Playable) -> int:
     return int(found[0])
 
 
-def _step_of_line(at: Mapping[str, Any], playable: Playable) -> int:
+def _step_of_line(at: Moment, playable: Playable) -> int:
     lines = _lines_with(at["line"], playable)
     if len(lines) != 1:
         text = repr(at["line"])

@@ -51,6 +51,8 @@ class Stop:
         A tab of the inspector to turn to; None: as it is.
     setting
         At which size, parameters and order the step was taken; None: those of the tour.
+    lane
+        Of the warp, to choose; None: as it is.
     """
 
     step: int
@@ -60,6 +62,7 @@ class Stop:
     warp: int | None = None
     panel: str | None = None
     setting: Setting | None = None
+    lane: int | None = None
 
 
 class OwnStops:

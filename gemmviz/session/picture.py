@@ -1,4 +1,4 @@
-"""Parameters for the stage: small enough that a small problem still shows several blocks."""
+"""Size and parameters for the stage: the demo's, else small ones that still show several blocks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from gemmviz.catalogue.problem import Problem
 
 _SMALL = (2, 4, 8, 16, 32)
 _SIZES = (16, 32, 64, 128, 256)
+_USUAL = 8
 _ENOUGH_BLOCKS = 4
 _MOST_COMBINATIONS = 20_000
 _MOST_LAUNCHED = 50
@@ -34,8 +35,11 @@ class _Shape:
 def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
     """Return parameters with which a small problem still shows several blocks: about four, as square as they can be.
 
-    Returns nothing where the kernel has no parameters, or none of the values tried fits.
+    At the size of the kernel's demo they are the demo's. Returns nothing where the kernel has no parameters, or none of
+    the values tried fits.
     """
+    if kernel.demo is not None and kernel.demo.size == (problem.m, problem.n, problem.k):
+        return dict(kernel.demo.params)
     if not kernel.params:
         return {}
     sizes = {"M": problem.m, "N": problem.n, "K": problem.k}
@@ -77,12 +81,16 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
     return {}
 
 
-def picture_problem(kernel: Kernel, wanted: Problem) -> Problem:
+def picture_problem(kernel: Kernel, wanted: Problem | None = None) -> Problem:
     """Return the size to show a kernel at: the one wanted, or where that shows no several blocks, a larger one.
 
+    Where nobody wants a certain size, it is that of the kernel's demo; without a demo, 8 is wanted.
     A GPU kernel whose tiles are larger than the size wanted, or that does not take it, is shown at the smallest of some
     sizes that has blocks enough. One that takes none of them keeps the one wanted; launching it then says why not.
     """
+    if wanted is None and kernel.demo is not None:
+        return Problem(*kernel.demo.size)
+    wanted = wanted or Problem.cube(_USUAL)
     fitting = None
     for problem in (wanted, *map(Problem.cube, _SIZES)):
         if fitting == wanted and problem.m <= max(wanted.m, wanted.n):

@@ -10,6 +10,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import language, set_language
 from gemmviz.session.choice import Choice
+from gemmviz.session.demonstration import Demonstration
 from gemmviz.session.duel import Duel
 from gemmviz.session.found import Found
 from gemmviz.session.freeze import Freeze
@@ -17,7 +18,7 @@ from gemmviz.session.inspected import Inspected
 from gemmviz.session.playback import Playback
 from gemmviz.session.predict import Predict
 from gemmviz.session.snapshot import Reopening
-from gemmviz.session.stops import Tour
+from gemmviz.session.stops import Stop, Tour
 from gemmviz.session.tuning import Tuning
 from gemmviz.trace.playable import Playable
 
@@ -88,6 +89,7 @@ class Session(Choice, Playback):
         self.duel = Duel(self)
         self.predict = Predict(self)
         self.reopening = Reopening(self)
+        self.demonstration = Demonstration(self)
         self.freeze = Freeze(self)
         self.inspected = Inspected(self)
 
@@ -102,11 +104,28 @@ class Session(Choice, Playback):
         shown = recording.text, Problem(recording.m, recording.n, recording.k), recording.params
         return shown != (self.text, self.problem, self.params)
 
+    def choose_kernel(
+        self, kernel: Kernel, params: dict[str, int] | None = None, problem: Problem | None = None
+    ) -> None:
+        """Choose a rung as `Choice` does, and say what people should know of its file."""
+        super().choose_kernel(kernel, params, problem)
+        self._say_notes()
+
+    def add_kernel(self, kernel: Kernel, on_file: str | None = None) -> None:
+        """Put a kernel on the ladder as `Choice` does, and say what people should know of its file."""
+        super().add_kernel(kernel, on_file)
+        self._say_notes()
+
+    def _say_notes(self) -> None:
+        if self.kernel.notes:
+            self.tell(Message("\n".join(self.kernel.notes), "warning", lasting=True))
+
     def show(self, playable: Playable | None) -> None:
         """Put a recording on the stage, at its first step, or at the stop of the tour that waits for it."""
         super().show(playable)
         self.tour.arrive()
         self.reopening.arrive()
+        self.demonstration.arrive()
 
     def advance(self, seconds: float) -> None:
         """Let time pass: while playing, go on; where this recording has ended, the one beside may be on its way."""
@@ -122,6 +141,17 @@ class Session(Choice, Playback):
         """Stop, and go to the next of the chosen units (1) or the last one (-1); a frozen warp goes by its requests."""
         if not self.freeze.step(direction):
             super().step_unit(direction)
+
+    def point_at(self, stop: Stop) -> None:
+        """Go to a moment of the recording, with all that a stop there chooses."""
+        self.seek(stop.step)
+        self.pick(stop.cell, stop.block)
+        if stop.warp is not None:
+            self.choose_warp(stop.warp)
+        if stop.lane is not None:
+            self.inspected.choose_lane(stop.lane)
+        if stop.panel is not None:
+            self.wanted_panel(stop.panel)
 
     def wanted_panel(self, name: str) -> None:
         """Ask for a tab of the inspector: ``"counters"``, ``"warp"``, ``"thread"`` or ``"origin"``."""

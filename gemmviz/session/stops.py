@@ -9,7 +9,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find
 from gemmviz.language import language, tr
 from gemmviz.session.lesson_file import Lesson, load
-from gemmviz.session.lessons import find_lesson, resolve
+from gemmviz.session.lessons import find_lesson, recorded_at, resolve
 from gemmviz.session.own_stops import OwnStops, Setting, Stop
 
 __all__ = ["Setting", "Stop", "Tour"]
@@ -124,6 +124,7 @@ class Tour(OwnStops):
         session = self._session
         try:
             kernel = find(lesson.kernel, session.kernels)
+            problem, params = recorded_at(lesson, kernel)
             if kernel.base_name not in [k.name for k in session.kernels]:
                 session.add_kernel(kernel)
         except GemmvizError as error:
@@ -136,9 +137,8 @@ class Tour(OwnStops):
         self.lesson, self.own, self._resolved, self.at = lesson, False, (), None
         self.changed.emit()
         self.moved.emit()
-        params = {name: value for name, value in lesson.params.items() if name in kernel.params}
         self._awaited = 0
-        self._wanted = kernel.name, Setting.of(lesson.problem, kernel.defaults | params, lesson.order)
+        self._wanted = kernel.name, Setting.of(problem, params, lesson.order)
         self._show(*self._wanted)
 
     def leave(self) -> None:
@@ -198,12 +198,12 @@ class Tour(OwnStops):
         if self.lesson is None or playable is None or not self._is_recorded():
             return False
         try:
-            found = resolve(self.lesson, playable, language())
+            found = resolve(self.lesson, playable, language(), self._session.kernel.demo)
         except GemmvizError as error:
             self.leave()
             self._tell(str(error), "warning")
             return False
-        self._resolved = tuple(Stop(s.step, s.say, s.cell, s.block, s.warp, s.panel) for s in found)
+        self._resolved = tuple(Stop(s.step, s.say, s.cell, s.block, s.warp, s.panel, lane=s.lane) for s in found)
         self.changed.emit()
         return True
 
@@ -221,17 +221,12 @@ class Tour(OwnStops):
             self.moved.emit()
         if stop.setting is not None and (stop.setting != self._setting() or not self._is_recorded()):
             self._awaited = index
-            session.choose(stop.setting.problem, dict(stop.setting.params), stop.setting.order)
+            session.choose(stop.setting.problem, dict(stop.setting.params), stop.setting.order, stays=False)
             if not self._is_recorded():
                 self.recording_wanted.emit()
                 return
             self._awaited = None
-        session.seek(stop.step)
-        session.pick(stop.cell, stop.block)
-        if stop.warp is not None:
-            session.choose_warp(stop.warp)
-        if stop.panel is not None:
-            session.wanted_panel(stop.panel)
+        session.point_at(stop)
 
     def next(self, direction: int) -> None:
         """Go to the next stop (1) or the one before (-1); behind a lesson's last stop comes the next rung's lesson."""

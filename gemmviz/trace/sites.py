@@ -23,6 +23,9 @@ class SiteTraffic:
     least_units
         What the same requests would take if their threads asked for as many neighbouring bytes (global), or met no bank
         conflict (shared).
+    narrow
+        How many threads wide blocks are, where it takes more than that for no other reason than that (see
+        `gemmviz.trace.narrow`); else 0.
     """
 
     line: int
@@ -34,6 +37,7 @@ class SiteTraffic:
     units: int
     asked_bytes: int
     least_units: int
+    narrow: int = 0
 
     @property
     def degree(self) -> float:

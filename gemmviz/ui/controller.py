@@ -76,6 +76,7 @@ class Controller(QObject):
         session.chosen.connect(self._on_chosen)
         session.tour.recording_wanted.connect(self.record)
         session.reopening.recording_wanted.connect(self.record)
+        session.demonstration.recording_wanted.connect(self.record)
 
     def close(self) -> None:
         """End both engines and their threads."""
@@ -172,7 +173,8 @@ class Controller(QObject):
         session.found.record(playable.recording.text, report)
         session.set_progress("record", None)
         self._probe_once()
-        playing = (session.playing or self.play_next) and not (session.tour.waiting or session.reopening.waiting)
+        placed = session.tour.waiting or session.reopening.waiting or session.demonstration.waiting
+        playing = (session.playing or self.play_next) and not placed
         self.play_next = False
         session.pause()
         session.show(playable)
@@ -364,7 +366,7 @@ def _on_purpose(exhibit: str) -> str:
 
 def _another_size(session: Session) -> Message | None:
     """Say why a rung is shown at another size than the one chosen, when it is."""
-    if session.problem == session.wanted or session.tour.lesson is not None:
+    if session.wanted is None or session.problem == session.wanted or session.tour.lesson is not None:
         return None
     try:
         launch(session.kernel, session.wanted, session.params)

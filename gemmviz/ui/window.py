@@ -133,6 +133,7 @@ class Window(QMainWindow):
         stage.layout().setStretchFactor(self.arena, 1)
         for name, title, key, tip in PAGES:
             self.pages.announce(name, tr(title), key, tr(tip))
+        self.pages.bar.layout().addWidget(self.tour_bar.demo_button)
         self.pages.bar.layout().addWidget(self.tour_bar.lesson_button)
         self.pages.fill("stage", stage)
         self.pages.fill("charts", self._chart_page)

@@ -45,7 +45,7 @@ def window_actions(window: "Window") -> list[Action]:
         *session_actions(window.session),
         *_view_actions(window),
         *inspector.actions(window.inspector),
-        *tour_actions.actions(window.session.tour, window.stops),
+        *tour_actions.actions(window.session, window.stops),
         *present_actions(window),
         *duel.actions(window),
         *_type_actions(window),

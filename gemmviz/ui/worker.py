@@ -126,6 +126,6 @@ def report_of(reply: Recorded, playable: Playable) -> Report | None:
         return None
     recording = playable.recording
     findings = [Finding(**finding) for finding in reply.findings]
-    costs = wasted(playable.traffic.sites) if recording.backend == "cuda" else []
+    costs = wasted(playable.traffic.sites, recording) if recording.backend == "cuda" else []
     problem = Problem(recording.m, recording.n, recording.k)
     return Report(recording.label, problem, recording.params, findings, costs)

@@ -1,10 +1,12 @@
 // ---gemmviz
+// version = 2
 // title  = "CPU loops, C in memory"
 // idea   = "Three loops; every k-step adds to C in memory, because the compiler must fear that C overlaps A or B."
 // source = "S0"
 // alias  = "hostmult0"
 // entry  = "hostmult0"
 // args   = ["C", "A", "B", "M", "K", "N"]
+// demo   = { size = 8, stop = { line = "C[i * Bx + j] += A", nth = 2, array = "C", write = true } }
 // ---
 
 void hostmult0(float *C, const float *A, const float *B, int Ay, int Ax, int Bx)

@@ -1,10 +1,12 @@
 // ---gemmviz
+// version = 2
 // title  = "CPU loops, restrict"
 // idea   = "The same loops; restrict promises that C overlaps nothing, so the compiler may keep C[i,j] in a register. No faster: memory is what the loops wait for."
 // source = "S0"
 // alias  = "hostmult1"
 // entry  = "hostmult1"
 // args   = ["C", "A", "B", "M", "K", "N"]
+// demo   = { size = 8, stop = { share = 0.1 } }
 // ---
 
 void hostmult1(float *restrict C, const float *restrict A, const float *restrict B, int Ay, int Ax, int Bx)

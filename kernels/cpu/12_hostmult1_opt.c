@@ -1,10 +1,12 @@
 // ---gemmviz
+// version = 2
 // title  = "CPU loops, sum in a variable"
 // idea   = "What restrict allows the compiler to do, written out: the sum lives in a variable, and C is written once per element."
 // source = "S0"
 // alias  = "hostmult1_opt"
 // entry  = "hostmult1_opt"
 // args   = ["C", "A", "B", "M", "K", "N"]
+// demo   = { size = 8, stop = { share = 0.1 } }
 // ---
 
 void hostmult1_opt(float *restrict C, const float *restrict A, const float *restrict B, int Ay, int Ax, int Bx)

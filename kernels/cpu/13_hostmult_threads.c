@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "CPU loops, threads"
 // idea     = "The rows of C are dealt out to threads, which share nothing that is written; THREADS = 0 takes all cores."
 // source   = "S4"
@@ -6,6 +7,7 @@
 // entry    = "hostmult_threads"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { THREADS = [0, 1, 2, 4] }
+// demo     = { size = 8, params = { THREADS = 4 }, stop = { share = 0.5 } }
 // requires = ["THREADS >= 0", "THREADS <= 256"]
 // ---
 

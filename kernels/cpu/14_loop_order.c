@@ -1,8 +1,10 @@
 // ---gemmviz
+// version = 2
 // title  = "CPU loops, row by row"
 // idea   = "Loops in the order i, k, j: the inner one runs along rows of B and C, many elements at a time."
 // entry  = "loop_order"
 // args   = ["C", "A", "B", "M", "N", "K"]
+// demo   = { size = 8, stop = { share = 0.1 } }
 // ---
 
 // From here on one thread again: each rung up to the last is to be compared with hostmult1_opt, not with the threads.

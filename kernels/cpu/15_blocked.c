@@ -1,9 +1,11 @@
 // ---gemmviz
+// version  = 2
 // title    = "CPU loops, blocked for the cache"
 // idea     = "A block of B, KC rows of NC columns, stays in the cache while all rows of C take from it what they need."
 // entry    = "blocked"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { KC = [64, 32, 128, 256], NC = [1024, 512, 2048] }
+// demo     = { size = 8, params = { KC = 4, NC = 4 }, stop = { share = 0.25 } }
 // requires = ["KC >= 1", "NC >= 1"]
 // ---
 

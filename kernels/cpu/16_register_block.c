@@ -1,9 +1,11 @@
 // ---gemmviz
+// version  = 2
 // title    = "CPU loops, a tile of C in registers"
 // idea     = "MR x NR sums stay in registers while k runs: an element of A counts NR times, one of B MR times."
 // entry    = "register_block"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { MR = [6, 4, 8], NR = [16, 32], KC = [256, 128, 512], NC = [512, 1024] }
+// demo     = { size = 8, params = { MR = 4, NR = 4, KC = 4, NC = 8 }, stop = { share = 0.25 } }
 // requires = ["MR >= 1", "NR >= 1", "KC >= 1", "NC >= NR", "NC % NR == 0"]
 // ---
 

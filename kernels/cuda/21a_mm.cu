@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "Integers, B stored by columns"
 // idea     = "A thread runs along a row of A and a column of B, each in one piece; but the lanes of a warp now read B a column apart."
 // source   = "S1"
@@ -6,6 +7,7 @@
 // entry    = "mm"
 // args     = ["A", "B", "C", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
+// demo     = { size = 4, params = { BLOCK_SIZE = 2 }, block = [1, 0], thread = [0, 1], stop = { line = "C[i * N + j] += A", array = "B", nth = 2 } }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["N / BLOCK_SIZE", "M / BLOCK_SIZE"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32", "M % BLOCK_SIZE == 0", "N % BLOCK_SIZE == 0"]

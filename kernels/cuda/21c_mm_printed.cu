@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "C was never set"
 // idea     = "mm as it is printed: every k-step adds to C, and the first one adds to whatever lay in that memory."
 // source   = "S1"
@@ -6,6 +7,7 @@
 // entry    = "mm_printed"
 // args     = ["A", "B", "C", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
+// demo     = { size = 4, params = { BLOCK_SIZE = 2 }, block = [1, 0], thread = [0, 1], stop = { line = "C[i * N + j] += A", array = "C", write = true } }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["N / BLOCK_SIZE", "M / BLOCK_SIZE"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32", "M % BLOCK_SIZE == 0", "N % BLOCK_SIZE == 0"]

@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "C was never set, with a bounds check"
 // idea     = "mm + bounds as it is printed: the check keeps the threads outside away, but each sum still starts from old memory."
 // source   = "S1"
@@ -6,6 +7,7 @@
 // entry    = "mm_bounds_printed"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
+// demo     = { size = 3, params = { BLOCK_SIZE = 2 }, block = [1, 0], thread = [0, 1], stop = { line = "C[i * N + j] += A", array = "C", write = true } }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]

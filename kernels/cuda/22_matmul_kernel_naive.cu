@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "One thread per element, uncoalesced"
 // idea     = "threadIdx.x counts rows: the 32 lanes of a warp read 32 different rows of A, one sector each, at every k-step."
 // source   = "S3"
@@ -6,6 +7,7 @@
 // entry    = "matmul_kernel_naive"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BX = [32, 16, 8], BY = [32, 16, 8] }
+// demo     = { size = [32, 8, 8], params = { BX = 32, BY = 2 }, block = [0, 1], thread = [3, 1], stop = { line = "sum += A", array = "A" } }
 // block    = ["BX", "BY"]
 // grid     = ["ceil(M / BX)", "ceil(N / BY)"]
 // requires = ["BX >= 1", "BY >= 1", "BX * BY <= 1024"]

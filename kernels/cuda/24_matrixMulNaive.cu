@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "One thread per element, 16 x 16 blocks"
 // idea     = "The textbook kernel: a register sum behind a bounds check, in blocks of 16 x 16 threads."
 // source   = "S2"
@@ -6,6 +7,7 @@
 // entry    = "matrixMulNaive"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BX = [16, 32, 8], BY = [16, 32, 8] }
+// demo     = { size = 8, params = { BX = 4, BY = 4 }, block = [1, 0], thread = [2, 1], stop = { line = "sum += A", array = "B", nth = 3 } }
 // block    = ["BX", "BY"]
 // grid     = ["ceil(N / BX)", "ceil(M / BY)"]
 // requires = ["BX >= 1", "BY >= 1", "BX * BY <= 1024"]

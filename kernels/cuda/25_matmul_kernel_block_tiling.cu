@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "Shared-memory tiles, uncoalesced"
 // idea     = "Tiles in shared memory, but threadIdx.x still counts rows: neighbouring lanes read elements a whole row apart."
 // source   = "S3"
@@ -6,6 +7,7 @@
 // entry    = "matmul_kernel_block_tiling<BLOCK>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 32, 8] }
+// demo     = { size = 12, params = { BLOCK = 4 }, block = [1, 1], thread = [1, 2], stop = { tile = 2 } }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["BLOCK >= 1", "BLOCK <= 32"]

@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "Shared-memory tiles, unrolled"
 // idea     = "gputiled with pragmas that ask to unroll both loops: no difference, because the compiler unrolls the inner one anyway."
 // source   = "S0"
@@ -6,6 +7,7 @@
 // entry    = "gputiled1<TS>"
 // args     = ["C", "A", "B", "M", "K", "N"]
 // params   = { TS = [16, 8, 32] }
+// demo     = { size = 8, params = { TS = 4 }, block = [1, 0], thread = [2, 1], stop = { line = "sum += As", array = "As" } }
 // block    = ["TS", "TS"]
 // grid     = ["ceil(N / TS)", "ceil(M / TS)"]
 // requires = ["TS >= 1", "TS <= 32"]

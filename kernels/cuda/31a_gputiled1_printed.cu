@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "Unrolled by hand, remainder lost"
 // idea     = "The tile loop of gputiled1, written out three times per turn: tile steps that are left over at the end are never made."
 // source   = "S0"
@@ -6,6 +7,7 @@
 // entry    = "gputiled1_printed<TS>"
 // args     = ["C", "A", "B", "M", "K", "N"]
 // params   = { TS = [16, 8, 32] }
+// demo     = { size = [8, 8, 16], params = { TS = 4 }, block = [1, 0], thread = [2, 1], stop = { tile = 3 } }
 // block    = ["TS", "TS"]
 // grid     = ["ceil(N / TS)", "ceil(M / TS)"]
 // requires = ["TS >= 1", "TS <= 32"]

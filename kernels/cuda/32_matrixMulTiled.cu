@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "Shared-memory tiles, 16 x 16 blocks"
 // idea     = "The walkthrough's kernel: tile step t multiplies a tile of A by a tile of B and adds to what the steps before it left."
 // source   = "S2"
@@ -6,6 +7,7 @@
 // entry    = "matrixMulTiled<TILE>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { TILE = [16, 4, 8, 32] }
+// demo     = { size = 8, params = { TILE = 4 }, block = [1, 0], thread = [2, 1], stop = { tile = 2 } }
 // block    = ["TILE", "TILE"]
 // grid     = ["ceil(N / TILE)", "ceil(M / TILE)"]
 // requires = ["TILE >= 1", "TILE <= 32"]

@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "Shared-memory tiles, B by rows"
 // idea     = "Each thread loads one element of A and one of B per stage, along the rows of both; the sum stays in a register until the end."
 // source   = "S1"
@@ -6,6 +7,7 @@
 // entry    = "mm_optimizado"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
+// demo     = { size = 4, params = { BLOCK_SIZE = 2 }, block = [1, 0], thread = [0, 1], stop = { tile = 2 } }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]

@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "C stored at every stage"
 // idea     = "mm_optimizado with the store inside the stage loop, as it is printed: the sum runs on, so the last store is right and all earlier ones are wasted."
 // source   = "S1"
@@ -6,6 +7,7 @@
 // entry    = "mm_optimizado_store_in_loop"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
+// demo     = { size = 4, params = { BLOCK_SIZE = 2 }, block = [1, 0], thread = [0, 1], stop = { line = "C[fila", write = true } }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]

@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "mm_optimizado as printed"
 // idea     = "The printed text does not compile: tiles without a type, k without a declaration, a comma for two brackets, B instead of Bs."
 // source   = "S1"
@@ -6,6 +7,7 @@
 // entry    = "mm_optimizado_printed"
 // args     = ["A", "B", "C", "N"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
+// demo     = { size = 4, params = { BLOCK_SIZE = 2 } }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["N / BLOCK_SIZE", "N / BLOCK_SIZE"]
 // requires = ["M == N", "K == N", "BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32", "N % BLOCK_SIZE == 0"]

@@ -1,9 +1,11 @@
 // ---gemmviz
+// version  = 2
 // title    = "Shared-memory tiles of integers, B stored by columns"
 // idea     = "Neighbouring threads load along the rows of A and along the columns of B, as both lie in memory; B's tile is transposed on the way."
 // entry    = "tiles_by_columns"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
+// demo     = { size = 16, params = { BLOCK_SIZE = 8 }, block = [1, 0], thread = [2, 1], stop = { line = "Bs[col][row] =", array = "B" } }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]

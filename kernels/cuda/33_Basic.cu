@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "Lab kernel without shared memory"
 // idea     = "The lab's starting point: threadIdx.x counts rows, as in all of its kernels, and products are rounded before they are added."
 // source   = "S4"
@@ -6,6 +7,7 @@
 // entry    = "Basic"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 4, 8, 32] }
+// demo     = { size = 16, params = { BLOCK = 8 }, block = [0, 1], thread = [2, 1], stop = { line = "sum +=", array = "A" } }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["BLOCK >= 1", "BLOCK <= 32"]

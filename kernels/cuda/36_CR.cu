@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "Shared-memory layout CR"
 // idea     = "A's tile is transposed in shared memory: the lanes of a warp now read neighbouring banks."
 // source   = "S4"
@@ -6,6 +7,7 @@
 // entry    = "CR<BLOCK>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 4, 8, 32] }
+// demo     = { size = 16, params = { BLOCK = 8 }, block = [0, 1], thread = [2, 1], stop = { line = "sum +=" } }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // shared   = "2 * BLOCK * BLOCK * 4"

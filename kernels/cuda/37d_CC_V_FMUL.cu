@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "CC, rounding of the products"
 // idea     = "CC with products rounded to nearest (ROUND 0, as in CC), down (1), up (2) or towards zero (3)."
 // source   = "S4"
@@ -6,6 +7,7 @@
 // entry    = "CC_V_FMUL<BLOCK, ROUND>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 4, 8, 32], ROUND = [0, 1, 2, 3] }
+// demo     = { size = 16, params = { BLOCK = 8, ROUND = 0 }, block = [0, 1], thread = [2, 1], stop = { line = "sum +=" } }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // shared   = "2 * BLOCK * BLOCK * 4"

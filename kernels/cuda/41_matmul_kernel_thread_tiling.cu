@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "Thread tiles, one column"
 // idea     = "A thread computes TT adjacent rows of one column. x still counts rows, so that reads of A's tile meet bank conflicts."
 // source   = "S3"
@@ -6,6 +7,7 @@
 // entry    = "matmul_kernel_thread_tiling<BLOCK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [32, 16, 8, 4], TT = [8, 4, 2] }
+// demo     = { size = 8, params = { BLOCK = 4, TT = 2 }, block = [0, 1], thread = [1, 2], stop = { line = "sum[w] +=", array = "As" } }
 // block    = ["BLOCK / TT", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["TT >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK * BLOCK / TT <= 1024", "BLOCK <= 64"]

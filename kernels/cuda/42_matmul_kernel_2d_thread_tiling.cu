@@ -1,4 +1,5 @@
 // ---gemmviz
+// version  = 2
 // title    = "Thread tiles, two dimensions"
 // idea     = "A thread computes TT x TT adjacent elements of C, so that a block covers a larger tile and reads less of A and B in all."
 // source   = "S3"
@@ -6,6 +7,7 @@
 // entry    = "matmul_kernel_2d_thread_tiling<BLOCK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [64, 32, 16, 8, 4], TT = [8, 4, 2] }
+// demo     = { size = 8, params = { BLOCK = 4, TT = 2 }, block = [0, 1], thread = [1, 0], stop = { line = "sum[v][w] +=", array = "As" } }
 // block    = ["BLOCK / TT", "BLOCK / TT"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["TT >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK / TT <= 32", "BLOCK * BLOCK <= 6144"]

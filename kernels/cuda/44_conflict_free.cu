@@ -1,9 +1,11 @@
 // ---gemmviz
+// version  = 2
 // title    = "Shared memory without bank conflicts"
 // idea     = "A's tile is padded, and a thread's columns are in groups of four: the lanes that are served together touch different banks."
 // entry    = "conflict_free<BM, BN, BK, TM, TN>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4] }
+// demo     = { size = [64, 64, 32], params = { BM = 32, BN = 64, BK = 16, TM = 8, TN = 8 }, block = [0, 0], thread = [1, 0], stop = { tile = 1 } }
 // block    = ["BN / TN", "BM / TM"]
 // grid     = ["ceil(N / BN)", "ceil(M / BM)"]
 // requires = [

@@ -1,9 +1,11 @@
 // ---gemmviz
+// version  = 2
 // title    = "Warp tiles"
 // idea     = "A warp computes a tile that is nearly square. The order of its lanes lets the hardware serve 16 at once: half the wavefronts for the reads of B."
 // entry    = "warp_tiling<BM, BN, BK, TM, TN>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4] }
+// demo     = { size = [64, 64, 16], params = { BM = 32, BN = 64, BK = 8, TM = 4, TN = 4 }, block = [0, 0], thread = [33, 0], stop = { tile = 1 } }
 // block    = ["BM / TM * (BN / TN)"]
 // grid     = ["ceil(N / BN)", "ceil(M / BM)"]
 // requires = [

@@ -1,10 +1,12 @@
 // ---gemmviz
+// version    = 2
 // title      = "Tensor cores"
 // idea       = "One warp per block computes a 16 x 16 tile of C on the tensor cores, in half precision with sums in float."
 // source     = "S3"
 // alias      = "matmul_tc"
 // entry      = "matmul_tc"
 // args       = ["A", "B", "C", "M", "N", "K"]
+// demo       = { size = 32, block = [1, 0], thread = [5, 0], stop = { tile = 1 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]

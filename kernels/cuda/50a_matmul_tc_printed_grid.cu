@@ -1,10 +1,12 @@
 // ---gemmviz
+// version    = 2
 // title      = "Tensor cores, grid as printed"
 // idea       = "matmul_tc with the grid that is printed, whose sides are swapped: right where M = N, wrong where they differ."
 // source     = "S3"
 // alias      = "matmul_tc (grid as printed)"
 // entry      = "matmul_tc_printed_grid"
 // args       = ["A", "B", "C", "M", "N", "K"]
+// demo       = { size = [32, 48, 16], block = [2, 0], stop = { tile = 1 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]

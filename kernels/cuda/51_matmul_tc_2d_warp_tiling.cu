@@ -1,4 +1,5 @@
 // ---gemmviz
+// version    = 2
 // title      = "Tensor cores with warp tiles"
 // idea       = "One warp computes WM x WN fragments of C: a fragment of A is used WN times, and each of B's fragments WM times."
 // source     = "S3"
@@ -6,6 +7,7 @@
 // entry      = "matmul_tc_2d_warp_tiling<WM, WN>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { WM = [4, 1, 2], WN = [4, 1, 2] }
+// demo       = { size = 64, params = { WM = 2, WN = 2 }, block = [1, 0], thread = [5, 0], stop = { tile = 1 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]

@@ -1,4 +1,5 @@
 // ---gemmviz
+// version    = 2
 // title      = "Tensor cores with warp tiles, grid as printed"
 // idea       = "matmul_tc_2d_warp_tiling with the grid that is printed, whose sides are swapped: right where M = N, wrong where they differ."
 // source     = "S3"
@@ -6,6 +7,7 @@
 // entry      = "matmul_tc_2d_warp_tiling_printed_grid<WM, WN>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { WM = [4, 1, 2], WN = [4, 1, 2] }
+// demo       = { size = [64, 96, 32], params = { WM = 2, WN = 2 }, block = [2, 0], stop = { tile = 1 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]

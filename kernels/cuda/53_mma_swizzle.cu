@@ -1,4 +1,5 @@
 // ---gemmviz
+// version    = 2
 // title      = "mma and ldmatrix with a swizzled layout"
 // idea       = "16-byte pieces change places in their row: copies and ldmatrix meet no bank conflict, without padding."
 // entry      = "mma_swizzle<BM, BN, BK, WM, WN>"
@@ -8,6 +9,7 @@
 // params.BK  = [64, 16, 32]
 // params.WM  = [64, 16, 32]
 // params.WN  = [64, 16, 32]
+// demo       = { size = [64, 64, 128], params = { BM = 32, BN = 32, BK = 64, WM = 16, WN = 16 }, block = [1, 0], thread = [37, 0], stop = { tile = 1 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "8.0"

@@ -1,9 +1,11 @@
 // ---gemmviz
+// version    = 2
 // title      = "TMA copies, a warpgroup multiplies"
 // idea       = "One thread asks for a whole tile, and a warpgroup, 128 threads, multiplies it directly from shared memory."
 // entry      = "wgmma<BN>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BN = [64, 128, 256] }
+// demo       = { size = 128, params = { BN = 64 }, block = [1, 0], thread = [37, 0], stop = { tile = 1 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

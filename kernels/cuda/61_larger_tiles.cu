@@ -1,9 +1,11 @@
 // ---gemmviz
+// version    = 2
 // title      = "Larger tiles"
 // idea       = "Tiles of 128 x 128 instead of 64 x 64: each element that is loaded is used twice as often."
 // entry      = "larger_tiles<BM, BN>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BM = [128, 64], BN = [128, 64, 256] }
+// demo       = { size = [128, 256, 128], params = { BM = 128, BN = 128 }, block = [1, 0], thread = [37, 0], stop = { tile = 1 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

@@ -1,9 +1,11 @@
 // ---gemmviz
+// version    = 2
 // title      = "Two warpgroups multiply"
 // idea       = "Two warpgroups hold the sums of 128 x 256, too many for one; the warpgroup that loads gives them some of its registers."
 // entry      = "two_consumers<BN, STAGES>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BN = [256, 128, 64], STAGES = [4, 3, 2] }
+// demo       = { size = [256, 256, 128], params = { BN = 256, STAGES = 2 }, block = [0, 1], stop = { tile = 1 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

@@ -1,9 +1,11 @@
 // ---gemmviz
+// version    = 2
 // title      = "Persistent blocks"
 // idea       = "One block per SM computes tile after tile, in an order that helps the L2 cache, and loads the next tile while it stores the sums."
 // entry      = "persistent<BN, STAGES, GROUP>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BN = [256, 128, 64], STAGES = [4, 3, 2], GROUP = [8, 16, 4], BLOCKS = [132, 2] }
+// demo       = { size = [256, 256, 128], params = { BN = 64, STAGES = 3, GROUP = 2, BLOCKS = 4 }, block = [1, 0], stop = { tile = 2 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

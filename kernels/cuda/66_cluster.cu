@@ -1,9 +1,11 @@
 // ---gemmviz
+// version    = 2
 // title      = "Clusters with multicast"
 // idea       = "Two blocks, one above the other, need the same columns of B: each loads half of them, for both. With BN = 256 a third less is read from L2, though the time is nearly the same."
 // entry      = "cluster<BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
 // params     = { BN = [256, 128, 64], STAGES = [4, 3, 2], GROUP = [8, 16, 4], BLOCKS = [132, 2], CLUSTER = [2, 1, 4] }
+// demo       = { size = [256, 256, 128], params = { BN = 128, STAGES = 2, BLOCKS = 2, CLUSTER = 2 }, block = [1, 0], stop = { tile = 1 } }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

@@ -1,9 +1,11 @@
 // ---gemmviz
+// version    = 2
 // title      = "Equal shares, bfloat16"
 // idea       = "The same kernel for bfloat16, which has the range of float: only type and instruction differ."
 // entry      = "equal_shares<BM, BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
 // params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
+// demo       = { size = [256, 384, 128], params = { BN = 128, STAGES = 2, BLOCKS = 4, CLUSTER = 2 }, block = [2, 0], stop = { tile = 1 } }
 // dtype      = "bfloat16"
 // accumulate = "float32"
 // capability = "9.0a"

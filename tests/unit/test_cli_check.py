@@ -23,7 +23,7 @@ def test_a_kernel_that_is_right_passes_and_its_waste_is_named(capsys: pytest.Cap
     assert run(["check", "matmul_kernel_naive"]) == 0
     out = capsys.readouterr().out
     assert "no defect found; the above costs time only" in out
-    assert "22_matmul_kernel_naive.cu:21: uncoalesced: A is read in 32 sectors per request, 8 times as many" in out
+    assert "22_matmul_kernel_naive.cu:23: uncoalesced: A is read in 32 sectors per request, 8 times as many" in out
 
 
 def test_findings_make_the_exit_code_1_and_come_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,8 +90,8 @@ def test_a_value_that_only_goes_wrong_away_from_the_default_is_found(
     mutant.write_text(find("gputiled", ladder()).text.replace("float sum = 0", "float sum = TS == 8"))
     assert run(["check", str(mutant)]) == 1
     out = capsys.readouterr().out
-    assert "gputiled<8> at 37 x 45 x 41\nmutant.cu:35: wrong result: C[" in out
-    assert "as line 35 stores it; 1,665 elements of C are not A x B" in out
+    assert "gputiled<8> at 37 x 45 x 41\nmutant.cu:37: wrong result: C[" in out
+    assert "as line 37 stores it; 1,665 elements of C are not A x B" in out
 
 
 @pytest.mark.parametrize("rung", [k for k in ladder() if k.recordable and not k.exhibit], ids=lambda k: k.name)
@@ -121,7 +121,7 @@ def test_an_expression_that_fails_at_one_size_leaves_the_report_of_the_other(
     assert run(["check", str(mutant), "--set", "TS=16"]) == 1
     out = capsys.readouterr().out
     assert "gputiled<16> at 32 x 32 x 32: no defect found" in out
-    assert "mutant [TS=16] at 37 x 45 x 41\nmutant.cu:10: front matter: 'N / TS' is 2.8125" in out
+    assert "mutant [TS=16] at 37 x 45 x 41\nmutant.cu:12: front matter: 'N / TS' is 2.8125" in out
 
 
 def test_a_kernel_that_does_not_end_is_asked_about(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Lessons as data: every shipped one fits its recording, faults are named, and one's own stops become a lesson."""
 
+import tomllib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 from gemmviz import data
 from gemmviz.app import new_session
+from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -15,7 +18,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.language import LANGUAGES, set_language
 from gemmviz.session.lesson_file import load, parse, write
 from gemmviz.session.lesson_numbers import fill
-from gemmviz.session.lessons import find_lesson, own_folder, resolve
+from gemmviz.session.lessons import find_lesson, own_folder, recorded_at, resolve
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.record import record
 from gemmviz.trace.timeline import build
@@ -41,7 +44,8 @@ def played(name, problem, params, order="grid"):
 
 
 def playable_of(lesson):
-    return played(lesson.kernel, lesson.problem, tuple(lesson.params.items()), lesson.order)
+    problem, params = recorded_at(lesson, find(lesson.kernel, ladder()))
+    return played(lesson.kernel, problem, tuple(params.items()), lesson.order)
 
 
 def parsed(**changes):
@@ -94,7 +98,7 @@ def test_a_lesson_is_true_to_its_recording(name):
     assert all(texts.keys() == LANGUAGES.keys() for texts in (lesson.titles, *(stop.say for stop in lesson.stops)))
     playable = playable_of(lesson)
     for code in LANGUAGES:
-        stops = resolve(lesson, playable, code)
+        stops = resolve(lesson, playable, code, find(lesson.kernel, ladder()).demo)
         assert (np.diff([stop.step for stop in stops]) > 0).all()
         assert not [stop.say for stop in stops if "{" in stop.say or len(stop.say) > 420]
 
@@ -107,8 +111,8 @@ def test_a_line_is_found_by_its_text_and_counted_per_array():
     sum_line = {"line": "sum += As[ty][k]"}
     third = step_at(**sum_line, array="Bs", nth=3)
     assert playable.timeline.array[third] == 4
-    assert playable.line(third) == 31
-    earlier = playable.timeline.array[:third][[playable.line(step) == 31 for step in range(third)]]
+    assert playable.line(third) == 33
+    earlier = playable.timeline.array[:third][[playable.line(step) == 33 for step in range(third)]]
     assert (earlier == 4).sum() == 2
     assert playable.timeline.write[step_at(line="As[ty][tx] = row", write=True)]
 
@@ -190,9 +194,9 @@ def test_a_faulty_file_says_what_to_do(changes, said):
 @pytest.mark.parametrize(
     ("stop", "said"),
     [
-        ({"at": {"line": "As[ty]"}}, "stop 1: 'As[ty]' stands in lines 27, 31"),
+        ({"at": {"line": "As[ty]"}}, "stop 1: 'As[ty]' stands in lines 29, 33"),
         ({"at": {"line": "nothing like it"}}, "stands in no line"),
-        ({"at": {"line": "sum += As", "nth": 99}}, "line 31 makes such an access 16 times"),
+        ({"at": {"line": "sum += As", "nth": 99}}, "line 33 makes such an access 16 times"),
         ({"at": {"line": "sum += As", "array": "X"}}, "no array 'X': there are A, B, C, As, Bs"),
         ({"at": {"phase": 9}}, "there is no phase 9: the last one is 5"),
         ({"at": {"tile": 9}}, "there is no tile 9: the last one is 2"),
@@ -206,6 +210,71 @@ def test_a_stop_that_the_recording_has_not_is_named(stop, said):
     with pytest.raises(GemmvizError) as raised:
         resolve(lesson, playable_of(lesson), "en")
     assert said in str(raised.value)
+
+
+# At the demo
+
+
+def at_demo(**changes):
+    """Return a lesson that leaves its size to the rung's demo, with one stop at the demo."""
+    table = {**SMALL, "stop": [{"at": {"demo": True}, "say": "{M} x {N} x {K}."}], **changes}
+    return parse({key: value for key, value in table.items() if value is not None}, Path("mine.toml"))
+
+
+def test_a_lesson_without_a_size_is_recorded_at_the_demo():
+    lesson = at_demo(kernel="gpumult1", size=None, params=None)
+    kernel = find("gpumult1", ladder())
+    assert recorded_at(lesson, kernel) == (Problem(*kernel.demo.size), kernel.defaults | kernel.demo.params)
+    other = at_demo(kernel="gpumult1", size=None, params={"BY": 4})
+    assert recorded_at(other, kernel)[1] == {"BX": 32, "BY": 4}
+    own = at_demo(size=16, params=None)
+    assert recorded_at(own, find("gputiled", ladder())) == (Problem.cube(16), {"TS": 16})
+    assert parse(tomllib.loads(write(lesson)), lesson.path) == lesson
+
+
+def test_a_stop_at_the_demo_has_its_step_its_block_its_thread_and_what_it_owns():
+    lesson, kernel = at_demo(size=None, params=None), find("gputiled", ladder())
+    playable = playable_of(lesson)
+    (stop,) = resolve(lesson, playable, "en", kernel.demo)
+    assert (kernel.demo.block, kernel.demo.thread) == ((1, 0), (2, 1))
+    assert (stop.block, stop.warp, stop.lane, stop.panel) == (1, 0, 6, "thread")
+    assert stop.cell == (2, 1 * 8 + 4 + 2)  # C[1, 6]
+    assert playable.line(stop.step) == 33 and stop.say == "8 x 8 x 8."
+    mine = at_demo(
+        stop=[{"at": {"demo": True}, "say": "x", "cell": {"array": "A", "row": 0, "column": 3}, "panel": "warp"}]
+    )
+    (stop,) = resolve(mine, playable, "en", kernel.demo)
+    assert (stop.cell, stop.block, stop.panel) == ((0, 3), None, "warp")
+
+
+def test_a_demo_that_is_not_there_is_said(session, tmp_path):
+    lesson, kernel = at_demo(size=None), replace(find("gputiled", ladder()), demo=None)
+    with pytest.raises(GemmvizError, match="say which size to record, as gputiled has no demo: size = 8"):
+        recorded_at(lesson, kernel)
+    with pytest.raises(GemmvizError, match=r"mine\.toml, stop 1: the kernel has no demo"):
+        resolve(at_demo(), playable_of(parsed()), "en", None)
+    for demo, said in (
+        (Demo((8, 8, 8), thread=(4, 0)), "thread (4, 0) does not exist: a block is 4 x 4"),
+        (Demo((8, 8, 8), block=(0, 2)), "block (0, 2) does not exist"),
+        (Demo((8, 8, 8), stop={"tile": 9}), "there is no tile 9"),
+    ):
+        with pytest.raises(GemmvizError) as raised:
+            resolve(at_demo(), playable_of(parsed()), "en", demo)
+        assert said in str(raised.value)
+    with pytest.raises(GemmvizError, match="at: demo is true"):
+        at_demo(stop=[{"at": {"demo": 1}, "say": "x"}])
+    path = tmp_path / "mine.toml"
+    path.write_text(write(at_demo(size=None, kernel="cublas")), encoding="utf-8")
+    session.tour.open(path)
+    assert session.message.text.startswith("mine.toml: say which size")
+    assert not session.tour.active
+
+
+def test_a_lesson_at_the_demo_is_walked(session):
+    session.choose_kernel(find("gpumult1", session.kernels))
+    session.tour.start(at_demo(kernel="gpumult1", size=None, params=None))
+    assert session.tour.stop.say == "8 x 32 x 8."
+    assert (session.block, session.warp, session.inspected.lane) == (1, 1, 3)
 
 
 # The tour
@@ -248,14 +317,14 @@ def test_behind_the_last_stop_comes_the_next_rungs_lesson(session):
     assert (session.base.name, tour.at) == ("matmul_kernel_naive", 0)
     tour.leave()
     assert session.base.name == "matmul_kernel_naive"
-    assert session.problem.m == 8
+    assert (session.problem.m, session.problem.n, session.problem.k) == session.base.demo.size
 
 
 def test_choosing_something_else_ends_the_lesson_and_stands(session):
     session.tour.toggle_lesson()
     session.choose_kernel(find("gpumult1", session.kernels))
     assert not session.tour.active
-    assert (session.base.name, session.problem.m) == ("gpumult1", 8)
+    assert (session.base.name, session.problem.n) == ("gpumult1", 32)
 
 
 def test_breaking_the_kernel_stays_at_the_stop(session):

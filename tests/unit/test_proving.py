@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
-from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
@@ -140,7 +140,7 @@ def proof(kernel: Kernel, **changes: object) -> Proof:
     compared = (Compared("global load sectors", 10, 10, "equal"),)
     unseen = (Unseen("boxes loaded", 4, 32_768),)
     fields = {"recorded_wrong": 0, "gpu_wrong": 0, "compared": compared, "unseen": unseen, **changes}
-    return Proof(kernel.name, "gputiled<32>", kernel.sha256, 64, 64, 64, {"TS": 32}, 1000, **fields)
+    return Proof(kernel.name, "gputiled<32>", kernel.sha256, 64, 64, 64, {"TS": 32}, kernel.code_line, 1000, **fields)
 
 
 def test_proofs_are_kept_and_read_again(tmp_path: Path, tiled: Kernel) -> None:
@@ -160,6 +160,19 @@ def test_a_proof_is_of_the_source_as_it_stands_and_must_hold(tiled: Kernel) -> N
     differs = Compared("global load sectors", 10, 11, "differs")
     for bad in ({"gpu_wrong": 1}, {"recorded_wrong": 2}, {"compared": (differs,)}, {"error": "crashed"}):
         assert proofs.proved_on(tiled, [proofs.Proofs(MACHINE, (proof(tiled, **bad),))]) == ""
+
+
+def test_a_proof_follows_the_code_when_the_front_matter_grows(counted: Counted, tiled: Kernel) -> None:
+    note = "line 31: the compiler merges 4 loads of As into one of 16 bytes"
+    compared = (Compared("shared load wavefronts", 10, 11, "explained", note),)
+    files = proofs.Proofs(MACHINE, (proof(tiled, counted=counted, compared=compared),))
+    grown = parse(tiled.text.replace("// title", "// # one\n// # two\n// title", 1), tiled.path)
+    (moved,) = files.of(grown)
+    assert moved.holds and moved.code_line == tiled.code_line + 2
+    assert moved.counted is not None
+    assert [i.line for i in moved.counted.instructions] == [i.line + 2 if i.line else 0 for i in counted.instructions]
+    assert moved.compared[0].note == note.replace("31", "33")
+    assert files.of(tiled)[0].counted == counted
 
 
 def test_without_the_profiler_it_says_what_is_missing(

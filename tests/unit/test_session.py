@@ -1,9 +1,11 @@
 """What is chosen, playing and measured, without a window."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
+from gemmviz.app import new_session
 from gemmviz.bench.figures import Figures
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
@@ -12,6 +14,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
+from gemmviz.session.lessons import spot
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.record import record
 from gemmviz.trace.timeline import build
@@ -34,10 +37,71 @@ def session(playable):
 
 
 def test_the_picture_of_every_cuda_rung_shows_four_blocks(session):
-    for kernel in (k for k in ladder() if k.backend == "cuda"):
+    for kernel in (replace(k, demo=None) for k in ladder() if k.backend == "cuda"):
         session.choose_kernel(kernel)
         job = session.launch()
         assert job.blocks == 4 and job.threads >= 4, kernel.name
+
+
+def size_of(session):
+    return session.problem.m, session.problem.n, session.problem.k
+
+
+def test_a_rung_opens_at_its_demo(session):
+    for kernel in (k for k in ladder() if k.recordable):
+        session.choose_kernel(kernel)
+        assert (size_of(session), session.params) == (kernel.demo.size, kernel.defaults | kernel.demo.params), (
+            kernel.name
+        )
+    first = new_session()
+    assert (first.base.name, size_of(first), first.params) == ("gputiled", (8, 8, 8), {"TS": 4})
+
+
+def test_a_size_that_somebody_chose_stays_from_rung_to_rung(session):
+    naive, tiled = (find(name, session.kernels) for name in ("matmul_kernel_naive", "matmul_kernel_block_tiling"))
+    session.choose_kernel(naive)
+    session.choose(params={"BY": 1})  # is of this rung
+    session.choose_kernel(tiled)
+    assert size_of(session) == (12, 12, 12)
+    session.choose(problem=Problem.cube(16))
+    session.choose_kernel(naive)
+    assert size_of(session) == (16, 16, 16) and session.params["BX"] < 32
+    # The size that somebody chose is the demo's by chance: so are the parameters.
+    session.choose(problem=Problem.cube(12))
+    session.choose_kernel(tiled)
+    assert session.params == {"BLOCK": 4}
+
+
+def test_the_demo_is_shown_when_its_recording_is_there(session, playable):
+    kernel = find("gputiled", session.kernels)
+    panels, wanted = [], []
+    session.panel_wanted.connect(panels.append)
+    session.demonstration.recording_wanted.connect(lambda: wanted.append(True))
+    session.choose(problem=Problem.cube(16), params={"TS": 8})
+    session.play()
+    session.demonstration.show()
+    assert (size_of(session), session.params) == ((8, 8, 8), {"TS": 4}) and session.wanted is None
+    assert wanted and session.demonstration.waiting and not session.playing
+    session.show(playable)
+    assert not session.demonstration.waiting and panels == ["thread"]
+    assert session.step == spot(kernel.demo, session.playable).step > 0
+    assert (session.block, session.warp, session.inspected.lane, session.cell) == (1, 0, 6, (2, 14))
+    session.seek(0)
+    session.demonstration.show()  # its recording stands there: nothing is recorded again
+    assert len(wanted) == 1 and session.step > 0
+
+
+def test_who_goes_on_to_something_else_is_not_taken_to_the_demo(session):
+    session.choose(problem=Problem.cube(16))
+    session.demonstration.show()
+    session.choose_kernel(find("gpumult1", session.kernels))
+    assert not session.demonstration.waiting
+
+
+def test_a_rung_without_a_demo_says_so(session):
+    session.choose_kernel(find("cublas", session.kernels))
+    session.demonstration.show()
+    assert "has no demo" in session.message.text
 
 
 def test_a_rung_that_does_not_take_the_chosen_size_is_shown_at_another_and_the_next_one_is_not(session):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.front_matter import VERSION
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
 from gemmviz.catalogue.guessing.cxx import Function, Source
 from gemmviz.catalogue.guessing.roles import DTYPES, Evidence, Roles, assign
@@ -75,7 +76,11 @@ class Guess:
     def front_matter(self) -> str:
         """Return the comment block that describes the kernel, with a line end behind it."""
         title = re.sub(r"[_\s]+", " ", self.path.stem).strip() or "Kernel"
-        keys = [("title", json.dumps(title, ensure_ascii=False)), ("entry", json.dumps(self.entry))]
+        keys = [
+            ("version", str(VERSION)),
+            ("title", json.dumps(title, ensure_ascii=False)),
+            ("entry", json.dumps(self.entry)),
+        ]
         keys.append(("args", _texts(role or "?" for role in self.roles)))
         if self.params:
             inside = ", ".join(f"{name} = [{', '.join(map(str, values))}]" for name, values in self.params.items())

@@ -1,16 +1,24 @@
-"""What can be done with lessons and stops, for the window's table of actions."""
+"""What can be done with demos, lessons and stops, for the window's table of actions."""
 
 from gemmviz.language import mark, tr
-from gemmviz.session.stops import Tour
+from gemmviz.session import Session
 from gemmviz.ui.actions import Action
 from gemmviz.ui.tour.my_stops import Stops
 
 MENU = mark("Lesson")
 
 
-def actions(tour: Tour, stops: Stops) -> list[Action]:
-    """Return the actions of a tour and of one's own stops."""
+def actions(session: Session, stops: Stops) -> list[Action]:
+    """Return the actions of a rung's demo, of a tour and of one's own stops."""
+    tour = session.tour
     return [
+        Action(
+            "demo",
+            MENU,
+            tr("The demo of this rung: the picture that shows its idea"),
+            ("Ctrl+Shift+L",),
+            session.demonstration.show,
+        ),
         Action("lesson", MENU, tr("The lesson of this rung: begin / leave"), ("Ctrl+L",), tour.toggle_lesson),
         Action("next_stop", MENU, tr("Next stop"), ("Ctrl+PgDown",), lambda: tour.next(1)),
         Action("previous_stop", MENU, tr("Previous stop"), ("Ctrl+PgUp",), lambda: tour.next(-1)),

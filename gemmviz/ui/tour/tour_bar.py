@@ -20,7 +20,8 @@ _ANY_HEIGHT = 10_000
 class TourBar(QFrame):
     """Shows the session's tour; hidden while there is none.
 
-    `lesson_button` stands elsewhere in the window: it begins the lesson of the chosen rung, and leaves it.
+    Two buttons stand elsewhere in the window: `lesson_button` begins the lesson of the chosen rung, and leaves it;
+    `demo_button` goes to the rung's demo.
 
     Parameters
     ----------
@@ -38,6 +39,9 @@ class TourBar(QFrame):
         self.lesson_button = _button(tr("Lesson"), tr("The lesson of this rung (Ctrl+L)"), self._toggle)
         mirror(self.lesson_button)
         self.lesson_button.setObjectName("")  # as large as the buttons of the pages beside it
+        tip = tr("The picture that shows this rung's idea: its size, its parameters, one thread (Ctrl+Shift+L)")
+        self.demo_button = _button(tr("Demo"), tip, session.demonstration.show)
+        self.demo_button.setObjectName("")
         self.title = QLabel()
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -135,6 +139,7 @@ class TourBar(QFrame):
         session, button = self.session, self.lesson_button
         button.setChecked(session.tour.lesson is not None)
         button.setEnabled(session.tour.lesson is not None or lesson_path(session.base) is not None)
+        self.demo_button.setEnabled(session.kernel.demo is not None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap the sentence anew."""

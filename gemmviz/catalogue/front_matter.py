@@ -1,0 +1,86 @@
+"""Reads single values of a kernel's front matter, and says what is wrong with one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gemmviz.catalogue import capability
+from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS
+from gemmviz.catalogue.errors import FrontMatterError
+
+MATRICES = ("A", "B", "C")
+SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
+VERSION = 2
+"""The newest version of the front matter that is known here: 2 brought ``version`` and ``demo``."""
+
+Matter = Mapping[str, Any]
+
+
+def version(matter: Matter) -> int:
+    """Return the version that a file is written for; 1 where it does not say."""
+    value = matter.get("version", 1)
+    if type(value) is not int or value < 1:
+        raise FrontMatterError(f"version must be a whole number from 1, for example version = {VERSION}; not {value!r}")
+    return value
+
+
+def string(matter: Matter, key: str) -> str:
+    """Return a text with single spaces; empty where there is none."""
+    value = matter.get(key, "")
+    if not isinstance(value, str):
+        raise FrontMatterError(f"{key} must be a text")
+    return " ".join(value.split())
+
+
+def strings(matter: Matter, key: str) -> list[str]:
+    """Return a list of texts, whole numbers among them as texts."""
+    value = matter.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(v, str | int) and not isinstance(v, bool) for v in value):
+        raise FrontMatterError(f"{key} must be a list of texts")
+    return [str(v) for v in value]
+
+
+def params(matter: Matter) -> dict[str, tuple[int, ...]]:
+    """Return the parameters with the values offered."""
+    table = matter.get("params", {})
+    if not isinstance(table, dict):
+        raise FrontMatterError("params must be a table, for example params = { TS = [8, 16, 32] }")
+    for name, values in table.items():
+        if not (isinstance(values, list) and values and all(type(v) is int for v in values)):
+            raise FrontMatterError(f"params.{name} must be a list of at least one whole number")
+        if name in SCALARS or name in MATRICES or not name.isidentifier():
+            raise FrontMatterError(f"params.{name}: choose another name")
+    return {name: tuple(values) for name, values in table.items()}
+
+
+def dtype(matter: Matter, key: str, default: str) -> str:
+    """Return the NumPy name of an element type."""
+    value = matter.get(key, default)
+    if value not in ELEMENT_TYPES:
+        raise FrontMatterError(f"{key} must be one of {', '.join(ELEMENT_TYPES)}, not {value!r}")
+    return str(value)
+
+
+def math(matter: Matter, element_type: str) -> str:
+    """Return what operands are rounded to before they are multiplied; empty where they are not."""
+    value = string(matter, "math")
+    if value not in MATHS or (value and element_type != "float32"):
+        raise FrontMatterError(f'math may be "tf32" where dtype is float32, and is left out elsewhere; not {value!r}')
+    return value
+
+
+def column_major(matter: Matter) -> frozenset[str]:
+    """Return the matrices that are stored by columns."""
+    layout = matter.get("layout", {})
+    if not isinstance(layout, dict) or not all(k in MATRICES and v in ("row", "column") for k, v in layout.items()):
+        raise FrontMatterError('layout must give matrices "row" or "column", for example layout = { B = "column" }')
+    return frozenset(matrix for matrix, order in layout.items() if order == "column")
+
+
+def needed_capability(matter: Matter, with_tma: str) -> str:
+    """Return the declared capability; what tensor maps and clusters need, which `with_tma` names, is the least."""
+    declared = capability.checked(string(matter, "capability"))
+    if with_tma and not declared:
+        return capability.TMA
+    if with_tma and capability.number(declared) < capability.number(capability.TMA):
+        raise FrontMatterError(f"capability is {declared}, but {with_tma} needs {capability.TMA} or later")
+    return declared

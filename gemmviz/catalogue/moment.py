@@ -1,0 +1,58 @@
+"""How a file names a moment of a recording, such as ``{ line = "As[ty][tx]", nth = 2 }``: the form alone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr
+
+KINDS = ("line", "phase", "tile", "share", "step", "end")
+"""What a moment is named by: one of these. ``docs/lessons.md`` says what each means."""
+_WITH_LINE = frozenset(("line", "nth", "array", "write"))
+_COUNTED = ("phase", "tile", "step", "nth")
+
+Moment = Mapping[str, Any]
+
+
+def checked(value: object, *others: str) -> Moment:
+    """Return a moment whose form is right; whether a recording has it, only the recording can say.
+
+    Parameters
+    ----------
+    value
+        As a TOML file gives it.
+    others
+        Further words that may stand alone in the place of one of `KINDS`, with the value true.
+
+    Raises
+    ------
+    GemmvizError
+        When it is none; the message says what is missing or wrong.
+    """
+    known = (*KINDS, *others)
+    named = [key for key in known if isinstance(value, dict) and key in value]
+    if not isinstance(value, dict) or len(named) != 1:
+        raise GemmvizError(tr("at has one of {known}: {example}", known=", ".join(known), example="at = { phase = 2 }"))
+    key, allowed = named[0], _WITH_LINE if named[0] == "line" else frozenset(named)
+    if unknown := sorted(value.keys() - allowed):
+        said = ", ".join(sorted(allowed))
+        raise GemmvizError(tr("{key} is not known here: there are {known}", key=repr(unknown[0]), known=said))
+    _check_value(key, value)
+    return value
+
+
+def _check_value(key: str, at: Moment) -> None:
+    value, nth = at[key], at.get("nth", 1)
+    if key == "line" and not (isinstance(value, str) and value.strip()):
+        raise GemmvizError(tr("at: line is a text that stands in one line of the source"))
+    # A truth value is a number in Python, and none here.
+    if key == "share" and not (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
+        raise GemmvizError(tr("at: share is a number from 0 to 1"))
+    if key not in ("line", "share", *_COUNTED) and value is not True:
+        raise GemmvizError(tr("at: {key} is true", key=key))
+    for name, number in ((key, value), ("nth", nth)):
+        if name in _COUNTED and not (type(number) is int and number >= 1):
+            raise GemmvizError(tr("at: {name} is a whole number, from 1", name=name))
+    if not isinstance(at.get("array", ""), str) or not isinstance(at.get("write", True), bool):
+        example = 'array = "As", write = true'
+        raise GemmvizError(tr("at: array is a name, and write is true or false: {example}", example=example))

@@ -1,0 +1,29 @@
+"""Lines of a source whose front matter has grown or shrunk since they were written down."""
+
+import re
+
+_LINES = re.compile(r"\b(lines? )(\d+(?:, \d+)*)(?=:)")
+
+
+def shifted(line: int, first: int, by: int) -> int:
+    """Return a line of the file as it stands now.
+
+    Parameters
+    ----------
+    line
+        From 1; 0 is no line and stays so.
+    first
+        The line on which the code began: what stands before it, has not moved.
+    by
+        How many lines the code has moved down; negative: up.
+    """
+    return line + by if line >= first > 0 else line
+
+
+def shifted_note(note: str, first: int, by: int) -> str:
+    """Return a note of `gemmviz.proving.verdict` with its lines ("line 31: ...", "lines 4, 7: ...") as they are now."""
+
+    def now(found: re.Match[str]) -> str:
+        return found[1] + ", ".join(str(shifted(int(line), first, by)) for line in found[2].split(", "))
+
+    return _LINES.sub(now, note)

@@ -1,0 +1,82 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""The demo of a rung in the real window: by its key, by its button, and what findings say of small blocks."""
+
+from window_driving import RECORDING_MS, need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import Qt
+
+from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session.lessons import spot
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+def wait_shown(window, qtbot):
+    """Wait until the demo's recording is there, and the stage stands at its step."""
+    session = window.session
+
+    def there():
+        assert not session.outdated and not session.demonstration.waiting
+        demo = session.base.demo
+        assert session.params == session.base.defaults | demo.params
+        assert session.step == spot(demo, session.playable).step
+
+    qtbot.waitUntil(lambda: there() is None, timeout=RECORDING_MS)
+
+
+def test_a_key_shows_the_demo_with_its_thread(window, qtbot):
+    session = window.session
+    session.choose(problem=Problem.cube(16), params={"TS": 8})
+    wait_recorded(window, qtbot)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.keyClick(window.stage, Qt.Key.Key_L, CTRL | SHIFT)
+    wait_shown(window, qtbot)
+    assert (session.problem, session.params) == (Problem.cube(8), {"TS": 4})
+    assert (session.block, session.inspected.thread) == (1, 6)
+    assert window.inspector.currentWidget() is window.inspector.thread
+    assert not session.playing
+
+
+def test_a_button_shows_the_demo_of_the_chosen_rung(window, qtbot):
+    session, button = window.session, window.tour_bar.demo_button
+    session.choose_kernel(find("mm", session.kernels))
+    wait_recorded(window, qtbot)
+    assert (session.problem, session.step) == (Problem.cube(4), 0)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    wait_shown(window, qtbot)
+    assert (session.block, session.inspected.thread, session.cell) == (1, 2, (2, 1 * 4 + 2))
+    assert not button.isChecked()
+    session.choose_kernel(find("cublas", session.kernels))
+    assert not button.isEnabled()
+
+
+def test_the_demo_ends_a_lesson(window, qtbot):
+    session = window.session
+    session.tour.toggle_lesson()
+    qtbot.waitUntil(lambda: session.tour.stop is not None, timeout=RECORDING_MS)
+    session.demonstration.show()
+    wait_shown(window, qtbot)
+    assert session.tour.lesson is None and session.problem == Problem.cube(8)
+
+
+def findings(window):
+    shown = window.source_side.findings.list
+    return [shown.item(row).text() for row in range(shown.count())]
+
+
+def test_findings_say_where_only_small_blocks_are_to_blame(window, qtbot):
+    session = window.session
+    wait_recorded(window, qtbot)
+    qtbot.waitUntil(lambda: len(findings(window)) == 3, timeout=RECORDING_MS)
+    assert all(text.endswith("only because blocks are 4 wide here") for text in findings(window))
+    session.choose_kernel(find("gpumult1", session.kernels))
+    wait_recorded(window, qtbot)
+    qtbot.waitUntil(lambda: session.found.text == session.kernel.text and not findings(window), timeout=RECORDING_MS)
+    session.choose_kernel(find("matmul_kernel_naive", session.kernels))
+    wait_recorded(window, qtbot)
+    qtbot.waitUntil(lambda: len(findings(window)) == 2, timeout=RECORDING_MS)
+    assert not [text for text in findings(window) if "only because" in text]

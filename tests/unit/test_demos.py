@@ -1,0 +1,156 @@
+"""The demo of every rung: it fits the rung, its moment is in its recording, and what it shows agrees with the idea."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gemmviz.catalogue.demo import Demo
+from gemmviz.catalogue.errors import BuildError, GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking import words
+from gemmviz.checking.waste import wasted
+from gemmviz.session.lessons import spot
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.record import record
+from gemmviz.trace.recording import WARP
+from gemmviz.trace.sites import SiteTraffic
+from gemmviz.trace.timeline import build
+from gemmviz.trace.traffic import measure
+
+RUNGS = [kernel.name for kernel in ladder() if kernel.recordable]
+# What a rung's idea or its place in the story says of its requests: no finding of that class at its demo, or one.
+FREE = {
+    "uncoalesced": ("gpumult1", "conflict_free", "warp_tiling", "async_pipeline", "mma_swizzle"),
+    "bank conflicts": ("CC", "CC_V_STATIC_BLOCK", "CC_V_FINAL", "columns_by_x", "conflict_free", "mma_swizzle"),
+}
+SHOWN = {
+    "uncoalesced": ("matmul_kernel_naive", "matmul_kernel_block_tiling", "Basic"),
+    "bank conflicts": ("RR", "RC", "tiles_by_columns", "vectorised"),
+}
+NARROW = "only because blocks are"
+
+
+def demo_of(name: str) -> tuple[Kernel, Demo]:
+    kernel = find(name, ladder())
+    assert kernel.demo is not None
+    return kernel, kernel.demo
+
+
+def recorded(name: str, size: tuple[int, int, int], params: dict[str, int]) -> Playable:
+    recording = record(launch(find(name, ladder()), Problem(*size), params))
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline))
+
+
+@cache
+def played(name: str) -> Playable:
+    _, demo = demo_of(name)
+    return recorded(name, demo.size, demo.params)
+
+
+def costs(playable: Playable) -> list[SiteTraffic]:
+    return wasted(playable.traffic.sites, playable.recording)
+
+
+@pytest.mark.parametrize("name", RUNGS)
+def test_a_demo_is_in_its_recording(name: str) -> None:
+    kernel, demo = demo_of(name)
+    if name == "mm_optimizado_printed":
+        with pytest.raises(BuildError):
+            played(name)
+        return
+    playable = played(name)
+    recording = playable.recording
+    assert kernel.backend == "c" or recording.blocks >= 2
+    assert len(recording.accesses) <= 250_000  # it opens at once
+    found = spot(demo, playable)
+    assert 0 <= found.step < playable.timeline.steps
+    if demo.thread is None:
+        return
+    assert found.panel == "thread" and found.warp is not None and found.lane is not None and found.block is not None
+    thread = found.warp * WARP + found.lane
+    assert recording.thread_index(thread)[:2] == demo.thread
+    assert recording.block_index(found.block)[:2] == (demo.block or (0, 0))
+    if found.cell is not None:
+        assert found.cell[0] == 2
+        at = recording.arrays[2].cells(np.array([found.cell[1]]))
+        assert [int(owner[at][0]) for owner in recording.owners] == [found.block, thread]
+    if "line" in (demo.stop or {}):  # the thread that is chosen does what the picture stops at
+        rows = playable.timeline.rows(found.step)
+        log = recording.accesses
+        assert ((log.block[rows] == found.block) & (log.thread[rows] == thread)).any()
+        assert found.cell is not None or kernel.exhibit  # outside C nobody owns anything
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FREE.items() for name in names])
+def test_what_a_rung_is_free_of_is_not_found_at_its_demo(kind: str, name: str) -> None:
+    assert [words.sentence(cost) for cost in costs(played(name)) if words.kind(cost) == kind and not cost.narrow] == []
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in SHOWN.items() for name in names])
+def test_what_a_rung_is_about_is_found_at_its_demo(kind: str, name: str) -> None:
+    assert [cost for cost in costs(played(name)) if words.kind(cost) == kind and not cost.narrow]
+
+
+# Narrow blocks
+
+
+def wider(kernel: Kernel, least: int) -> dict[str, int] | None:
+    """Return parameters, of those offered, with which a row of a block has at least so many threads."""
+    combinations: list[dict[str, int]] = [{}]
+    for name, values in kernel.params.items():
+        combinations = [{**one, name: value} for one in combinations for value in sorted(values)]
+    for params in combinations:
+        try:
+            if launch(kernel, Problem.cube(64), params).block[0] >= least:
+                return params
+        except GemmvizError:
+            continue
+    return None
+
+
+@pytest.mark.parametrize("name", [name for name in RUNGS if name != "mm_optimizado_printed"])
+def test_a_finding_that_is_there_only_because_of_narrow_blocks_is_gone_with_wide_ones(name: str) -> None:
+    kernel, _ = demo_of(name)
+    if kernel.backend != "cuda":
+        return
+    narrow = [cost for cost in costs(played(name)) if cost.narrow]
+    across = played(name).recording.block[0]
+    for cost in narrow:
+        assert words.kind(cost) == "uncoalesced"
+        assert words.sentence(cost).endswith(f"{NARROW} {across} wide here")
+    keys = {words.key(cost) for cost in narrow}
+    # Eight floats fill a sector. Where each row of a block wants one element, eight are still narrow: a warp must be
+    # one row, and no finding may outlive that.
+    for least in (8, WARP):
+        params = wider(kernel, least) if narrow else None
+        if params is None:
+            continue
+        left = [cost for cost in costs(recorded(name, (64, 64, 64), params)) if words.key(cost) in keys]
+        assert all(cost.narrow and least < WARP for cost in left)
+
+
+@pytest.mark.parametrize(("across", "down"), [(2, 2), (4, 4), (8, 4), (16, 2), (2, 16), (4, 8)])
+@pytest.mark.parametrize("name", ["matmul_kernel_naive", "Basic"])
+def test_a_truly_uncoalesced_kernel_is_never_excused(name: str, across: int, down: int) -> None:
+    kernel = find(name, ladder())
+    if "BX" not in kernel.params and across != down:
+        return
+    params = {"BX": across, "BY": down} if "BX" in kernel.params else {"BLOCK": across}
+    found = costs(recorded(name, (16, 16, 16), params))
+    assert found and not [cost for cost in found if cost.narrow]
+
+
+def test_the_same_access_is_excused_where_the_block_is_narrow_and_not_where_it_is_wide() -> None:
+    def narrow(size: tuple[int, int, int], across: int, down: int) -> set[tuple[str, bool, int]]:
+        found = costs(recorded("gpumult1", size, {"BX": across, "BY": down}))
+        return {(cost.array, cost.write, cost.narrow) for cost in found}
+
+    assert narrow((8, 8, 8), 4, 4) == {("A", False, 4), ("C", True, 4)}
+    # A row of a block fills a sector of C; four rows in a warp still want one element of A each.
+    assert narrow((16, 16, 8), 8, 8) == {("A", False, 8)}
+    assert narrow((8, 64, 8), 32, 4) == set()
