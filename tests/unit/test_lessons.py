@@ -85,6 +85,11 @@ def test_every_rung_with_a_source_has_a_lesson_and_every_lesson_a_rung():
     assert sorted(path.stem for path in FOLDER.glob("*.toml")) == sorted(RUNGS)
 
 
+def test_the_lessons_lead_through_every_rung_in_the_order_of_the_ladder():
+    following = [load(FOLDER / f"{name}.toml").next for name in RUNGS]
+    assert following == [*RUNGS[1:], ""]
+
+
 @pytest.mark.parametrize("name", RUNGS)
 def test_a_lesson_is_true_to_its_recording(name):
     lesson = load(FOLDER / f"{name}.toml")
@@ -243,11 +248,11 @@ def test_behind_the_last_stop_comes_the_next_rungs_lesson(session):
     tour = session.tour
     tour.start_rung("gpumult0_restrict")
     tour.go(len(tour.stops) - 1)
-    assert tour.onward == "matmul_kernel_naive"
+    assert tour.onward == "mm"
     tour.next(1)
-    assert (session.base.name, tour.at) == ("matmul_kernel_naive", 0)
+    assert (session.base.name, tour.at) == ("mm", 0)
     tour.leave()
-    assert session.base.name == "matmul_kernel_naive"
+    assert session.base.name == "mm"
     assert session.problem.m == 8
 
 
