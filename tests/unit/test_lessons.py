@@ -246,13 +246,13 @@ def test_a_stop_picks_its_cell_and_asks_for_its_panel(session):
 
 def test_behind_the_last_stop_comes_the_next_rungs_lesson(session):
     tour = session.tour
-    tour.start_rung("gpumult0_restrict")
+    tour.start_rung("mm_bounds_printed")
     tour.go(len(tour.stops) - 1)
-    assert tour.onward == "mm"
+    assert tour.onward == "matmul_kernel_naive"
     tour.next(1)
-    assert (session.base.name, tour.at) == ("mm", 0)
+    assert (session.base.name, tour.at) == ("matmul_kernel_naive", 0)
     tour.leave()
-    assert session.base.name == "mm"
+    assert session.base.name == "matmul_kernel_naive"
     assert session.problem.m == 8
 
 
