@@ -89,6 +89,11 @@ def test_every_rung_with_a_source_has_a_lesson_and_every_lesson_a_rung():
     assert sorted(path.stem for path in FOLDER.glob("*.toml")) == sorted(RUNGS)
 
 
+def test_the_lessons_lead_through_every_rung_in_the_order_of_the_ladder():
+    following = [load(FOLDER / f"{name}.toml").next for name in RUNGS]
+    assert following == [*RUNGS[1:], ""]
+
+
 @pytest.mark.parametrize("name", RUNGS)
 def test_a_lesson_is_true_to_its_recording(name):
     lesson = load(FOLDER / f"{name}.toml")
@@ -310,7 +315,7 @@ def test_a_stop_picks_its_cell_and_asks_for_its_panel(session):
 
 def test_behind_the_last_stop_comes_the_next_rungs_lesson(session):
     tour = session.tour
-    tour.start_rung("gpumult0_restrict")
+    tour.start_rung("mm_bounds_printed")
     tour.go(len(tour.stops) - 1)
     assert tour.onward == "matmul_kernel_naive"
     tour.next(1)
