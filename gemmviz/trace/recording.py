@@ -192,6 +192,9 @@ class Recording:
         would have written stays unwritten, and `wrong` does not count it.
     barriers
         The mbarriers of a block: (array, index).
+    as_written
+        Whether it has every access that the text names (recorded *as written*), or those that a compiler leaves, which
+        keeps in registers what it can (*as compiled*).
     """
 
     kernel: str
@@ -217,6 +220,7 @@ class Recording:
     run_seconds: float = 0.0
     scope: tuple[int, int] | None = None
     barriers: tuple[tuple[str, int], ...] = ()
+    as_written: bool = False
 
     @cached_property
     def boxes(self) -> Boxes:
