@@ -28,8 +28,8 @@ _PLAY_SECONDS, _SLOWEST, _LONGEST_TICK_S, _CALM_S = 30.0, 3.0, 0.25, 0.5
 class Duel:
     """A second rung beside the session's.
 
-    Both are recorded at one size, with the same values of the parameters that both have. Whatever moves the session
-    moves the one beside.
+    Both are recorded at one size, in one view, with the same values of the parameters that both have. Whatever moves
+    the session moves the one beside.
 
     Parameters
     ----------

@@ -95,12 +95,13 @@ class Session(Choice, Playback):
 
     @property
     def outdated(self) -> bool:
-        """Whether the picture is of another text, size or parameters than those that are chosen."""
+        """Whether the picture is of another text, size, parameters or view than those that are chosen."""
         recording = self.playable.recording if self.playable else None
         if recording is None:
             return False
-        shown = recording.text, Problem(recording.m, recording.n, recording.k), recording.params
-        return shown != (self.text, self.problem, self.params)
+        size = Problem(recording.m, recording.n, recording.k)
+        shown = recording.text, size, recording.params, recording.as_written
+        return shown != (self.text, self.problem, self.params, self.as_written)
 
     def show(self, playable: Playable | None) -> None:
         """Put a recording on the stage, at its first step, or at the stop of the tour that waits for it."""

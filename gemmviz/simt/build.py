@@ -21,7 +21,7 @@ from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 
 _HERE = Path(__file__).parent
-# As compiled, the compiler merges what a GPU's would: a value that is in a register is not loaded again, and a load that
+# As compiled, the compiler merges what a GPU's would, too: what is in a register is not loaded again, and a load that
 # stays the same in a loop is made before it. As written, it merges nothing: every access that the text names is made.
 _LEVEL = {False: "-O1", True: "-O0"}
 # In both views no loop is unrolled or vectorised, and nothing is contracted.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.language import mark
 from gemmviz.simt.noticed import Noticed
 from gemmviz.trace.boxes import Boxes, Events
 from gemmviz.trace.stores import before_store, there_before
@@ -15,6 +16,7 @@ from gemmviz.trace.stores import before_store, there_before
 WARP = 32
 WARPGROUP = 128
 _BANKS = 32
+_VIEWS = (mark("as compiled"), mark("as written"))
 Column = npt.NDArray[Any]
 
 
@@ -236,6 +238,11 @@ class Recording:
         """Return the recording with everything but its accesses: what totals are shown with."""
         none = {f.name: getattr(self.accesses, f.name)[:0].copy() for f in fields(Accesses)}
         return replace(self, accesses=Accesses(**none))
+
+    @property
+    def view(self) -> str:
+        """``"as compiled"`` or ``"as written"``; see `as_written`."""
+        return _VIEWS[self.as_written]
 
     @property
     def notes(self) -> tuple[str, ...]:

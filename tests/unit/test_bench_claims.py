@@ -362,7 +362,8 @@ def test_what_a_recording_can_judge_is_judged_without_a_gpu(name, state):
     for job in judging.plan([claim], KERNELS).record:
         kernel = find(job.case.kernel, KERNELS)
         try:
-            found = record(launch(kernel, Problem(*job.case.size), dict(job.case.params)))
+            shape = launch(kernel, Problem(*job.case.size), dict(job.case.params))
+            found = record(shape, as_written=job.case.as_written)
         except GemmvizError as error:
             evidence.add_fault(job.case, str(error), "refused" if isinstance(error, ConstraintError) else "compile")
         else:
@@ -405,7 +406,6 @@ def test_a_claim_that_does_not_say_what_it_must_is_refused(tmp_path, text, says)
         ("greatest", {}, None, [3, 2, 1], [2, 3, 1], "1x or more"),
         ("greater ratio", {}, None, [3, 1, 2, 1], [2, 1, 2, 1], "the first greater than the second"),
         ("above", {"least": 80}, 98.3, [80], [79.9], "80% or more"),
-        ("at most", {"most": 3}, 3, [2], [4], "3% or less"),
         ("equal", {}, "no", ["no"], ["yes"], "an equal value"),
         ("unlike", {"value": "right"}, None, ["refused"], ["right"], "anything but “right”"),
         ("near", {"within": 0.5}, 3, [3.5], [3.6], "a difference of up to 0.5%"),
