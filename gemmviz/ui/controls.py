@@ -208,7 +208,7 @@ class SizesBox(QComboBox):
 
 
 class RecordControls(QWidget):
-    """The bar above the stage: the size, parameters, order and view of what is recorded.
+    """The bar above the stage: the size, parameters and order of what is recorded.
 
     Parameters
     ----------
@@ -236,22 +236,12 @@ class RecordControls(QWidget):
         self.order.addItem(tr("block by block"), "block")
         self.order.setToolTip(tr("Order in which the blocks are played (an order of events, not of time)"))
         self.order.setAccessibleName(tr("Order of blocks"))
-        self.view = QComboBox()
-        self.view.addItem(tr("as compiled"), False)
-        self.view.addItem(tr("as written"), True)
-        self.view.setToolTip(
-            tr(
-                "As compiled: the accesses that a compiler leaves, which keeps in registers what it can, as a GPU's "
-                "does. As written: every access that the text names (Ctrl+Alt+R)"
-            )
-        )
-        self.view.setAccessibleName(tr("Which accesses are recorded"))
         self.button = QPushButton(tr("Record"))
         self.button.setToolTip(tr("Compile the source for the CPU and record every access (Ctrl+R)"))
         self.auto = QCheckBox(tr("auto"))
         self.auto.setChecked(True)
         self.auto.setToolTip(tr("Record again when the kernel, its size or a parameter changes"))
-        for widget in (self.size, self.params, self.order, self.view):
+        for widget in (self.size, self.params, self.order):
             row.addWidget(widget)
         row.addStretch(1)
         row.addWidget(self.auto)
@@ -259,7 +249,6 @@ class RecordControls(QWidget):
         self.size.changed.connect(lambda problem: session.choose(problem=problem))
         self.params.changed.connect(lambda params: session.choose(params=params))
         self.order.activated.connect(lambda *_: session.choose(order=self.order.currentData()))
-        self.view.activated.connect(lambda *_: session.choose(as_written=self.view.currentData()))
         self.button.clicked.connect(lambda *_: self.record.emit())
         session.chosen.connect(self._on_chosen)
         self._on_chosen()
@@ -270,10 +259,8 @@ class RecordControls(QWidget):
         self.params.show_params(session.kernel, session.params)
         self.order.setCurrentIndex(self.order.findData(session.order))
         self.order.setVisible(session.kernel.backend == "cuda")
-        self.view.setCurrentIndex(self.view.findData(session.as_written))
-        self.view.setVisible(session.kernel.recordable)
         self.button.setEnabled(session.kernel.recordable)
-        tab_through(self.size.link, *self.params.boxes.values(), self.order, self.view, self.auto, self.button)
+        tab_through(self.size.link, *self.params.boxes.values(), self.order, self.auto, self.button)
         self._place_params()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -289,7 +276,7 @@ class RecordControls(QWidget):
 
     def _others(self) -> int:
         """Return the width of all but the parameters, in pixels."""
-        return sum(w.sizeHint().width() + 8 for w in (self.size, self.order, self.view, self.auto, self.button))
+        return sum(w.sizeHint().width() + 8 for w in (self.size, self.order, self.auto, self.button))
 
     def _place_params(self) -> None:
         others = self._others()

@@ -227,7 +227,7 @@ def test_the_race_shows_both_on_one_scale_and_says_where_figures_come_from():
     session.seek(session.steps - 1)
     shown = {lane.id: lane for lane in lanes(pair.duel, session.step, session)}
     assert "wavefronts" not in shown and "gflops" not in shown
-    assert {lane.origin for lane in shown.values()} == {"recorded"}
+    assert {lane.origin for lane in shown.values()} == {"recorded as compiled"}
     moved = shown["bytes"]
     assert moved.now == moved.total == tuple(int(p.moved_bytes[-1]) for p in pair.duel.pair)
     assert ratio_text(moved.ratio) == "1/6.62"
