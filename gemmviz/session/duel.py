@@ -229,9 +229,11 @@ class Duel:
 
     @property
     def pair(self) -> Pair | None:
-        """Both recordings, where both are there."""
+        """Both recordings, where both are there, in one view."""
         mine, other = self._session.playable, self.beside.playable
-        return (mine, other) if self.on and mine is not None and other is not None else None
+        if not self.on or mine is None or other is None:
+            return None
+        return (mine, other) if mine.recording.as_written == other.recording.as_written else None
 
     def _meet(self) -> None:
         pair = self.pair
