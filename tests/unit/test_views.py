@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recordings import RUNGS, own
+from recordings import own
 
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -19,24 +19,8 @@ from gemmviz.trace.recording import Recording
 from gemmviz.trace.traffic import ArrayTraffic
 
 EIGHT = Problem.cube(8)
-LARGE = Problem.cube(64)
-S3_ROW_BY_ROW = """
-    __shared__ float As[16][16], Bs[16][16];
-    float sum[4] = {};
-    for (int t = 0; t < K; t += 16) {
-        for (int i = 0; i < 4; i++) {
-            As[threadIdx.y * 4 + i][threadIdx.x] = A[(blockIdx.y * 16 + threadIdx.y * 4 + i) * K + t + threadIdx.x];
-            Bs[threadIdx.y * 4 + i][threadIdx.x] = B[(t + threadIdx.y * 4 + i) * N + blockIdx.x * 16 + threadIdx.x];
-        }
-        __syncthreads();
-        for (int k = 0; k < 16; k++)
-            for (int i = 0; i < 4; i++)
-                sum[i] += As[threadIdx.y * 4 + i][k] * Bs[k][threadIdx.x];
-        __syncthreads();
-    }
-    for (int i = 0; i < 4; i++)
-        C[(blockIdx.y * 16 + threadIdx.y * 4 + i) * N + blockIdx.x * 16 + threadIdx.x] = sum[i];"""
-"""B's tile is named anew for each of a thread's four rows."""
+EVERY = [kernel.name for kernel in ladder() if kernel.recordable and kernel.name != "mm_optimizado_printed"]
+"""Also the exhibits that are wrong on purpose; one of these does not compile."""
 
 
 def shown(name: str) -> Launch:
@@ -60,14 +44,14 @@ def of_rung(name: str, size: int, **params: int) -> tuple[dict[str, ArrayTraffic
     return counts(compiled), counts(written)
 
 
-@pytest.mark.parametrize("name", RUNGS)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_rung_records_in_both_views_and_the_text_names_no_fewer_accesses(name: str) -> None:
     compiled, written = both(shown(name))
     assert (compiled.as_written, written.as_written) == (False, True)
     assert (compiled.view, written.view) == ("as compiled", "as written")
-    assert compiled.wrong == written.wrong == 0
-    assert (compiled.c == written.c).all()
-    assert compiled.notes == written.notes == ()
+    assert compiled.wrong == written.wrong
+    assert np.array_equal(compiled.c, written.c, equal_nan=True)
+    assert compiled.notes == written.notes
     assert all(site.line for site in written.sites)
     few, many = counts(compiled), counts(written)
     assert few.keys() == many.keys()
@@ -104,12 +88,11 @@ def test_a_sum_in_a_local_variable_is_the_same_in_both_views(name: str) -> None:
     assert compiled == written
 
 
-def test_a_tile_that_is_named_for_each_row_is_read_for_each_row() -> None:
-    size = Problem.cube(32)
-    text = ("[16, 4]", '["N / 16", "M / 16"]')
-    compiled, written = (counts(own(S3_ROW_BY_ROW, size, *text, as_written=view)) for view in (False, True))
-    assert (compiled["Bs"].reads, written["Bs"].reads) == (32**3 // 4, 32**3)
-    assert compiled["As"].reads == written["As"].reads == 32**3
+@pytest.mark.parametrize("name", ["matmul_kernel_thread_tiling", "matmul_kernel_2d_thread_tiling"])
+def test_a_tile_that_is_named_for_each_row_is_read_for_each_row(name: str) -> None:
+    compiled, written = of_rung(name, 64, BLOCK=32, TT=8)
+    assert (compiled["Bs"].reads, written["Bs"].reads) == (64**3 // 8, 64**3)
+    assert compiled["As"].reads == written["As"].reads == 64**3
 
 
 # What is one access
@@ -127,6 +110,7 @@ def test_a_tile_that_is_named_for_each_row_is_read_for_each_row() -> None:
         ("*(half2 *)C = ((const half2 *)A)[1];", "#include <cuda_fp16.h>", [("A", 4)], [("C", 4)]),
         ("*(nv_bfloat16 *)C = ((const nv_bfloat16 *)A)[1];", "#include <cuda_bf16.h>", [("A", 2)], [("C", 2)]),
         ("*(nv_bfloat162 *)C = ((const nv_bfloat162 *)A)[1];", "#include <cuda_bf16.h>", [("A", 4)], [("C", 4)]),
+        ("*(q *)C = ((const q *)A)[1];", "struct alignas(8) q { float x, y; };", [("A", 8)], [("C", 8)]),
         ("C[0] = __ldg(A) + __ldcs(B);", "", [("A", 4), ("B", 4)], [("C", 4)]),
         (
             "float sum[8] = {}; for (int i = 0; i < 8; i++) sum[i] += A[i]; C[0] = sum[3];",
