@@ -148,6 +148,7 @@ static inline int inside(const watched *a, uintptr_t at, uint32_t bytes)
 static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
 {
     gv_run *r = gv_now.run;
+    if (gv_on_stack(at)) return GV_NOWHERE; // a local variable: as written there are many
     // First of all: the arrays of a structure stand side by side, each in the others' guard.
     for (uint32_t i = 0; i < r->arrays; i++)
         if (inside(&known[i], at, bytes)) return i;
