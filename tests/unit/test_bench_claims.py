@@ -342,6 +342,24 @@ def test_occupancy_is_modelled_for_the_documents_own_gpu():
     assert {finding.origin for finding in verdict.findings} == {"modelled"}
 
 
+def test_a_recording_answers_only_the_view_that_a_case_asks_for():
+    claim, evidence = CLAIMS["s0-cpu-traffic"], Evidence()
+    (job,) = judging.plan([claim], KERNELS).record
+    assert job.case.as_written
+    shape = launch(find(job.case.kernel, KERNELS), Problem(*job.case.size), {})
+    for as_written, state in ((False, "not run"), (True, "holds")):
+        found = record(shape, as_written=as_written)
+        evidence.add_counts(judging.counted(found, traffic.measure(found, None)))
+        verdict = judging.judge(claim, evidence)
+        assert verdict.state == state
+        assert {finding.origin for finding in verdict.findings} == {"recorded as written"}
+    compiled = {key: value for key, value in evidence.counts[0].items() if key != "as_written"}  # from an older file
+    evidence.add_counts(compiled)
+    assert judging.judge(claim, evidence).state == "holds" and len(evidence.counts) == 2
+    s0 = judging.judge(CLAIMS["s0-gpu-naive"], evidence)
+    assert {finding.origin for finding in s0.findings} == {"recorded"}
+
+
 @pytest.mark.parametrize(
     ("name", "state"),
     [
