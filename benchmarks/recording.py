@@ -1,9 +1,9 @@
 """What recording costs: time and memory for each rung of the ladder, on one core and on all.
 
-Run it from the checkout: ``python benchmarks/recording.py [NAME...]``. Each rung is recorded at the size that comes up
-to 8 million accesses. Each line is a process of its own and the best of three runs; it prints and does not judge. Time
-on one core is CPU time, so that other work on the machine counts little; time on all cores is wall time, and wants an
-idle machine. The last lines are the largest recordings that are kept.
+Run it from the checkout: ``python benchmarks/recording.py [--as-written] [NAME...]``; as compiled is the default. Each
+rung is recorded at the size that comes up to 8 million accesses. Each line is a process of its own and the best of
+three runs; it prints and does not judge. Time on one core is CPU time, so that other work on the machine counts little;
+time on all cores is wall time, and wants an idle machine. The last lines are the largest recordings that are kept.
 
 Columns: accesses; processes that shared the blocks; seconds (wall) inside the kernel, seconds of `recorder.run`, and of
 that with `columns.accesses`; million accesses per second of the latter, and beside the target; bytes of a row; peak
@@ -32,7 +32,9 @@ def cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def measure(name: str, size: int | None, params: dict[str, int], workers: int, runs: int) -> dict[str, object]:
+def measure(
+    name: str, size: int | None, params: dict[str, int], workers: int, runs: int, as_written: bool
+) -> dict[str, object]:
     """Record a rung in this process and return what it took; without a size, at the one for `_ACCESSES`."""
     from gemmviz.catalogue.ladder import find, ladder
     from gemmviz.catalogue.launch import launch, nearest_size
@@ -46,11 +48,11 @@ def measure(name: str, size: int | None, params: dict[str, int], workers: int, r
     kernel = find(name, ladder())
     problem = nearest_size(kernel, Problem.cube(size or _FIRST_SIZE), kernel.defaults | params)
     if problem and not size:
-        problem = cost.largest_size(launch(kernel, problem, params), _ACCESSES)
+        problem = cost.largest_size(launch(kernel, problem, params), _ACCESSES, as_written)
     if problem is None:
         return {"skipped": "takes no size near this one"}
     job = launch(kernel, problem, params)
-    library = build(job)
+    library = build(job, as_written=as_written)
     a, b = small_integer_inputs(problem, kernel.dtype)
     a, b = stored(kernel, "A", a), stored(kernel, "B", b)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -76,9 +78,11 @@ def measure(name: str, size: int | None, params: dict[str, int], workers: int, r
     return best | {"peak_bytes": 1024 * peak, "before_bytes": 1024 * before}
 
 
-def show(name: str, size: int | None, params: dict[str, int], workers: int, runs: int = _RUNS) -> None:
+def show(
+    name: str, size: int | None, params: dict[str, int], workers: int, as_written: bool, runs: int = _RUNS
+) -> None:
     """Measure in a process of its own, and print a line."""
-    request = json.dumps([name, size, params, workers, runs])
+    request = json.dumps([name, size, params, workers, runs, as_written])
     answer = subprocess.run([sys.executable, __file__, "--one", request], capture_output=True, text=True, check=False)
     if answer.returncode:
         print(f"{name:34} {answer.stderr.strip().splitlines()[-1][:90]}")
@@ -98,7 +102,7 @@ def show(name: str, size: int | None, params: dict[str, int], workers: int, runs
     )
 
 
-def main(names: list[str]) -> None:
+def main(names: list[str], as_written: bool) -> None:
     """Print the table."""
     import os
 
@@ -113,17 +117,17 @@ def main(names: list[str]) -> None:
         for workers in dict.fromkeys((1, cores)):
             if workers > 1 and kernel.backend != "cuda":
                 continue
-            show(kernel.name, None, {}, workers)
+            show(kernel.name, None, {}, workers, as_written)
             if smallest != kernel.defaults:
-                show(kernel.name, None, smallest, workers)
+                show(kernel.name, None, smallest, workers, as_written)
     for name, size in _LARGE:
         if not names or name in names:
             for workers in dict.fromkeys((1, cores)):
-                show(name, size, {}, workers, runs=1)
+                show(name, size, {}, workers, as_written, runs=1)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         print(json.dumps(measure(*json.loads(sys.argv[2]))))
     else:
-        main(sys.argv[1:])
+        main([name for name in sys.argv[1:] if name != "--as-written"], "--as-written" in sys.argv)

@@ -63,7 +63,8 @@ class Gathering:
     def _record(self, job: RecordJob, place: tuple[float, float]) -> None:
         self._run += 1
         case = job.case
-        request = RecordRequest(self._run, job.path, job.text, *case.size, dict(case.params))
+        size, params = case.size, dict(case.params)
+        request = RecordRequest(self._run, job.path, job.text, *size, params, as_written=case.as_written)
         reply = self._driver.run(request, *place)
         if isinstance(reply, Recorded):
             recording, traffic = Recording.from_plain(reply.recording), Traffic.from_plain(reply.traffic)

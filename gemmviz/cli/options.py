@@ -58,6 +58,17 @@ def add_order(parser: argparse.ArgumentParser, default: str | None = "grid") -> 
     )
 
 
+def add_view(parser: argparse.ArgumentParser, default: bool | None = False) -> None:
+    """Add --as-written."""
+    parser.add_argument(
+        "--as-written",
+        action="store_true",
+        default=default,
+        help="record every access that the text names; by default as compiled: the compiler keeps in registers what "
+        "it can, as a GPU's does",
+    )
+
+
 def add_chosen(parser: argparse.ArgumentParser) -> None:
     """Add --step, --block, --cell and --warp: what is looked at."""
     parser.add_argument("--step", type=whole, metavar="S", help="which step, from 1")

@@ -31,7 +31,8 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "record",
         help=summary,
-        description="Runs the unmodified source of a kernel on the CPU, one fibre per thread, and counts every access.",
+        description="Runs the unmodified source of a kernel on the CPU, one fibre per thread, and counts every access "
+        "that a compiler leaves (as compiled), or that the text names (--as-written).",
     )
     parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, default_size=8)
@@ -47,6 +48,7 @@ def add(commands: Any, summary: str) -> None:
         metavar="FIRST:END",
         help="only these blocks of the grid (numbered with x fastest), as 0:4 for the first four",
     )
+    options.add_view(parser)
     parser.add_argument("--accesses", action="store_true", help="with --json: every single access as well")
     parser.add_argument(
         "--deadline", type=options.seconds, default=20.0, metavar="S", help="give up after S seconds (default 20)"
@@ -68,6 +70,7 @@ def _run(args: argparse.Namespace) -> int:
         order="none" if args.accesses else "totals",
         deadline_s=args.deadline,
         blocks=args.blocks,
+        as_written=args.as_written,
     )
     reply = engine_reply(request)
     recording, traffic = Recording.from_plain(reply.recording), Traffic.from_plain(reply.traffic)
@@ -132,6 +135,7 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> dict[str
     body: dict[str, Any] = {
         "schema_version": _SCHEMA_VERSION,
         "provenance": "recorded",
+        "view": recording.view,
         "kernel": recording.kernel,
         "entry": recording.label,
         "source_sha256": recording.sha256,

@@ -56,7 +56,7 @@ def _table(title: str, texts: Sequence[str], numbers: Sequence[str]) -> Table:
 
 def _arrays(recording: Recording, traffic: Traffic, on_gpu: bool) -> Table:
     table = _table(
-        f"{recording.label}  at {recording.m} x {recording.n} x {recording.k}   (recorded)",
+        f"{recording.label}  at {recording.m} x {recording.n} x {recording.k}   (recorded, {recording.view})",
         ("array", "memory"),
         ("reads", "writes", "bytes read", "bytes written", *(("requests", "units") if on_gpu else ())),
     )

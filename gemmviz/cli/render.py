@@ -46,6 +46,7 @@ def add(commands: Any, summary: str) -> None:
     )
     parser.add_argument("--fps", type=_fps, metavar="F", help=f"a film's frames per second (default {FPS:g})")
     options.add_order(parser)
+    options.add_view(parser)
     parser.add_argument(
         "--resolution",
         type=options.resolution,
@@ -86,7 +87,10 @@ def _run(args: argparse.Namespace) -> int:
     # Without a size, as the window chooses it.
     problem = options.problem(args) if options.says_size(args) else picture_problem(kernel)
     job = launch(kernel, problem, picture_params(kernel, problem) | options.params(args))
-    request = RecordRequest(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, args.order)
+    request = RecordRequest(
+        *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, args.order),
+        as_written=args.as_written,
+    )
     reply = engine_reply(request)
     set_language(args.language or "en")
     first, end, every = args.steps or (0, None, None)

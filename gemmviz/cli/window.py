@@ -29,6 +29,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("--kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, default_size=_DEFAULT_SIZE, grows=True)
     options.add_order(parser, default=None)
+    options.add_view(parser, default=None)
     options.add_chosen(parser)
     parser.add_argument("--lane", type=options.whole, metavar="L", help="the chosen lane of that warp, from 0")
     parser.add_argument("--frozen", action="store_true", default=None, help="freeze that warp")
@@ -79,7 +80,10 @@ def snapshot(args: argparse.Namespace) -> dict[str, Any]:
         plain["loop_range"] = [first + 1, end]
     if args.no_loop:
         plain["loop"] = False
-    for key in ("order", "step", "warp", "lane", "frozen", "unit", "speed", "theme", "language", "type_scale", "calm"):
+    for key in (
+        *("order", "as_written", "step", "warp", "lane", "frozen"),
+        *("unit", "speed", "theme", "language", "type_scale", "calm"),
+    ):
         if getattr(args, key) is not None:
             plain[key] = getattr(args, key)
     if args.beside:

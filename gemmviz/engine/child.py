@@ -164,6 +164,7 @@ def _record(request: RecordRequest, send: Send) -> None:
         progress=progress,
         blocks=request.blocks,
         capacity=most if request.capacity is None else min(most, request.capacity),
+        as_written=request.as_written,
     )
     progress(tr("Ordering {count} accesses", count=f"{len(recording.accesses):,}"), None)
     order = None

@@ -22,6 +22,7 @@ class RecordRequest:
     is on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``: not even
     the accesses, only what they come to, in a fraction of the memory. ``blocks`` are the first block to record and the
     one after the last; None: all. ``capacity`` is the most accesses to keep; None: as many as the memory has room for.
+    ``as_written``: every access that the text names, and not only those that a compiler leaves.
     """
 
     run: int
@@ -35,6 +36,7 @@ class RecordRequest:
     deadline_s: float = 20.0
     blocks: tuple[int, int] | None = None
     capacity: int | None = None
+    as_written: bool = False
     language: str = "en"
 
 

@@ -77,16 +77,17 @@ class Beside(Place):
 
     @property
     def outdated(self) -> bool:
-        """Whether the picture is of another text, size or parameters than those wanted."""
+        """Whether the picture is of another text, size, parameters or view than those wanted."""
         return self.playable is not None and not self.is_of(self.kernel, self.problem, self.params)
 
     def is_of(self, kernel: Kernel, problem: Problem | None, params: dict[str, int]) -> bool:
-        """Say whether its recording is of a kernel at a size with parameters."""
+        """Say whether its recording is of a kernel at a size with parameters, in the session's view."""
         recording = self.playable.recording if self.playable else None
         if recording is None:
             return False
-        shown = recording.text, Problem(recording.m, recording.n, recording.k), recording.params
-        return shown == (kernel.text, problem, params)
+        size = Problem(recording.m, recording.n, recording.k)
+        shown = recording.text, size, recording.params, recording.as_written
+        return shown == (kernel.text, problem, params, self._session.as_written)
 
     @property
     def trail(self) -> int:

@@ -33,7 +33,7 @@ class Choice(Measured):
 
     kernels_changed = Signal()
     chosen = Signal()
-    """The kernel, its text, size, parameters or order: what should be recorded."""
+    """The kernel, its text, size, parameters, order or view: what should be recorded."""
     bench_chosen = Signal()
     drafted = Signal()
     """Whether the chosen kernel's text is as it is on file changed."""
@@ -49,6 +49,8 @@ class Choice(Measured):
         self.problem = picture_problem(self.kernel)
         self.params: dict[str, int] = self.kernel.defaults | picture_params(self.kernel, self.problem)
         self.order: Order = "grid"
+        self.as_written = False
+        """Whether every access that the text names is recorded, or those that a compiler leaves."""
         self.bench_params: dict[str, int] = dict(self.kernel.defaults)
         self._shipped = {kernel.path: kernel.sha256 for kernel in kernels}
         self._drafts: dict[Path, str] = {}
@@ -236,25 +238,27 @@ class Choice(Measured):
         problem: Problem | None = None,
         params: dict[str, int] | None = None,
         order: Order | None = None,
+        as_written: bool | None = None,
         *,
         stays: bool = True,
     ) -> None:
-        """Choose the size, some parameters, or the order of the blocks.
+        """Choose the size, some parameters, the order of the blocks, or the view.
 
         Parameters
         ----------
-        problem, params, order
+        problem, params, order, as_written
             What to choose; None: as it is.
         stays
             Whether the next rungs are to be shown at this size, too: it was chosen for its own sake.
         """
-        before = (self.problem, self.params, self.order)
+        before = (self.problem, self.params, self.order, self.as_written)
         self.problem = problem or self.problem
         if problem is not None and stays:
             self.wanted = problem
         self.params = self.params | (params or {})
         self.order = order or self.order
-        if before != (self.problem, self.params, self.order):
+        self.as_written = self.as_written if as_written is None else as_written
+        if before != (self.problem, self.params, self.order, self.as_written):
             self.chosen.emit()
 
     def choose_bench(self, problem: Problem | None = None, params: dict[str, int] | None = None) -> None:

@@ -34,6 +34,8 @@ def words(plain: Mapping[str, Any]) -> list[str]:
         said += ["--set", f"{name}={value}"]
     if plain["order"] != "grid":
         said += ["--order", plain["order"]]
+    if plain["as_written"]:
+        said.append("--as-written")
     said += _place(plain)
     said += ["--theme", plain["theme"], "--language", plain["language"]]
     for key, usual in (("unit", "step"), ("speed", 1.0), ("type_scale", 1.0)):

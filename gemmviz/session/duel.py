@@ -28,8 +28,8 @@ _PLAY_SECONDS, _SLOWEST, _LONGEST_TICK_S, _CALM_S = 30.0, 3.0, 0.25, 0.5
 class Duel:
     """A second rung beside the session's.
 
-    Both are recorded at one size, with the same values of the parameters that both have. Whatever moves the session
-    moves the one beside.
+    Both are recorded at one size, in one view, with the same values of the parameters that both have. Whatever moves
+    the session moves the one beside.
 
     Parameters
     ----------
@@ -229,9 +229,11 @@ class Duel:
 
     @property
     def pair(self) -> Pair | None:
-        """Both recordings, where both are there."""
+        """Both recordings, where both are there, in one view."""
         mine, other = self._session.playable, self.beside.playable
-        return (mine, other) if self.on and mine is not None and other is not None else None
+        if not self.on or mine is None or other is None:
+            return None
+        return (mine, other) if mine.recording.as_written == other.recording.as_written else None
 
     def _meet(self) -> None:
         pair = self.pair

@@ -16,8 +16,8 @@ HOLD_SECONDS = 1.5
 MOST_FRAMES = 3000
 _SENSIBLE_SECONDS = 12.0
 _TRAIL = 4
-# One trip of a CPU's inner loop reads A and B and touches C: a trail of K trips shows the row and the column it walks.
-_ACCESSES_PER_TRIP = 3
+# One trip of a CPU's inner loop reads A and B and touches C, which as written is a read and a write.
+_ACCESSES_PER_TRIP, _AS_WRITTEN = 3, 4
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,12 @@ def sensible_every(count: int, fps: float) -> int:
 
 def trail(playable: Playable, every: int) -> int:
     """Return for how many steps an access glows in a film: always those that pass between two frames."""
+    return max(_TRAIL, loop_trail(playable), every)
+
+
+def loop_trail(playable: Playable) -> int:
+    """Return how many steps a CPU's loop takes along K, so that a trail shows the row and the column that it walks."""
     recording = playable.recording
-    trip = _ACCESSES_PER_TRIP * recording.k if recording.backend != "cuda" else 0
-    return max(_TRAIL, trip, every)
+    if recording.backend == "cuda":
+        return 0
+    return (_AS_WRITTEN if recording.as_written else _ACCESSES_PER_TRIP) * recording.k

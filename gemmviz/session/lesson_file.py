@@ -16,7 +16,7 @@ from gemmviz.trace.timeline import Order
 
 PANELS = ("counters", "warp", "thread", "origin")
 SUFFIX = ".toml"
-_KEYS = frozenset(("kernel", "size", "params", "order", "title", "stop"))
+_KEYS = frozenset(("kernel", "size", "params", "order", "as_written", "title", "stop"))
 _STOP_KEYS = frozenset(("at", "say", "cell", "block", "warp", "panel", "next"))
 _ENGLISH = "en"
 DEMO = "demo"
@@ -69,6 +69,8 @@ class Lesson:
         In the order in which people see them.
     next
         The rung whose lesson follows; empty: none.
+    as_written
+        Whether every access that the text names is recorded, or those that a compiler leaves.
     """
 
     path: Path
@@ -79,6 +81,7 @@ class Lesson:
     params: Mapping[str, int] = field(default_factory=dict)
     order: Order = "grid"
     next: str = ""
+    as_written: bool = False
 
     def title(self, code: str) -> str:
         """Return the title in a language."""
@@ -122,6 +125,11 @@ def parse(table: Mapping[str, Any], path: Path) -> Lesson:
     order = table.get("order", "grid")
     if order not in get_args(Order):
         raise reader.error(tr('order is "grid" (all blocks together) or "block" (one after another)'))
+    as_written = table.get("as_written", False)
+    if not isinstance(as_written, bool):
+        raise reader.error(
+            tr("as_written is true (every access that the text names) or false (those that a compiler leaves)")
+        )
     stops = table.get("stop")
     if not isinstance(stops, list) or not stops or not all(isinstance(stop, dict) for stop in stops):
         raise reader.error(tr("it has no stops: each begins with a line [[stop]]"))
@@ -130,7 +138,8 @@ def parse(table: Mapping[str, Any], path: Path) -> Lesson:
         raise reader.error(tr('next = "RUNG" stands in the last stop only'))
     read = tuple(_Reader(path.name, number).stop(stop) for number, stop in enumerate(stops, 1))
     return Lesson(
-        path, kernel, reader.size(table), reader.texts(table, "title"), read, params, order, str(following[-1])
+        *(path, kernel, reader.size(table), reader.texts(table, "title"), read, params, order, str(following[-1])),
+        as_written=as_written,
     )
 
 
@@ -218,6 +227,7 @@ def write(lesson: Lesson) -> str:
         *([f"size = {_plain([problem.m, problem.n, problem.k])}"] if problem is not None else []),
         f"params = {_plain(lesson.params)}",
         f"order = {_plain(lesson.order)}",
+        *(["as_written = true"] if lesson.as_written else []),
         f"title = {_plain(lesson.titles)}",
     ]
     for stop in lesson.stops:

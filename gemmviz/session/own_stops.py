@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """Size, parameters and order of the blocks: what a step number is worth nothing without."""
+    """Size, parameters, order of the blocks and view: what a step number is worth nothing without."""
 
     problem: Problem
     params: tuple[tuple[str, int], ...]
     order: Order
+    as_written: bool = False
 
     @classmethod
-    def of(cls, problem: Problem, params: dict[str, int], order: Order) -> "Setting":
+    def of(cls, problem: Problem, params: dict[str, int], order: Order, as_written: bool = False) -> "Setting":
         """Return the setting with its parameters in the order of their names."""
-        return cls(problem, tuple(sorted(params.items())), order)
+        return cls(problem, tuple(sorted(params.items())), order, as_written)
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Stop:
     panel
         A tab of the inspector to turn to; None: as it is.
     setting
-        At which size, parameters and order the step was taken; None: those of the tour.
+        At which size, parameters, order and view the step was taken; None: those of the tour.
     lane
         Of the warp, to choose; None: as it is.
     """
@@ -85,7 +86,7 @@ class OwnStops:
 
     def _setting(self) -> Setting:
         session = self._session
-        return Setting.of(session.problem, session.params, session.order)
+        return Setting.of(session.problem, session.params, session.order, session.as_written)
 
     def _is_recorded(self) -> bool:
         session, playable = self._session, self._session.playable
@@ -161,7 +162,8 @@ class OwnStops:
             for stop in stops
         )
         return Lesson(
-            path, kernel, setting.problem, {language(): title}, described, dict(setting.params), setting.order
+            *(path, kernel, setting.problem, {language(): title}, described, dict(setting.params), setting.order),
+            as_written=setting.as_written,
         )
 
     def undo(self) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 from psygnal import Signal
 
+from gemmviz.session.film import loop_trail
 from gemmviz.session.place import Place
 from gemmviz.trace.playable import Playable
 
@@ -14,8 +15,6 @@ _LONGEST_TICK_S = 0.25
 # Where motion is reduced the picture changes twice a second at most: what flashes more often than thrice can harm.
 _CALM_S = 0.5
 _TRAIL = 4
-# One trip of a CPU's inner loop reads A and B and touches C: a trail of K trips shows the row and the column it walks.
-_ACCESSES_PER_TRIP = 3
 
 
 class Playback(Place):
@@ -56,8 +55,8 @@ class Playback(Place):
         """For how many steps an access glows: some, and always those that passed since the last picture."""
         if self.calm:
             return 1
-        trip = _ACCESSES_PER_TRIP * self.playable.recording.k if self.playable and self._is_loop else 0
-        return max(_TRAIL, trip, int(np.ceil(self.rate / 30)))
+        along_k = loop_trail(self.playable) if self.playable else 0
+        return max(_TRAIL, along_k, int(np.ceil(self.rate / 30)))
 
     @property
     def played(self) -> tuple[int, int]:

@@ -52,7 +52,7 @@ class Lane:
     unit
         ``"B"``, ``"%"``, ``"GFLOPS"`` or empty, for counts. Shares are in percent.
     origin
-        For people: *recorded*, or *measured*.
+        For people: *recorded as compiled*, *recorded as written* or *measured*.
     now, total
         Of the chosen rung and of the one beside: so far, and in all. None: a CPU has no such thing.
     alike
@@ -101,6 +101,8 @@ def lanes(duel: Duel, step: int, measured: Measured) -> list[Lane]:
         _lane("wavefronts", tr("shared wavefronts"), "", now, total),
         _lane("done", tr("C written"), "%", now, total),
     ]
+    origin = tr("recorded {view}", view=tr(pair[0].recording.view))
+    found = [replace(lane, origin=origin) for lane in found]
     problem = measured.bench_problem
     size = problem.m, problem.n, problem.k
     mine, other = (measured.figures.at(playable.recording.kernel, size) for playable in pair)
@@ -122,7 +124,7 @@ def _lane(name: str, title: str, unit: str, now: tuple[Tally, Tally], total: tup
         mine, other = (getattr(tally, name) for tally in of)
         return (None if mine is None else mine * factor, None if other is None else other * factor)
 
-    return Lane(name, title, unit, tr("recorded"), values(now), values(total))
+    return Lane(name, title, unit, "", values(now), values(total))
 
 
 def ratio_text(ratio: float | None) -> str:

@@ -46,6 +46,7 @@ def take(session: "Session", view: Mapping[str, Any] | None = None) -> Plain:
         "size": [problem.m, problem.n, problem.k],
         "params": dict(session.params),
         "order": session.order,
+        "as_written": session.as_written,
         "speed": session.speed,
         "unit": session.wanted_unit,
         "loop": session.loop,
@@ -215,8 +216,8 @@ def _choose(
             session.break_it(tuple(plain["breaks"]))
         elif session.text != said.get("text", base.text):
             session.edit(said.get("text", base.text))
-    order = plain.get("order", session.order)
-    session.choose(problem if "size" in plain else None, dict(params), order)
+    order, as_written = plain.get("order", session.order), plain.get("as_written", session.as_written)
+    session.choose(problem if "size" in plain else None, dict(params), order, as_written)
 
 
 def _put_beside(session: "Session", plain: Mapping[str, Any]) -> None:

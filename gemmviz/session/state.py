@@ -97,12 +97,13 @@ class Session(Choice, Playback):
 
     @property
     def outdated(self) -> bool:
-        """Whether the picture is of another text, size or parameters than those that are chosen."""
+        """Whether the picture is of another text, size, parameters or view than those that are chosen."""
         recording = self.playable.recording if self.playable else None
         if recording is None:
             return False
-        shown = recording.text, Problem(recording.m, recording.n, recording.k), recording.params
-        return shown != (self.text, self.problem, self.params)
+        size = Problem(recording.m, recording.n, recording.k)
+        shown = recording.text, size, recording.params, recording.as_written
+        return shown != (self.text, self.problem, self.params, self.as_written)
 
     def choose_kernel(
         self, kernel: Kernel, params: dict[str, int] | None = None, problem: Problem | None = None

@@ -61,7 +61,7 @@ def _is_stop(value: Any) -> bool:
         and _is_text(value.get("panel", ""))
         and _is_list_of(value.get("cell", [0, 0]), (2,), _is_whole)
         and all(_is_whole(value.get(key, 0)) for key in ("block", "warp"))
-        and all(_GOOD[key](value[key]) for key in ("size", "params", "order") if key in value)
+        and all(_GOOD[key](value[key]) for key in ("size", "params", "order", "as_written") if key in value)
     )
 
 
@@ -86,6 +86,7 @@ _GOOD: dict[str, Callable[[Any], bool]] = {
     "size": lambda v: _is_list_of(v, (3,), _is_step),
     "params": lambda v: isinstance(v, dict) and all(isinstance(x, int) and not isinstance(x, bool) for x in v.values()),
     "order": lambda v: v in ("grid", "block"),
+    "as_written": lambda v: isinstance(v, bool),
     "step": _is_step,
     "loop": lambda v: isinstance(v, bool),
     "loop_range": lambda v: v is None or _is_list_of(v, (2,), _is_step),
@@ -165,4 +166,5 @@ def checked(document: Any, file: str) -> Plain:
         if key in document and not good(document[key]):
             said = repr(document[key])
             raise GemmvizError(tr("{file} is damaged: {key} cannot be {value}", file=file, key=key, value=said[:80]))
-    return {key: document[key] for key in _GOOD if key in document}
+    # A file that does not name the view is from when there was one.
+    return {"as_written": False} | {key: document[key] for key in _GOOD if key in document}

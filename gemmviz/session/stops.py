@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Tour(OwnStops):
     """Leads through the stops of a lesson, or through those that people set themselves on the chosen rung.
 
-    A lesson is recorded at its own size with its own parameters; leaving it brings back those chosen before.
+    A lesson is recorded at its own size with its own parameters, as compiled unless its file says otherwise; leaving it
+    brings back those chosen before.
 
     Parameters
     ----------
@@ -132,17 +133,16 @@ class Tour(OwnStops):
             return
         session.pause()
         if self._before is None:
-            chosen = Setting.of(session.problem, session.params, session.order)
-            self._before = session.kernel.name if session.breaks else session.base.name, chosen
+            self._before = session.kernel.name if session.breaks else session.base.name, self._setting()
         self.lesson, self.own, self._resolved, self.at = lesson, False, (), None
         self.changed.emit()
         self.moved.emit()
         self._awaited = 0
-        self._wanted = kernel.name, Setting.of(problem, params, lesson.order)
+        self._wanted = kernel.name, Setting.of(problem, params, lesson.order, lesson.as_written)
         self._show(*self._wanted)
 
     def leave(self) -> None:
-        """End the tour; the size, parameters and order chosen before a lesson come back."""
+        """End the tour; the size, parameters, order and view chosen before a lesson come back."""
         before, self._before, lesson = self._before, None, self.lesson
         self.lesson, self.own, self.at, self._resolved, self._awaited = None, False, None, (), None
         self.changed.emit()
@@ -154,7 +154,7 @@ class Tour(OwnStops):
         if rung.partition("~")[0] == session.base.name:
             self._show(rung, setting)
         else:
-            session.order = setting.order
+            session.order, session.as_written = setting.order, setting.as_written
             session.choose_kernel(session.kernel)
 
     def _show(self, rung: str, setting: Setting) -> None:
@@ -162,7 +162,7 @@ class Tour(OwnStops):
         session = self._session
         kernel = find(rung, session.kernels)
         if kernel.name != session.kernel.name or self._setting() != setting:
-            session.order = setting.order
+            session.order, session.as_written = setting.order, setting.as_written
             session.choose_kernel(kernel, dict(setting.params), setting.problem)
         if self._is_recorded():
             self.arrive()
@@ -170,7 +170,7 @@ class Tour(OwnStops):
             self.recording_wanted.emit()
 
     def _on_chosen(self) -> None:
-        """End the tour when people turn to another rung, size or parameters by themselves."""
+        """End the tour when people turn to another rung, size, parameters or view by themselves."""
         if self.own and self._own_rung != self._session.base.name:
             self.leave()
         elif self.lesson is not None and self._wanted is not None:
@@ -221,7 +221,8 @@ class Tour(OwnStops):
             self.moved.emit()
         if stop.setting is not None and (stop.setting != self._setting() or not self._is_recorded()):
             self._awaited = index
-            session.choose(stop.setting.problem, dict(stop.setting.params), stop.setting.order, stays=False)
+            wanted = stop.setting
+            session.choose(wanted.problem, dict(wanted.params), wanted.order, wanted.as_written, stays=False)
             if not self._is_recorded():
                 self.recording_wanted.emit()
                 return

@@ -18,6 +18,7 @@ def to_plain(stop: Stop) -> dict[str, Any]:
         problem = stop.setting.problem
         plain["size"] = [problem.m, problem.n, problem.k]
         plain["params"], plain["order"] = dict(stop.setting.params), stop.setting.order
+        plain["as_written"] = stop.setting.as_written
     return plain
 
 
@@ -25,7 +26,8 @@ def from_plain(plain: dict[str, Any]) -> Stop:
     """Undo `to_plain`."""
     setting = None
     if "size" in plain:
-        setting = Setting.of(Problem(*plain["size"]), plain.get("params", {}), plain.get("order", "grid"))
+        problem, order = Problem(*plain["size"]), plain.get("order", "grid")
+        setting = Setting.of(problem, plain.get("params", {}), order, plain.get("as_written", False))
     return Stop(
         plain["step"] - 1,
         plain.get("say", ""),

@@ -148,6 +148,7 @@ static inline int inside(const watched *a, uintptr_t at, uint32_t bytes)
 static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
 {
     gv_run *r = gv_now.run;
+    if (gv_on_stack(at)) return GV_NOWHERE; // a local variable: as written there are many
     // First of all: the arrays of a structure stand side by side, each in the others' guard.
     for (uint32_t i = 0; i < r->arrays; i++)
         if (inside(&known[i], at, bytes)) return i;
@@ -258,11 +259,13 @@ void __tsan_init(void) {}
 void __tsan_func_entry(void *pc) { (void)pc; }
 void __tsan_func_exit(void) {}
 
-// memcpy, memset and what a compiler copies as a whole: TSan calls these names instead. One access per 4 bytes.
+// memcpy, memset and what a compiler copies as a whole: TSan calls these names instead. One access per 4 bytes; but what
+// has 8 and is aligned is a structure, which an optimising compiler copies at once.
 static void range(const void *p, size_t n, int write, uintptr_t pc)
 {
-    for (size_t i = 0; i < n; i += 4)
-        gv_access((char *)p + i, n - i < 4 ? (uint32_t)(n - i) : 4, write | GV_ANY_ALIGNMENT, pc);
+    size_t each = n == 8 && (uintptr_t)p % 8 == 0 ? 8 : 4;
+    for (size_t i = 0; i < n; i += each)
+        gv_access((char *)p + i, (uint32_t)(n - i < each ? n - i : each), write | GV_ANY_ALIGNMENT, pc);
 }
 // GCC's names for what is copied or set as a whole.
 void __tsan_read_range(void *p, size_t n) { range(p, n, 0, GV_PC); }

@@ -21,11 +21,14 @@ from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 
 _HERE = Path(__file__).parent
-# One access in the source is one event: nothing is merged, unrolled, vectorised or contracted.
+# As compiled, the compiler merges what a GPU's would, too: what is in a register is not loaded again, and a load that
+# stays the same in a loop is made before it. As written, it merges nothing: every access that the text names is made.
+_LEVEL = {False: "-O1", True: "-O0"}
+# In both views no loop is unrolled or vectorised, and nothing is contracted.
 # A frame larger than a page must meet the guard page below its fibre's stack, and not jump over it.
 # A local variable that nobody set must not be right by chance: it starts as NaN, or as a number that nobody means.
 _COMMON = [
-    *("-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fstack-clash-protection", "-w"),
+    *("-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fstack-clash-protection", "-w"),
     "-ftrivial-auto-var-init=pattern",
     # C++ lets a compiler take it that every loop ends: one that does not has to be met, and named.
     "-fno-finite-loops",
@@ -75,13 +78,15 @@ _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
-def build(launch: Launch) -> Path:
+def build(launch: Launch, *, as_written: bool = False) -> Path:
     """Return the instrumented shared library of a launch, from the cache where it was built before.
 
     Parameters
     ----------
     launch
         The kernel's text is compiled as it stands; `launch.kernel.path` gives it a name in messages.
+    as_written
+        Whether every access that the text names is made; by default the compiler may merge some.
 
     Raises
     ------
@@ -92,7 +97,7 @@ def build(launch: Launch) -> Path:
     """
     tool = compiler()
     source = _wrapper(launch)
-    flags = _flags(tool, launch)
+    flags = _flags(tool, launch, as_written)
     folder, _ = data.cache_folder("recorders")
     headers = included(launch.kernel.text, launch.kernel.path.parent)
     key = _digest([source, *headers, str(flags), tool.version, *(f.read_text() for f in _runtime_files())])
@@ -129,12 +134,13 @@ def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
     return objects
 
 
-def _flags(tool: Compiler, launch: Launch) -> list[str]:
+def _flags(tool: Compiler, launch: Launch, as_written: bool) -> list[str]:
     if launch.kernel.backend == "c":
         language = ["-x", "c", "-std=gnu11", *_THREADS, f"-I{_HERE / 'include'}"]
     else:
         language = [*_CXX, *_HALF[tool.kind], *_UNPRINTED, "-include", str(_HERE / "cuda.h"), f"-I{_HERE / 'include'}"]
-    return [*language, *_COMMON, *_PLAIN[tool.kind], "-fsanitize=thread", *entry.flags(launch)]
+    plain = [_LEVEL[as_written], *_COMMON, *_PLAIN[tool.kind]]
+    return [*language, *plain, "-fsanitize=thread", *entry.flags(launch)]
 
 
 def _unsanitised(tool: Compiler) -> list[str]:

@@ -65,7 +65,7 @@ class Cost:
         return tr("about {count} accesses, {bytes}, {time}", count=number, bytes=size, time=time_taken)
 
 
-def expect(job: Launch, blocks: Blocks | None = None) -> Cost:
+def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) -> Cost:
     """Say beforehand what recording a launch costs.
 
     Call it in a process that may die: some of the kernel runs.
@@ -76,6 +76,8 @@ def expect(job: Launch, blocks: Blocks | None = None) -> Cost:
         What would be recorded.
     blocks
         The first block and the one after the last; all by default.
+    as_written
+        Which view; see `gemmviz.trace.record.record`.
 
     Raises
     ------
@@ -85,7 +87,7 @@ def expect(job: Launch, blocks: Blocks | None = None) -> Cost:
         As `gemmviz.trace.record.record`.
     """
     scope = blocks or (0, job.blocks)
-    counter = _Counter()
+    counter = _Counter(as_written)
     found = _by_blocks(counter, job, scope) if job.kernel.backend == "cuda" else counter.count(job)
     if found is not None:
         accesses, more, exact = found
@@ -98,7 +100,7 @@ def expect(job: Launch, blocks: Blocks | None = None) -> Cost:
     return Cost(accesses, accesses * ROW_BYTES + 4 * more, seconds, exact)
 
 
-def largest_size(job: Launch, capacity: int) -> Problem | None:
+def largest_size(job: Launch, capacity: int, as_written: bool = False) -> Problem | None:
     """Return the largest M = N = K, near enough, at which a launch's accesses fit; None where none is found.
 
     Parameters
@@ -107,13 +109,15 @@ def largest_size(job: Launch, capacity: int) -> Problem | None:
         Whose kernel and parameters.
     capacity
         Most accesses.
+    as_written
+        Which view.
     """
     if sum(math.prod(job.problem.shape(matrix)) for matrix in MATRICES) > _MOST_ELEMENTS:
         size = _cube(job, _START)
         if size is None:
             return None
         job = launch(job.kernel, Problem.cube(size), job.params)
-    known = expect(job).accesses
+    known = expect(job, None, as_written).accesses
     wanted = (job.problem.m * job.problem.n * job.problem.k * capacity / max(known, 1)) ** (1 / 3)
     fits, too_large = 0, math.inf
     for _ in range(_MOST_TRIES):
@@ -122,7 +126,7 @@ def largest_size(job: Launch, capacity: int) -> Problem | None:
             break
         # The size that is nearest to the one wanted may be on the other side of what is known.
         if fits < size < too_large:
-            accesses = expect(launch(job.kernel, Problem.cube(size), job.params)).accesses
+            accesses = expect(launch(job.kernel, Problem.cube(size), job.params), None, as_written).accesses
             fits, too_large = (size, too_large) if accesses <= capacity else (fits, size)
         if too_large - fits <= 1:
             break
@@ -142,10 +146,10 @@ def _cube(job: Launch, wanted: float) -> int | None:
     return None
 
 
-def most_blocks(job: Launch, capacity: int) -> int:
+def most_blocks(job: Launch, capacity: int, as_written: bool = False) -> int:
     """Return how many blocks from the first one on make no more than so many accesses."""
     low, high = 0, job.blocks
-    each = _each(_Counter(), job) if job.kernel.backend == "cuda" else None
+    each = _each(_Counter(as_written), job) if job.kernel.backend == "cuda" else None
     if each is None:
         return 0
     while low < high:
@@ -158,7 +162,8 @@ def most_blocks(job: Launch, capacity: int) -> int:
 class _Counter:
     """Counts accesses of launches by running them; remembers how many in all, and the time that it took."""
 
-    def __init__(self) -> None:
+    def __init__(self, as_written: bool) -> None:
+        self.as_written = as_written
         self.counted = 0
         self.seconds = 0.0
         self._libraries: dict[tuple[str, int], Path] = {}
@@ -168,7 +173,7 @@ class _Counter:
         blocks = None if block is None else (block, block + 1)
         # Sizes are arguments: mostly they share a library.
         key = (job.label, job.shared_bytes)
-        library = self._libraries.get(key) or build(job)
+        library = self._libraries.get(key) or build(job, as_written=self.as_written)
         self._libraries[key] = library
         found = recorder.count(library, job, deadline_s=_DEADLINE_S, limit=_MOST_COUNTED, blocks=blocks)
         self.counted += found.accesses
@@ -271,14 +276,14 @@ def _by_sizes(counter: _Counter, job: Launch) -> Count:
     return result[0], result[1], False
 
 
-def fitting(job: Launch, capacity: int) -> str:
+def fitting(job: Launch, capacity: int, as_written: bool = False) -> str:
     """Say for people which scope of a launch that is too large would fit."""
     try:
-        size = largest_size(job, capacity)
+        size = largest_size(job, capacity, as_written)
     except GemmvizError:
         return tr(_ENDS)
     try:
-        blocks = most_blocks(job, capacity)
+        blocks = most_blocks(job, capacity, as_written)
     except GemmvizError:  # the matrices do not even fit
         blocks = 0
     some = {"count": f"{blocks:,}", "all": f"{job.blocks:,}"}

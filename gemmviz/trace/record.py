@@ -40,6 +40,7 @@ def record(
     progress: Callable[[str, float], None] = lambda text, within_s: None,
     capacity: int | None = None,
     blocks: tuple[int, int] | None = None,
+    as_written: bool = False,
 ) -> Recording:
     """Record a launch in this process, which a faulty kernel may take with it: use the engine where that matters.
 
@@ -55,6 +56,8 @@ def record(
         Most accesses to keep; by default as many as this machine's free memory can hold and analyse.
     blocks
         The first block to run (linear, x fastest) and the one after the last; all by default.
+    as_written
+        Whether to record every access that the text names; by default those that a compiler leaves.
 
     Raises
     ------
@@ -79,15 +82,15 @@ def record(
                 size=problem,
                 count=f"{capacity:,}",
                 elements=f"{least:,}",
-                fitting=cost.fitting(launch, capacity),
+                fitting=cost.fitting(launch, capacity, as_written),
             )
         )
     started = time.perf_counter()
     progress(tr("Compiling {kernel} for recording", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
-    library = build(launch)
+    library = build(launch, as_written=as_written)
     built = time.perf_counter()
 
-    expected_cost = _expected(launch, blocks)
+    expected_cost = _expected(launch, blocks, as_written)
     said = {"kernel": launch.label, "size": problem}
     if blocks is None:
         what = tr("Recording {kernel} at {size}", **said)
@@ -102,7 +105,7 @@ def record(
                 size=problem,
                 count=f"{expected_cost.accesses:,}",
                 most=f"{capacity:,}",
-                fitting=cost.fitting(launch, capacity),
+                fitting=cost.fitting(launch, capacity, as_written),
             )
         )
     a, b = small_integer_inputs(problem, kernel.dtype)
@@ -117,7 +120,7 @@ def record(
             blocks=blocks,
         )
     except faults.TooManyAccesses as error:
-        raise ConstraintError(f"{error}: {cost.fitting(launch, capacity)}") from None
+        raise ConstraintError(f"{error}: {cost.fitting(launch, capacity, as_written)}") from None
     c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
     expected = a.astype(np.float64) @ b.astype(np.float64)
     arrays = [
@@ -156,6 +159,7 @@ def record(
         run_seconds=time.perf_counter() - built,
         scope=blocks,
         barriers=barrier_names(raw.told, raw.barriers),
+        as_written=as_written,
     )
     if blocks is None:
         return recording
@@ -167,12 +171,12 @@ def record(
     return replace(recording, wrong=int(np.count_nonzero(~(c == expected) & written)))
 
 
-def _expected(launch: Launch, blocks: tuple[int, int] | None) -> cost.Cost | None:
+def _expected(launch: Launch, blocks: tuple[int, int] | None, as_written: bool) -> cost.Cost | None:
     problem = launch.problem
     if problem.m * problem.n * problem.k < _WORTH_SAYING:
         return None
     try:
-        return cost.expect(launch, blocks)
+        return cost.expect(launch, blocks, as_written)
     except KernelTimeout:  # the recording itself has more time
         return None
 

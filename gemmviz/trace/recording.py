@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.language import mark
 from gemmviz.simt.noticed import Noticed
 from gemmviz.trace.boxes import Boxes, Events
 from gemmviz.trace.stores import before_store, there_before
@@ -15,6 +16,7 @@ from gemmviz.trace.stores import before_store, there_before
 WARP = 32
 WARPGROUP = 128
 _BANKS = 32
+_VIEWS = (mark("as compiled"), mark("as written"))
 Column = npt.NDArray[Any]
 
 
@@ -192,6 +194,9 @@ class Recording:
         would have written stays unwritten, and `wrong` does not count it.
     barriers
         The mbarriers of a block: (array, index).
+    as_written
+        Whether it has every access that the text names (recorded *as written*), or those that a compiler leaves, which
+        keeps in registers what it can (*as compiled*).
     """
 
     kernel: str
@@ -217,6 +222,7 @@ class Recording:
     run_seconds: float = 0.0
     scope: tuple[int, int] | None = None
     barriers: tuple[tuple[str, int], ...] = ()
+    as_written: bool = False
 
     @cached_property
     def boxes(self) -> Boxes:
@@ -232,6 +238,11 @@ class Recording:
         """Return the recording with everything but its accesses: what totals are shown with."""
         none = {f.name: getattr(self.accesses, f.name)[:0].copy() for f in fields(Accesses)}
         return replace(self, accesses=Accesses(**none))
+
+    @property
+    def view(self) -> str:
+        """``"as compiled"`` or ``"as written"``; see `as_written`."""
+        return _VIEWS[self.as_written]
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -55,6 +55,13 @@ def session_actions(session: Session) -> list[Action]:
         Action("loop_to", "Play", tr("Loop to here"), ("]",), session.loop_to_here),
         Action("loop_all", "Play", tr("Loop all"), ("\\",), session.loop_all),
         Action(
+            "as_written",
+            "Run",
+            tr("Record as written / as compiled"),
+            ("Ctrl+Alt+R",),
+            lambda: session.choose(as_written=not session.as_written),
+        ),
+        Action(
             "theme",
             "View",
             tr("Dark / light"),

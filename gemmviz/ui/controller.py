@@ -159,6 +159,7 @@ class Controller(QObject):
                 problem.k,
                 dict(session.params),
                 session.order,
+                as_written=session.as_written,
             )
         )
 

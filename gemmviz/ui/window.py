@@ -45,6 +45,7 @@ from gemmviz.ui.style import scaled, set_scale, style_sheet
 from gemmviz.ui.theme import THEMES, palette
 from gemmviz.ui.tour.my_stops import Stops
 from gemmviz.ui.tour.tour_bar import TourBar
+from gemmviz.ui.view_box import ViewBox
 from gemmviz.ui.window_actions import PAGES, SUBMENU, window_actions
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class Window(QMainWindow):
         self.counters = self.inspector.counters
         self.message_bar = MessageBar(session)
         self.recording = RecordControls(session)
+        self.view_box = ViewBox(session)
         self.measuring = MeasureControls(session)
         self.tour_bar = TourBar(session)
         self.tour_bar.takes_place_of(self.recording)
@@ -133,8 +135,8 @@ class Window(QMainWindow):
         stage.layout().setStretchFactor(self.arena, 1)
         for name, title, key, tip in PAGES:
             self.pages.announce(name, tr(title), key, tr(tip))
-        self.pages.bar.layout().addWidget(self.tour_bar.demo_button)
-        self.pages.bar.layout().addWidget(self.tour_bar.lesson_button)
+        for widget in (self.view_box, self.tour_bar.demo_button, self.tour_bar.lesson_button):
+            self.pages.bar.layout().addWidget(widget)
         self.pages.fill("stage", stage)
         self.pages.fill("charts", self._chart_page)
         middle = _column(self.pages.bar, self.message_bar, self.pages)
@@ -224,6 +226,7 @@ class Window(QMainWindow):
         if page == "claims" and self.claims is None:
             self._make_claims()
         on_charts = page == "charts"
+        self.view_box.show_on_stage(page == "stage")
         if self.charts is not None:
             (self._chart_page if on_charts else self._chart_place).layout().addWidget(self.charts)
             self.charts.show()

@@ -23,6 +23,7 @@ def wait_recorded(window, qtbot):
         recording = session.playable.recording
         assert recording.sha256 == session.kernel.sha256, session.message
         assert recording.params == session.params
+        assert recording.as_written == session.as_written
         assert (recording.m, recording.n, recording.k) == (session.problem.m, session.problem.n, session.problem.k)
         assert session.playable.timeline.order_by == session.order
 

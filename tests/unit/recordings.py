@@ -42,10 +42,17 @@ def rung(name: str, problem: Problem) -> Recording:
     return record(job)
 
 
-def own(body: str, problem: Problem, block: str = "[32]", grid: str = "[1]", before: str = "") -> Recording:
+def own(
+    body: str,
+    problem: Problem,
+    block: str = "[32]",
+    grid: str = "[1]",
+    before: str = "",
+    as_written: bool = False,
+) -> Recording:
     """Record a kernel ``k(A, B, C, M, N, K)`` given by its body, and by what stands before it."""
     matter = ('entry = "k"', 'args = ["A", "B", "C", "M", "N", "K"]', f"block = {block}", f"grid = {grid}")
     front = "\n".join(["// ---gemmviz", *(f"// {line}" for line in matter), "// ---"])
     head = "__global__ void k(const float *A, const float *B, float *C, int M, int N, int K)"
     kernel = parse(f"{front}\n{before}\n{head}\n{{\n{body}\n}}\n", Path("mine.cu"))
-    return record(launch(kernel, problem), deadline_s=5.0)
+    return record(launch(kernel, problem), deadline_s=5.0, as_written=as_written)

@@ -59,6 +59,17 @@ def test_people_are_told_what_a_line_costs(capsys: pytest.CaptureFixture[str]) -
     assert ["23", "A", "read", "1,024", "32", "32,768", "4,096", "8"] in rows
 
 
+def test_the_view_is_chosen_and_said(capsys: pytest.CaptureFixture[str]) -> None:
+    size = ("hostmult0", "--size", "8")
+    compiled, written = document(capsys, *size), document(capsys, *size, "--as-written")
+    assert (compiled["view"], written["view"]) == ("as compiled", "as written")
+    assert (compiled["arrays"]["C"]["reads"], written["arrays"]["C"]["reads"]) == (0, 8**3)
+    assert run(["record", *size]) == 0
+    assert "(recorded, as compiled)" in capsys.readouterr().out
+    assert run(["record", *size, "--as-written"]) == 0
+    assert "(recorded, as written)" in capsys.readouterr().out
+
+
 def test_totals_alone_need_no_timeline() -> None:
     kernel = find("gputiled", ladder())
     request = RecordRequest(1, str(kernel.path), kernel.text, 8, 8, 8, {"TS": 4}, order="none")

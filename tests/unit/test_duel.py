@@ -24,8 +24,8 @@ NAMES = ("left", "right")
 
 
 @cache
-def recorded(name, n, params=()):
-    recording = record(launch(find(name, ladder()), Problem.cube(n), dict(params)))
+def recorded(name, n, params=(), as_written=False):
+    recording = record(launch(find(name, ladder()), Problem.cube(n), dict(params)), as_written=as_written)
     order = timeline.build(recording)
     return Playable(recording, order, traffic.measure(recording, order))
 
@@ -46,7 +46,7 @@ class Pair:
     def record(self):
         beside = self.duel.beside
         name, n = beside.kernel.name, beside.problem.m
-        self.duel.show(recorded(name, n, tuple(beside.params.items())))
+        self.duel.show(recorded(name, n, tuple(beside.params.items()), self.session.as_written))
 
 
 def session_at(name, n=8, **params):
@@ -227,12 +227,25 @@ def test_the_race_shows_both_on_one_scale_and_says_where_figures_come_from():
     session.seek(session.steps - 1)
     shown = {lane.id: lane for lane in lanes(pair.duel, session.step, session)}
     assert "wavefronts" not in shown and "gflops" not in shown
-    assert {lane.origin for lane in shown.values()} == {"recorded"}
+    assert {lane.origin for lane in shown.values()} == {"recorded as compiled"}
     moved = shown["bytes"]
     assert moved.now == moved.total == tuple(int(p.moved_bytes[-1]) for p in pair.duel.pair)
     assert ratio_text(moved.ratio) == "1/6.62"
     assert shown["done"].now == (100, 100)
     assert sentence(pair.duel, session.step, NAMES) == "right moves 1/6.62 of the bytes of left."
+
+
+def test_both_are_recorded_in_the_sessions_view_which_the_race_names():
+    pair = Pair("gpumult0", "gpumult1", 8, BX=4, BY=4)
+    session, duel = pair.session, pair.duel
+    session.choose(as_written=True)
+    session.show(recorded("gpumult0", 8, tuple(session.params.items()), True))
+    assert duel.match is not None
+    assert [playable.recording.as_written for playable in duel.pair] == [True, True]
+    shown = {lane.id: lane for lane in lanes(duel, session.steps - 1, session)}
+    assert {lane.origin for lane in shown.values()} == {"recorded as written"}
+    session.choose(as_written=False)
+    assert duel.match is None  # one is recorded as compiled, the other not yet
 
 
 def test_measured_figures_stand_beside_only_where_both_were_measured_at_that_size():

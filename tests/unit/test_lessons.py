@@ -67,7 +67,7 @@ def record_what_is_chosen(session):
     """Let a session without a window record as the window's controller would."""
 
     def recorded():
-        recording = record(session.launch())
+        recording = record(session.launch(), as_written=session.as_written)
         timeline = build(recording, session.order)
         session.show(Playable(recording, timeline, measure(recording, timeline)))
 
@@ -178,6 +178,7 @@ def test_a_language_that_is_missing_falls_back_to_english():
         ({"size": 0}, "M = 0: choose a size"),
         ({"params": {"TS": "4"}}, "params are whole numbers"),
         ({"order": "random"}, "order is"),
+        ({"as_written": "yes"}, "as_written is true"),
         ({"stop": []}, "it has no stops"),
         ({"stops": []}, "'stops' is not known here"),
         ({"title": {"fr": "Non"}}, "fr is no language"),
@@ -302,6 +303,33 @@ def test_a_lesson_is_recorded_at_its_own_size_and_leaving_brings_the_old_one_bac
     assert (session.problem, session.params) == before
     assert not tour.active
     assert session.playable.recording.m == before[0].m
+
+
+def test_a_lesson_is_recorded_as_compiled_and_leaving_brings_the_view_back(session):
+    session.choose(as_written=True)
+    session.tour.recording_wanted.emit()
+    session.tour.toggle_lesson()
+    assert not session.playable.recording.as_written
+    session.tour.leave()
+    assert session.as_written and session.playable.recording.as_written
+    session.tour.toggle_lesson()
+    session.choose(as_written=True)
+    assert not session.tour.active
+
+
+def test_a_lesson_may_say_that_it_is_about_what_the_text_names(session, tmp_path):
+    session.choose_kernel(find("gpumult0", session.kernels))
+    session.choose(as_written=True)
+    session.tour.recording_wanted.emit()
+    session.seek(session.steps - 1)
+    session.tour.say(session.tour.add(session.tour.here()), "C is done.")
+    path = tmp_path / "mine.toml"
+    path.write_text(write(session.tour.as_lesson(path, "Mine")), encoding="utf-8")
+    assert load(path).as_written
+    session.choose(as_written=False)
+    session.tour.open(path)
+    assert session.playable.recording.as_written and session.step == session.steps - 1
+    assert not load(FOLDER / "gpumult0.toml").as_written
 
 
 def test_a_stop_picks_its_cell_and_asks_for_its_panel(session):

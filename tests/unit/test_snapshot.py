@@ -42,7 +42,7 @@ def new_session():
 
 def arrive(session):
     """Record what is chosen and put it on the stage, as the engine does."""
-    recording = record(session.launch())
+    recording = record(session.launch(), as_written=session.as_written)
     timeline = build(recording, session.order)
     session.show(Playable(recording, timeline, measure(recording, timeline)).prepare())
 
@@ -52,7 +52,7 @@ def busy_session():
     session = new_session()
     session.choose_kernel(find("gputiled", session.kernels))
     session.break_it(("no-second-barrier",))
-    session.choose(Problem(8, 12, 8), {"TS": 2}, "block")
+    session.choose(Problem(8, 12, 8), {"TS": 2}, "block", as_written=True)
     arrive(session)
     session.pick((2, 30), 1)
     session.inspected.choose_lane(1)
@@ -116,6 +116,37 @@ def test_ones_own_stops_come_back_and_the_command_line_says_that_it_lacks_them(t
     assert again.tour.own_stops == session.tour.own_stops
     assert [stop.say for stop in again.tour.own_stops] == ["Look here.", ""]
     assert "your stops" in left_out(plain)
+
+
+def test_a_state_that_names_no_view_is_from_when_all_was_recorded_as_compiled(tmp_path):
+    path = tmp_path / "old.gemmviz"
+    plain = take(new_session())
+    plain.pop("as_written")
+    write(plain, path)
+    session = new_session()
+    session.choose(as_written=True)
+    apply(session, read(path))
+    assert session.as_written is False
+
+
+def test_a_stop_of_ones_own_keeps_the_view_in_which_it_was_set(tmp_path):
+    session = new_session()
+    session.choose_kernel(find("gpumult0", session.kernels))
+    session.choose(as_written=True)
+    arrive(session)
+    session.seek(30)
+    session.tour.add(session.tour.here())
+    write(take(session), tmp_path / "my.gemmviz")
+    session.choose(as_written=False)
+    arrive(session)
+    assert session.steps <= 30  # as compiled there is no such step
+    again = reopened(read(tmp_path / "my.gemmviz"))
+    assert again.as_written
+    again.tour.show_own(0)
+    assert again.step == 30
+    session.tour.show_own(0)
+    arrive(session)
+    assert session.as_written and session.step == 30
 
 
 def test_what_is_as_at_the_start_is_left_out_of_the_command_line():

@@ -8,7 +8,7 @@ from typing import Any
 from gemmviz.bench.claims import tiles
 from gemmviz.bench.claims.models import modelled
 from gemmviz.bench.claims.record import Case, Quantity
-from gemmviz.bench.claims.wording import ORIGINS
+from gemmviz.bench.claims.wording import AS_WRITTEN, ORIGINS
 from gemmviz.bench.figures import TRANSFER, Key, key_of
 from gemmviz.bench.results import Document, Row, machine
 from gemmviz.bench.spread import shaky, span
@@ -60,7 +60,7 @@ class Evidence:
     def __init__(self, device: str = "", date: str = "", reference: bool = False) -> None:
         self.device, self.date, self.reference = device, date, reference
         self._rows: dict[Key, Row] = {}
-        self._counts: dict[Key, Counts] = {}
+        self._counts: dict[tuple[Key, bool], Counts] = {}
         self._profiles: dict[Key, Counts] = {}
 
     @classmethod
@@ -97,8 +97,11 @@ class Evidence:
         return ", ".join([self.device or tr("this machine"), *([self.date] if self.date else [])])
 
     def origin(self, quantities: Iterable[Quantity]) -> str:
-        """Return where some figures come from, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``."""
-        origins = sorted({quantity.origin for quantity in quantities})
+        """Return where some figures come from, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``.
+
+        ``"recorded as written"`` are those that count every access that the text names.
+        """
+        origins = sorted({_origin(quantity) for quantity in quantities})
         here = "measured" in origins or "profiled" in origins
         if here and self.reference:
             origins = ["reference", *(origin for origin in origins if origin not in ("measured", "profiled"))]
@@ -118,7 +121,8 @@ class Evidence:
 
     def add_counts(self, counts: Counts) -> None:
         """Take what `counted` made of a recording."""
-        self._counts[_key(counts)] = counts
+        # Counts that do not name their view are from when there was one.
+        self._counts[_key(counts), counts.get("as_written", False)] = counts
 
     def add_fault(self, case: Case, message: str, kind: str = "other") -> None:
         """Note that a case could not be recorded, and why; ``kind`` as `gemmviz.engine.messages.Failed` has it."""
@@ -206,7 +210,7 @@ class Evidence:
         return float(found)
 
     def _recorded(self, case: Case, what: str) -> float | str:
-        counts = self._counts.get(_case_key(case))
+        counts = self._counts.get((_case_key(case), case.as_written))
         if counts is None:
             raise Missing(f"{case.kernel} has not been recorded", waiting=True)
         fault = counts["fault"]
@@ -274,7 +278,13 @@ def counted(recording: Recording, traffic: Traffic) -> Counts:
         elif a.read_requests:
             figures[f"{a.name}.wavefronts_per_read"] = a.read_units / a.read_requests
     size = (recording.m, recording.n, recording.k)
-    return _counts(Case(recording.kernel, size, tuple(sorted(recording.params.items()))), figures, None)
+    case = Case(recording.kernel, size, tuple(sorted(recording.params.items())), as_written=recording.as_written)
+    return _counts(case, figures, None)
+
+
+def _origin(quantity: Quantity) -> str:
+    """Return a key of `ORIGINS`."""
+    return AS_WRITTEN if quantity.origin == "recorded" and quantity.case.as_written else quantity.origin
 
 
 def _counts(case: Case, figures: Mapping[str, float | str], fault: Mapping[str, str] | None) -> Counts:
@@ -285,6 +295,7 @@ def _counts(case: Case, figures: Mapping[str, float | str], fault: Mapping[str, 
         "N": n,
         "K": k,
         "params": dict(case.params),
+        "as_written": case.as_written,
         "figures": dict(figures),
         "fault": fault and dict(fault),
     }

@@ -145,5 +145,5 @@ def _quantity(case: Mapping[str, Any], what: str) -> Quantity:
     size: int | Sequence[int] = case["size"]
     m, n, k = (size, size, size) if isinstance(size, int) else size
     params = tuple(sorted(case.get("params", {}).items()))
-    own = {name: case[name] for name in ("device", "registers", "carve_out_kib") if name in case}
+    own = {name: case[name] for name in ("device", "registers", "carve_out_kib", "as_written") if name in case}
     return Quantity(Case(case["kernel"], (m, n, k), params, **own), what)

@@ -22,6 +22,8 @@ class Case:
     device, registers, carve_out_kib
         For modelled occupancy: a device of ``resources/devices.toml``, registers per thread, and the KiB of an SM that
         are shared memory (0: as many as it can have).
+    as_written
+        For recorded figures: whether every access that the text names counts, or those that a compiler leaves.
     """
 
     kernel: str
@@ -30,6 +32,7 @@ class Case:
     device: str = ""
     registers: int = 0
     carve_out_kib: int = 0
+    as_written: bool = False
 
 
 @dataclass(frozen=True)

@@ -118,11 +118,6 @@ def _above(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Out
     return Outcome(value, float(value) >= float(limits["least"]))
 
 
-def _at_most(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
-    (value,) = values
-    return Outcome(value, float(value) <= float(limits["most"]))
-
-
 def _equal(values: Sequence[Value], theirs: Value | None, limits: Limits) -> Outcome:
     (value,) = values
     return Outcome(value, value == theirs)
@@ -165,11 +160,6 @@ RULES: dict[str, Rule] = {
     "greatest": Rule(_greatest, lambda *_: _or_more("1x")),
     "greater ratio": Rule(_greater_ratio, lambda *_: tr("the first greater than the second")),
     "above": Rule(_above, lambda _, limits, unit: _or_more(figure(limits["least"], unit)), ("least",)),
-    "at most": Rule(
-        _at_most,
-        lambda _, limits, unit: tr("{figure} or less", figure=figure(limits["most"], unit)),
-        ("most",),
-    ),
     "equal": Rule(_equal, lambda *_: tr("an equal value")),
     "unlike": Rule(
         _unlike,
@@ -181,6 +171,6 @@ RULES: dict[str, Rule] = {
     "some": Rule(_some, lambda *_: tr("one or more")),
 }
 """``at least``, ``about``, ``same`` and ``slightly above`` look at the first figure over the second, ``greater ratio``
-at that against the third over the fourth; ``smallest`` and ``greatest`` ask whether the first is; ``above`` and ``at
-most`` bound one figure; ``near`` and ``equal`` compare it with the document's, ``unlike`` with a text of its own;
-``none`` and ``some`` count."""
+at that against the third over the fourth; ``smallest`` and ``greatest`` ask whether the first is; ``above`` bounds one
+figure; ``near`` and ``equal`` compare it with the document's, ``unlike`` with a text of its own; ``none``
+and ``some`` count."""

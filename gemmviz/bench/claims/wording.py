@@ -4,10 +4,12 @@ from gemmviz.language import mark, tr
 
 Value = float | str
 
+AS_WRITTEN = "recorded as written"
 ORIGINS = {
     "measured": mark("measured"),
     "profiled": mark("measured by Nsight Compute"),
     "recorded": mark("recorded"),
+    AS_WRITTEN: mark("recorded as written"),
     "modelled": mark("modelled"),
     "reference": mark("reference"),
 }

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from gemmviz.bench import claims as judging
 from gemmviz.bench.claims import Claim, Evidence, Verdict
-from gemmviz.bench.claims.wording import ORIGINS
+from gemmviz.bench.claims.wording import AS_WRITTEN, ORIGINS
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import Row
@@ -126,9 +126,9 @@ class ClaimsJudge:
 
 def _given_up(verdict: Verdict, why: str) -> Verdict:
     """Return the verdict with every figure that waits for a machine given up; recordings need no GPU."""
-    recorded = tr(ORIGINS["recorded"])
+    recorded = {tr(ORIGINS["recorded"]), tr(ORIGINS[AS_WRITTEN])}
     findings = tuple(
-        replace(f, state=_GIVEN_UP, because=why) if f.state == "not run" and f.origin != recorded else f
+        replace(f, state=_GIVEN_UP, because=why) if f.state == "not run" and f.origin not in recorded else f
         for f in verdict.findings
     )
     return replace(verdict, state=_GIVEN_UP, sentence=why, findings=findings)

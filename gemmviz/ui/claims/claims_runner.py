@@ -180,7 +180,10 @@ class ClaimsRunner(QObject):
     def _record(self, job: RecordJob) -> None:
         self._busy, self._run = True, self._controller.next_run()
         self._controller.recorder.submit(
-            RecordRequest(self._run, job.path, job.text, *job.case.size, dict(job.case.params))
+            RecordRequest(
+                *(self._run, job.path, job.text, *job.case.size, dict(job.case.params)),
+                as_written=job.case.as_written,
+            )
         )
 
     def _measure(self, job: BenchJob) -> None:

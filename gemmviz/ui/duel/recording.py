@@ -94,6 +94,7 @@ class BesideRecorder(QObject):
                 dict(beside.params),
                 self.session.order,
                 capacity=duel.room,
+                as_written=self.session.as_written,
             )
         )
 

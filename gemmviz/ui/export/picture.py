@@ -163,7 +163,8 @@ class _WindowFrames:
         self._session = session = Session(kernels, picture.look.theme)
         session.type_scale = picture.look.type_scale
         recording = playable.recording
-        session.choose(problem=Problem(recording.m, recording.n, recording.k), order=playable.timeline.order_by)
+        size = Problem(recording.m, recording.n, recording.k)
+        session.choose(size, order=playable.timeline.order_by, as_written=recording.as_written)
         session.choose_kernel(next(k for k in kernels if k.path == picture.kernel.path), recording.params)
         controller = Controller(session, Engine)
         controller.auto = False

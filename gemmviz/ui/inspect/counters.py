@@ -187,11 +187,14 @@ class Counters(QWidget):
 
     def _on_chosen(self, *_: object) -> None:
         # Beside an older recording, which still stands, nothing is said of the kernel that is chosen now.
-        known = not self.session.outdated
-        where, details = proved(self.session) if known else ("", "")
-        self.heading.setText(BETWEEN.join([tr("recorded"), *([where] if where else [])]))
+        known, playable = not self.session.outdated, self.session.playable
+        # A GPU runs what a compiler has left: counters of the text have nothing to be held against.
+        as_compiled = known and not self.session.as_written
+        where, details = proved(self.session) if as_compiled else ("", "")
+        view = tr("recorded {view}", view=tr(playable.recording.view)) if playable else tr("recorded")
+        self.heading.setText(BETWEEN.join([view, *([where] if where else [])]))
         self.heading.setToolTip(details)
-        said, lines = compared(self.session) if known else ("", "")
+        said, lines = compared(self.session) if as_compiled else ("", "")
         held, made_of = occupied(self.session) if known else ("", "")
         self._known = [part for part in (held, said) if part]
         self._made_of = made_of

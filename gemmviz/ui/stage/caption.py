@@ -332,7 +332,7 @@ def thousands(value: int) -> str:
 def provenance(playable: Playable, outdated: bool = False) -> list[str]:
     """Say where the picture comes from, and whether what was recorded is right: from the longest wording on.
 
-    ``outdated``: it comes from another text, size or parameters than those that are chosen now.
+    ``outdated``: it comes from another text, size, parameters or view than those that are chosen now.
     """
     recording = playable.recording
     digest = recording.sha256[:8]
@@ -345,10 +345,11 @@ def provenance(playable: Playable, outdated: bool = False) -> list[str]:
     verdict = tr("right")
     if recording.wrong:
         verdict = trn("{count} element WRONG", "{count} elements WRONG", recording.wrong)
-    said = {"digest": digest, "verdict": verdict}
+    said = {"view": tr(recording.view), "digest": digest, "verdict": verdict}
+    shortest = tr(recording.view) if recording.as_written else tr("recorded")
     return [
-        tr("recorded from this source ({digest})  ·  C checked: {verdict}", **said),
-        tr("recorded ({digest})  ·  C {verdict}", **said),
-        tr("recorded, C {verdict}", **said),
-        tr("recorded") if recording.wrong == 0 else tr("WRONG"),
+        tr("recorded {view} from this source ({digest})  ·  C checked: {verdict}", **said),
+        tr("recorded {view} ({digest})  ·  C {verdict}", **said),
+        tr("recorded {view}, C {verdict}", **said),
+        shortest if recording.wrong == 0 else tr("WRONG"),
     ]

@@ -1,0 +1,46 @@
+"""Which accesses are recorded: those that a compiler leaves, or every one that the text names."""
+
+from PySide6.QtWidgets import QComboBox
+
+from gemmviz.language import tr
+from gemmviz.session import Session
+
+
+class ViewBox(QComboBox):
+    """The choice of the view, above the stage; a lesson makes it by itself.
+
+    Parameters
+    ----------
+    session
+        What to choose.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self._on_stage = True
+        self.addItem(tr("as compiled"), False)
+        self.addItem(tr("as written"), True)
+        self.setToolTip(
+            tr(
+                "Recorded as compiled: the accesses that a compiler leaves, which keeps in registers what it can, as a "
+                "GPU's does. As written: every access that the text names. (Ctrl+Alt+R)"
+            )
+        )
+        self.setAccessibleName(tr("Which accesses are recorded"))
+        self.activated.connect(lambda *_: session.choose(as_written=self.currentData()))
+        session.chosen.connect(self._show_choice)
+        session.tour.changed.connect(self._take_place)
+        self._show_choice()
+
+    def show_on_stage(self, on_stage: bool) -> None:
+        """Say whether the stage is in sight, to which the choice belongs."""
+        self._on_stage = on_stage
+        self._take_place()
+
+    def _show_choice(self) -> None:
+        self.setCurrentIndex(self.findData(self.session.as_written))
+        self.setEnabled(self.session.kernel.recordable)
+
+    def _take_place(self) -> None:
+        self.setVisible(self._on_stage and self.session.tour.lesson is None)

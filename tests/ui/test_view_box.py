@@ -1,0 +1,120 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""The choice between what a compiler leaves and what the text names, in the window and in pictures."""
+
+import pytest
+from window_driving import need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QImage
+
+from gemmviz.cli import run
+from gemmviz.session import snapshot
+from gemmviz.ui.stage.caption import provenance
+
+CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+
+
+@pytest.fixture
+def naive(window, qtbot):
+    """The window with a kernel that adds to C in memory."""
+    session = window.session
+    session.choose_kernel(next(k for k in session.kernels if k.name == "gpumult0"))
+    wait_recorded(window, qtbot)
+    return window
+
+
+def reads_of_c(window):
+    return next(a.reads for a in window.session.playable.traffic.arrays if a.name == "C")
+
+
+def choose(window, qtbot, text):
+    """Open the box and click on one of its items, as a person does."""
+    box = window.view_box
+    qtbot.mouseClick(box, Qt.MouseButton.LeftButton)
+    items = box.view()
+    qtbot.waitUntil(items.isVisible)
+    place = items.visualRect(box.model().index(box.findText(text), 0)).center()
+    qtbot.mouseMove(items.viewport(), place)
+    qtbot.wait(QGuiApplication.styleHints().mouseDoubleClickInterval())  # else the click that opened it counts twice
+    qtbot.mouseClick(items.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_a_click_records_what_the_text_names_and_another_what_a_compiler_leaves(naive, qtbot):
+    assert naive.view_box.currentText() == "as compiled" and reads_of_c(naive) == 0
+    choose(naive, qtbot, "as written")
+    wait_recorded(naive, qtbot)
+    assert naive.session.as_written and reads_of_c(naive) == 8**3
+    assert all("as written" in said for said in provenance(naive.session.playable))
+    assert naive.counters.heading.text() == "recorded as written"
+    choose(naive, qtbot, "as compiled")
+    wait_recorded(naive, qtbot)
+    assert not naive.session.as_written and reads_of_c(naive) == 0
+    assert naive.counters.heading.text().startswith("recorded as compiled")
+
+
+def test_keys_choose_it_too(naive, qtbot):
+    qtbot.keyClick(naive, Qt.Key.Key_R, CTRL_ALT)
+    wait_recorded(naive, qtbot)
+    assert naive.session.as_written and naive.view_box.currentText() == "as written"
+    naive.view_box.setFocus()
+    qtbot.keyClick(naive.view_box, Qt.Key.Key_Up)
+    wait_recorded(naive, qtbot)
+    assert not naive.session.as_written
+
+
+def test_until_it_is_recorded_anew_the_picture_says_what_it_is(naive, qtbot):
+    naive.recording.auto.setChecked(False)
+    choose(naive, qtbot, "as written")
+    assert naive.session.outdated
+    assert provenance(naive.session.playable, naive.session.outdated)[0].startswith("recorded before")
+
+
+def test_a_lesson_and_the_other_pages_have_no_use_for_it(naive, qtbot):
+    assert naive.view_box.isVisible()
+    naive.pages.turn_to("charts")
+    assert not naive.view_box.isVisible()
+    naive.pages.turn_to("stage")
+    qtbot.keyClick(naive, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: naive.session.tour.at == 0)
+    assert not naive.view_box.isVisible()
+    naive.session.tour.leave()
+    assert naive.view_box.isVisible()
+    wait_recorded(naive, qtbot)
+
+
+def test_a_state_brings_the_view_back(naive, qtbot):
+    choose(naive, qtbot, "as written")
+    wait_recorded(naive, qtbot)
+    naive.session.pause()
+    naive.session.seek(30)
+    plain = snapshot.take(naive.session)
+    choose(naive, qtbot, "as compiled")
+    wait_recorded(naive, qtbot)
+    snapshot.apply(naive.session, plain)
+    wait_recorded(naive, qtbot)
+    qtbot.waitUntil(lambda: naive.session.step == 30)
+    assert naive.view_box.currentText() == "as written" and reads_of_c(naive) == 8**3
+
+
+def test_both_rungs_side_by_side_are_recorded_in_the_same_view(naive, qtbot):
+    session = naive.session
+    session.duel.start_named("gpumult1")
+    qtbot.waitUntil(lambda: session.duel.match is not None)
+    choose(naive, qtbot, "as written")
+    wait_recorded(naive, qtbot)
+    qtbot.waitUntil(lambda: session.duel.match is not None)
+    assert all(playable.recording.as_written for playable in session.duel.pair)
+
+
+def test_a_picture_says_its_view(qapp, tmp_path):
+    pictures = []
+    for extra in ([], ["--as-written"]):
+        path = tmp_path / f"{len(extra)}.svg"
+        assert run(["render", "gpumult0", "--step", "5", *extra, "-o", str(path)]) == 0
+        pictures.append(path.read_text())
+        assert run(["render", "gpumult0", "--step", "5", "--window", *extra, "-o", str(path.with_suffix(".png"))]) == 0
+        assert not QImage(str(path.with_suffix(".png"))).isNull()
+    assert ["as compiled" in text for text in pictures] == [True, False]
+    assert ["as written" in text for text in pictures] == [False, True]
