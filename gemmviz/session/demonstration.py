@@ -34,7 +34,7 @@ class Demonstration:
         session.chosen.connect(self._on_chosen)
 
     def show(self) -> None:
-        """Record the chosen rung as its demo says, and go to the demo's step; a rung without one is said so.
+        """Record the chosen rung, as compiled, as its demo says, and go to its step; a rung without one is said so.
 
         The rungs that are chosen after it open at their demos, too: a size that was chosen before is forgotten.
         """
@@ -49,7 +49,8 @@ class Demonstration:
         problem = picture_problem(kernel)
         self._choosing = True
         try:
-            session.choose(problem, kernel.defaults | picture_params(kernel, problem), "grid", stays=False)
+            params = kernel.defaults | picture_params(kernel, problem)
+            session.choose(problem, params, "grid", as_written=False, stays=False)
         finally:
             self._choosing = False
         self.waiting = True

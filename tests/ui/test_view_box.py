@@ -84,6 +84,14 @@ def test_a_lesson_and_the_other_pages_have_no_use_for_it(naive, qtbot):
     wait_recorded(naive, qtbot)
 
 
+def test_a_demo_is_shown_as_compiled(naive, qtbot):
+    choose(naive, qtbot, "as written")
+    wait_recorded(naive, qtbot)
+    qtbot.mouseClick(naive.tour_bar.demo_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not naive.session.demonstration.waiting)
+    assert naive.view_box.currentText() == "as compiled" and not naive.session.playable.recording.as_written
+
+
 def test_a_state_brings_the_view_back(naive, qtbot):
     choose(naive, qtbot, "as written")
     wait_recorded(naive, qtbot)
