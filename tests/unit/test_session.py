@@ -77,11 +77,11 @@ def test_the_demo_is_shown_when_its_recording_is_there(session, playable):
     panels, wanted = [], []
     session.panel_wanted.connect(panels.append)
     session.demonstration.recording_wanted.connect(lambda: wanted.append(True))
+    session.show(None)
     session.choose(problem=Problem.cube(16), params={"TS": 8})
-    session.play()
     session.demonstration.show()
     assert (size_of(session), session.params) == ((8, 8, 8), {"TS": 4}) and session.wanted is None
-    assert wanted and session.demonstration.waiting and not session.playing
+    assert wanted and session.demonstration.waiting
     session.show(playable)
     assert not session.demonstration.waiting and panels == ["thread"]
     assert session.step == spot(kernel.demo, session.playable).step > 0
