@@ -79,7 +79,7 @@ def test_a_caption_that_is_too_long_loses_its_last_parts_only(window):
     painter = window.stage._painter_now()
     whole = caption(window.session.playable, 0)
     short = painter._fitting(whole, painter.metrics.horizontalAdvance(whole) - 5)
-    assert whole.startswith(short) and short.endswith("line 27")
+    assert whole.startswith(short) and short.endswith("line 29")
 
 
 def add_results(window, figures):

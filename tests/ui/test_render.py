@@ -256,9 +256,9 @@ def test_a_film_that_makes_no_sense_is_refused(qapp, tmp_path, monkeypatch, caps
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("render", "(default 8, or the least that shows several blocks)"),
-        ("window", "(default 8, or the least that shows several blocks)"),
-        ("record", "(default 8)"),
+        ("render", "(default: the kernel's demo, else 8, or the least that shows several blocks)"),
+        ("window", "(default: the kernel's demo, else 8, or the least that shows several blocks)"),
+        ("record", "(default: the kernel's demo, else 8)"),
     ],
 )
 def test_the_help_says_which_size_is_taken(monkeypatch, capsys, command, said):
