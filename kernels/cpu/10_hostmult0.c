@@ -1,7 +1,7 @@
 // ---gemmviz
 // version = 2
 // title  = "CPU loops, C in memory"
-// idea   = "Three loops; every k-step adds to C in memory, because the compiler must fear that C overlaps A or B."
+// idea   = "Three loops; every k-step writes C in memory, because C could overlap A or B."
 // source = "S0"
 // alias  = "hostmult0"
 // entry  = "hostmult0"

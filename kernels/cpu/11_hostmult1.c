@@ -1,7 +1,7 @@
 // ---gemmviz
 // version = 2
 // title  = "CPU loops, restrict"
-// idea   = "The same loops; restrict promises that C overlaps nothing, so the compiler may keep C[i,j] in a register. No faster: memory is what the loops wait for."
+// idea   = "The same loops; restrict promises that C overlaps neither A nor B, so that the compiler may keep C[i,j] in a register."
 // source = "S0"
 // alias  = "hostmult1"
 // entry  = "hostmult1"

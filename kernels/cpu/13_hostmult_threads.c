@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "CPU loops, threads"
-// idea     = "The rows of C are dealt out to threads, which share nothing that is written; THREADS = 0 takes all cores."
+// idea     = "The rows of C are divided among threads; no two threads write the same element. THREADS = 0 takes all cores."
 // source   = "S4"
 // alias    = "OpenMP CPU"
 // entry    = "hostmult_threads"

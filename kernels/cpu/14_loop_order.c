@@ -1,7 +1,7 @@
 // ---gemmviz
 // version = 2
 // title  = "CPU loops, row by row"
-// idea   = "Loops in the order i, k, j: the inner one runs along rows of B and C, many elements at a time."
+// idea   = "Loops in the order i, k, j: the inner loop runs along rows of B and C, so that the compiler can use vector instructions."
 // entry  = "loop_order"
 // args   = ["C", "A", "B", "M", "N", "K"]
 // demo   = { size = 8, stop = { share = 0.1 } }

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "CPU loops, blocked for the cache"
-// idea     = "A block of B, KC rows of NC columns, stays in the cache while all rows of C take from it what they need."
+// idea     = "A block of B, KC rows by NC columns, stays in the cache while all rows of C use it."
 // entry    = "blocked"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { KC = [64, 32, 128, 256], NC = [1024, 512, 2048] }

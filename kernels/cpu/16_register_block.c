@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "CPU loops, a tile of C in registers"
-// idea     = "MR x NR sums stay in registers while k runs: an element of A counts NR times, one of B MR times."
+// idea     = "MR x NR sums stay in registers while k runs: each element of A is used NR times, each element of B MR times."
 // entry    = "register_block"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { MR = [6, 4, 8], NR = [16, 32], KC = [256, 128, 512], NC = [512, 1024] }

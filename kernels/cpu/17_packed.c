@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "CPU loops, packed panels"
-// idea     = "Blocks of A and B are copied into panels, in the very order in which the tile reads them."
+// idea     = "Blocks of A and B are copied into panels, in exactly the order in which the tile of C reads them."
 // entry    = "packed"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { MR = [6, 4, 8], NR = [16, 32], MC = [168, 96, 336], KC = [512, 256], NC = [2048, 1024] }

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "CPU SIMD, the tile in vector registers"
-// idea     = "A tile of vectors, as large as the CPU's registers hold, while what comes next is fetched ahead."
+// idea     = "The tile of C fills the CPU's vector registers; the data that come next are prefetched."
 // entry    = "simd"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { BITS = [0, 512, 256, 128], MC = [168, 84, 336], KC = [512, 256], NC = [2048, 1024] }

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "CPU SIMD, threads"
-// idea     = "C is cut into one rectangle per thread, which packs its own panels and shares nothing it writes."
+// idea     = "C is cut into one rectangle per thread. Each thread packs its own panels and writes only its own rectangle."
 // entry    = "simd_threads"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { THREADS = [0, 1, 2, 4], BITS = [0, 512, 256, 128], MC = [168, 84], KC = [512, 256], NC = [2048, 1024] }

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "One thread per element, C in memory"
-// idea     = "A thread owns one element of C and adds to it in global memory at every k-step, like the CPU loop."
+// idea     = "A thread owns one element of C and adds to it in global memory at every k-step, as hostmult0 does on the CPU."
 // source   = "S0"
 // alias    = "gpumult0"
 // entry    = "gpumult0"

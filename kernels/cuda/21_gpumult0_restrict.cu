@@ -1,6 +1,6 @@
 // ---gemmviz
 // version  = 2
-// title    = "The same, restrict"
+// title    = "One thread per element, restrict"
 // idea     = "gpumult0 with __restrict__ on its pointers: the compiler may now keep C[row,col] in a register by itself."
 // source   = "S0"
 // alias    = "gpumult0 + restrict"

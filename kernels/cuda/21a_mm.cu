@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Integers, B stored by columns"
-// idea     = "A thread runs along a row of A and a column of B, each in one piece; but the lanes of a warp now read B a column apart."
+// idea     = "B lies by columns: one thread reads neighbours one after another, but neighbouring lanes read different columns."
 // source   = "S1"
 // alias    = "mm"
 // entry    = "mm"

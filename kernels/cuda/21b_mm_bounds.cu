@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Integers, B stored by columns, any size"
-// idea     = "mm behind a bounds check: where the grid overshoots the matrix, the threads outside do nothing."
+// idea     = "mm behind a bounds check: where the grid is larger than the matrix, the threads outside do nothing."
 // source   = "S1"
 // alias    = "mm + bounds"
 // entry    = "mm_bounds"

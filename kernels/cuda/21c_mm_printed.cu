@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "C was never set"
-// idea     = "mm as it is printed: every k-step adds to C, and the first one adds to whatever lay in that memory."
+// idea     = "mm as it is printed: every k-step adds to C, and the first one adds to whatever was in that memory."
 // source   = "S1"
 // alias    = "mm (as printed)"
 // entry    = "mm_printed"
@@ -14,7 +14,7 @@
 // dtype    = "int32"
 // layout   = { B = "column" }
 // exhibit  = """
-// C is read before anything wrote it, so that each sum starts from what lay in that memory. With fresh memory,
+// C is read before anything wrote it, so that each sum starts from what was in that memory. With fresh memory,
 // which is often zero, it looks right: gemmviz fills C with a pattern first, as memory that was used before
 // would be. mm sets C to 0."""
 // ---

@@ -19,10 +19,10 @@
 // dtype    = "int32"
 // layout   = { B = "column" }
 // exhibit  = """
-// Where BLOCK_SIZE does not divide M and N, the grid overshoots the matrix and nothing stops the threads
+// Where BLOCK_SIZE does not divide M and N, the grid is larger than the matrix, and nothing stops the threads
 // outside. Those beyond the last column add to the next row of C, at the same time as the threads that own it;
-// those beyond the last row write behind C. Where it does divide them all is well, which is how such a kernel
-// gets through a test. mm_bounds has the check."""
+// those beyond the last row write behind C. Where BLOCK_SIZE divides M and N, the result is right, so that a test at
+// such a size does not find the mistake. mm_bounds has the check."""
 // ---
 
 __global__ void mm_no_bounds(const int *A, const int *B, int *C, int N, int K)

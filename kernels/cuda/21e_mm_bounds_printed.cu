@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "C was never set, with a bounds check"
-// idea     = "mm + bounds as it is printed: the check keeps the threads outside away, but each sum still starts from old memory."
+// idea     = "mm + bounds as it is printed: the check stops the threads outside C, but each sum still starts from old memory."
 // source   = "S1"
 // alias    = "mm + bounds (as printed)"
 // entry    = "mm_bounds_printed"
@@ -14,7 +14,7 @@
 // dtype    = "int32"
 // layout   = { B = "column" }
 // exhibit  = """
-// The bounds check is right, but C is read before anything wrote it, so that each sum starts from what lay in that
+// The bounds check is right, but C is read before anything wrote it, so that each sum starts from what was in that
 // memory. With fresh memory, which is often zero, it looks right. mm_bounds sets C to 0."""
 // ---
 

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "One thread per element, coalesced"
-// idea     = "The sum lives in a register and threadIdx.x counts columns: a warp reads one row of B in four sectors."
+// idea     = "The sum lives in a register and threadIdx.x counts columns: in blocks 32 wide a warp reads 32 neighbours of B, in four sectors."
 // source   = "S0"
 // alias    = "gpumult1"
 // entry    = "gpumult1"

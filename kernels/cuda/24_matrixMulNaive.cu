@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "One thread per element, 16 x 16 blocks"
-// idea     = "The textbook kernel: a register sum behind a bounds check, in blocks of 16 x 16 threads."
+// idea     = "The blog post's first kernel: a register sum behind a bounds check, in blocks of 16 x 16 threads."
 // source   = "S2"
 // alias    = "matrixMulNaive"
 // entry    = "matrixMulNaive"

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Shared-memory tiles"
-// idea     = "A block copies one tile of A and one of B into shared memory, then every thread reads them TS times."
+// idea     = "A block copies one tile of A and one of B into shared memory; there each element is used TS times."
 // source   = "S0"
 // alias    = "gputiled"
 // entry    = "gputiled<TS>"

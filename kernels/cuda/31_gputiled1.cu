@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Shared-memory tiles, unrolled"
-// idea     = "gputiled with pragmas that ask to unroll both loops: no difference, because the compiler unrolls the inner one anyway."
+// idea     = "gputiled with pragmas that ask to unroll both loops. The document measured no difference: the compiler unrolls the inner loop anyway."
 // source   = "S0"
 // alias    = "gputiled1"
 // entry    = "gputiled1<TS>"

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Unrolled by hand, remainder lost"
-// idea     = "The tile loop of gputiled1, written out three times per turn: tile steps that are left over at the end are never made."
+// idea     = "The tile loop of gputiled1, written out three times per turn: tile steps that are left over at the end are not executed."
 // source   = "S0"
 // alias    = "gputiled1 (expansion as printed)"
 // entry    = "gputiled1_printed<TS>"

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Shared-memory tiles, 16 x 16 blocks"
-// idea     = "The walkthrough's kernel: tile step t multiplies a tile of A by a tile of B and adds to what the steps before it left."
+// idea     = "Each tile step multiplies one tile of A by one tile of B and adds the products to the sum."
 // source   = "S2"
 // alias    = "matrixMulTiled"
 // entry    = "matrixMulTiled<TILE>"

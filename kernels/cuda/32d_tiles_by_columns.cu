@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Shared-memory tiles of integers, B stored by columns"
-// idea     = "Neighbouring threads load along the rows of A and along the columns of B, as both lie in memory; B's tile is transposed on the way."
+// idea     = "Neighbouring threads load along the rows of A and along the columns of B, as both lie in memory; B's tile is transposed when it is written."
 // entry    = "tiles_by_columns"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }

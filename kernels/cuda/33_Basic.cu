@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Lab kernel without shared memory"
-// idea     = "The lab's starting point: threadIdx.x counts rows, as in all of its kernels, and products are rounded before they are added."
+// idea     = "The report's starting point, which it does not print: threadIdx.x counts rows, and products are rounded before they are added."
 // source   = "S4"
 // alias    = "Basic"
 // entry    = "Basic"

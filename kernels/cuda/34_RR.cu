@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Shared-memory layout RR"
-// idea     = "A and B lie in shared memory as in the matrices: lanes read A's tile down a column, all in few banks."
+// idea     = "A and B lie in shared memory as in the matrices: lanes read A's tile down a column, so that many of them meet in the same few banks."
 // source   = "S4"
 // alias    = "RR"
 // entry    = "RR<BLOCK>"

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Shared-memory layout CR"
-// idea     = "A's tile is transposed in shared memory: the lanes of a warp now read neighbouring banks."
+// idea     = "A's tile is transposed in shared memory: the lanes of a warp now read neighbouring words, in different banks."
 // source   = "S4"
 // alias    = "CR"
 // entry    = "CR<BLOCK>"

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Shared-memory layout CC"
-// idea     = "Both tiles are transposed in shared memory: writing them no longer conflicts either, and every request is one wavefront."
+// idea     = "Both tiles are transposed: neither reading nor writing them has a bank conflict, and every request is one wavefront."
 // source   = "S4"
 // alias    = "CC"
 // entry    = "CC<BLOCK>"

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "CC, static shared memory"
-// idea     = "CC with its tiles declared at their full size in static shared memory, instead of carved out of dynamic shared memory."
+// idea     = "CC with its tiles as two static arrays, instead of two parts of one dynamic array."
 // source   = "S4"
 // alias    = "CC_V_STATIC_BLOCK"
 // entry    = "CC_V_STATIC_BLOCK<BLOCK>"

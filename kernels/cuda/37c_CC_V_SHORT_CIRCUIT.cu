@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "CC, short-circuit test"
-// idea     = "CC with its last test turned round: a thread outside C returns as soon as its row or its column is outside, and the rest store."
+// idea     = "CC with its last test the other way round: a thread whose row or column is outside C returns, and the rest store."
 // source   = "S4"
 // alias    = "short-circuit test"
 // entry    = "CC_V_SHORT_CIRCUIT<BLOCK>"
