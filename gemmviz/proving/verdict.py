@@ -242,18 +242,28 @@ def _choice(spots: list[Spot], written: set[str], code: list[Instruction]) -> tu
         never = [(spot.bytes, Cost(0, 0, 0))] if not spot.write and spot.array in written else []
         parted = [(spot.bytes, spot.parted)] if spot.parted else []
         choices.append([(spot.bytes, spot.cost), *spot.once.items(), *never, *parted])
+    units = sum(i.sectors + i.wavefronts for i in code)
+    found = None
     for choice in islice(product(*choices), _MOST_TRIED):
         makes = Counter[int]()
         for width, cost in choice:
             makes[width] += cost.requests
-        if +makes == executed:
-            said = [
-                _said(spot, width, cost)
-                for spot, (width, cost) in zip(spots, choice, strict=True)
-                if (width, cost.requests) != (spot.bytes, spot.cost.requests)
-            ]
-            return [cost for _, cost in choice], said
-    return None
+        if +makes != executed:
+            continue
+        # Two arrays of one line may change places: what the instructions took says which is which.
+        exact = sum(cost.units for _, cost in choice) == units
+        if found is None or exact:
+            found = choice
+        if exact:
+            break
+    if found is None:
+        return None
+    said = [
+        _said(spot, width, cost)
+        for spot, (width, cost) in zip(spots, found, strict=True)
+        if (width, cost.requests) != (spot.bytes, spot.cost.requests)
+    ]
+    return [cost for _, cost in found], said
 
 
 def _alike(spots: list[Spot], code: list[Instruction], executed: Counter[int]) -> bool:

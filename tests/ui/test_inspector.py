@@ -212,7 +212,7 @@ def test_counters_stand_beside_what_was_measured(inspector):
     session.choose_kernel(find("gputiled", ladder()))
     session.show(playable("gputiled", 8, TS=4))
     assert "% modelled (" in inspector.counters.totals.text()
-    assert inspector.counters.heading.text() == "recorded"
+    assert inspector.counters.heading.text() == "recorded as compiled"
     session.set_proofs(proofs.kept())
     session.set_references([])
     assert "✓ proved" in inspector.counters.heading.text()
@@ -232,7 +232,7 @@ def test_counters_of_an_older_recording_stand_alone(inspector):
     assert "✓ proved" in inspector.counters.heading.text()
     session.choose_kernel(find("gputiled1", ladder()))
     assert session.outdated
-    assert inspector.counters.heading.text() == "recorded"
+    assert inspector.counters.heading.text() == "recorded as compiled"
     said = inspector.counters.totals.text()
     assert "modelled" not in said and "measured" not in said and not inspector.counters.beside.text()
 

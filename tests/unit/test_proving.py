@@ -103,6 +103,22 @@ def test_reads_of_the_same_element_may_become_one() -> None:
     assert row.verdict == "explained" and "4 times" in row.note
 
 
+def test_two_arrays_of_a_line_are_told_apart_by_what_their_instructions_took() -> None:
+    # Merged or asked for once, either could make these requests; only one way makes these wavefronts.
+    spots = (
+        Spot(9, 1, "As", "shared", False, 4, Cost(512, 4096, 512), {4: Cost(64, 512, 64), 16: Cost(16, 64, 16)}),
+        Spot(9, 2, "Bs", "shared", False, 4, Cost(64, 64, 64), {16: Cost(16, 32, 16)}),
+    )
+    code = [
+        Instruction(9, "LDS.128 R4, [R2]", "shared", False, 128, 16, 0, 0, 32),
+        Instruction(9, "LDS R1, [R2]", "shared", False, 32, 64, 0, 0, 512),
+    ]
+    counted = Counted({"shared load wavefronts": 544, "shared load conflicts": 448 + 16}, code)
+    rows = {row.what: row for row in compare(Prediction(1, 0, spots), counted)}
+    assert {row.verdict for row in rows.values()} == {"explained"}
+    assert "merges 4 loads of Bs" in rows["shared load wavefronts"].note
+
+
 @pytest.mark.parametrize(("unseen", "verdict"), [((), "differs"), ((Unseen("boxes loaded", 4, 32_768),), "explained")])
 def test_a_busy_unit_may_count_more_than_its_instructions(unseen: tuple[Unseen, ...], verdict: str) -> None:
     spot = Spot(9, 1, "Cs", "shared", True, 8, Cost(50, 100, 100), {})
