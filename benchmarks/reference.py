@@ -27,6 +27,8 @@ _HOW = ("rounds", "warmup_launches", "warmup_s", "min_samples", "min_time_s", "t
 """What may differ between the runs of one reference: of their protocols, and of the machine's software."""
 _WITH = ("driver", "nvrtc")
 _CUT_SHORT = "cancelled after"
+_EARLIER = "earlier-text"
+"""The flag of a figure that was measured with an earlier text of its kernel."""
 
 
 def case(row: results.Row) -> tuple[Any, ...]:
@@ -75,13 +77,17 @@ def condense(row: results.Row, full_clock_mhz: float) -> results.Row:
 
 
 def of_case(plain: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what tells recordings and profiles apart."""
-    return plain["kernel"], (plain["M"], plain["N"], plain["K"]), tuple(sorted(plain["params"].items()))
+    """Return what tells recordings and profiles apart; recordings have a view, too."""
+    size, params = (plain["M"], plain["N"], plain["K"]), tuple(sorted(plain["params"].items()))
+    return plain["kernel"], size, params, plain.get("as_written", False)
 
 
 def recordings(documents: list[results.Document]) -> list[dict[str, Any]]:
     """Return the counts of recordings that claims ask for: the later of two of one case."""
-    asked = {(job.case.kernel, job.case.size, job.case.params) for job in claims.plan(claims.load()).record}
+    asked = {
+        (job.case.kernel, job.case.size, job.case.params, job.case.as_written)
+        for job in claims.plan(claims.load()).record
+    }
     kept = {of_case(counts): counts for document in documents for counts in document.get("recordings", [])}
     return [counts for key, counts in kept.items() if key in asked]
 
@@ -101,6 +107,13 @@ def main() -> None:
     parser.add_argument(
         "--recordings", type=Path, help="another file with counts of recordings, which go before the others'"
     )
+    parser.add_argument(
+        "--earlier",
+        nargs="+",
+        default=[],
+        metavar="KERNEL",
+        help="keep rows of an earlier text of these kernels, flagged so, where the present text has none",
+    )
     args = parser.parse_args()
     documents = [with_run(results.read(path)) for path in args.files]
     machines = {results.machine(document) for document in documents}
@@ -110,11 +123,18 @@ def main() -> None:
     kept: dict[tuple[Any, ...], results.Row] = {}
     stale = set()
     for row in results.merged(documents)["results"]:
-        if row["source_sha256"] not in (None, current.get(row["kernel"])):
+        earlier = row["source_sha256"] not in (None, current.get(row["kernel"]))
+        if earlier and row["kernel"] not in args.earlier:
             stale.add(row["kernel"])
         elif row["status"] in ("ok", "wrong", "compile"):
+            if earlier:
+                row = row | {"flags": [*row["flags"], *({_EARLIER} - {*row["flags"]})]}
             older = kept.get(case(row))
-            if older is None or len(older["rounds"]) <= len(row["rounds"]):
+            if (
+                older is None
+                or _EARLIER in older["flags"]
+                or (not earlier and len(older["rounds"]) <= len(row["rounds"]))
+            ):
                 kept.pop(case(row), None)  # a newer row stands behind all that is older
                 kept[case(row)] = condense(row, documents[0]["device"]["clock_mhz"])
     # The last file also says how: put the one that followed the whole protocol there.

@@ -145,8 +145,14 @@ def document(env: Mapping[str, Any], device: Mapping[str, Any] | None, protocol:
 
 
 def merged(documents: Sequence[Document]) -> Document:
-    """Return several result files as one that begins as the first does, with rows, recordings and profiles of all."""
+    """Return several result files of one machine as one: as the first, with rows, recordings and profiles of all.
+
+    What the first one does not know of the machine, such as a compiler that it did not need, is taken from the others.
+    """
     whole = documents[0] | {"results": [row for content in documents for row in content["results"]]}
+    for content in documents[1:]:
+        missing = {name for name, fact in whole["env"].items() if fact is None}
+        whole["env"] = whole["env"] | {name: content["env"].get(name) for name in missing}
     for part in ("recordings", "profiles"):
         if found := [one for content in documents for one in content.get(part, [])]:
             whole[part] = found

@@ -158,3 +158,11 @@ def test_a_text_that_differs_from_its_file_is_marked_as_edited(tmp_path):
     path.write_text(KERNEL.text)
     assert not results.new_row(parse(KERNEL.text, path), Problem.cube(8), {})["edited"]
     assert results.new_row(parse(KERNEL.text + "\n", path), Problem.cube(8), {})["edited"]
+
+
+def test_one_file_of_several_says_what_any_of_them_knows_of_the_machine():
+    first, second = a_document(), a_document()
+    first["env"], second["env"] = {"python": "3.12", "nvrtc": None}, {"python": "3.13", "nvrtc": "13.0"}
+    whole = results.merged([first, second])
+    assert whole["env"] == {"python": "3.12", "nvrtc": "13.0"} and len(whole["results"]) == 2
+    assert first["env"]["nvrtc"] is None

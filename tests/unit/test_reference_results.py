@@ -78,6 +78,7 @@ def test_a_reference_keeps_the_latest_profile_of_the_present_text_and_the_record
     case = judging.plan(judging.load()).record[0].case
     m, n, k = case.size
     asked = {"kernel": case.kernel, "M": m, "N": n, "K": k, "params": dict(case.params), "fault": None}
+    asked["as_written"] = case.as_written
     files = [{"recordings": [asked | {"figures": {"reads": reads}}]} for reads in (1, 2)]
     files.append({"recordings": [asked | {"M": 3, "figures": {}}]})
     assert script.recordings(files) == [asked | {"figures": {"reads": 2}}]

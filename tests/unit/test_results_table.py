@@ -49,13 +49,14 @@ def a_run(started, gflops, rounds=3, size=4096):
     return document
 
 
-def merged(folder, monkeypatch, *documents):
+def merged(folder, monkeypatch, *documents, earlier=()):
     """Return the reference that `benchmarks/reference.py` makes of some runs."""
     paths = [folder / f"{number}.json" for number in range(len(documents))]
     for path, document in zip(paths, documents, strict=True):
         results.write(document, path)
     target = folder / "reference.json"
-    monkeypatch.setattr(sys, "argv", ["reference.py", *map(str, paths), "-o", str(target)])
+    options = ["--earlier", *earlier] if earlier else []
+    monkeypatch.setattr(sys, "argv", ["reference.py", *map(str, paths), *options, "-o", str(target)])
     runpy.run_path(str(ROOT / "benchmarks" / "reference.py"), run_name="__main__")
     return results.read(target)
 
@@ -167,6 +168,17 @@ def test_a_quick_run_does_not_take_the_place_of_a_whole_one(tools, tmp_path, mon
     reference = merged(tmp_path, monkeypatch, whole, quick)
     found = lines(tools.ladder_table(tools.rungs(reference, KERNELS, ("float32",))))
     assert (found["gputiled"][0], found["gputiled1"][0]) == ("8000", "9000")
+
+
+def test_a_figure_of_an_earlier_text_is_kept_where_it_is_asked_for_and_there_is_no_other(tmp_path, monkeypatch):
+    old = a_run(FIRST, {"gputiled": 8000.0, "gputiled1": 8000.0, "CC": 4000.0})
+    for row in old["results"]:
+        row["source_sha256"] = "0" * 64
+    now = a_run(SECOND, {"gputiled": 8100.0})
+    for documents in ((old, now), (now, old)):
+        reference = merged(tmp_path, monkeypatch, *documents, earlier=["gputiled", "gputiled1"])
+        found = {row["kernel"]: (round(row["gflops"]), "earlier-text" in row["flags"]) for row in reference["results"]}
+        assert found == {"gputiled": (8100, False), "gputiled1": (8000, True)}
 
 
 def test_a_figure_of_an_earlier_text_is_marked(tools, tmp_path, monkeypatch):
