@@ -4,9 +4,9 @@ A *request* is one instruction executed by one warp. The recorder runs threads o
 to be put side by side again: between two points at which all of them meet (a barrier, a ``__syncwarp``), the lanes
 that execute the same occurrence of the same instruction do so together. This is how a warp reconverges after a branch
 or a loop that some of its lanes leave earlier (CUDA C++ Programming Guide, "SIMT Architecture"; that it does so at the
-first chance is what GPUs do with the plain loops of a GEMM, and not a promise of CUDA). Where lanes take the same
-instructions in different orders, no such alignment suits all of them: there, lanes are together when they have made
-equally many accesses since they met.
+first chance is what GPUs do with the plain loops of a GEMM, and not a promise of CUDA). Where lanes leave out different
+turns of a loop, occurrences are counted anew in each turn, which ends with what all lanes execute. Where that suits no
+order of theirs either, lanes are together when they have made equally many accesses since they met.
 """
 
 from collections.abc import Iterator
@@ -178,13 +178,58 @@ def _diverged(meeting: Ints, run: Ints, position: Ints, site: npt.NDArray[Any]) 
     tuple
         Per row, the number of its request among those of its meeting; and one row of each request.
     """
-    number, example = _number(meeting, site, earlier(run, site), position)
-    back = np.zeros(len(run), bool)
-    back[1:] = (number[1:] <= number[:-1]) & (run[1:] == run[:-1])
-    if back.any():
-        tangled = np.isin(meeting, meeting[back])
-        number, example = _number(meeting, site, np.where(tangled, position, earlier(run, site)), position)
+    which, order = earlier(run, site), position.copy()
+    number, example = _number(meeting, site, which, order)
+    for otherwise in (_by_turn, _by_position):
+        back = np.zeros(len(run), bool)
+        back[1:] = (number[1:] <= number[:-1]) & (run[1:] == run[:-1])
+        if not back.any():
+            break
+        tangled = np.flatnonzero(np.isin(meeting, meeting[back]))
+        columns = (column[tangled] for column in (meeting, run, position, site))
+        which[tangled], order[tangled] = otherwise(*columns)
+        number, example = _number(meeting, site, which, order)
     return number, example
+
+
+def _by_turn(meeting: Ints, run: Ints, position: Ints, site: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+    """Count the occurrences of an instruction anew in each turn of a loop.
+
+    A turn ends with an instruction that all lanes of a meeting execute equally often, and none of these more often.
+
+    Returns
+    -------
+    tuple
+        Per row, a number that the same occurrences have in all lanes, and one that puts the rows of a lane in order.
+    """
+    sites = int(site.max()) + 1
+    _, row, of_row, count = np.unique(run * sites + site, return_index=True, return_inverse=True, return_counts=True)
+    pairs, pair = np.unique(meeting[row] * sites + site[row], return_inverse=True)
+    least, most = np.full(len(pairs), len(run)), np.zeros(len(pairs), np.int64)
+    np.minimum.at(least, pair, count)
+    np.maximum.at(most, pair, count)
+    meetings, lanes = np.unique(meeting[changes(run)], return_counts=True)
+    of_pair = np.searchsorted(meetings, pairs // sites)
+    all_lanes = np.bincount(pair) == lanes[of_pair]
+    alike = np.where((least == most) & all_lanes, most, 0)
+    best = np.zeros(len(meetings), np.int64)
+    np.maximum.at(best, of_pair, alike)
+    ends = ((alike > 0) & (alike == best[of_pair]))[pair][of_row.ravel()]
+
+    start = changes(run)
+    before = np.cumsum(ends) - ends
+    turn = before - np.repeat(before[start], np.diff(start, append=len(run)))
+    first = changes(run, turn)
+    length = np.diff(first, append=len(run))
+    of_turn = np.repeat(np.arange(len(first)), length)
+    nth = earlier(of_turn, site)
+    place = np.arange(len(run)) - first[of_turn]
+    return turn * (int(nth.max()) + 1) + nth, turn * int(length.max()) + place
+
+
+def _by_position(meeting: Ints, run: Ints, position: Ints, site: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+    """Take lanes together that have made equally many accesses, whatever they are."""
+    return position, position
 
 
 def _number(meeting: Ints, site: npt.NDArray[Any], which: Ints, position: Ints) -> tuple[Ints, Ints]:
