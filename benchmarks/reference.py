@@ -5,11 +5,12 @@
 
 The first adds new runs to the reference there is; the second brings README's tables and charts up to date.
 
-The files must come from one machine, and from kernels as they are now. Of two rows of one case the one of more rounds
-counts, of equals the later file's; the protocol named is the last file's. Each row keeps the time of its own run, and
-the best library's figure of that same run, so that its share of the library never mixes two runs. Left out are rows of
-new runs that were cut short, most samples (their statistics stay), and what names the machine: command lines, folders,
-the device's number. Profiles (``gemmviz claims s4-throughput s4-memory-bound --save FILE``) are kept by case.
+The files must come from one machine, and from kernels as they are now, but for those that --earlier names. Of two rows
+of one case the one of more rounds counts, of equals the later file's; the protocol named is the last file's. Each row
+keeps the time of its own run, and the best library's figure of that same run, so that its share of the library never
+mixes two runs. Left out are rows of new runs that were cut short, most samples (their statistics stay), and what names
+the machine: command lines, folders, the device's number. Profiles (``gemmviz claims s4-throughput s4-memory-bound
+--save FILE``) are kept by case.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from gemmviz.catalogue.ladder import ladder
 
 _KEPT_SAMPLES = 40
 _KEPT_READINGS = 12
-_HOW = ("rounds", "warmup_launches", "warmup_s", "min_samples", "min_time_s", "target_iqr", "timeout_s")
+_HOW = ("rounds", "warmup_launches", "warmup_s", "min_samples", "min_time_s", "target_iqr", "timeout_s", "slow_s")
 """What may differ between the runs of one reference: of their protocols, and of the machine's software."""
 _WITH = ("driver", "nvrtc")
 _CUT_SHORT = "cancelled after"
@@ -105,7 +106,9 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument(
-        "--recordings", type=Path, help="another file with counts of recordings, which go before the others'"
+        "--recordings",
+        type=Path,
+        help="another file with counts of recordings, which replace the others' of the same case",
     )
     parser.add_argument(
         "--earlier",
@@ -127,13 +130,14 @@ def main() -> None:
         if earlier and row["kernel"] not in args.earlier:
             stale.add(row["kernel"])
         elif row["status"] in ("ok", "wrong", "compile"):
-            if earlier:
-                row = row | {"flags": [*row["flags"], *({_EARLIER} - {*row["flags"]})]}
+            flags = [flag for flag in row["flags"] if flag != _EARLIER]
+            row = row | {"flags": [*flags, *([_EARLIER] if earlier else [])]}
             older = kept.get(case(row))
+            was_earlier = older is not None and _EARLIER in older["flags"]
             if (
                 older is None
-                or _EARLIER in older["flags"]
-                or (not earlier and len(older["rounds"]) <= len(row["rounds"]))
+                or was_earlier > earlier
+                or (was_earlier == earlier and len(older["rounds"]) <= len(row["rounds"]))
             ):
                 kept.pop(case(row), None)  # a newer row stands behind all that is older
                 kept[case(row)] = condense(row, documents[0]["device"]["clock_mhz"])

@@ -9,7 +9,7 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.moment import Moment
 from gemmviz.catalogue.switches import Size
 
-_KEYS = frozenset(("size", "params", "block", "thread", "stop"))
+KEYS = frozenset(("size", "params", "block", "thread", "stop"))
 _EXAMPLE = "demo = { size = 8, params = { TS = 4 } }"
 
 
@@ -42,7 +42,7 @@ class Demo:
         return {key: value for key, value in (plain | pairs).items() if value is not None and value != {}}
 
 
-def read(value: object, params: Collection[str]) -> tuple[Demo, list[str]]:
+def read(value: object, params: Collection[str], newer: bool = False) -> tuple[Demo, list[str]]:
     """Read a demo of the front matter.
 
     Parameters
@@ -51,6 +51,8 @@ def read(value: object, params: Collection[str]) -> tuple[Demo, list[str]]:
         What stands behind ``demo =``.
     params
         The names of the kernel's parameters.
+    newer
+        Whether the file is written for a version that is not known here: a stop that is not understood is left out.
 
     Returns
     -------
@@ -70,13 +72,15 @@ def read(value: object, params: Collection[str]) -> tuple[Demo, list[str]]:
     if strange := sorted(settings.keys() - set(params)):
         known = ", ".join(params) or "none"
         raise FrontMatterError(f"demo.params names {strange[0]!r}; the kernel's parameters are: {known}")
-    stop = value.get("stop")
+    stop, unknown = value.get("stop"), sorted(value.keys() - KEYS)
     try:
         stop = None if stop is None else moment.checked(stop)
     except GemmvizError as error:
-        raise FrontMatterError(f"demo.stop is written as a lesson's at: {error}") from None
+        if not newer:
+            raise FrontMatterError(f"demo.stop is written as a lesson's at: {error}") from None
+        stop, unknown = None, [*unknown, "stop"]
     block, thread = (_pair(value, key) for key in ("block", "thread"))
-    return Demo(_size(value.get("size")), dict(settings), block, thread, stop), sorted(value.keys() - _KEYS)
+    return Demo(_size(value.get("size")), dict(settings), block, thread, stop), unknown
 
 
 def _size(value: object) -> Size:

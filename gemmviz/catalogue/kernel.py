@@ -299,10 +299,13 @@ def _front_matter(text: str, path: Path) -> dict[str, Any]:
 def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
     version = front_matter.version(matter)
     params = front_matter.params(matter)
-    shown, strange = demo.read(matter["demo"], params) if "demo" in matter else (None, [])
+    shown, strange = (
+        demo.read(matter["demo"], params, version > front_matter.VERSION) if "demo" in matter else (None, [])
+    )
     unknown = (*sorted(matter.keys() - _KEYS), *(f"demo.{key}" for key in strange))
     if unknown and version <= front_matter.VERSION:
-        raise FrontMatterError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
+        known = demo.KEYS if unknown[0].startswith("demo.") else _KEYS
+        raise FrontMatterError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
     name = _NUMBER.sub("", path.stem)
     backend = _BACKEND_OF.get(path.suffix) or _LIBRARIES.get(str(matter.get("library")))
     if backend is None:

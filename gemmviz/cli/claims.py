@@ -25,7 +25,8 @@ def add(commands: Any, summary: str) -> None:
         help=summary,
         description="Measures and records what the claims of the five documents need, and says of each whether it "
         "holds here, does not hold, or cannot be judged here, with the document's figures beside ours.",
-        epilog="Exit code 1 when a kernel failed; a claim that does not hold is no failure.",
+        epilog="Exit code 1 when a kernel failed; a claim that does not hold is no failure. "
+        "Shares of the peak need Nsight Compute (ncu).",
     )
     parser.add_argument(
         "ids",

@@ -82,6 +82,7 @@ def _run(args: argparse.Namespace) -> int:
 
     kind_of(path)  # before the work of recording
     kernel = find(args.kernel, ladder())
+    options.say_notes(kernel)
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
     # Without a size, as the window chooses it.

@@ -52,7 +52,7 @@ class Choice(Measured):
         self.as_written = False
         """Whether every access that the text names is recorded, or those that a compiler leaves."""
         self.bench_params: dict[str, int] = dict(self.kernel.defaults)
-        self._shipped = {kernel.path: kernel.sha256 for kernel in kernels}
+        self._shipped = {kernel.path: kernel.text for kernel in kernels}
         self._drafts: dict[Path, str] = {}
         self._on_file: dict[Path, str] = {}
 
@@ -94,7 +94,7 @@ class Choice(Measured):
 
     def shipped(self, kernel: Kernel) -> bool:
         """Say whether a kernel is one that gemmviz brings, unchanged."""
-        return self._shipped.get(kernel.path) == kernel.sha256
+        return self._shipped.get(kernel.path) == kernel.text
 
     def is_shipped_file(self, base: Kernel) -> bool:
         """Say whether a kernel's file is one that gemmviz brings: it is never written."""

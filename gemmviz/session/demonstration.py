@@ -54,23 +54,22 @@ class Demonstration:
         finally:
             self._choosing = False
         self.waiting = True
-        playable = session.playable
-        if playable is not None and not session.outdated and playable.timeline.order_by == session.order:
-            self.arrive()
-        else:
+        self.arrive()
+        if self.waiting:
             self.recording_wanted.emit()
 
     def arrive(self) -> None:
         """Go to the demo's step, if its recording is awaited and on the stage now."""
         session = self._session
-        if not self.waiting or session.playable is None or session.outdated:
+        playable = session.playable
+        if not self.waiting or playable is None or session.outdated or playable.timeline.order_by != session.order:
             return
         self.waiting = False
         demo = session.kernel.demo
         if demo is None:
             return
         try:
-            found = spot(demo, session.playable)
+            found = spot(demo, playable)
         except GemmvizError as error:
             self._tell(tr("The demo cannot be shown: {reason}", reason=error), "warning")
             return

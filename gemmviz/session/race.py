@@ -94,15 +94,18 @@ def lanes(duel: Duel, step: int, measured: Measured) -> list[Lane]:
     on_gpu = _on_gpu(match)
     # A CPU has no sectors: its loop asks for bytes, and nobody recorded which cache lines that moved.
     bytes_name = (tr("bytes asked for"), tr("bytes asked for, moved"), tr("global bytes moved"))[on_gpu]
-    found = [
-        replace(_lane("bytes", bytes_name, "B", now, total), alike=on_gpu != 1),
-        _lane("requests", tr("warp requests"), "", now, total),
-        _lane("sectors", tr("sectors of 32 B"), "", now, total),
-        _lane("wavefronts", tr("shared wavefronts"), "", now, total),
-        _lane("done", tr("C written"), "%", now, total),
-    ]
     origin = tr("recorded {view}", view=tr(pair[0].recording.view))
-    found = [replace(lane, origin=origin) for lane in found]
+
+    def lane(name: str, title: str, unit: str = "") -> Lane:
+        return _lane(name, title, unit, origin, now, total)
+
+    found = [
+        replace(lane("bytes", bytes_name, "B"), alike=on_gpu != 1),
+        lane("requests", tr("warp requests")),
+        lane("sectors", tr("sectors of 32 B")),
+        lane("wavefronts", tr("shared wavefronts")),
+        lane("done", tr("C written"), "%"),
+    ]
     problem = measured.bench_problem
     size = problem.m, problem.n, problem.k
     mine, other = (measured.figures.at(playable.recording.kernel, size) for playable in pair)
@@ -117,14 +120,14 @@ def _on_gpu(match: Match) -> int:
     return match.mine.on_gpu + match.other.on_gpu
 
 
-def _lane(name: str, title: str, unit: str, now: tuple[Tally, Tally], total: tuple[Tally, Tally]) -> Lane:
+def _lane(name: str, title: str, unit: str, origin: str, now: tuple[Tally, Tally], total: tuple[Tally, Tally]) -> Lane:
     factor = 100 if unit == "%" else 1
 
     def values(of: tuple[Tally, Tally]) -> tuple[float | None, float | None]:
         mine, other = (getattr(tally, name) for tally in of)
         return (None if mine is None else mine * factor, None if other is None else other * factor)
 
-    return Lane(name, title, unit, "", values(now), values(total))
+    return Lane(name, title, unit, origin, values(now), values(total))
 
 
 def ratio_text(ratio: float | None) -> str:

@@ -14,7 +14,7 @@ from gemmviz.trace.requests import Ints, Requests, batches
 from gemmviz.trace.sites import SiteTraffic
 from gemmviz.trace.wavefronts import SECTOR_BYTES
 
-# To look takes as long as to count the traffic: a recording with more rows is not one of tiny blocks.
+# To look takes as long as to count the traffic: larger recordings are not looked at.
 _MOST_ROWS = 2_000_000
 Place = tuple[int, str, bool]
 
@@ -27,7 +27,7 @@ def with_narrow(sites: Iterable[SiteTraffic], recording: Recording) -> list[Site
     sites
         Lines (see `by_line`) that take more units than needed.
     recording
-        Where they come from, of a CUDA kernel.
+        Where they come from, of a CUDA kernel. One of more than two million accesses is not looked at.
     """
     sites = list(sites)
     across = recording.block[0]

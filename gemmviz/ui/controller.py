@@ -105,7 +105,7 @@ class Controller(QObject):
         # A lesson says by itself what an exhibit shows, and needs the room.
         exhibit = session.kernel.exhibit if session.tour.lesson is None else ""
         if session.base is not self._base or not self._outlives_typing():
-            session.tell(Message(_on_purpose(exhibit), "info", lasting=True) if exhibit else None)
+            session.tell(Message(_exhibit_text(exhibit), "info", lasting=True) if exhibit else None)
         self._base = session.base
         if self.auto:
             self._debounce.start()
@@ -358,10 +358,10 @@ def _explained(message: Message | None, kernel: Kernel) -> Message | None:
     """Let the message about an exhibit begin with what the exhibit is for: that it fails is no fault."""
     if message is None or not kernel.exhibit:
         return message
-    return replace(message, text=f"{_on_purpose(kernel.exhibit)}\n{message.text}", kind="info", lasting=True)
+    return replace(message, text=f"{_exhibit_text(kernel.exhibit)}\n{message.text}", kind="info", lasting=True)
 
 
-def _on_purpose(exhibit: str) -> str:
+def _exhibit_text(exhibit: str) -> str:
     return tr("Exhibit: {why}", why=tr(exhibit))
 
 

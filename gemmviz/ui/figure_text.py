@@ -109,7 +109,7 @@ def status_text(row: Row | None) -> str:
         figure = tr("{gflops} GFLOPS at {size}", gflops=gflops_text(row["gflops"]), size=size)
         return ", ".join([figure, *row.get("flags", ())])
     if row.get("exhibit") and row["status"] in ("wrong", "compile"):
-        return tr("wrong on purpose: {why}", why=row.get("message", "")).rstrip(": ")
+        return str(row.get("message", ""))
     return f"{status_name(row['status'])}: {row.get('message', '')}".rstrip(": ")
 
 

@@ -38,7 +38,7 @@ _MARKS = {
 }
 _UNTOLD = ("○", "muted")
 # An exhibit shows a fault of a printed kernel, or what it wastes.
-_EXHIBIT = ("≠", "warn")
+_EXHIBIT = ("◇", "warn")
 _NO_FAULT = ("skipped", "unsupported", "cancelled")
 # The shortest bar of the ladder still shows: the axis begins below it by this factor.
 _ROOM_BELOW = 2.0

@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Thread tiles, two dimensions"
-// idea     = "A thread computes TT x TT adjacent elements of C, so that a block covers a larger tile and reads less of A and B in all."
+// idea     = "A thread computes TT x TT adjacent elements of C, so that blocks cover larger tiles, and A and B are read fewer times in all."
 // source   = "S3"
 // alias    = "matmul_kernel_2d_thread_tiling"
 // entry    = "matmul_kernel_2d_thread_tiling<BLOCK, TT>"

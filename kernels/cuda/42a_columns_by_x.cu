@@ -1,7 +1,7 @@
 // ---gemmviz
 // version  = 2
 // title    = "Thread tiles, x counts columns"
-// idea     = "The same thread tiles, but the lanes of a warp are neighbours in a row of C: with BLOCK = 32 no access to a tile has a conflict."
+// idea     = "The thread tiles of matmul_kernel_thread_tiling, but the lanes of a warp are neighbours in a row of C: with BLOCK = 32 no bank conflict is left."
 // entry    = "columns_by_x<BLOCK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [32, 16, 8, 4], TT = [8, 4, 2] }

@@ -18,9 +18,9 @@
 // ]
 // exhibit    = """
 // The kernel takes blockIdx.x for the row of its tile, but the launch is printed with the tiles along N as the grid's x
-// side and those along M as its y side. Where M = N both grids are the same, and C is right. Where they differ, no
-// block computes part of C, and other blocks compute tiles beyond its edge. What these write lands in later rows of C
-// or behind its end.
+// side and those along M as its y side. Where M = N both grids are the same, and C is right. Where they differ, part
+// of C is computed by no block, and other blocks compute tiles beyond its edge. What these write lands in later rows of
+// C or behind its end.
 // matmul_tc has the grid that the kernel needs."""
 // ---
 #include <mma.h>

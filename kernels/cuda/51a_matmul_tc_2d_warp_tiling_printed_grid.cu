@@ -21,8 +21,8 @@
 // exhibit    = """
 // The kernel takes blockIdx.x for the row of its warp tile, but the launch is printed with the warp tiles along N as the
 // grid's x side and those along M as its y side. Where M = N both give every warp tile a block, and C is right. Where M and N
-// differ, no block computes part of C, and other blocks compute tiles beyond its edge. What these write lands in later
-// rows of C or behind its end.
+// differ, part of C is computed by no block, and other blocks compute tiles beyond its edge. What these write lands in
+// later rows of C or behind its end.
 // matmul_tc_2d_warp_tiling has the grid that the kernel needs."""
 // ---
 #include <mma.h>

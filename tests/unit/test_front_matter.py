@@ -51,10 +51,25 @@ def test_a_version_is_a_whole_number_from_1(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", [None, "1", str(VERSION)])
-@pytest.mark.parametrize("changes", [{"lens": '"rows"'}, {"demo": "{ size = 8, lens = 1 }"}])
-def test_an_unknown_key_of_a_known_version_is_an_error(version: str | None, changes: dict[str, str]) -> None:
-    with pytest.raises(FrontMatterError, match=r"unknown key '(demo\.)?lens'; known are .*demo"):
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"lens": '"rows"'}, "unknown key 'lens'; known are .*demo"),
+        ({"demo": "{ size = 8, lens = 1 }"}, r"unknown key 'demo\.lens'; known are block, params, size, stop, thread"),
+    ],
+)
+def test_an_unknown_key_of_a_known_version_is_an_error(version: str | None, changes: dict[str, str], said: str) -> None:
+    with pytest.raises(FrontMatterError, match=said):
         kernel(version=version, **changes)
+
+
+@pytest.mark.parametrize("stop", ["{ warp = 3 }", "{ phase = 1, lane = 2 }"])
+def test_a_stop_of_a_newer_version_is_left_out_and_said(stop: str) -> None:
+    matter = {"demo": f"{{ size = 8, stop = {stop} }}"}
+    mine = kernel(version=str(VERSION + 1), **matter)
+    assert mine.unknown == ("demo.stop",) and mine.demo == Demo((8, 8, 8))
+    with pytest.raises(FrontMatterError, match=r"demo\.stop"):
+        kernel(version=str(VERSION), **matter)
 
 
 def test_an_unknown_key_of_a_newer_version_is_said(

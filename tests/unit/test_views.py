@@ -20,7 +20,7 @@ from gemmviz.trace.traffic import ArrayTraffic
 
 EIGHT = Problem.cube(8)
 EVERY = [kernel.name for kernel in ladder() if kernel.recordable and kernel.name != "mm_optimizado_printed"]
-"""Also the exhibits that are wrong on purpose; one of these does not compile."""
+"""Also the exhibits; one of these does not compile."""
 
 
 def shown(name: str) -> Launch:

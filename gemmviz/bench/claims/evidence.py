@@ -135,7 +135,8 @@ class Evidence:
 
     def add_profile_fault(self, case: Case, message: str) -> None:
         """Note that a case could not be profiled, and why."""
-        self.add_profiles([_counts(case, {}, {"kind": "other", "message": message})])
+        plain = _counts(case, {}, {"kind": "other", "message": message}) | {"source_sha256": None}
+        self.add_profiles([{key: value for key, value in plain.items() if key != "as_written"}])
 
     @property
     def profiles(self) -> list[Counts]:

@@ -228,7 +228,7 @@ class ClaimsRunner(QObject):
         if not (any(row["status"] == "ok" for row in rows) or (self._profiled and profiles)):
             return
         header = results.document({}, self.session.device_facts, Protocol())
-        whole = (documents[0] if documents else header) | {"results": rows, "recordings": self.judge.here.counts}
+        whole = (results.merged(documents) if documents else header) | {"recordings": self.judge.here.counts}
         try:
             store.save(whole | {"profiles": profiles} if profiles else whole)
         except GemmvizError as error:

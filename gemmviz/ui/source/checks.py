@@ -180,4 +180,4 @@ def _unchecked(reason: str) -> str:
 
 
 def _clean(kernel: Kernel, params: dict[str, int]) -> _Clean:
-    return kernel.sha256, tuple(sorted(params.items()))
+    return kernel.text, tuple(sorted(params.items()))
