@@ -132,10 +132,13 @@ def test_without_nsight_compute_nothing_is_judged_by_it(capsys, monkeypatch, tmp
     monkeypatch.delenv("CUDA_PATH", raising=False)
     if Path("/usr/local/cuda/bin/ncu").exists():
         pytest.skip("Nsight Compute is installed where it is always found")
-    assert run(["claims", "s4-throughput", "--json"]) == 0
+    target = tmp_path / "found.json"
+    assert run(["claims", "s4-throughput", "--json", "--save", str(target)]) == 0
     (claim,) = json.loads(capsys.readouterr().out)
     assert claim["verdict"]["state"] == "cannot be judged here"
     assert "Nsight Compute (ncu) is not on the PATH" in claim["verdict"]["sentence"]
+    published = json.loads((data.root("resources") / "schema" / "result-2.json").read_text())
+    jsonschema.validate(json.loads(target.read_text()), published)
 
 
 def test_tables_say_whose_figures_they_hold(capsys, tmp_path):

@@ -36,6 +36,14 @@ def session(playable):
     return session
 
 
+@pytest.mark.parametrize("part", ['"K % 16 == 0"', "// title"])
+def test_a_rung_of_which_anything_was_edited_is_not_as_shipped(session, part):
+    kernel = find("matmul_tc", session.kernels)
+    assert session.shipped(kernel)
+    edited = parse(kernel.text.replace(part, part.replace("16", "1").replace("title", "title ")), kernel.path)
+    assert edited.sha256 == kernel.sha256 and not session.shipped(edited)
+
+
 def test_the_picture_of_every_cuda_rung_shows_four_blocks(session):
     for kernel in (replace(k, demo=None) for k in ladder() if k.backend == "cuda"):
         session.choose_kernel(kernel)
