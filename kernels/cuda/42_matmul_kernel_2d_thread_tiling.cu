@@ -84,21 +84,9 @@ __global__ void matmul_kernel_2d_thread_tiling(const float *A, const float *B, f
 // replace = "\n"
 // expect = ["out of bounds", "race"]
 //
-// [pad-a]
-// title = "With a padded tile of A"
-// find = " As[BLOCK][BLOCK];"
-// replace = " As[BLOCK][BLOCK + 1];"
-// expect = "fewer bank conflicts"
-//
-// [pad-b]
-// title = "With a padded tile of B"
-// find = " Bs[BLOCK][BLOCK];"
-// replace = " Bs[BLOCK][BLOCK + 1];"
-// expect = "fewer bank conflicts"
-//
 // [column-by-x]
 // title = "With threadIdx.x counting columns"
 // find = "int i = threadIdx.x * TT, j = threadIdx.y * TT;"
 // replace = "int i = threadIdx.y * TT, j = threadIdx.x * TT;"
-// expect = ["uncoalesced", "fewer bank conflicts"]
+// expect = "uncoalesced"
 // ---

@@ -212,7 +212,7 @@ def test_list_says_what_can_be_broken(capsys):
 def test_check_of_a_variant_finds_the_race(capsys):
     assert run(["check", "gputiled~no-second-barrier", "--size", "32"]) == 1
     out = capsys.readouterr().out
-    assert "30_gputiled~no-second-barrier.cu:27: race" in out
+    assert "30_gputiled~no-second-barrier.cu:29: race" in out
 
 
 def test_what_a_change_expects_is_a_class_that_the_checker_knows():
