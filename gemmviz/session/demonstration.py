@@ -43,7 +43,7 @@ class Demonstration:
             self._tell(tr("{rung} has no demo: its front matter names none.", rung=kernel.alias), "info")
             return
         if session.tour.lesson is not None:
-            session.tour.leave()
+            session.tour.leave(restore=False)
         session.pause()
         session.wanted = None
         problem = picture_problem(kernel)

@@ -141,14 +141,14 @@ class Tour(OwnStops):
         self._wanted = kernel.name, Setting.of(problem, params, lesson.order, lesson.as_written)
         self._show(*self._wanted)
 
-    def leave(self) -> None:
-        """End the tour; the size, parameters, order and view chosen before a lesson come back."""
+    def leave(self, *, restore: bool = True) -> None:
+        """End the tour; the size, parameters, order and view chosen before a lesson come back, unless not wanted."""
         before, self._before, lesson = self._before, None, self.lesson
         self.lesson, self.own, self.at, self._resolved, self._awaited = None, False, None, (), None
         self.changed.emit()
         self.moved.emit()
         session = self._session
-        if lesson is None or before is None:
+        if lesson is None or before is None or not restore:
             return
         rung, setting = before
         if rung.partition("~")[0] == session.base.name:
@@ -165,6 +165,8 @@ class Tour(OwnStops):
             session.order, session.as_written = setting.order, setting.as_written
             session.choose_kernel(kernel, dict(setting.params), setting.problem)
         if self._is_recorded():
+            if self.lesson is not None:
+                session.tell(None)  # a lesson needs the room
             self.arrive()
         else:
             self.recording_wanted.emit()

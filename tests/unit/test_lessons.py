@@ -360,6 +360,17 @@ def test_choosing_something_else_ends_the_lesson_and_stands(session):
     assert (session.base.name, session.problem.n) == ("gpumult1", 32)
 
 
+def test_the_demo_ends_a_lesson_that_led_to_another_rung_and_is_shown(session):
+    tour, shown = session.tour, session.demonstration
+    shown.recording_wanted.connect(tour.recording_wanted.emit)
+    tour.start_rung("matmul_kernel_thread_tiling")
+    shown.show()
+    assert not tour.active and not shown.waiting
+    assert session.base.name == "matmul_kernel_thread_tiling"
+    assert "sum[w] +=" in session.base.text.splitlines()[session.playable.line(session.step) - 1]
+    assert session.step > 0 and not session.outdated
+
+
 def test_breaking_the_kernel_stays_at_the_stop(session):
     tour = session.tour
     tour.toggle_lesson()

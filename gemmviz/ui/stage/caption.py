@@ -347,9 +347,11 @@ def provenance(playable: Playable, outdated: bool = False) -> list[str]:
         verdict = trn("{count} element WRONG", "{count} elements WRONG", recording.wrong)
     said = {"view": tr(recording.view), "digest": digest, "verdict": verdict}
     shortest = tr(recording.view) if recording.as_written else tr("recorded")
+    short = tr("recorded {view}", **said)
     return [
         tr("recorded {view} from this source ({digest})  ·  C checked: {verdict}", **said),
         tr("recorded {view} ({digest})  ·  C {verdict}", **said),
         tr("recorded {view}, C {verdict}", **said),
-        shortest if recording.wrong == 0 else tr("WRONG"),
+        f"{short}: {tr('WRONG')}" if recording.wrong else short,
+        tr("WRONG") if recording.wrong else shortest,
     ]
