@@ -66,7 +66,10 @@ def test_a_rung_makes_the_accesses_of_its_document(counted: dict[str, Any]) -> N
     for name, entry in counted["arrays"].items():
         assert {key: found[name][key] for key in entry} == entry, name
     assert found.keys() <= counted["arrays"].keys()
-    assert recording.wrong == counted["wrong"]
+    if recording.notes:  # it reads outside an array: what is there differs from run to run
+        assert recording.wrong > 0 and counted["wrong"] > 0
+    else:
+        assert recording.wrong == counted["wrong"]
     if on_gpu:
         assert list(recording.block) == counted["block"]
         assert list(recording.grid) == counted["grid"]
