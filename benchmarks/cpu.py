@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from gemmviz.backends import facts, openblas
+from gemmviz.backends import machine, openblas
 from gemmviz.backends.base import Prepared
 from gemmviz.backends.native import NativeBackend
 from gemmviz.catalogue.ladder import find, ladder
@@ -102,8 +102,8 @@ def main() -> None:
             together = (*PLAIN_TOGETHER, *TOGETHER) if size <= _PLAIN_MOST else TOGETHER
             rows += compare(list(together), size, args.rounds, library.threads)
     if args.json:
-        machine = {"cpu": {"model": facts.cpu_model(), "cores": facts.cores()}, "core": library.core}
-        text = json.dumps({"started_utc": started, **machine, "rounds": args.rounds, "rows": rows}, indent=1)
+        host = {"cpu": {"model": machine.cpu_model(), "cores": machine.cores()}, "core": library.core}
+        text = json.dumps({"started_utc": started, **host, "rounds": args.rounds, "rows": rows}, indent=1)
         args.json.write_text(text + "\n", encoding="utf-8")
 
 

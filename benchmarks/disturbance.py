@@ -23,8 +23,8 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import BenchRequest, Result
 from gemmviz.engine.supervisor import Engine
-from gemmviz.ui.controller import Controller
-from gemmviz.ui.window import Window
+from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.window import Window
 
 _KERNELS = ("matmul_kernel_naive", "gputiled", "matmul_kernel_2d_thread_tiling", "cublas")
 _LIMIT = 0.01

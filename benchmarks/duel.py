@@ -30,7 +30,7 @@ def main():
 
     from gemmviz.catalogue.ladder import find
     from gemmviz.catalogue.problem import Problem
-    from gemmviz.ui.application import application
+    from gemmviz.ui.window.application import application
 
     table = Table()
     application()

@@ -79,14 +79,14 @@ def judge(mutants: list[Any], jobs: int) -> list[dict[str, Any]]:
     from mutating.sizes import small_launches
 
     from gemmviz.catalogue.errors import GemmvizError
-    from gemmviz.checking.plan import Plan, plan
+    from gemmviz.checking.plan import CheckPlan, plan
 
     def one(mutant: Any) -> dict[str, Any]:
         try:
             usual = plan(mutant.original, [], {})
         except GemmvizError:
-            usual = Plan()
-        reports = check(mutant.kernel, Plan(small_launches(mutant.original)))
+            usual = CheckPlan()
+        reports = check(mutant.kernel, CheckPlan(small_launches(mutant.original)))
         if not any(r.findings for r in reports):
             reports += check(mutant.kernel, usual)
         findings = [f for r in reports for f in r.findings]
@@ -185,7 +185,7 @@ def originals(jobs: int) -> int:
     from gemmviz.catalogue.ladder import ladder
     from gemmviz.catalogue.launch import nearest_size
     from gemmviz.catalogue.problem import Problem
-    from gemmviz.checking.plan import Plan
+    from gemmviz.checking.plan import CheckPlan
 
     rungs = [k for k in ladder() if k.recordable and not k.exhibit]
 
@@ -196,7 +196,7 @@ def originals(jobs: int) -> int:
                 near = nearest_size(kernel, Problem(*size), params)
                 if near:
                     launches[near, tuple(params.items())] = near, params
-        return kernel, check(kernel, Plan(list(launches.values())))
+        return kernel, check(kernel, CheckPlan(list(launches.values())))
 
     alarms = 0
     with ThreadPoolExecutor(jobs) as pool:

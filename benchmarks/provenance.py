@@ -18,11 +18,11 @@ import numpy as np
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.origin.provenance import Provenance
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.provenance import Provenance
-from gemmviz.trace.record import record
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
 
 QUERY_MS, COUNTED_PER_S = 50.0, 10e6
 _QUERIES = 200

@@ -41,14 +41,14 @@ def measure(
     from gemmviz.catalogue.problem import Problem, small_integer_inputs, stored
     from gemmviz.simt import recorder
     from gemmviz.simt.build import build
-    from gemmviz.trace import cost
-    from gemmviz.trace.columns import accesses
-    from gemmviz.trace.recording import Array
+    from gemmviz.trace.recording import recording_cost
+    from gemmviz.trace.recording.columns import accesses
+    from gemmviz.trace.recording.recording import Array
 
     kernel = find(name, ladder())
     problem = nearest_size(kernel, Problem.cube(size or _FIRST_SIZE), kernel.defaults | params)
     if problem and not size:
-        problem = cost.largest_size(launch(kernel, problem, params), _ACCESSES, as_written)
+        problem = recording_cost.largest_size(launch(kernel, problem, params), _ACCESSES, as_written)
     if problem is None:
         return {"skipped": "takes no size near this one"}
     job = launch(kernel, problem, params)

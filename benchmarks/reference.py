@@ -118,7 +118,7 @@ def main() -> None:
         help="keep rows of an earlier text of these kernels, flagged so, where the present text has none",
     )
     args = parser.parse_args()
-    documents = [with_run(results.read(path)) for path in args.files]
+    documents = [with_run(results.read_results(path)) for path in args.files]
     machines = {results.machine(document) for document in documents}
     if len(machines) > 1:
         parser.error(f"these files are from several machines: {', '.join(sorted(machines))}")
@@ -149,10 +149,10 @@ def main() -> None:
     whole["protocol"] = whole["protocol"] | {"runs": {utc: how for utc, how in sorted(runs.items()) if utc in used}}
     whole["env"] = whole["env"] | {"os": whole["env"]["os"].split()[0]}
     whole["device"] = whole["device"] | {"uuid": ""}
-    counted = [*documents, *([results.read(args.recordings)] if args.recordings else [])]
+    counted = [*documents, *([results.read_results(args.recordings)] if args.recordings else [])]
     whole["recordings"] = recordings(counted)
     whole["profiles"] = profiles(documents, current)
-    results.write(whole, args.output)
+    results.write_results(whole, args.output)
     print(f"{len(kept)} rows, {len(whole['profiles'])} profiles, {args.output.stat().st_size / 1e6:.2f} MB")
     if stale:
         print("left out, as their source has changed:", ", ".join(sorted(stale)))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.proving import ncu
-from gemmviz.trace.wavefronts import of_request
+from gemmviz.trace.cost.wavefronts import of_request
 
 Places = npt.NDArray[np.int32]
 METRICS = {

@@ -131,8 +131,8 @@ def open_window(clock):
     """Return the window, with its first recording, and its meter."""
     from gemmviz.app import new_session
     from gemmviz.engine.supervisor import Engine
-    from gemmviz.ui.controller import Controller
-    from gemmviz.ui.window import Window
+    from gemmviz.ui.window.controller import Controller
+    from gemmviz.ui.window.window import Window
 
     session = new_session()
     window = Window(session, Controller(session, Engine))
@@ -337,7 +337,7 @@ def arguments():
 def main():
     """Measure, print, and return the exit code."""
     asked = arguments()
-    from gemmviz.ui.application import application
+    from gemmviz.ui.window.application import application
 
     table = Table()
     if "start" not in asked.skip:

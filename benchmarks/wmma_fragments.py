@@ -26,7 +26,7 @@ from gemmviz.backends.nvrtc import compile_launch
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 FRONT = """// ---gemmviz
 // entry = "probes"

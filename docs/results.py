@@ -188,7 +188,7 @@ def filled(readme: str, text: str) -> str:
 
 def made() -> dict[Path, str]:
     """Return every file that this makes, with its text."""
-    kernels, document = ladder(), results.read(REFERENCE)
+    kernels, document = ladder(), results.read_results(REFERENCE)
     measured = json.loads(CPU.read_text(encoding="utf-8")) if CPU.exists() else None
     readme = ROOT / "README.md"
     drawings = results_chart.drawings(document, kernels)

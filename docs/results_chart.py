@@ -9,7 +9,7 @@ from results_data import NOT_MEASURED, SIDE, SWEEP, TYPES, Rung, last_rungs, run
 from gemmviz.bench import results
 from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.ui.theme import THEMES, Theme
+from gemmviz.ui.look.theme import THEMES, Theme
 
 _WIDTH, _ROW, _BAR = 900, 20, 13
 _LEFT, _RIGHT = 250, 760

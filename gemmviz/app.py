@@ -44,12 +44,12 @@ def run_window(args: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
     Unavailable
         When there is no display or Qt lacks a system library; the message says what to do.
     """
-    from gemmviz.ui.display import missing
+    from gemmviz.ui.look.display import missing
 
     problem = missing(os.environ)
     if problem is not None:
         raise Unavailable(problem)
-    from gemmviz.ui import application  # late: Qt is known to load now
+    from gemmviz.ui.window import application  # late: Qt is known to load now
 
     session = new_session()
     preferences.restore(session, args.theme, args.language)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import distributions
 
-from gemmviz.backends.driver import Driver, driver
+from gemmviz.backends.driver import CudaDriver, driver
 
 _NAME = re.compile(r"^cupy(-cuda(?P<major>\d+)x|-.*)?$")
 _OLDEST, _NEWEST = 12, 13
@@ -13,7 +13,7 @@ Package = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CudaSupport:
     """Whether CUDA kernels can run here.
 
     Attributes
@@ -35,7 +35,7 @@ class Verdict:
 
 
 @cache
-def cuda_verdict() -> Verdict:
+def cuda_verdict() -> CudaSupport:
     """Return whether CUDA kernels can run in this process."""
     return judge(cupy_packages(), driver())
 
@@ -50,7 +50,7 @@ def cupy_packages() -> list[Package]:
     return sorted(found.items())
 
 
-def judge(packages: list[Package], found: Driver) -> Verdict:
+def judge(packages: list[Package], found: CudaDriver) -> CudaSupport:
     """Compare the CuPy packages with the driver.
 
     Parameters
@@ -65,13 +65,13 @@ def judge(packages: list[Package], found: Driver) -> Verdict:
             remedy = "look at what nvidia-smi says" if found.cuda else "install the NVIDIA driver"
         else:
             remedy = "the CPU kernels and all recordings work without one"
-        return Verdict(False, f"no CUDA device: {found.problem}", remedy)
+        return CudaSupport(False, f"no CUDA device: {found.problem}", remedy)
     if not packages:
-        return Verdict(False, "CuPy is not installed", install_line(found))
+        return CudaSupport(False, "CuPy is not installed", install_line(found))
     if len(packages) > 1:
         names = " ".join(name for name, _ in packages)
         listed = " and ".join(name for name, _ in packages)
-        return Verdict(
+        return CudaSupport(
             False,
             f"{len(packages)} CuPy packages are installed: {listed}",
             f"pip uninstall {names}, then {install_line(found)}",
@@ -85,11 +85,11 @@ def judge(packages: list[Package], found: Driver) -> Verdict:
         remedy = f"update the NVIDIA driver, or pip uninstall {name}, then {install_line(found)}"
         if have[0] < _OLDEST:
             remedy = "update the NVIDIA driver"
-        return Verdict(False, f"driver too old: {ours}, {name} {version} needs CUDA {wanted}.0 or newer", remedy)
-    return Verdict(True)
+        return CudaSupport(False, f"driver too old: {ours}, {name} {version} needs CUDA {wanted}.0 or newer", remedy)
+    return CudaSupport(True)
 
 
-def install_line(found: Driver) -> str:
+def install_line(found: CudaDriver) -> str:
     """Return the command that installs the CuPy which fits a driver, with NVRTC and its headers."""
     major = found.cuda[0] if found.cuda else _NEWEST
     return f"pip install 'gemmviz[cuda{min(max(major, _OLDEST), _NEWEST)}]'"

@@ -49,7 +49,7 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Driver:
+class CudaDriver:
     """The NVIDIA driver.
 
     Attributes
@@ -74,12 +74,12 @@ class Driver:
 
 
 @cache
-def driver() -> Driver:
+def driver() -> CudaDriver:
     """Ask the driver, once per process."""
     try:
         code = ctypes.CDLL("libcuda.so.1")
     except OSError:
-        return Driver(False, None, "", None, "there is no NVIDIA driver on this machine")
+        return CudaDriver(False, None, "", None, "there is no NVIDIA driver on this machine")
     version = _kernel_module_version()
     number = ctypes.c_int(0)
     code.cuDriverGetVersion(ctypes.byref(number))
@@ -87,13 +87,13 @@ def driver() -> Driver:
     error = code.cuInit(0)
     if error:
         if error == _NO_DEVICE:
-            return Driver(True, cuda, version, None, "the NVIDIA driver finds no GPU")
+            return CudaDriver(True, cuda, version, None, "the NVIDIA driver finds no GPU")
         text = error_text(code, error)
-        return Driver(True, cuda, version, None, f"the NVIDIA driver does not start: {text} (error {error})")
+        return CudaDriver(True, cuda, version, None, f"the NVIDIA driver does not start: {text} (error {error})")
     count = ctypes.c_int(0)
     if code.cuDeviceGetCount(ctypes.byref(count)) or count.value == 0:
-        return Driver(True, cuda, version, None, "the NVIDIA driver finds no GPU")
-    return Driver(True, cuda, version, _device(code), "")
+        return CudaDriver(True, cuda, version, None, "the NVIDIA driver finds no GPU")
+    return CudaDriver(True, cuda, version, _device(code), "")
 
 
 def _device(code: ctypes.CDLL) -> Device:

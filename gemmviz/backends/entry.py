@@ -1,6 +1,6 @@
 """How compiled C or C++ calls a kernel's entry: from an array of pointers, one per argument."""
 
-from gemmviz.backends import refused
+from gemmviz.backends import unsupported
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
@@ -38,7 +38,7 @@ def explain(error: BuildError, launch: Launch) -> BuildError:
     The last it is when no line is to blame.
     """
     kernel = launch.kernel
-    error = refused.explain(error, kernel) if kernel.backend == "cuda" else error
+    error = unsupported.explain(error, kernel) if kernel.backend == "cuda" else error
     if error.line is not None:
         return error
     reason = str(error).split(": ", 1)[-1]

@@ -9,13 +9,13 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.results import Document, Row
 from gemmviz.bench.spread import shaky, span
 
-Verdict = Literal["FASTER", "SLOWER", "SAME", "UNCLEAR"]
+SpeedChange = Literal["FASTER", "SLOWER", "SAME", "UNCLEAR"]
 # Two runs of one kernel on one machine agree within this share of the median.
 NOISE = 0.02
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RowComparison:
     """One kernel at one size in two files.
 
     Attributes
@@ -36,7 +36,7 @@ class Comparison:
     size: tuple[int, int, int]
     before: float | None
     after: float | None
-    verdict: Verdict
+    verdict: SpeedChange
     reason: str = ""
     unit: str = "GFLOPS"
 
@@ -46,7 +46,7 @@ class Comparison:
         return self.after / self.before if self.before and self.after else None
 
 
-def compare(before: Document, after: Document) -> Iterator[Comparison]:
+def compare(before: Document, after: Document) -> Iterator[RowComparison]:
     """Compare the rows that both files hold, and name those that only one of them holds.
 
     A difference below `NOISE` is none. A larger one counts when the middle halves of the samples (first to third
@@ -57,7 +57,7 @@ def compare(before: Document, after: Document) -> Iterator[Comparison]:
     Parameters
     ----------
     before, after
-        From `gemmviz.bench.results.read`.
+        From `gemmviz.bench.results.read_results`.
 
     Yields
     ------
@@ -85,15 +85,15 @@ def _key(row: Row) -> tuple[object, ...]:
     return row["kernel"], row["backend"], row.get("dtype_in"), row["M"], row["N"], row["K"], params
 
 
-def _judge(old: Row | None, new: Row | None) -> Comparison:
+def _judge(old: Row | None, new: Row | None) -> RowComparison:
     known = new or old
     assert known is not None
     label, size = str(known.get("label") or known["kernel"]), (known["M"], known["N"], known["K"])
     field, unit = ("gbps", "GB/s") if known["backend"] == TRANSFER else ("gflops", "GFLOPS")
     before, after = (row[field] if row and row["status"] == "ok" else None for row in (old, new))
 
-    def result(verdict: Verdict, reason: str = "") -> Comparison:
-        return Comparison(label, size, before, after, verdict, reason, unit)
+    def result(verdict: SpeedChange, reason: str = "") -> RowComparison:
+        return RowComparison(label, size, before, after, verdict, reason, unit)
 
     if old is None or new is None:
         return result("UNCLEAR", f"only in the {'second' if old is None else 'first'} file")

@@ -63,7 +63,7 @@ def to_csv(document: Document) -> str:
     Parameters
     ----------
     document
-        From `gemmviz.bench.results.read`, or as the engine made it.
+        From `gemmviz.bench.results.read_results`, or as the engine made it.
     """
     run = _run(document)
     return _write(

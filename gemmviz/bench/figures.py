@@ -142,7 +142,7 @@ class Shown:
 
 
 @dataclass
-class Samples:
+class SampleSeries:
     """The samples of one kernel at one size in the run that goes on, or the last one: GFLOPS of each launch."""
 
     label: str

@@ -10,11 +10,11 @@ from typing import Any
 
 from gemmviz.backends.base import Backend, DeviceFault, LaunchError, OutOfMemory, Prepared
 from gemmviz.bench import results, rows
-from gemmviz.bench.fit import check_fit
-from gemmviz.bench.peaks import peak_gflops
+from gemmviz.bench.memory_fit import check_fit
+from gemmviz.bench.model.peaks import peak_gflops
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.reference import References, Trial
 from gemmviz.bench.timing import Cold, Hot, Samples, cpu_batch, warm_up
+from gemmviz.bench.verification_reference import References, VerificationCase
 from gemmviz.bench.verify import Verdict, check
 from gemmviz.catalogue.errors import BuildError, ConstraintError, FrontMatterError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
@@ -28,7 +28,7 @@ _TIMING = (mark("{kernel}: timing"), mark("{kernel}: timing, round {round} of {r
 
 
 @dataclass(frozen=True)
-class Stage:
+class MeasureStep:
     """What happens next.
 
     Attributes
@@ -54,7 +54,7 @@ class Finished:
     final: bool
 
 
-Record = Stage | Samples | Finished
+Record = MeasureStep | Samples | Finished
 Find = Callable[[str], Backend]
 
 
@@ -137,11 +137,11 @@ class Measurement:
         concrete = launch(self.kernel, self.problem, dict(self.params))
         if first:
             results.describe_launch(row, concrete)
-        yield Stage(tr("{kernel}: preparing", kernel=concrete.label), 0.0)
+        yield MeasureStep(tr("{kernel}: preparing", kernel=concrete.label), 0.0)
         backend = bench.find(self.kernel.backend)
         check_fit(backend, concrete, bench.references)
         if first:
-            yield Stage(tr("{kernel}: compiling", kernel=concrete.label), 0.02)
+            yield MeasureStep(tr("{kernel}: compiling", kernel=concrete.label), 0.02)
         prepared = backend.prepare(concrete)
         try:
             if first:
@@ -150,7 +150,7 @@ class Measurement:
             a, b = bench.references.inputs(concrete)
             if first:
                 text = tr("{kernel}: launching for the first time", kernel=row["label"])
-                yield Stage(text, 0.05, bench.protocol.deadline_s)
+                yield MeasureStep(text, 0.05, bench.protocol.deadline_s)
                 row["first_launch_s"] = _first_launch(prepared, a, b)
                 yield from self._verify(prepared, backend, concrete)
                 if self.over:
@@ -158,21 +158,21 @@ class Measurement:
             prepared.load(a, b)
             prepared.poison()
             yield from self._time(prepared, backend)
-            yield Stage(tr("{kernel}: verifying again", kernel=row["label"]), 0.97)
+            yield MeasureStep(tr("{kernel}: verifying again", kernel=row["label"]), 0.97)
             # The last output is what the last timed launch left: a kernel may be right at first and wrong later.
             self._judge("after", _check(prepared, bench.references.random(concrete, backend)))
         finally:
             prepared.close()
 
-    def _verify(self, prepared: Prepared, backend: Backend, concrete: Launch) -> Iterator[Stage]:
+    def _verify(self, prepared: Prepared, backend: Backend, concrete: Launch) -> Iterator[MeasureStep]:
         """Verify before anything is timed; an exhibit is over after that, right or wrong."""
         references = self.bench.references
-        yield Stage(tr("{kernel}: computing the reference", kernel=self.row["label"]), 0.1)
+        yield MeasureStep(tr("{kernel}: computing the reference", kernel=self.row["label"]), 0.1)
         # Whole numbers first: there a single term shows that is left out.
         trials = [t for t in (references.exact(concrete, backend), references.random(concrete, backend)) if t]
         for number, trial in enumerate(trials):
             text = tr("{kernel}: verifying", kernel=self.row["label"])
-            yield Stage(text, 0.2 + 0.1 * number, self.bench.protocol.deadline_s)
+            yield MeasureStep(text, 0.2 + 0.1 * number, self.bench.protocol.deadline_s)
             prepared.load(trial.a, trial.b)
             prepared.poison()
             prepared.run()
@@ -186,7 +186,7 @@ class Measurement:
         protocol, row, cold = self.bench.protocol, self.row, self._cold
         number = self.rounds + 1
         launch_s = yield from self._warm_up(prepared)
-        yield Stage(self._turn(_TIMING), 0.5, protocol.deadline_s)
+        yield MeasureStep(self._turn(_TIMING), 0.5, protocol.deadline_s)
         before = len(cold.seconds)
         hot, host_s = Hot(), None
         with backend.watch() as seen:
@@ -196,7 +196,7 @@ class Measurement:
             if last and backend.clears_l2:
                 for _ in hot.measure(prepared, protocol):
                     text = tr("{kernel}: timing without clearing the cache", kernel=row["label"])
-                    yield Stage(text, 0.95, protocol.deadline_s)
+                    yield MeasureStep(text, 0.95, protocol.deadline_s)
                 host_s = prepared.queue_s()
         rows.describe_round(row, cold, len(cold.seconds) - before, seen)
         if last:
@@ -210,12 +210,12 @@ class Measurement:
         rounds = self.bench.protocol.rounds
         return tr(texts[rounds > 1], kernel=self.row["label"], round=self.rounds + 1, rounds=rounds)
 
-    def _warm_up(self, prepared: Prepared) -> Generator[Stage, None, float]:
+    def _warm_up(self, prepared: Prepared) -> Generator[MeasureStep, None, float]:
         """Warm up; return the seconds of the fastest launch."""
         launch_s = float("inf")
         for fastest in warm_up(prepared, self.bench.protocol):
             launch_s = fastest
-            yield Stage(self._turn(_WARMING_UP), 0.4, self.bench.protocol.deadline_s)
+            yield MeasureStep(self._turn(_WARMING_UP), 0.4, self.bench.protocol.deadline_s)
         return launch_s
 
     def _judge(self, when: str, verdict: Verdict | None) -> None:
@@ -242,7 +242,7 @@ def _first_launch(prepared: Prepared, a: Matrix, b: Matrix) -> float:
     return time.perf_counter() - started
 
 
-def _check(prepared: Prepared, trial: Trial) -> Verdict | None:
+def _check(prepared: Prepared, trial: VerificationCase) -> Verdict | None:
     """Compare C with the trial's; None means that the kernel wrote outside C."""
     return check(prepared.fetch(), trial.reference) if prepared.intact() else None
 

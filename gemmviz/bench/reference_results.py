@@ -59,7 +59,7 @@ def load(folder: Path | None = None) -> tuple[list[ReferenceResults], list[str]]
     found, faults = [], []
     for path in sorted(folder.glob("*.json")):
         try:
-            found.append(_reference(results.read(path)))
+            found.append(_reference(results.read_results(path)))
         except GemmvizError as error:
             faults.append(str(error))
     return found, faults

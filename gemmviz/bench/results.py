@@ -127,7 +127,7 @@ def document(env: Mapping[str, Any], device: Mapping[str, Any] | None, protocol:
     Parameters
     ----------
     env, device
-        From `gemmviz.backends.facts`.
+        From `gemmviz.backends.machine`.
     protocol
         The rules that were used.
     """
@@ -201,7 +201,7 @@ def to_json(content: Document) -> str:
     return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
-def write(content: Document, path: Path) -> None:
+def write_results(content: Document, path: Path) -> None:
     """Write a result file; it appears whole or not at all.
 
     Raises
@@ -224,7 +224,7 @@ def write(content: Document, path: Path) -> None:
             temporary.unlink(missing_ok=True)
 
 
-def read(path: Path) -> Document:
+def read_results(path: Path) -> Document:
     """Read a result file of this or an older gemmviz; the document has the present schema's form.
 
     Raises

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Sequence
 from contextlib import closing
 
-from gemmviz.bench.measure import Measurement, Record, Stage
+from gemmviz.bench.measure import Measurement, MeasureStep, Record
 from gemmviz.bench.timing import Samples
 
 # Where a round is when its cold pass begins, and when its hot one does: see `Measurement`.
@@ -45,7 +45,7 @@ def take_turns(measurements: Sequence[Measurement], rounds: int) -> Generator[Tu
 def _share(record: Record) -> float:
     """Return the share of a kernel's round that is done."""
     match record:
-        case Stage():
+        case MeasureStep():
             return record.share
         case Samples():
             return _TIMING + (_HOT - _TIMING) * record.share

@@ -5,7 +5,7 @@ from typing import Any
 
 from gemmviz.backends.base import Build
 from gemmviz.backends.watch import Observed
-from gemmviz.bench import flags, results
+from gemmviz.bench import quality_flags, results
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.results import Row
 from gemmviz.bench.stats import summarise
@@ -40,7 +40,7 @@ def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed) -> None:
     results.describe_samples(row, cold.seconds, summarise(cold.seconds), cold.stop, cold.flops)
     if seen.telemetry:
         _add_telemetry(row, seen)
-    flags.judge(row, contended=seen.contended)
+    quality_flags.judge(row, contended=seen.contended)
 
 
 def describe_hot(row: Row, hot: Hot, flops: int, host_launch_s: float | None) -> None:
@@ -54,7 +54,7 @@ def describe_hot(row: Row, hot: Hot, flops: int, host_launch_s: float | None) ->
             "stats": stats.to_plain(),
             "gflops": flops / stats.median / 1e9,
         }
-    flags.judge(row)
+    quality_flags.judge(row)
 
 
 def describe_peak(row: Row, peak: tuple[float, str] | None) -> None:
@@ -62,7 +62,7 @@ def describe_peak(row: Row, peak: tuple[float, str] | None) -> None:
     if peak is None or row["gflops"] is None:
         return
     row |= {"peak_gflops": peak[0], "peak_kind": peak[1], "peak_fraction": row["gflops"] / peak[0]}
-    flags.judge(row)
+    quality_flags.judge(row)
 
 
 def thin(row: Row) -> None:

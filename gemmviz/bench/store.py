@@ -16,7 +16,7 @@ _SUFFIX = ".json"
 
 
 @dataclass(frozen=True)
-class Run:
+class StoredRun:
     """A stored run.
 
     Attributes
@@ -67,11 +67,11 @@ def save(document: results.Document) -> Path:
     # The name begins with the time, so that the folder reads in order; the id tells runs of one second apart.
     stamp = re.sub(r"[^0-9T]", "", str(document["started_utc"])[:19])
     path = place / f"{stamp}-{document['run_id']}{_SUFFIX}"
-    results.write(document, path)
+    results.write_results(document, path)
     return path
 
 
-def runs() -> tuple[list[Run], list[str]]:
+def runs() -> tuple[list[StoredRun], list[str]]:
     """Return all stored runs, newest first, and one message per file that is none; such a file is left alone."""
     faults: list[str] = []
     return list(_readable(_newest_first(), faults)), faults
@@ -134,7 +134,7 @@ def _newest_first() -> list[Path]:
         raise GemmvizError(f"cannot read {folder()}: {error.strerror}") from None
 
 
-def _readable(paths: Iterable[Path], faults: list[str]) -> Iterator[Run]:
+def _readable(paths: Iterable[Path], faults: list[str]) -> Iterator[StoredRun]:
     for path in paths:
         try:
             yield _describe(path)
@@ -142,11 +142,11 @@ def _readable(paths: Iterable[Path], faults: list[str]) -> Iterator[Run]:
             faults.append(str(error))
 
 
-def _describe(path: Path) -> Run:
-    document = results.read(path)
+def _describe(path: Path) -> StoredRun:
+    document = results.read_results(path)
     try:
         started = datetime.fromisoformat(document["started_utc"])
-        return Run(
+        return StoredRun(
             run_id=str(document["run_id"]),
             started_utc=started,
             path=path,

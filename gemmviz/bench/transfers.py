@@ -8,8 +8,8 @@ from statistics import median
 import numpy as np
 
 from gemmviz.backends.base import Trip
-from gemmviz.bench import flags, results
-from gemmviz.bench.measure import Bench, Stage, blame
+from gemmviz.bench import quality_flags, results
+from gemmviz.bench.measure import Bench, MeasureStep, blame
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import REPORT_S
@@ -38,7 +38,9 @@ def new_row(problem: Problem, dtype: str, accumulate: str) -> results.Row:
     return row | {"backend": NAME, "source_sha256": None, "edited": False}
 
 
-def measure(problem: Problem, dtype: str, accumulate: str, bench: Bench) -> Generator[Stage | results.Row, None, None]:
+def measure(
+    problem: Problem, dtype: str, accumulate: str, bench: Bench
+) -> Generator[MeasureStep | results.Row, None, None]:
     """Measure a transfer; yields `Stage` records, and the row at the end unless there is no device to copy to.
 
     Parameters
@@ -50,7 +52,7 @@ def measure(problem: Problem, dtype: str, accumulate: str, bench: Bench) -> Gene
     """
     row = new_row(problem, dtype, accumulate)
     deadline_s = bench.protocol.deadline_s
-    yield Stage(tr("{kernel}: preparing", kernel=tr(LABEL)), 0.0)
+    yield MeasureStep(tr("{kernel}: preparing", kernel=tr(LABEL)), 0.0)
     try:
         backend = bench.find("cuda")
         trip = backend.trip(problem, dtype, accumulate)
@@ -63,14 +65,14 @@ def measure(problem: Problem, dtype: str, accumulate: str, bench: Bench) -> Gene
     ways: list[tuple[float, float]] = []
     stop = ""
     try:
-        yield Stage(tr("{kernel}: timing", kernel=tr(LABEL)), 0.1, deadline_s)
+        yield MeasureStep(tr("{kernel}: timing", kernel=tr(LABEL)), 0.1, deadline_s)
         trip.go()  # the first one pays for the pages of the host's memory
         with backend.watch() as seen:
             for why in _trips(trip, bench.protocol, ways):
                 stop = why
-                yield Stage(tr("{kernel}: timing", kernel=tr(LABEL)), 0.5, deadline_s)
+                yield MeasureStep(tr("{kernel}: timing", kernel=tr(LABEL)), 0.5, deadline_s)
         _describe(row, ways, stop)
-        flags.judge(row, contended=seen.contended)
+        quality_flags.judge(row, contended=seen.contended)
     except Exception as error:
         results.fail(row, *blame(error, problem))
     finally:

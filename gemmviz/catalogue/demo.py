@@ -42,7 +42,7 @@ class Demo:
         return {key: value for key, value in (plain | pairs).items() if value is not None and value != {}}
 
 
-def read(value: object, params: Collection[str], newer: bool = False) -> tuple[Demo, list[str]]:
+def read_demo(value: object, params: Collection[str], newer: bool = False) -> tuple[Demo, list[str]]:
     """Read a demo of the front matter.
 
     Parameters

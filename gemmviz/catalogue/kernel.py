@@ -300,7 +300,7 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
     version = front_matter.version(matter)
     params = front_matter.params(matter)
     shown, strange = (
-        demo.read(matter["demo"], params, version > front_matter.VERSION) if "demo" in matter else (None, [])
+        demo.read_demo(matter["demo"], params, version > front_matter.VERSION) if "demo" in matter else (None, [])
     )
     unknown = (*sorted(matter.keys() - _KEYS), *(f"demo.{key}" for key in strange))
     if unknown and version <= front_matter.VERSION:
@@ -314,7 +314,7 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
         key: front_matter.string(matter, key) for key in ("title", "idea", "source", "alias", "entry", "exhibit")
     }
     dtype = front_matter.dtype(matter, "dtype", "float32")
-    maps = tensor_map.read(matter.get("maps", {}), MATRICES)
+    maps = tensor_map.read_tensor_maps(matter.get("maps", {}), MATRICES)
     cluster = tuple(map(Expression, front_matter.strings(matter, "cluster")))
     kernel = Kernel(
         name=name,
@@ -335,7 +335,7 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
         capability=front_matter.needed_capability(matter, "maps" if maps else "cluster" if cluster else ""),
         maps=maps,
         cluster=cluster,
-        breaks=switches.read(text),
+        breaks=switches.read_breaks(text),
         version=version,
         demo=shown,
         unknown=unknown,

@@ -79,7 +79,7 @@ def block(text: str) -> tuple[int, int]:
     return found.span() if found else (len(text), len(text))
 
 
-def read(text: str) -> tuple[Break, ...]:
+def read_breaks(text: str) -> tuple[Break, ...]:
     """Return what a kernel's text declares: a table for each change, in a block of its own behind the code.
 
     Raises

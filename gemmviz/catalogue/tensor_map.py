@@ -56,7 +56,7 @@ class TensorMap:
     swizzle: int
 
 
-def read(value: Any, matrices: tuple[str, ...]) -> dict[str, Box]:
+def read_tensor_maps(value: Any, matrices: tuple[str, ...]) -> dict[str, Box]:
     """Return the boxes that the key ``maps`` of a front matter declares, by matrix.
 
     Parameters

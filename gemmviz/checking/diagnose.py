@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.checking.unset import unset_variable
+from gemmviz.checking.uninitialised import unset_variable
 from gemmviz.trace import hazards
 from gemmviz.trace.hazards import Finding
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording.recording import Recording
 
 # On the first line, which is a comment: the lines keep their numbers. A compiler that does not know it passes it over.
 _NOT_OPTIMISED = '_Pragma("clang optimize off") '

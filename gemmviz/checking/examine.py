@@ -11,9 +11,9 @@ from gemmviz.checking.report import Report, label
 from gemmviz.checking.waste import wasted
 from gemmviz.language import tr
 from gemmviz.simt.faults import TooManyBarriers
-from gemmviz.trace import traffic
+from gemmviz.trace.cost import traffic
 from gemmviz.trace.hazards import Finding
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 
 def examine(

@@ -20,7 +20,7 @@ _MOST_VALUES = 8
 
 
 @dataclass
-class Plan:
+class CheckPlan:
     """What to look at, in this order.
 
     Attributes
@@ -39,7 +39,7 @@ class Plan:
         return [{"m": size.m, "n": size.n, "k": size.k, "params": params} for size, params in self.launches]
 
 
-def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Plan:
+def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> CheckPlan:
     """Choose sizes and parameters.
 
     Parameters
@@ -59,7 +59,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Pl
     FrontMatterError
         When that cannot be evaluated.
     """
-    chosen = Plan()
+    chosen = CheckPlan()
     asked = list(sizes)
     base = kernel.defaults | params
     own = asked or [size for size in (nearest_size(kernel, _EVEN, base), uneven(kernel, base)) if size]

@@ -7,8 +7,8 @@ from typing import Any
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
+from gemmviz.trace.cost.sites import SiteTraffic
 from gemmviz.trace.hazards import Finding
-from gemmviz.trace.sites import SiteTraffic
 
 
 @dataclass

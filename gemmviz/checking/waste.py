@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from gemmviz.trace.narrow import with_narrow
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.sites import SiteTraffic, by_line
+from gemmviz.trace.cost.narrow_blocks import with_narrow
+from gemmviz.trace.cost.sites import SiteTraffic, by_line
+from gemmviz.trace.recording.recording import Recording
 
 # Below this a request is about as good as it can be: an edge of a matrix, a row that begins within a sector.
 _WASTEFUL = 1.5

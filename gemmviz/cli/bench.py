@@ -13,7 +13,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import options
-from gemmviz.cli.driving import Driver, driving
+from gemmviz.cli.driving import EngineDriver, driving
 from gemmviz.cli.tables import print_results
 from gemmviz.cli.tuned_entries import tuned_entries
 from gemmviz.engine import messages
@@ -93,7 +93,7 @@ def _run(args: argparse.Namespace) -> int:
         if target == "-":
             sys.stdout.write(text(document))
     if args.json and args.json != "-":
-        results.write(document, Path(args.json))
+        results.write_results(document, Path(args.json))
     if args.csv and args.csv != "-":
         Path(args.csv).write_text(export.to_csv(document), encoding="utf-8")
     if interrupted:
@@ -129,7 +129,7 @@ def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[dict[str, 
     ]
 
 
-def _drive(driver: Driver, requests: list[messages.BenchRequest]) -> results.Document:
+def _drive(driver: EngineDriver, requests: list[messages.BenchRequest]) -> results.Document:
     """Run the requests, up to a Ctrl-C; return the result file."""
     documents = []
     for number, request in enumerate(requests):

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.checking import words
+from gemmviz.checking import report_text
 from gemmviz.checking.report import Report
 
 
@@ -13,12 +13,12 @@ def show(kernel: Kernel, reports: list[Report], left_out: list[str]) -> None:
     holders: dict[object, list[Report]] = {}
     for report in reports:
         for thing in report.things:
-            held = holders.setdefault(words.key(thing), [])
+            held = holders.setdefault(report_text.key(thing), [])
             if report not in held:
                 held.append(report)
     quiet: list[Report] = []
     for report in reports:
-        new = [thing for thing in report.things if holders[words.key(thing)][0] is report]
+        new = [thing for thing in report.things if holders[report_text.key(thing)][0] is report]
         if quiet and (new or bool(quiet[0].findings) != bool(report.findings)):
             _say_quiet(console, quiet)
             quiet = []
@@ -28,10 +28,10 @@ def show(kernel: Kernel, reports: list[Report], left_out: list[str]) -> None:
         console.print(str(report), style="bold", markup=False, highlight=False, soft_wrap=True)
         for thing in new:
             where = f"{kernel.path.name}:{thing.line}" if thing.line else kernel.path.name
-            what = f"{words.kind(thing)}: {words.sentence(thing)}"
-            others = holders[words.key(thing)][1:]
+            what = f"{report_text.kind(thing)}: {report_text.sentence(thing)}"
+            others = holders[report_text.key(thing)][1:]
             everywhere = len(others) > 1 and len(others) == len(reports) - 1
-            also = "all others below" if everywhere else words.names(others)
+            also = "all others below" if everywhere else report_text.names(others)
             _say(console, f"{where}: {what}" + (f"; also with {also}" if others else ""))
         if not report.findings:
             _say(console, "no defect found; the above costs time only")
@@ -42,7 +42,10 @@ def show(kernel: Kernel, reports: list[Report], left_out: list[str]) -> None:
 
 
 def _say_quiet(console: Console, reports: list[Report]) -> None:
-    _say(console, f"{words.names(reports)}: {'nothing but the above' if reports[0].findings else 'no defect found'}")
+    _say(
+        console,
+        f"{report_text.names(reports)}: {'nothing but the above' if reports[0].findings else 'no defect found'}",
+    )
 
 
 def _say(console: Console, text: str) -> None:

@@ -6,13 +6,13 @@ from rich.console import Console
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.checking.plan import Plan
+from gemmviz.checking.plan import CheckPlan
 from gemmviz.checking.report import Report
 from gemmviz.engine.messages import Checked, CheckRequest, Failed, Progress
 from gemmviz.engine.supervisor import Engine
 
 
-def check(kernel: Kernel, todo: Plan, *, must_fit: bool) -> tuple[list[Report], list[str]]:
+def check(kernel: Kernel, todo: CheckPlan, *, must_fit: bool) -> tuple[list[Report], list[str]]:
     """Return a report per launch, and what was left out and why.
 
     Parameters
@@ -48,7 +48,7 @@ def check(kernel: Kernel, todo: Plan, *, must_fit: bool) -> tuple[list[Report], 
     return reports, left_out
 
 
-def _reports(kernel: Kernel, todo: Plan) -> list[Report]:
+def _reports(kernel: Kernel, todo: CheckPlan) -> list[Report]:
     found: list[Report] = []
     engine = Engine()
     request = CheckRequest(1, str(kernel.path), kernel.text, todo.to_plain())

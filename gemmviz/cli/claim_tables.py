@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gemmviz.bench.claims import Claim, Verdict, VerdictTable, sources
-from gemmviz.bench.claims.wording import figure
+from gemmviz.bench.claims import Claim, ClaimVerdict, VerdictTable, sources
+from gemmviz.bench.claims.claim_text import figure
 from gemmviz.cli.tables import console
 
 _STYLE = {"holds": "green", "does not hold": "red", "cannot be judged here": "yellow", "not run": "default"}
@@ -25,7 +25,7 @@ def print_list(claims: Sequence[Claim]) -> None:
     _print_sources(out, claims)
 
 
-def print_verdicts(claims: Sequence[Claim], verdicts: Sequence[Verdict]) -> None:
+def print_verdicts(claims: Sequence[Claim], verdicts: Sequence[ClaimVerdict]) -> None:
     """Print the verdicts with both figures and the rule, then the tables."""
     out = console()
     table = Table(title="Claims", show_lines=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gemmviz.bench import claims as judging
 from gemmviz.bench import results
-from gemmviz.bench.claims import Claim, Evidence, Verdict
+from gemmviz.bench.claims import Claim, ClaimVerdict, Evidence
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.cli import options
@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> int:
     interrupted = False
     left_out = [claim.id for claim in chosen if claim.long and claim.id not in map(str.lower, args.ids)]
     if args.sources:
-        documents = [results.read(options.result_file(source)) for source in args.sources]
+        documents = [results.read_results(options.result_file(source)) for source in args.sources]
         machines = list(dict.fromkeys(map(results.machine, documents)))
         if len(machines) > 1:
             raise ConstraintError(
@@ -80,7 +80,7 @@ def _run(args: argparse.Namespace) -> int:
             document, faults, interrupted = gathering.document(), gathering.faults, driver.interrupted
         keep(document)
     if args.save and args.save != "-":
-        results.write(document, Path(args.save))
+        results.write_results(document, Path(args.save))
     evidence = Evidence.of(document, reference=bool(args.sources))
     verdicts = [judging.judge(claim, evidence) for claim in chosen]
     if args.save == "-":
@@ -112,7 +112,7 @@ def _describe(claim: Claim) -> dict[str, Any]:
     return {name: getattr(claim, name) for name in fields}
 
 
-def _found(verdict: Verdict) -> dict[str, Any]:
+def _found(verdict: ClaimVerdict) -> dict[str, Any]:
     return {"verdict": {key: value for key, value in verdict.to_plain().items() if key != "claim"}}
 
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemmviz.bench import results
-from gemmviz.bench.compare import NOISE, Comparison, compare, protocol_differences
+from gemmviz.bench.compare import NOISE, RowComparison, compare, protocol_differences
 from gemmviz.bench.stats import significant
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.cli import options
@@ -59,12 +59,12 @@ def _run(args: argparse.Namespace) -> int:
 
 def _read(name: str) -> results.Document:
     try:
-        return results.read(options.result_file(name))
+        return results.read_results(options.result_file(name))
     except GemmvizError as error:  # exit code 1 is kept for regressions
         raise Unavailable(str(error)) from None
 
 
-def _print(rows: list[Comparison]) -> None:
+def _print(rows: list[RowComparison]) -> None:
     out = console()
     table = Table()
     for name in ("kernel", "size", "before", "now", "unit", "now / before", "verdict"):

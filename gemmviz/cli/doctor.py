@@ -21,10 +21,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemmviz import data
-from gemmviz.backends.facts import Fact
+from gemmviz.backends.machine import Fact
 from gemmviz.engine.messages import Failed, Probed, ProbeRequest
 from gemmviz.engine.supervisor import Engine
-from gemmviz.ui.display import missing_packages
+from gemmviz.ui.look.display import missing_packages
 
 _MARK = {"ok": "[green]ok[/]", "missing": "[red]missing[/]", "absent": "[yellow]none[/]"}
 

@@ -15,7 +15,7 @@ from gemmviz.engine import messages
 from gemmviz.engine.supervisor import Engine
 
 
-class Driver:
+class EngineDriver:
     """Drives an engine; make one with `driving`."""
 
     def __init__(self, bar: Progress, cancel: threading.Event) -> None:
@@ -63,7 +63,7 @@ class Driver:
 
 
 @contextmanager
-def driving() -> Iterator[Driver]:
+def driving() -> Iterator[EngineDriver]:
     """Provide a `Driver` whose first Ctrl-C ends the run in order and whose second one ends the program."""
     console = Console(stderr=True)
     bar = Progress(
@@ -76,7 +76,7 @@ def driving() -> Iterator[Driver]:
     )
     cancel = threading.Event()
     with _ctrl_c(cancel), bar:
-        driver = Driver(bar, cancel)
+        driver = EngineDriver(bar, cancel)
         try:
             yield driver
         finally:

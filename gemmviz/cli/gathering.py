@@ -1,9 +1,9 @@
 """Runs a plan for claims in the engine, and makes one result file of all that it finds."""
 
 from gemmviz.bench import results
-from gemmviz.bench.claims import BenchJob, Evidence, Plan, ProfileJob, RecordJob, counted
+from gemmviz.bench.claims import BenchJob, ClaimPlan, Evidence, ProfileJob, RecordJob, counted
 from gemmviz.bench.protocol import Protocol
-from gemmviz.cli.driving import Driver
+from gemmviz.cli.driving import EngineDriver
 from gemmviz.engine.messages import (
     BenchRequest,
     Done,
@@ -15,8 +15,8 @@ from gemmviz.engine.messages import (
     Recorded,
     RecordRequest,
 )
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.traffic import Traffic
+from gemmviz.trace.cost.traffic import Traffic
+from gemmviz.trace.recording.recording import Recording
 
 
 class Gathering:
@@ -28,14 +28,14 @@ class Gathering:
         What went wrong, for people; a kernel that does not compile, or refuses a size, is a finding and no fault.
     """
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: EngineDriver) -> None:
         self._driver = driver
         self._found = Evidence()
         self._documents: list[results.Document] = []
         self._run = 0
         self.faults: list[str] = []
 
-    def run(self, plan: Plan) -> None:
+    def run(self, plan: ClaimPlan) -> None:
         """Run what a plan asks for, until Ctrl-C; what is finished then stays."""
         jobs: list[RecordJob | BenchJob | ProfileJob] = [*plan.record, *plan.bench, *plan.profile]
         for number, job in enumerate(jobs):

@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemmviz.bench import results
-from gemmviz.bench.devices import Facts, Limits, limits, published
-from gemmviz.bench.occupancy import Use, advice, compiled_use, occupancy
+from gemmviz.bench.model.devices import Facts, Limits, limits, published
+from gemmviz.bench.model.occupancy import Use, advice, compiled_use, occupancy
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.cli import options
@@ -49,7 +49,7 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     device: Facts | None = _DEVICES[args.device].facts() if args.device else None
     if args.threads is None:
-        document = results.read(options.result_file(args.source))
+        document = results.read_results(options.result_file(args.source))
         device = device or document["device"]
         uses = list(_compiled(document))
         if not uses:

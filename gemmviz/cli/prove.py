@@ -67,7 +67,11 @@ def _run(args: argparse.Namespace) -> int:
     if args.kept or args.counted:
         if args.size or args.settings or [args.m, args.n, args.k] != [None] * 3 or (args.kept and args.counted):
             raise ConstraintError("--kept and --counted go without each other, sizes and --set: a file holds its own")
-        return _show_kept(kernels, args.json) if args.kept else _again(proofs.read(args.counted), kernels, args.json)
+        return (
+            _show_kept(kernels, args.json)
+            if args.kept
+            else _again(proofs.read_proofs(args.counted), kernels, args.json)
+        )
     gpu = driver().device
     try:
         command = ncu.tool()
@@ -127,7 +131,7 @@ def _out(json_file: str | None, machine: Machine, found: list[Proof]) -> None:
         sys.stdout.write(proofs.document(machine, found))
         return
     if json_file:
-        proofs.write(Path(json_file), machine, found)
+        proofs.write_proofs(Path(json_file), machine, found)
     _print(machine, found)
 
 

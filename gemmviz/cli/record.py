@@ -18,10 +18,10 @@ from gemmviz.cli import options
 from gemmviz.cli.record_print import show
 from gemmviz.engine.messages import Failed, Progress, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
-from gemmviz.trace.levels import levels
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.sites import SiteTraffic, by_line
-from gemmviz.trace.traffic import Traffic
+from gemmviz.trace.cost.memory_levels import levels
+from gemmviz.trace.cost.sites import SiteTraffic, by_line
+from gemmviz.trace.cost.traffic import Traffic
+from gemmviz.trace.recording.recording import Recording
 
 _SCHEMA_VERSION = 2
 

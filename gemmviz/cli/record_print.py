@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from gemmviz.trace.levels import Levels, levels
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.sites import by_line
-from gemmviz.trace.traffic import Traffic
+from gemmviz.trace.cost.memory_levels import Levels, levels
+from gemmviz.trace.cost.sites import by_line
+from gemmviz.trace.cost.traffic import Traffic
+from gemmviz.trace.recording.recording import Recording
 
 
 def show(recording: Recording, traffic: Traffic, *, lines: bool) -> None:

@@ -19,7 +19,7 @@ from gemmviz.engine.messages import RecordRequest
 from gemmviz.language import set_language
 from gemmviz.session import picture_params
 from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS
-from gemmviz.session.picture import picture_problem
+from gemmviz.session.picture_size import picture_problem
 
 _FIRST = "gputiled"
 _FILMS = (".gif", ".mp4")
@@ -71,7 +71,7 @@ def _run(args: argparse.Namespace) -> int:
     is_film = path.suffix.lower() in _FILMS
     _refuse_what_says_nothing(args, is_film)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from gemmviz.ui.display import missing
+    from gemmviz.ui.look.display import missing
 
     problem_with_qt = missing(os.environ)
     if problem_with_qt is not None:

@@ -42,10 +42,10 @@ def _run(args: argparse.Namespace) -> int:
     if args.delete:
         print(f"deleted {store.delete(args.delete)}")
     elif args.show:
-        document = results.read(store.find(args.show))
+        document = results.read_results(store.find(args.show))
         print_results(document, f"as measured on {results.machine(document)}, {document['started_utc'][:10]}")
     elif chosen:
-        document = results.read(store.find(chosen))
+        document = results.read_results(store.find(chosen))
         _write(export.to_csv(document) if args.csv else export.samples_to_csv(document), args.output)
     else:
         _list(args.json)

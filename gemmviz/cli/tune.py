@@ -8,8 +8,9 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from gemmviz.bench import results, tuned
-from gemmviz.bench.tuning_outcome import params_text
+from gemmviz.bench import results
+from gemmviz.bench.tuning import kept
+from gemmviz.bench.tuning.outcome import params_text
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.cli import options
@@ -69,7 +70,7 @@ def _run(args: argparse.Namespace) -> int:
     )
     document = _drive(request)
     try:
-        path = tuned.keep(document)
+        path = kept.keep(document)
     except GemmvizError as error:  # no failure of the search
         print(f"gemmviz: {error}", file=sys.stderr)
         path = None
@@ -78,7 +79,7 @@ def _run(args: argparse.Namespace) -> int:
     else:
         sys.stdout.write(results.to_json(document))
     if args.json and args.json != "-":
-        results.write(document, Path(args.json))
+        results.write_results(document, Path(args.json))
     if document["cancelled"]:
         return 130
     return 0 if document["params"] is not None else 1
@@ -172,7 +173,7 @@ def _said(document: results.Document) -> list[str]:
 
 
 def _list() -> int:
-    found, faults = tuned.kept()
+    found, faults = kept.kept()
     for fault in faults:
         print(f"gemmviz: {fault}", file=sys.stderr)
     if not found:
@@ -200,7 +201,7 @@ def _list() -> int:
 
 
 def _forget(kernel: str) -> int:
-    count = tuned.forget(kernel)
+    count = kept.forget(kernel)
     if not count:
         raise ConstraintError(f"nothing is kept of {kernel!r}; `gemmviz tune --list` lists what is")
     print(f"forgot {count} tuned sets of parameters of {kernel}")

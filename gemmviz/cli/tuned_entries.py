@@ -3,12 +3,12 @@
 import sys
 from typing import Any
 
-from gemmviz.bench import tuned
-from gemmviz.bench.tuning_outcome import device_name, params_text
+from gemmviz.bench.tuning import kept
+from gemmviz.bench.tuning.outcome import device_name, params_text
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
-from gemmviz.cli.driving import Driver
+from gemmviz.cli.driving import EngineDriver
 from gemmviz.engine import messages
 
 Entries = list[dict[str, Any]]
@@ -16,7 +16,7 @@ _NAMED = 4
 
 
 def tuned_entries(
-    driver: Driver, kernels: list[Kernel], entries: Entries, sizes: list[Problem]
+    driver: EngineDriver, kernels: list[Kernel], entries: Entries, sizes: list[Problem]
 ) -> list[tuple[Entries, list[Problem]]]:
     """Return the entries of a bench request with tuned parameters, size by size, and say on standard error which.
 
@@ -39,19 +39,19 @@ def tuned_entries(
         raise GemmvizError(
             reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer"
         )
-    found, faults = tuned.kept()
+    found, faults = kept.kept()
     said, untuned, jobs = list(faults), dict[str, None](), []
     for problem in sizes:
         with_tuned = []
         for kernel, entry in zip(kernels, entries, strict=True):
             device = device_name(kernel.backend, reply.facts)
-            one = tuned.nearest(found, kernel, device, [problem])
+            one = kept.nearest(found, kernel, device, [problem])
             with_tuned.append(entry | {"params": one.params | entry["params"]} if one else entry)
             if one:
                 said.append(
                     f"{kernel.name} at {problem}: {params_text(one.params)}, tuned at {one.problem} on {device}"
                 )
-            elif tuned.outdated(found, kernel, device):
+            elif kept.outdated(found, kernel, device):
                 said.append(
                     f"{kernel.name}: tuned before its text changed, so measured with its defaults: tune it again"
                 )

@@ -8,8 +8,8 @@ from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import SUFFIXES
 from gemmviz.cli import options
 from gemmviz.session import SPEEDS
-from gemmviz.session.duel import PACES
-from gemmviz.trace.jumps import UNITS
+from gemmviz.session.comparison import PACES
+from gemmviz.trace.order.stepping_units import UNITS
 
 _PAGES, _PANELS = ("stage", "charts", "claims"), ("counters", "warp", "thread", "origin")
 _DEFAULT_SIZE = 8

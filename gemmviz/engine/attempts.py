@@ -6,9 +6,9 @@ from pathlib import Path
 
 from gemmviz.bench import results
 from gemmviz.bench.results import Row
-from gemmviz.bench.tuning import Search
-from gemmviz.bench.tuning_outcome import candidate, outcome
-from gemmviz.bench.tuning_space import Space, space
+from gemmviz.bench.tuning.outcome import candidate, outcome
+from gemmviz.bench.tuning.search import Search
+from gemmviz.bench.tuning.space import Space, space
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.problem import Problem

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gemmviz.backends import facts
+from gemmviz.backends import machine
 from gemmviz.backends.base import Backend
 from gemmviz.backends.blas import NumpyBackend
 from gemmviz.backends.cupy_check import cuda_verdict
 from gemmviz.backends.native import NativeBackend
 from gemmviz.backends.openblas import OpenblasBackend
 from gemmviz.bench import results, transfers
-from gemmviz.bench.measure import Bench, Finished, Measurement, Stage
+from gemmviz.bench.measure import Bench, Finished, Measurement, MeasureStep
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.reference import References
 from gemmviz.bench.rounds import take_turns
 from gemmviz.bench.timing import Samples
+from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.problem import Problem
@@ -129,7 +129,7 @@ class _Size:
                 if self.cancel.is_set():
                     return False
                 match record:
-                    case Stage():
+                    case MeasureStep():
                         self._progress(record, jobs[index], share)
                     case Samples():
                         name, p = measurements[index].kernel.name, self.problem
@@ -150,12 +150,12 @@ class _Size:
                 for record in records:
                     if self.cancel.is_set():
                         return
-                    if isinstance(record, Stage):
+                    if isinstance(record, MeasureStep):
                         self._progress(record, job, 1.0)
                     else:
                         self.send(Result(self.request.run, record, job))
 
-    def _progress(self, stage: Stage, job: int, share: float) -> None:
+    def _progress(self, stage: MeasureStep, job: int, share: float) -> None:
         text, whole = tr("{what} at {size}", what=stage.text, size=self.problem), self.start + share * self.part
         self.send(Progress(self.request.run, text, min(whole, 1.0), stage.deadline_s, job))
 
@@ -170,8 +170,8 @@ def _read(entry: dict[str, Any]) -> Kernel | str:
 
 def machine_header(kernels: Iterable[Kernel | str], protocol: Protocol, backends: Backends) -> results.Document:
     """Return a result file without rows: what some kernels are measured on, and how."""
-    env = facts.environment()
+    env = machine.environment()
     for name in dict.fromkeys(kernel.backend for kernel in kernels if isinstance(kernel, Kernel)):
         with suppress(Unavailable):  # every row of these kernels says why
             env |= backends.find(name).environment()
-    return results.document(env, facts.device(), protocol)
+    return results.document(env, machine.device(), protocol)

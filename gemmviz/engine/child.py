@@ -23,7 +23,7 @@ from gemmviz.catalogue.errors import (
     KernelTimeout,
     Unavailable,
 )
-from gemmviz.engine import post
+from gemmviz.engine import framing
 from gemmviz.engine.messages import (
     BenchRequest,
     Cancel,
@@ -70,7 +70,7 @@ def main(connection: Connection) -> None:
     threading.Thread(target=_read, args=(connection, inbox), name="reader", daemon=True).start()
     while True:
         request, cancel = inbox.get()
-        for_good = _serve(request, cancel, lambda reply: post.send(connection, encode(reply)))
+        for_good = _serve(request, cancel, lambda reply: framing.send(connection, encode(reply)))
         if for_good:
             os._exit(0)
 
@@ -120,7 +120,7 @@ def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
             case ProfileRequest():
                 _profile(request, send)
             case ProbeRequest():
-                from gemmviz.backends.facts import gather
+                from gemmviz.backends.machine import gather
 
                 send(Probed(request.run, gather()))
     except BrokenPipeError:
@@ -148,8 +148,10 @@ def _record(request: RecordRequest, send: Send) -> None:
     from gemmviz.catalogue.kernel import parse
     from gemmviz.catalogue.launch import launch
     from gemmviz.catalogue.problem import Problem
-    from gemmviz.trace import hazards, timeline, traffic
-    from gemmviz.trace.record import TOTALS_BYTES, record, room
+    from gemmviz.trace import hazards
+    from gemmviz.trace.cost import traffic
+    from gemmviz.trace.order import timeline
+    from gemmviz.trace.recording.record import TOTALS_BYTES, record, room
 
     concrete = launch(parse(request.text, Path(request.path)), Problem(request.m, request.n, request.k), request.params)
 

@@ -204,7 +204,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Tried:
-    """A candidate of a search after a round: `gemmviz.bench.tuning_outcome.candidate()` and its row of a result file.
+    """A candidate of a search after a round: `gemmviz.bench.tuning.outcome.candidate()` and its row of a result file.
 
     ``final``: there can be no more rounds of it. ``best`` is the number of the fastest candidate so far, or None;
     ``default`` that of the default parameters, None where they cannot run; ``candidates`` is how many there are.
@@ -222,7 +222,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Searched:
-    """A search is over, or was cancelled: `gemmviz.bench.tuning_outcome.outcome()`."""
+    """A search is over, or was cancelled: `gemmviz.bench.tuning.outcome.outcome()`."""
 
     run: int
     document: Plain
@@ -238,7 +238,7 @@ class Profiled:
 
 @dataclass(frozen=True)
 class Probed:
-    """What this machine has: see `gemmviz.backends.facts`."""
+    """What this machine has: see `gemmviz.backends.machine`."""
 
     run: int
     facts: Plain

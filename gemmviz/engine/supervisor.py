@@ -13,7 +13,7 @@ from typing import Any
 
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
-from gemmviz.engine import child, post
+from gemmviz.engine import child, framing
 from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.launches import Launches
 from gemmviz.engine.ledger import Ledger
@@ -295,7 +295,7 @@ class Engine:
         try:
             if not pipe.poll(_POLL_S):
                 return None
-            message = decode(post.receive(pipe))
+            message = decode(framing.receive(pipe))
         except (EOFError, OSError):
             raise self._obituary() from None
         assert isinstance(message, Reply)

@@ -10,7 +10,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import tr
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording.recording import Recording
 
 _DEADLINE_S = 10.0
 

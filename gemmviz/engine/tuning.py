@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 
-from gemmviz.bench.measure import Bench, Finished, Measurement, Stage
-from gemmviz.bench.reference import References
+from gemmviz.bench.measure import Bench, Finished, Measurement, MeasureStep
 from gemmviz.bench.results import Row
-from gemmviz.bench.tuning import PROTOCOL, Search
-from gemmviz.bench.tuning_outcome import outcome, params_text
-from gemmviz.bench.tuning_space import space
+from gemmviz.bench.tuning.outcome import outcome, params_text
+from gemmviz.bench.tuning.search import PROTOCOL, Search
+from gemmviz.bench.tuning.space import space
+from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.engine.attempts import begin, tried, what
@@ -68,7 +68,7 @@ def tune(
                     break
                 spent = time.monotonic() - started
                 match record:
-                    case Stage():
+                    case MeasureStep():
                         left = search.left_s(spent)
                         done = max(done, spent / (spent + left) if left else 0.0)
                         send(Progress(request.run, _said(search, number, left), done, record.deadline_s, number))

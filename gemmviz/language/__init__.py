@@ -4,7 +4,7 @@
 new language. A text that must stand in a table at import is wrapped in `mark`, and in `tr` where it is shown.
 """
 
-from gemmviz.language.catalogue import Catalogue, read
+from gemmviz.language.catalogue import Catalogue, read_catalogue
 
 LANGUAGES = {"en": "English", "ko": "한국어", "es": "Español"}
 """Code and own name of every language."""
@@ -25,7 +25,7 @@ def set_language(code: str) -> None:
     if code not in LANGUAGES:
         raise KeyError(code)
     if code != "en" and code not in _state:
-        _state[code] = read(code)
+        _state[code] = read_catalogue(code)
     _code = code
 
 

@@ -26,7 +26,7 @@ class Catalogue:
         return self.plurals.get(one, {}).get(self.form(count)) or self.one(one if count == 1 else many)
 
 
-def read(code: str) -> Catalogue:
+def read_catalogue(code: str) -> Catalogue:
     """Read a language's catalogue; unfinished and obsolete entries are left out."""
     import polib  # late: English needs no catalogue
 

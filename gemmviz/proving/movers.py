@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.language import tr, trn
-from gemmviz.trace.boxes import Boxes
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.requests import changes
+from gemmviz.trace.order.requests import changes
+from gemmviz.trace.recording.recording import Recording
+from gemmviz.trace.recording.tma_boxes import Boxes
 
 THREAD, COPY_READ, COPY_WRITE, BOX, PRODUCT = range(5)
 Kind = Literal["copies", "boxes loaded", "boxes stored", "products"]

@@ -15,8 +15,8 @@ from typing import Any
 
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.language import tr
-from gemmviz.proving.counted import COUNTERS, Counted, read, table
 from gemmviz.proving.jobs import Job
+from gemmviz.proving.launch_counters import COUNTERS, LaunchCounters, read_counters, table
 
 # A kernel is launched some ten times over; the slow ones take seconds each time.
 _PER_JOB_S, _START_S, _PAGE_S = 60.0, 120.0, 120.0
@@ -51,7 +51,9 @@ Tell = Callable[[str], None]
 Answer = dict[str, Any]
 
 
-def count(jobs: Sequence[Job], command: str, progress: Tell = lambda text: None) -> list[tuple[Counted | None, Answer]]:
+def count(
+    jobs: Sequence[Job], command: str, progress: Tell = lambda text: None
+) -> list[tuple[LaunchCounters | None, Answer]]:
     """Launch every job under Nsight Compute, and count what it does to memory.
 
     Parameters
@@ -157,7 +159,7 @@ def _known_form() -> Iterator[None]:
         raise GemmvizError(f"Nsight Compute's report has a form that gemmviz does not know: {error}") from None
 
 
-def _read(command: str, report: Path, files: list[str], progress: Tell) -> list[Counted]:
+def _read(command: str, report: Path, files: list[str], progress: Tell) -> list[LaunchCounters]:
     progress(tr("Reading the counters"))
     importing = [command, "--import", str(report), "--csv", "--page"]
     raw = _run([*importing, "raw"], _PAGE_S).stdout
@@ -168,7 +170,7 @@ def _read(command: str, report: Path, files: list[str], progress: Tell) -> list[
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         sources = [said.stdout for said in pool.map(partial(_run, within_s=_PAGE_S), per_launch)]
     with _known_form():
-        return read(raw, sources, files)
+        return read_counters(raw, sources, files)
 
 
 def _run(command: Sequence[str], within_s: float) -> subprocess.CompletedProcess[str]:

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from gemmviz.catalogue.errors import KernelTimeout
 from gemmviz.proving.jobs import Job
 from gemmviz.proving.movers import COPY_READ, THREAD, movers, unseen
-from gemmviz.proving.prediction import Cost, Prediction, Spot
-from gemmviz.trace.cost import most_blocks
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import WARP, Recording
-from gemmviz.trace.requests import batches, changes
-from gemmviz.trace.wavefronts import WAVEFRONT_BYTES, sectors, wavefronts
+from gemmviz.proving.prediction import PredictedCost, PredictedSite, Prediction
+from gemmviz.trace.cost.wavefronts import WAVEFRONT_BYTES, sectors, wavefronts
+from gemmviz.trace.order.requests import batches, changes
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import WARP, Recording
+from gemmviz.trace.recording.recording_cost import most_blocks
 
 Ints = npt.NDArray[np.int64]
 # What one load of a GPU can move per thread.
@@ -32,7 +32,7 @@ def predict(job: Job, deadline_s: float = 120.0) -> Prediction:
     Raises
     ------
     GemmvizError
-        As `gemmviz.trace.record.record` does.
+        As `gemmviz.trace.recording.record.record` does.
     """
     launch = job.launch()
     try:
@@ -65,10 +65,10 @@ def of(recording: Recording) -> Prediction:
     )
 
 
-def _spots(recording: Recording, who: npt.NDArray[np.uint8], group: Ints) -> tuple[Spot, ...]:
+def _spots(recording: Recording, who: npt.NDArray[np.uint8], group: Ints) -> tuple[PredictedSite, ...]:
     """Count by groups of instructions; `group` gives each instruction the number of one of its group."""
     log = recording.accesses
-    found: dict[tuple[int, int, bool, int, bool], Spot] = {}
+    found: dict[tuple[int, int, bool, int, bool], PredictedSite] = {}
     for rows, request, count in _batches(recording):
         counted = np.isin(who[rows], (THREAD, COPY_READ))
         rows, request = rows[counted], request[counted]
@@ -83,7 +83,9 @@ def _spots(recording: Recording, who: npt.NDArray[np.uint8], group: Ints) -> tup
             cost = _cost(recording, array, request[mine], rows[mine], None, count, width, write, copies)
             once = {} if copies else _once(recording, array, rows[mine], width, write)
             parted = _parted(recording, array, request[mine], rows[mine], count, width, cost) if write else None
-            spot = Spot(site.line, site.column, info.name, info.space, write, width, cost, once, copies, parted)
+            spot = PredictedSite(
+                site.line, site.column, info.name, info.space, write, width, cost, once, copies, parted
+            )
             key = number, array, write, width, copies
             found[key] = spot if key not in found else found[key] + spot
     return tuple(spot for _, spot in sorted(found.items()))
@@ -104,7 +106,7 @@ def _cost(
     width: int,
     write: bool,
     copies: bool = False,
-) -> Cost:
+) -> PredictedCost:
     """Count what some accesses to an array cost, whose requests are numbered below `count`."""
     log, info = recording.accesses, recording.arrays[array]
     start = (log.element[rows].astype(np.int64) if element is None else element) * info.itemsize
@@ -118,15 +120,15 @@ def _cost(
             parts = -(-WARP * width // WAVEFRONT_BYTES)
             request, count = request * parts + lane * parts // WARP, count * parts
         moved = int(sectors(request, lane, start, widths, count)[0].sum())
-        return Cost(requests, moved, moved)
+        return PredictedCost(requests, moved, moved)
     writes = np.full(len(rows), write)
     units, least = wavefronts(request, lane, start, widths, writes, count)
-    return Cost(requests, int(units.sum()), int(least.sum()))
+    return PredictedCost(requests, int(units.sum()), int(least.sum()))
 
 
 def _parted(
-    recording: Recording, array: int, request: Ints, rows: Ints, count: int, width: int, cost: Cost
-) -> Cost | None:
+    recording: Recording, array: int, request: Ints, rows: Ints, count: int, width: int, cost: PredictedCost
+) -> PredictedCost | None:
     """Count what stores cost if the lanes that have just loaded, on the same line, store apart from the others.
 
     So does a compiler that branches where the source selects: what was loaded, or zeros. Both stores are executed.
@@ -142,10 +144,10 @@ def _parted(
     if not loaded.any():
         return None
     parted = _cost(recording, array, 2 * request + loaded, rows, None, 2 * count, width, True)
-    return Cost(2 * cost.requests, parted.units, parted.least)
+    return PredictedCost(2 * cost.requests, parted.units, parted.least)
 
 
-def _once(recording: Recording, array: int, rows: Ints, width: int, write: bool) -> dict[int, Cost]:
+def _once(recording: Recording, array: int, rows: Ints, width: int, write: bool) -> dict[int, PredictedCost]:
     """Count what accesses would cost if each thread made each of them once per phase, reads in wider and wider ones.
 
     Lanes that branch apart in the recording come together in this: a compiler may select instead of branch.
@@ -154,7 +156,7 @@ def _once(recording: Recording, array: int, rows: Ints, width: int, write: bool)
     element = log.element[rows].astype(np.int64)
     thread = _stretch(log.block[rows], log.phase[rows], log.thread[rows])
     narrowest, needed = width, 0
-    found: dict[int, Cost] = {}
+    found: dict[int, PredictedCost] = {}
     while width <= _WIDEST_BYTES:
         each = width // itemsize
         chunk = element // each

@@ -7,7 +7,7 @@ from gemmviz.proving.movers import Unseen, added
 
 
 @dataclass(frozen=True)
-class Cost:
+class PredictedCost:
     """Requests of warps, the units that they take (sectors, or wavefronts), and the least of the latter.
 
     ``least`` is what the same requests would take without bank conflicts, as the hardware counts them: one wavefront
@@ -18,12 +18,12 @@ class Cost:
     units: int
     least: int
 
-    def __add__(self, other: "Cost") -> "Cost":
-        return Cost(self.requests + other.requests, self.units + other.units, self.least + other.least)
+    def __add__(self, other: "PredictedCost") -> "PredictedCost":
+        return PredictedCost(self.requests + other.requests, self.units + other.units, self.least + other.least)
 
 
 @dataclass(frozen=True)
-class Spot:
+class PredictedSite:
     """What one place in the source does to one array.
 
     Attributes
@@ -50,12 +50,12 @@ class Spot:
     space: str
     write: bool
     bytes: int
-    cost: Cost
-    once: dict[int, Cost]
+    cost: PredictedCost
+    once: dict[int, PredictedCost]
     copies: bool = False
-    parted: Cost | None = None
+    parted: PredictedCost | None = None
 
-    def __add__(self, other: "Spot") -> "Spot":
+    def __add__(self, other: "PredictedSite") -> "PredictedSite":
         # A width must suit every part of the recording.
         once = {width: cost + other.once[width] for width, cost in self.once.items() if width in other.once}
         parted = self.parted + other.parted if self.parted and other.parted else None
@@ -83,8 +83,8 @@ class Prediction:
 
     accesses: int
     wrong: int
-    spots: tuple[Spot, ...]
-    finer: tuple[Spot, ...] = ()
+    spots: tuple[PredictedSite, ...]
+    finer: tuple[PredictedSite, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     own: tuple[str, ...] = ()
 
@@ -99,9 +99,9 @@ class Prediction:
         )
 
 
-def _added(mine: tuple[Spot, ...], others: tuple[Spot, ...]) -> tuple[Spot, ...]:
+def _added(mine: tuple[PredictedSite, ...], others: tuple[PredictedSite, ...]) -> tuple[PredictedSite, ...]:
     """Add the spots of another part of the same launch; where several are alike, they stand in the same order."""
-    total: dict[tuple[object, ...], Spot] = {}
+    total: dict[tuple[object, ...], PredictedSite] = {}
     for spots in (mine, others):
         alike = Counter[tuple[object, ...]]()
         for spot in spots:

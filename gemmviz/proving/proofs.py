@@ -10,7 +10,7 @@ from typing import Any
 from gemmviz import data
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.proving.counted import Counted
+from gemmviz.proving.launch_counters import LaunchCounters
 from gemmviz.proving.lines import shifted_note
 from gemmviz.proving.movers import Unseen
 from gemmviz.proving.verdict import Compared
@@ -65,7 +65,7 @@ class Proof:
     accesses: int = 0
     recorded_wrong: int | None = None
     gpu_wrong: int | None = None
-    counted: Counted | None = None
+    counted: LaunchCounters | None = None
     compared: tuple[Compared, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     error: str = ""
@@ -97,7 +97,7 @@ class Proof:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Proof":
         """Undo `to_plain`."""
-        counted = plain["counted"] and Counted.from_plain(plain["counted"])
+        counted = plain["counted"] and LaunchCounters.from_plain(plain["counted"])
         compared = tuple(Compared(**c) for c in plain["compared"])
         unseen = tuple(Unseen(**one) for one in plain.get("unseen", ()))
         return cls(**{**plain, "counted": counted, "compared": compared, "unseen": unseen})
@@ -115,7 +115,7 @@ class Proofs:
         return [proof.of_lines(kernel.code_line) for proof in self.proofs if proof.sha256 == kernel.sha256]
 
 
-def write(path: Path, machine: Machine, proofs: Sequence[Proof]) -> None:
+def write_proofs(path: Path, machine: Machine, proofs: Sequence[Proof]) -> None:
     """Write a file of proofs."""
     path.write_text(document(machine, proofs), encoding="utf-8")
 
@@ -133,7 +133,7 @@ def document(machine: Machine, proofs: Sequence[Proof]) -> str:
     return text + "\n"
 
 
-def read(path: Path) -> Proofs:
+def read_proofs(path: Path) -> Proofs:
     """Read a file of proofs.
 
     Raises
@@ -159,7 +159,7 @@ def kept(folder: Path | None = None) -> list[Proofs]:
     found = []
     for path in sorted((folder or data.root("resources") / "proofs").glob("*.json")):
         try:
-            found.append(read(path))
+            found.append(read_proofs(path))
         except GemmvizError:
             continue
     return found

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Literal
 
-from gemmviz.proving.counted import Counted, Instruction
-from gemmviz.proving.prediction import Cost, Prediction, Spot
-from gemmviz.trace.wavefronts import WAVEFRONT_BYTES
+from gemmviz.proving.launch_counters import Instruction, LaunchCounters
+from gemmviz.proving.prediction import PredictedCost, PredictedSite, Prediction
+from gemmviz.trace.cost.wavefronts import WAVEFRONT_BYTES
 
-Verdict = Literal["equal", "explained", "differs"]
+Agreement = Literal["equal", "explained", "differs"]
 # Shared memory's wavefronts may be off by this much where the machine code merges loads unevenly.
 _CLOSE = 0.01
 # The counter of the whole unit may hold so many wavefronts more than all instructions together, as a share; where the
@@ -37,7 +37,7 @@ class Compared:
     Attributes
     ----------
     what
-        A name of `gemmviz.proving.counted.COUNTERS`, or of `BY_INSTRUCTION`.
+        A name of `gemmviz.proving.launch_counters.COUNTERS`, or of `BY_INSTRUCTION`.
     predicted
         As recorded: one request for each access in the source.
     measured
@@ -57,7 +57,7 @@ class Compared:
     what: str
     predicted: int
     measured: int
-    verdict: Verdict
+    verdict: Agreement
     note: str = ""
     adjusted: int | None = None
 
@@ -78,13 +78,13 @@ class _Made:
         Loads of volatile variables: how often a thread asks differs from run to run.
     """
 
-    costs: list[Cost] | None
+    costs: list[PredictedCost] | None
     notes: list[str]
     wavefronts: int
     waits: int = 0
 
 
-def compare(prediction: Prediction, counted: Counted) -> list[Compared]:
+def compare(prediction: Prediction, counted: LaunchCounters) -> list[Compared]:
     """Compare every counter that was read, those of memory that the kernel does not use left out."""
     found = []
     for space, way, figures in (
@@ -119,7 +119,7 @@ def compare(prediction: Prediction, counted: Counted) -> list[Compared]:
     return found + list(_by_instruction(prediction, counted))
 
 
-def _by_instruction(prediction: Prediction, counted: Counted) -> Iterator[Compared]:
+def _by_instruction(prediction: Prediction, counted: LaunchCounters) -> Iterator[Compared]:
     """Compare what goes past the load/store unit."""
     recorded = {one.kind: one for one in prediction.unseen}
     for what, operations in BY_INSTRUCTION.items():
@@ -135,8 +135,8 @@ def _by_instruction(prediction: Prediction, counted: Counted) -> Iterator[Compar
             yield Compared(what, predicted, measured, "equal" if predicted == measured else "differs")
 
 
-def _figure(figure: str, costs: Iterable[Cost]) -> int:
-    total = sum(costs, Cost(0, 0, 0))
+def _figure(figure: str, costs: Iterable[PredictedCost]) -> int:
+    total = sum(costs, PredictedCost(0, 0, 0))
     return {"requests": total.requests, "conflicts": total.units - total.least}.get(figure, total.units)
 
 
@@ -154,12 +154,16 @@ def _explained(what: str, figure: str, predicted: int, measured: int, made: _Mad
     elif more:
         notes.append(f"with the accesses of the machine code the recording gives {adjusted:,}")
         near = near or (shared and abs(more) <= _CLOSE * measured)
-    verdict: Verdict = "explained" if near else "differs"
+    verdict: Agreement = "explained" if near else "differs"
     return Compared(what, predicted, measured, verdict, "; ".join(notes), adjusted if adjusted != predicted else None)
 
 
 def _as_compiled(
-    coarse: list[Spot], fine: list[Spot], written: set[str], code: list[Instruction], own: tuple[str, ...]
+    coarse: list[PredictedSite],
+    fine: list[PredictedSite],
+    written: set[str],
+    code: list[Instruction],
+    own: tuple[str, ...],
 ) -> _Made:
     """Find what the compiler made of the accesses of each line: a choice for each place that gives its instructions.
 
@@ -175,7 +179,7 @@ def _as_compiled(
         Names of memory that the kernel has for itself: it is not recorded.
     """
     # cp.async is written as one instruction, and stays one.
-    costs: list[Cost] | None = [s.cost for s in coarse if s.copies]
+    costs: list[PredictedCost] | None = [s.cost for s in coarse if s.copies]
     coarse, fine = ([s for s in level if not s.copies] for level in (coarse, fine))
     code = [i for i in code if i.executed]
     made = _Made(None, [], sum(i.wavefronts for i in code))
@@ -202,7 +206,7 @@ def _as_compiled(
         costs = None
     elif others:
         # A request has one tag at least; an instruction that no lane takes part in has none, and makes no request.
-        beside = [Cost(min(i.executed, i.requests), i.sectors, i.sectors) for i in others]
+        beside = [PredictedCost(min(i.executed, i.requests), i.sectors, i.sectors) for i in others]
         costs = None if costs is None else costs + beside
         asking = (not i.write and _VOLATILE in i.text for i in others)
         waits = sum(cost.requests for cost, asks in zip(beside, asking, strict=True) if asks)
@@ -214,7 +218,7 @@ def _as_compiled(
     return replace(made, costs=costs, waits=waits)
 
 
-def _unlike(spots: list[Spot], code: list[Instruction]) -> list[str]:
+def _unlike(spots: list[PredictedSite], code: list[Instruction]) -> list[str]:
     return [
         f"line {line}: {_requests(s for s in spots if s.line == line):,} requests recorded, "
         f"{_executed(i for i in code if i.line == line):,} executed"
@@ -222,7 +226,7 @@ def _unlike(spots: list[Spot], code: list[Instruction]) -> list[str]:
     ]
 
 
-def _requests(spots: Iterable[Spot]) -> int:
+def _requests(spots: Iterable[PredictedSite]) -> int:
     return sum(s.cost.requests for s in spots)
 
 
@@ -230,7 +234,9 @@ def _executed(code: Iterable[Instruction]) -> int:
     return sum(i.executed for i in code)
 
 
-def _choice(spots: list[Spot], written: set[str], code: list[Instruction]) -> tuple[list[Cost], list[str]] | None:
+def _choice(
+    spots: list[PredictedSite], written: set[str], code: list[Instruction]
+) -> tuple[list[PredictedCost], list[str]] | None:
     """Return what the accesses of one line cost so that they make the instructions executed, by their width."""
     executed = Counter[int]()
     for instruction in code:
@@ -239,7 +245,7 @@ def _choice(spots: list[Spot], written: set[str], code: list[Instruction]) -> tu
         return [spot.cost for spot in spots], []
     choices = []
     for spot in spots:
-        never = [(spot.bytes, Cost(0, 0, 0))] if not spot.write and spot.array in written else []
+        never = [(spot.bytes, PredictedCost(0, 0, 0))] if not spot.write and spot.array in written else []
         parted = [(spot.bytes, spot.parted)] if spot.parted else []
         choices.append([(spot.bytes, spot.cost), *spot.once.items(), *never, *parted])
     units = sum(i.sectors + i.wavefronts for i in code)
@@ -266,7 +272,7 @@ def _choice(spots: list[Spot], written: set[str], code: list[Instruction]) -> tu
     return [cost for _, cost in found], said
 
 
-def _alike(spots: list[Spot], code: list[Instruction], executed: Counter[int]) -> bool:
+def _alike(spots: list[PredictedSite], code: list[Instruction], executed: Counter[int]) -> bool:
     """Say whether instructions cost what is recorded; those in which no lane takes part are executed too."""
     requests = Counter[int]()
     for spot in spots:
@@ -278,7 +284,7 @@ def _alike(spots: list[Spot], code: list[Instruction], executed: Counter[int]) -
     )
 
 
-def _said(spot: Spot, width: int, cost: Cost) -> str:
+def _said(spot: PredictedSite, width: int, cost: PredictedCost) -> str:
     where, verb = f"line {spot.line}: the compiler", "stores" if spot.write else "loads"
     if not cost.requests:
         return f"{where} keeps {spot.array} in a register instead of loading what the thread has stored"

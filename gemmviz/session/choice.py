@@ -10,16 +10,16 @@ from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
-from gemmviz.session import words
-from gemmviz.session.measured import Measured
-from gemmviz.session.picture import picture_params, picture_problem
-from gemmviz.trace.timeline import Order
+from gemmviz.session import kernel_names
+from gemmviz.session.measurements import Measurements
+from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.trace.order.timeline import Order
 
 _BENCH_SIZE = 512
 _EDITED = "~edited"
 
 
-class Choice(Measured):
+class Choice(Measurements):
     """The part of a session that says what is recorded and measured.
 
     `kernel` is what is recorded and measured. `base` is the rung or opened file that it comes from, as it is on file:
@@ -73,7 +73,7 @@ class Choice(Measured):
         """What the shown text is, for people: the file's name, and what was done to it."""
         name = self.base.path.name
         if self.breaks:
-            return tr("{file}, broken: {changes}", file=name, changes="; ".join(words.changes(self.kernel)))
+            return tr("{file}, broken: {changes}", file=name, changes="; ".join(kernel_names.changes(self.kernel)))
         return tr("{file}, edited", file=name) if self.unsaved(self.base) else name
 
     def text_of(self, base: Kernel) -> str:

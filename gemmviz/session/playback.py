@@ -3,8 +3,8 @@
 import numpy as np
 from psygnal import Signal
 
+from gemmviz.session.cursor import Cursor
 from gemmviz.session.film import loop_trail
-from gemmviz.session.place import Place
 from gemmviz.trace.playable import Playable
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -17,7 +17,7 @@ _CALM_S = 0.5
 _TRAIL = 4
 
 
-class Playback(Place):
+class Playback(Cursor):
     """A place in a recording that moves on with time."""
 
     playback = Signal()

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from psygnal import Signal
 
-from gemmviz.trace.guesses import Cell
-from gemmviz.trace.questions import Question, question
+from gemmviz.trace.quiz.question_kinds import Cell
+from gemmviz.trace.quiz.questions import Question, question
 
 if TYPE_CHECKING:
     from gemmviz.session.state import Session

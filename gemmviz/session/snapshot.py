@@ -19,9 +19,9 @@ from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
-from gemmviz.session.picture import picture_params, picture_problem
-from gemmviz.session.stops_plain import from_plain, to_plain
-from gemmviz.trace.naming import block_number, cell_name, cell_number, owner_block, warp_number
+from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.session.tour.stops_data import from_plain, to_plain
+from gemmviz.trace.recording.names import block_number, cell_name, cell_number, owner_block, warp_number
 
 if TYPE_CHECKING:
     from gemmviz.session.state import Session

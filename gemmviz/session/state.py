@@ -10,15 +10,15 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import language, set_language
 from gemmviz.session.choice import Choice
-from gemmviz.session.demonstration import Demonstration
-from gemmviz.session.duel import Duel
-from gemmviz.session.found import Found
-from gemmviz.session.freeze import Freeze
-from gemmviz.session.inspected import Inspected
+from gemmviz.session.comparison import Comparison
+from gemmviz.session.findings import Findings
+from gemmviz.session.frozen_warp import FrozenWarp
+from gemmviz.session.inspection import Inspection
 from gemmviz.session.playback import Playback
 from gemmviz.session.predict import Predict
 from gemmviz.session.snapshot import Reopening
-from gemmviz.session.stops import Stop, Tour
+from gemmviz.session.tour.demonstration import Demonstration
+from gemmviz.session.tour.stops import OwnStop, Tour
 from gemmviz.session.tuning import Tuning
 from gemmviz.trace.playable import Playable
 
@@ -78,7 +78,7 @@ class Session(Choice, Playback):
     def __init__(self, kernels: list[Kernel], theme: str = "dark") -> None:
         super().__init__(kernels)
         Playback.__init__(self)
-        self.found = Found()
+        self.found = Findings()
         self.tuning = Tuning(self)
         self.protocol: dict[str, float] = {}
         self.theme = theme
@@ -86,12 +86,12 @@ class Session(Choice, Playback):
         self.message: Message | None = None
         self.progress: dict[str, tuple[str, float | None] | None] = {"record": None, "bench": None}
         self.tour = Tour(self)
-        self.duel = Duel(self)
+        self.duel = Comparison(self)
         self.predict = Predict(self)
         self.reopening = Reopening(self)
         self.demonstration = Demonstration(self)
-        self.freeze = Freeze(self)
-        self.inspected = Inspected(self)
+        self.freeze = FrozenWarp(self)
+        self.inspected = Inspection(self)
 
     # What is on the stage
 
@@ -143,7 +143,7 @@ class Session(Choice, Playback):
         if not self.freeze.step(direction):
             super().step_unit(direction)
 
-    def point_at(self, stop: Stop) -> None:
+    def point_at(self, stop: OwnStop) -> None:
         """Go to a moment of the recording, with all that a stop there chooses."""
         self.seek(stop.step)
         self.pick(stop.cell, stop.block)

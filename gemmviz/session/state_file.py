@@ -12,11 +12,11 @@ from typing import Any
 from gemmviz import __version__
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import LANGUAGES, tr
-from gemmviz.session.duel import PACES
+from gemmviz.session.atomic_file import atomic_file
+from gemmviz.session.comparison import PACES
 from gemmviz.session.playback import SPEEDS
 from gemmviz.session.snapshot import Plain
-from gemmviz.session.whole_file import whole_file
-from gemmviz.trace.jumps import UNITS
+from gemmviz.trace.order.stepping_units import UNITS
 
 VERSION = 1
 SUFFIX = ".gemmviz"
@@ -107,7 +107,7 @@ _GOOD: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def write(plain: Plain, path: Path) -> None:
+def write_state(plain: Plain, path: Path) -> None:
     """Write a snapshot to a file.
 
     Raises
@@ -116,11 +116,11 @@ def write(plain: Plain, path: Path) -> None:
         When it cannot be written; what stood there is then as before.
     """
     document = {"state_version": VERSION, "written_by": f"gemmviz {__version__}", **plain}
-    with whole_file(path) as part:
+    with atomic_file(path) as part:
         part.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def read(path: Path) -> Plain:
+def read_state(path: Path) -> Plain:
     """Return the snapshot that a file holds.
 
     Raises

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from psygnal import Signal
 
-from gemmviz.bench import tuned
 from gemmviz.bench.figures import Row
 from gemmviz.bench.ranking import LIBRARIES, place
-from gemmviz.bench.tuned import Tuned
-from gemmviz.bench.tuning_outcome import device_name
+from gemmviz.bench.tuning import kept
+from gemmviz.bench.tuning.kept import Tuned
+from gemmviz.bench.tuning.outcome import device_name
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gemmviz.session.state import Session
 
 Candidate = Mapping[str, Any]
-"""One candidate: see `gemmviz.bench.tuning_outcome.candidate`."""
+"""One candidate: see `gemmviz.bench.tuning.outcome.candidate`."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ class Tuning:
     def kept_for(self, kernel: Kernel, problems: list[Problem]) -> Tuned | None:
         """Return what is kept of a kernel for this device and the nearest size at which it can run: see `nearest`."""
         if self._kept is None:
-            self._kept = tuned.kept()[0]
-        return tuned.nearest(self._kept, kernel, self.device(kernel), problems)
+            self._kept = kept.kept()[0]
+        return kept.nearest(self._kept, kernel, self.device(kernel), problems)
 
     def params_for(self, kernel: Kernel, problems: list[Problem]) -> dict[str, int]:
         """Return the parameters to measure a kernel with: its defaults, unless others are wanted and kept."""

@@ -73,7 +73,7 @@ class DebugInfo:
         return (line, column) if line > 0 else (0, 0)
 
 
-def read(library: Path, source_name: str) -> DebugInfo:
+def read_debug_info(library: Path, source_name: str) -> DebugInfo:
     """Read the debug information of `library`.
 
     Parameters

@@ -8,10 +8,10 @@ from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import mark, tr
 from gemmviz.simt.debuginfo import DebugInfo
-from gemmviz.simt.layout import Run, Status
+from gemmviz.simt.diagnostics import who
+from gemmviz.simt.layout import RecorderRun, Status
 from gemmviz.simt.misaligned import misaligned
-from gemmviz.simt.noticed import who
-from gemmviz.simt.overrun import meant
+from gemmviz.simt.wild_access import meant
 
 # As the C library says them in English.
 _SIGNALS: dict[int, str] = {
@@ -35,7 +35,9 @@ class TooManyBarriers(ConstraintError):
         self.line = line
 
 
-def raise_fault(job: Run, launch: Launch, info: DebugInfo, base: int, barrier_name: Callable[[int], str] = hex) -> None:
+def raise_fault(
+    job: RecorderRun, launch: Launch, info: DebugInfo, base: int, barrier_name: Callable[[int], str] = hex
+) -> None:
     """Raise what went wrong in a run; nothing when all went well.
 
     Parameters
@@ -166,7 +168,7 @@ def raise_fault(job: Run, launch: Launch, info: DebugInfo, base: int, barrier_na
             raise ConstraintError(f"{name}: {text}")
 
 
-def _crash(job: Run, launch: Launch, where: str, culprit: str, line: int | None) -> KernelFault:
+def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int | None) -> KernelFault:
     """Return the error of a run that a signal ended."""
     known = _SIGNALS.get(job.signal)
     cause = tr(known) if known else signal.strsignal(job.signal) or tr("signal {number}", number=job.signal)

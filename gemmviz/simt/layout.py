@@ -50,7 +50,7 @@ class WatchedArray(ct.Structure):
     )
 
 
-class Note(ct.Structure):
+class DiagnosticRecord(ct.Structure):
     """``gv_note``."""
 
     _fields_ = (
@@ -71,7 +71,7 @@ class Note(ct.Structure):
     )
 
 
-class Run(ct.Structure):
+class RecorderRun(ct.Structure):
     """``gv_run``."""
 
     _fields_ = (
@@ -100,7 +100,7 @@ class Run(ct.Structure):
         ("site_pc", ct.c_size_t * MAX_SITES),
         ("site_atomic", ct.c_uint8 * MAX_SITES),
         ("notes", ct.c_uint32),
-        ("note", Note * MAX_NOTES),
+        ("note", DiagnosticRecord * MAX_NOTES),
         ("status", ct.c_int32),
         ("signal", ct.c_int32),
         ("fault_pc", ct.c_size_t),

@@ -7,10 +7,10 @@ import numpy as np
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.language import tr
 from gemmviz.simt.debuginfo import SharedArray
-from gemmviz.simt.layout import Run
+from gemmviz.simt.layout import RecorderRun
 
 
-def misaligned(job: Run, thread: str, shared: Sequence[SharedArray]) -> tuple[str, str]:
+def misaligned(job: RecorderRun, thread: str, shared: Sequence[SharedArray]) -> tuple[str, str]:
     """Say what a thread does, for people, and to which array ("" where it is none that is watched).
 
     ``thread ... reads A[9], 16 bytes at once: the index must be ...``; it names no address, as that of an array is

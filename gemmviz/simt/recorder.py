@@ -20,11 +20,11 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import poison_byte
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
-from gemmviz.simt import boxes, carved, copies, debuginfo, noticed, panels
-from gemmviz.simt.boxes import Told
-from gemmviz.simt.copies import Copies
+from gemmviz.simt import async_copies, debuginfo, diagnostics, dynamic_shared, packed_panels, tma_boxes
+from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
-from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, Run
+from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, RecorderRun
+from gemmviz.simt.tma_boxes import TmaReport
 
 # The columns of a recording of this length take 1.1 GB.
 MAX_ACCESSES = 50_000_000
@@ -55,7 +55,7 @@ class RawTrace:
         The shared arrays, in the order in which column ``which`` numbers them from 3; 0 to 2 are A, B, C.
     c
         C as the kernel left it, flat.
-    noticed
+    diagnostics
         Accesses out of bounds, barriers that some threads missed.
     atomic
         Per site, whether it is an atomic operation.
@@ -77,10 +77,10 @@ class RawTrace:
     places: list[tuple[int, int]]
     shared: list[debuginfo.SharedArray]
     c: npt.NDArray[Any]
-    noticed: list[noticed.Noticed]
+    diagnostics: list[diagnostics.Diagnostic]
     atomic: list[bool]
-    copies: Copies
-    told: Told
+    async_copies: Copies
+    told: TmaReport
     barriers: list[debuginfo.SharedArray]
     unordered: bool
     workers: int
@@ -88,7 +88,7 @@ class RawTrace:
 
 
 @dataclass(frozen=True)
-class Counted:
+class AccessCount:
     """How many accesses some blocks make, and how many further elements these cover.
 
     ``complete``: whether it was counted to the end; ``seconds``: what counting took.
@@ -166,7 +166,7 @@ def run(
         [job.place(pc) for pc in run.site_pc[: run.sites]],
         job.info.shared,
         job.arrays[2].view.copy(),
-        noticed.read(run, launch, names, lambda pc: job.place(pc)[0], job.guards, job.barrier_name),
+        diagnostics.diagnostics_of_run(run, launch, names, lambda pc: job.place(pc)[0], job.guards, job.barrier_name),
         [bool(flag) for flag in run.site_atomic[: run.sites]],
         arrived,
         told,
@@ -179,7 +179,7 @@ def run(
 
 def count(
     library: Path, launch: Launch, *, deadline_s: float, limit: int, blocks: tuple[int, int] | None = None
-) -> Counted:
+) -> AccessCount:
     """Count the accesses that some blocks make, without keeping any.
 
     A and B are zeros, so that even large matrices take no memory. `limit` is how far to count; the other parameters and
@@ -194,7 +194,7 @@ def count(
         job.start()
     except TooManyAccesses:
         complete = False
-    return Counted(job.run.count, job.run.more_count, complete, time.perf_counter() - began)
+    return AccessCount(job.run.count, job.run.more_count, complete, time.perf_counter() - began)
 
 
 def most_workers(launch: Launch) -> int:
@@ -238,7 +238,7 @@ class _Job:
         info = _debug_info(library, launch.kernel.path.name)
         self.barriers = [array for array in info.shared if array.dtype == debuginfo.BARRIER]
         data = [array for array in info.shared if array.dtype != debuginfo.BARRIER]
-        self.info = replace(info, shared=[carved.typed(array, launch.kernel.text) for array in data])
+        self.info = replace(info, shared=[dynamic_shared.typed(array, launch.kernel.text) for array in data])
         self._base = _load_address(self._code, library)
         self._code.gv_anchor_address.restype = ctypes.c_void_p
         self._anchor = int(self._code.gv_anchor_address())
@@ -249,7 +249,7 @@ class _Job:
             for name, dtype in zip(MATRICES, dtypes, strict=True)
         ]
         self._arguments = _arguments(launch, self.arrays)
-        self.run = run = Run()
+        self.run = run = RecorderRun()
         run.block[:], run.grid[:] = launch.block, launch.grid
         run.first_block, run.end_block, run.cluster = first, end, launch.cluster[0]
         run.stack_bytes = _STACK_BYTES[launch.kernel.backend]
@@ -269,15 +269,15 @@ class _Job:
         run.first_block, run.end_block, run.workers, run.count_only = 0, run.cluster, 1, 1
         run.capacity = run.more_capacity = MAX_ACCESSES
         run.deadline_s = _SCOUTING_S
-        copies.begin(self._code, MAX_ACCESSES)
-        boxes.begin(self._code, MAX_ACCESSES)
+        async_copies.begin(self._code, MAX_ACCESSES)
+        tma_boxes.begin(self._code, MAX_ACCESSES)
         self._code.gv_record(ctypes.byref(run))
-        copies.read(self._code, [])
-        found = boxes.read(self._code, self._anchor).boxes
+        async_copies.copies_of_run(self._code, [])
+        found = tma_boxes.boxes_of_run(self._code, self._anchor).boxes
         run.first_block, run.end_block, run.count_only = first, end, 0
         run.count = run.more_count = run.sites = run.notes = run.unordered = run.status = 0
         arrays = self.info.shared
-        tiles = [tile for array in arrays for tile in boxes.tiles(array, found, dtypes, [a.name for a in arrays])]
+        tiles = [tile for array in arrays for tile in tma_boxes.tiles(array, found, dtypes, [a.name for a in arrays])]
         # A place belongs to the first array that holds it.
         self.info = replace(self.info, shared=[*tiles, *arrays])
         self._watch(len(tiles))
@@ -290,7 +290,7 @@ class _Job:
 
     def barrier_name(self, address: int) -> str:
         """Name the mbarrier at an address: ``full[2]``."""
-        return boxes.barrier_name(self.barriers, address - self._anchor)
+        return tma_boxes.barrier_name(self.barriers, address - self._anchor)
 
     def _watch(self, tiles: int = 0) -> None:
         """Hand the arrays to the recorder; the first shared ones may be `tiles`, which lie in others."""
@@ -319,14 +319,14 @@ class _Job:
             slot.guard, slot.inside = 0, 1
         self.run.arrays = 3 + len(shared_arrays)
 
-    def start(self) -> tuple[Copies, Told]:
+    def start(self) -> tuple[Copies, TmaReport]:
         """Run, and raise what went wrong."""
-        copies.begin(self._code, self.run.capacity)
-        boxes.begin(self._code, self.run.capacity)
+        async_copies.begin(self._code, self.run.capacity)
+        tma_boxes.begin(self._code, self.run.capacity)
         self._code.gv_record(ctypes.byref(self.run))
-        arrived = copies.read(self._code, self.run.site_pc[: self.run.sites])
-        told = boxes.read(self._code, self._anchor, self.place)
-        self.info = replace(self.info, shared=[*self.info.shared, *panels.read(self._code)])
+        arrived = async_copies.copies_of_run(self._code, self.run.site_pc[: self.run.sites])
+        told = tma_boxes.boxes_of_run(self._code, self._anchor, self.place)
+        self.info = replace(self.info, shared=[*self.info.shared, *packed_panels.panels_of_run(self._code)])
         raise_fault(self.run, self.launch, self.info, self._base, self.barrier_name)
         return arrived, told
 
@@ -345,7 +345,7 @@ def _pages(count: int, dtype: np.dtype[Any], sharing: int) -> npt.NDArray[Any]:
 
 
 # A kernel is recorded many times; its library does not change under its name.
-_debug_info = lru_cache(maxsize=8)(debuginfo.read)
+_debug_info = lru_cache(maxsize=8)(debuginfo.read_debug_info)
 _symbol_address = lru_cache(maxsize=8)(debuginfo.symbol_address)
 
 
@@ -382,7 +382,7 @@ def _arguments(launch: Launch, arrays: list[_Guarded]) -> _Arguments:
             pointers.append(arrays[MATRICES.index(name)].address)
             continue
         if name.endswith(SUFFIX):
-            described = boxes.described(launch, name.removesuffix(SUFFIX), arrays)
+            described = tma_boxes.described(launch, name.removesuffix(SUFFIX), arrays)
             keep.append(described)
             pointers.append(described.ctypes.data)
             continue

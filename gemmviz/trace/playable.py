@@ -6,22 +6,22 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.trace.crowd import Crowd, crowd
-from gemmviz.trace.flights import Flights, flights
-from gemmviz.trace.groups import Groups, groups
-from gemmviz.trace.levels import Levels, levels
-from gemmviz.trace.misread import Misread, misread
-from gemmviz.trace.outside import Outside, outside
-from gemmviz.trace.pace import Course, course
-from gemmviz.trace.phases import Phases, phases
-from gemmviz.trace.provenance import Provenance
-from gemmviz.trace.recording import WARP, Recording
-from gemmviz.trace.staging import Staged, staged
-from gemmviz.trace.state import History, history, shared_source
-from gemmviz.trace.story import Story, story
-from gemmviz.trace.timeline import Timeline
-from gemmviz.trace.traffic import Traffic
-from gemmviz.trace.wavefronts import SECTOR_BYTES
+from gemmviz.trace.cost.memory_levels import Levels, levels
+from gemmviz.trace.cost.traffic import Traffic
+from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.hazards.out_of_bounds import OutOfBounds, out_of_bounds
+from gemmviz.trace.hopper.async_copies import AsyncCopies, async_copies
+from gemmviz.trace.hopper.mbarrier_state import MbarrierStates, mbarrier_states
+from gemmviz.trace.hopper.warpgroups import Warpgroups, warpgroups
+from gemmviz.trace.order.participation import Participation, participation
+from gemmviz.trace.order.progress import RecordingProgress, progress
+from gemmviz.trace.order.story import Story, story
+from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.origin.array_state import History, history, shared_source
+from gemmviz.trace.origin.provenance import Provenance
+from gemmviz.trace.origin.staging import Staged, staged
+from gemmviz.trace.origin.stale_reads import StaleReads, stale_reads
+from gemmviz.trace.recording.recording import WARP, Recording
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Playable:
         return Provenance(self.recording, self.timeline, self.history, self.staged)
 
     @cached_property
-    def course(self) -> Course:
+    def course(self) -> RecordingProgress:
         """How far it is at each step, to be played in step with another (not prepared: only a pair needs it)."""
-        return course(self.recording, self.timeline, self.traffic, self.staged)
+        return progress(self.recording, self.timeline, self.traffic, self.staged)
 
     @cached_property
     def story(self) -> Story:
@@ -63,29 +63,29 @@ class Playable:
         return story(self)
 
     @cached_property
-    def flights(self) -> Flights:
+    def flights(self) -> AsyncCopies:
         """When each asynchronous copy is under way."""
-        return flights(self.recording, self.timeline)
+        return async_copies(self.recording, self.timeline)
 
     @cached_property
-    def phases(self) -> Phases:
+    def phases(self) -> MbarrierStates:
         """What each mbarrier is at each step."""
-        return phases(self.recording, self.timeline)
+        return mbarrier_states(self.recording, self.timeline)
 
     @cached_property
-    def groups(self) -> Groups:
+    def groups(self) -> Warpgroups:
         """Which warpgroup owns which sums of C, where warpgroups multiply."""
-        return groups(self.recording, self.timeline)
+        return warpgroups(self.recording, self.timeline)
 
     @cached_property
-    def crowd(self) -> Crowd:
+    def crowd(self) -> Participation:
         """How many blocks and warps take part in each step."""
-        return crowd(self.recording, self.timeline)
+        return participation(self.recording, self.timeline)
 
     @cached_property
-    def outside(self) -> Outside:
+    def outside(self) -> OutOfBounds:
         """Who is absent from each step because it accessed memory out of bounds."""
-        return outside(self.recording, self.timeline)
+        return out_of_bounds(self.recording, self.timeline)
 
     @cached_property
     def levels(self) -> Levels:
@@ -161,10 +161,10 @@ class Playable:
         first, last = np.searchsorted(rows, self._block_start[block : block + 2])
         return rows[first:last]
 
-    def misread(self, step: int, block: int) -> Misread:
-        """Return what a block reads at a step that is not what its shared cells show: see `gemmviz.trace.misread`."""
+    def misread(self, step: int, block: int) -> StaleReads:
+        """Return what a block reads that its shared cells do not show: see `gemmviz.trace.origin.stale_reads`."""
         rows = self.block_rows(step, block) if self.timeline.steps else np.zeros(0, np.int64)
-        return misread(self.recording, self.history, step, rows)
+        return stale_reads(self.recording, self.history, step, rows)
 
     def units_per_request(self, step: int) -> float:
         """Return how many sectors (global) or wavefronts (shared) a warp's request costs at a step, on average."""

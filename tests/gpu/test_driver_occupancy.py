@@ -3,8 +3,8 @@
 import pytest
 
 from gemmviz.backends.driver import driver
-from gemmviz.bench.devices import find, limits, memory_gbs
-from gemmviz.bench.occupancy import Use, occupancy
+from gemmviz.bench.model.devices import find, limits, memory_gbs
+from gemmviz.bench.model.occupancy import Use, occupancy
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.launch import launch

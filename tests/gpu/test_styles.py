@@ -10,7 +10,7 @@ from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import BenchRequest, Done
 from gemmviz.engine.supervisor import Engine
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 pytestmark = pytest.mark.gpu
 STYLES = sorted((Path(__file__).parents[1] / "unit/styles").glob("*.cu"))

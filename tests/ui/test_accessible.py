@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.ui.theme import SEEN, contrast
-from gemmviz.ui.window_actions import SCALE_STEP
+from gemmviz.ui.look.theme import SEEN, contrast
+from gemmviz.ui.window.window_actions import SCALE_STEP
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 PAGES = ("stage", "charts", "claims")

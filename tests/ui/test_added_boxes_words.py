@@ -8,13 +8,13 @@ import pytest
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.boxes import ADDED
-from gemmviz.trace.moved import moved
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.hopper.tma_activity import tma_activity
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
-from gemmviz.ui.inspect.box_words import box_head, box_when
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.tma_boxes import ADDED
+from gemmviz.ui.inspect.box_text import box_head, box_when
 from gemmviz.ui.stage.caption import caption
 
 PARTS = Path(__file__).parents[1] / "unit/hopper/two_parts.cu"
@@ -40,6 +40,6 @@ def test_the_lens_shows_one_box_while_it_is_added(playable):
     boxes, step = playable.recording.boxes, playable.timeline.step_of_row
     (added,) = np.flatnonzero(boxes.store == ADDED)
     for at in (int(step[boxes.old[added]]), int(step[boxes.write[added]])):
-        (box,) = moved(playable, at, int(boxes.block[added]))
+        (box,) = tma_activity(playable, at, int(boxes.block[added]))
         assert box_head(playable, box).startswith("The copy engine adds a box to C: line")
         assert box_when(box, at) == []

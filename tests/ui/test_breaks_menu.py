@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 
 from gemmviz.catalogue.breaks import broken, changed_lines
 from gemmviz.catalogue.kernel import parse
-from gemmviz.ui.figure_text import standing_text
+from gemmviz.ui.look.figure_text import standing_text
 from gemmviz.ui.source.breaks import BreakBox, look_for
 
 

@@ -17,18 +17,18 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
-from gemmviz.trace.hops import hop_at
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.origin.value_path import hop_at
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
 from gemmviz.ui.inspect.inspector import Inspector
-from gemmviz.ui.inspect.words import hop_text
+from gemmviz.ui.inspect.inspector_text import hop_text
+from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import about_cell, caption, number, wrong_text
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
-from gemmviz.ui.theme import THEMES
 
 THEME = THEMES["light"]
 

@@ -5,9 +5,10 @@ import pytest
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace import timeline, traffic
+from gemmviz.trace.cost import traffic
+from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 from gemmviz.ui.stage.caption import about_cell
 from gemmviz.ui.stage.cell_text import lanes_at
 

@@ -19,7 +19,7 @@ from gemmviz import language
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language.catalogue import Catalogue
 from gemmviz.ui.charts.chart_export import export
-from gemmviz.ui.figure_text import origin_name, standing_text
+from gemmviz.ui.look.figure_text import origin_name, standing_text
 
 LADDER = {"hostmult0": 1.0, "numpy": 100.0, "openblas": 200.0, "gpumult0": 500.0, "gputiled": 2000.0, "cublas": 8000.0}
 

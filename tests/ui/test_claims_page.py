@@ -16,7 +16,7 @@ from gemmviz.app import new_session
 from gemmviz.bench import results
 from gemmviz.bench.claims import Case, Check, Claim, Source
 from gemmviz.bench.claims.record import Quantity
-from gemmviz.bench.claims.record import Table as ClaimTable
+from gemmviz.bench.claims.record import StatedTable as ClaimTable
 from gemmviz.bench.figures import Figures
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.reference_results import ReferenceResults
@@ -37,7 +37,7 @@ from gemmviz.engine.messages import (
 from gemmviz.engine.supervisor import Engine
 from gemmviz.ui.claims.claims_page import ClaimsPage
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
-from gemmviz.ui.controller import Controller
+from gemmviz.ui.window.controller import Controller
 
 FAST = Quantity(Case("hostmult1", (64, 64, 64)), "gflops")
 SLOW = Quantity(Case("hostmult0", (64, 64, 64)), "gflops")

@@ -6,7 +6,7 @@ from window_driving import need_qt
 
 need_qt()
 
-from gemmviz.ui.theme import PRESENTED, READ, SEEN, TEXT_COLOURS, THEMES, contrast, for_presenting, ink, rgb
+from gemmviz.ui.look.theme import PRESENTED, READ, SEEN, TEXT_COLOURS, THEMES, contrast, for_presenting, ink, rgb
 
 GROUNDS = ("background", "panel", "raised")
 THEME = pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)

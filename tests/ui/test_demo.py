@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session.lessons import spot
+from gemmviz.session.tour.lessons import locate
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
@@ -22,7 +22,7 @@ def wait_shown(window, qtbot):
         assert not session.outdated and not session.demonstration.waiting
         demo = session.base.demo
         assert session.params == session.base.defaults | demo.params
-        assert session.step == spot(demo, session.playable).step
+        assert session.step == locate(demo, session.playable).step
 
     qtbot.waitUntil(lambda: there() is None, timeout=RECORDING_MS)
 

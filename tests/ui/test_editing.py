@@ -11,9 +11,9 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
+from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.describe_form import DescribeForm
 from gemmviz.ui.source.editor import Editor
-from gemmviz.ui.theme import THEMES
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 

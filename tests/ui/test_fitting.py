@@ -14,14 +14,15 @@ from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace import timeline, traffic
+from gemmviz.trace.cost import traffic
+from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 from gemmviz.ui.charts.chart import Plot
+from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage import labels
 from gemmviz.ui.stage.cell_text import BANK_LABEL, CellText
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
-from gemmviz.ui.theme import THEMES
 
 
 @pytest.fixture(scope="module")
@@ -70,11 +71,11 @@ def test_lanes_and_banks_stand_apart_in_a_cell(qapp, tiled, cell, monkeypatch):
         stamped.append((said, size, x - half, x + half, int(x // cell), int(y // cell)))
 
     monkeypatch.setattr(text, "_stamp", stamp)
+    from gemmviz.ui.stage.accessed_cells import AccessedCells
     from gemmviz.ui.stage.colours import Colours
     from gemmviz.ui.stage.scene import Panel
-    from gemmviz.ui.stage.touched import Touched
 
-    image = Colours(tiled, theme, Touched(tiled)).image(array, step, 0, 8, 0, None, 1)
+    image = Colours(tiled, theme, AccessedCells(tiled)).image(array, step, 0, 8, 0, None, 1)
     panel = Panel(array, "As", 4, 4, 0.0, 0.0, cell)
     text.draw(None, panel, QRectF(0, 0, 4 * cell, 4 * cell), Moment(step, 0, None, 8, View()), image, 1.0)
     lanes = [one for one in stamped if one[0].startswith("L")]

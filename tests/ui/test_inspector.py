@@ -18,17 +18,17 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.proving import proofs
 from gemmviz.session import Session
-from gemmviz.trace.hops import hop_at
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.origin.value_path import hop_at
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
 from gemmviz.ui.inspect.inspector import Inspector
-from gemmviz.ui.stage import hops
+from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.stage import value_path
 from gemmviz.ui.stage.caption import caption
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
-from gemmviz.ui.theme import THEMES
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -304,9 +304,9 @@ def test_a_frozen_warps_lanes_are_outlined_on_the_stage(qapp):
     image = QImage(900, 700, QImage.Format.Format_RGB32)
     image.fill(Qt.GlobalColor.magenta)
     painter = QPainter(image)
-    hops.draw(painter, panels, Moment(0, 0, None, warp=1), shown, theme, QFont())
+    value_path.draw(painter, panels, Moment(0, 0, None, warp=1), shown, theme, QFont())
     assert image.pixelColor(round(panels[0].x + 1), round(panels[0].y + 4.5 * panels[0].cell)) == Qt.GlobalColor.magenta
-    hops.draw(painter, panels, Moment(0, 0, None, warp=1, frozen=True), shown, theme, QFont())
+    value_path.draw(painter, panels, Moment(0, 0, None, warp=1, frozen=True), shown, theme, QFont())
     painter.end()
     drawn = [(x, y) for x in range(900) for y in range(700) if image.pixelColor(x, y) != Qt.GlobalColor.magenta]
     # Warp 1 reads rows 4 to 7 of the block's tile of A: eight columns, a lane each.

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu, QTabWid
 
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Answer, Message
-from gemmviz.ui.window_actions import window_actions
+from gemmviz.ui.window.window_actions import window_actions
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
@@ -146,7 +146,7 @@ def called(monkeypatch):
 
         return [spy(action) for action in window_actions(window)]
 
-    monkeypatch.setattr("gemmviz.ui.window.window_actions", spied)
+    monkeypatch.setattr("gemmviz.ui.window.window.window_actions", spied)
     return ids
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gemmviz.app import new_session
-from gemmviz.ui.ladder import Ladder
+from gemmviz.ui.panels.ladder import Ladder
 
 
 @pytest.fixture

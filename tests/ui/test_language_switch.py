@@ -21,8 +21,8 @@ from gemmviz.engine.supervisor import Engine
 from gemmviz.language.catalogue import Catalogue
 from gemmviz.session import preferences
 from gemmviz.session.listening import signals
-from gemmviz.ui.controller import Controller
-from gemmviz.ui.windows import Windows
+from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.windows import Windows
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 KOREAN = {"Ladder": "사다리", "Record": "기록", "Play": "재생", "Charts": "차트"}
@@ -32,7 +32,7 @@ KOREAN = {"Ladder": "사다리", "Record": "기록", "Play": "재생", "Charts":
 def windows(qtbot, monkeypatch):
     """The window as the program has it, with a recording on the stage; Korean has a few words."""
     monkeypatch.setitem(language._state, "ko", Catalogue(KOREAN, {}, lambda n: 0))
-    monkeypatch.setattr("gemmviz.ui.windows.can_write_korean", lambda: True)
+    monkeypatch.setattr("gemmviz.ui.window.windows.can_write_korean", lambda: True)
     session = new_session()
     windows = Windows(session, Controller(session, Engine))
     windows.window.show()
@@ -193,7 +193,7 @@ def test_qts_own_buttons_speak_the_language(windows, qtbot):
 
 
 def test_korean_without_a_font_is_said_so(windows, qtbot, monkeypatch):
-    monkeypatch.setattr("gemmviz.ui.windows.can_write_korean", lambda: False)
+    monkeypatch.setattr("gemmviz.ui.window.windows.can_write_korean", lambda: False)
     speak(windows, qtbot, "ko")
     assert "fonts-noto-cjk" in windows.window.message_bar.text.text()
 

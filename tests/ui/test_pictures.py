@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 
 from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.stage import scene
+from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.caption import caption
-from gemmviz.ui.stage.touched import Touched
 
 
 def choose(window, qtbot, name, size, **params):
@@ -47,7 +47,7 @@ def test_uncoalesced_reads_of_a_show_as_many_sectors(window, qtbot, name, sector
     choose(window, qtbot, name, 32, BX=32, BY=32)
     playable = window.session.playable
     step = next(s for s in range(playable.timeline.steps) if playable.timeline.array[s] == scene.A)
-    moved = Touched(playable).sectors(scene.A, step, 0, 0)
+    moved = AccessedCells(playable).sectors(scene.A, step, 0, 0)
     assert moved.shape == (sectors, 8)
     unit = "sector" if sectors == 1 else "sectors"
     assert f"{sectors} {unit} per warp request" in caption(playable, step)
@@ -66,7 +66,7 @@ def test_a_cpu_loop_leaves_a_trail_as_long_as_its_inner_loop(window, qtbot):
     session = window.session
     assert session.trail >= 3 * 16
     session.seek(session.steps - 1)
-    cells, strength, _ = Touched(session.playable).glow(scene.A, session.step, None, session.trail)
+    cells, strength, _ = AccessedCells(session.playable).glow(scene.A, session.step, None, session.trail)
     assert ((cells // 16 == 15) & (strength > 0)).sum() >= 15
 
 

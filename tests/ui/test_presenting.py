@@ -19,15 +19,15 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
-from gemmviz.session.stops import Stop
+from gemmviz.session.tour.stops import OwnStop
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
+from gemmviz.ui.look.theme import THEMES, contrast, rgb
 from gemmviz.ui.present.predict_panel import PredictPanel
 from gemmviz.ui.present.presenter import LABEL, Presenter
 from gemmviz.ui.present.source_lines import around
-from gemmviz.ui.theme import THEMES, contrast, rgb
 
 K = Qt.Key
 SCREENS = ((1920, 1080), (1280, 720), (1024, 768), (900, 1200))
@@ -188,7 +188,7 @@ def test_the_clicker_goes_from_barrier_to_barrier_where_there_is_no_tour(present
 
 def test_the_clicker_goes_from_stop_to_stop_of_a_tour_and_the_sentence_is_the_stops(presenter, session, qtbot):
     for step, said in ((3, "The tile comes in."), (9, "The tile is used."), (20, "C is written.")):
-        session.tour.add(Stop(step, said))
+        session.tour.add(OwnStop(step, said))
     session.tour.show_own(0)
     assert (session.step, presenter.sentence.text()) == (3, "The tile comes in.")
     press(presenter, qtbot, K.Key_PageDown)
@@ -325,7 +325,7 @@ def test_type_is_readable_from_the_back_row(presenter, session, qtbot, size):
     presenter.resize(*size)
     QApplication.processEvents()
     height = size[1]
-    session.tour.add(Stop(3, "Look here. " * 30))
+    session.tour.add(OwnStop(3, "Look here. " * 30))
     session.tour.show_own(0)
     QApplication.processEvents()
     assert presenter.sentence.font().pixelSize() >= height / 36

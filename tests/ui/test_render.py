@@ -17,9 +17,9 @@ from PySide6.QtSvg import QSvgRenderer
 
 from gemmviz.cli import render, run
 from gemmviz.cli.record import engine_reply
-from gemmviz.ui.display import missing, missing_packages
 from gemmviz.ui.export import picture
-from gemmviz.ui.window import Window
+from gemmviz.ui.look.display import missing, missing_packages
+from gemmviz.ui.window.window import Window
 
 recorded = {}
 
@@ -82,7 +82,7 @@ def test_the_window_of_a_picture_tells_the_findings_and_has_everything_in_its_pl
             )
             return super().close()
 
-    monkeypatch.setattr("gemmviz.ui.window.Window", Seen)
+    monkeypatch.setattr("gemmviz.ui.window.window.Window", Seen)
     size = ["--m", "7", "--n", "6", "--k", "9", "--set", "TS=4"]
     path = tmp_path / "window.png"
     assert run(["render", "gputiled~no-store-check", *size, "--window", "-o", str(path)]) == 0
@@ -269,7 +269,7 @@ def test_the_help_says_which_size_is_taken(monkeypatch, capsys, command, said):
 
 
 def test_missing_libraries_end_with_2_and_a_line_that_says_what_to_install(qapp, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("gemmviz.ui.display.missing", lambda environ: "sudo apt-get install libegl1")
+    monkeypatch.setattr("gemmviz.ui.look.display.missing", lambda environ: "sudo apt-get install libegl1")
     assert run(["render", "gputiled", "-o", str(tmp_path / "x.png")]) == 2
     assert capsys.readouterr().err.strip().endswith("gemmviz: sudo apt-get install libegl1")
 

@@ -15,15 +15,15 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
-from gemmviz.session.stops import Stop
+from gemmviz.session.tour.stops import OwnStop
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.story import COPY, STORE, USE
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.story import COPY, STORE, USE
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
+from gemmviz.ui.look.theme import THEMES, rgb
 from gemmviz.ui.stage.score_drawing import colour
 from gemmviz.ui.stage.transport import Transport
-from gemmviz.ui.theme import THEMES, rgb
 
 LEFT, SHIFT = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier
 
@@ -141,7 +141,7 @@ def test_flags_lead_to_the_stops_of_the_tour_and_say_their_sentence(score, qtbot
     tour = session.tour
     for step, say in ((4, "Both tiles are in."), (16, "The second tile.")):
         session.seek(step)
-        tour.add(Stop(step, say))
+        tour.add(OwnStop(step, say))
     tour.show_own(0)
     assert session.step == 4
     flag = QPoint(round(score._layout().x(16)) + 4, 4)

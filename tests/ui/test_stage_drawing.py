@@ -21,20 +21,21 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace import timeline, traffic
+from gemmviz.trace.cost import traffic
+from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
+from gemmviz.ui.look.theme import THEMES, contrast, rgb
 from gemmviz.ui.stage import legend
+from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.caption import caption
 from gemmviz.ui.stage.cell_text import inks_on
 from gemmviz.ui.stage.colours import DIMMED, SECTOR_TINT, UNTOUCHED, Colours
 from gemmviz.ui.stage.hues import owner_colours
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.related import related, touched_by_warp
-from gemmviz.ui.stage.touched import Touched
 from gemmviz.ui.stage.vector import rectangles
 from gemmviz.ui.stage.view import kept_in_sight
-from gemmviz.ui.theme import THEMES, contrast, rgb
 
 PIPELINED = Path(__file__).parent.parent / "unit" / "styles" / "pipelined.cu"
 DARK = THEMES["dark"]
@@ -94,7 +95,7 @@ def test_hue_tells_blocks_and_warps_apart_and_lightness_groups_of_lanes():
 
 def test_of_cells_that_share_a_pixel_the_brightest_access_survives():
     playable = rung("gpumult1", 32, BX=16, BY=16)
-    touched = Touched(playable)
+    touched = AccessedCells(playable)
     colours = Colours(playable, DARK, touched)
     step = int(np.flatnonzero(playable.timeline.array == 0)[5])
     whole = colours.image(0, step, 0, 1, warp=-1).astype(int)
@@ -107,7 +108,7 @@ def test_of_cells_that_share_a_pixel_the_brightest_access_survives():
 
 def test_large_windows_glow_as_small_ones_do():
     playable = rung("gpumult1", 64, BX=16, BY=16)  # 4096 accesses a step: worked out step by step
-    touched = Touched(playable)
+    touched = AccessedCells(playable)
     step = 40
     cells, strength, _ = touched.glow(0, step, None, 6)
     log = playable.recording.accesses
@@ -124,7 +125,7 @@ def test_large_windows_glow_as_small_ones_do():
 
 def test_what_did_not_feed_the_chosen_element_is_dimmed_and_not_hidden():
     playable = rung("gputiled", 8, TS=4)
-    colours = Colours(playable, DARK, Touched(playable))
+    colours = Colours(playable, DARK, AccessedCells(playable))
     chosen = 5 * 8 + 6
     near = related(playable, (2, chosen), 3)
     background = np.array(rgb(DARK.background))
@@ -133,7 +134,7 @@ def test_what_did_not_feed_the_chosen_element_is_dimmed_and_not_hidden():
         dimmed = colours.image(array, 0, 3, 1, warp=-1, related=near).reshape(-1, 4)[:, :3].astype(int)
         others = np.setdiff1d(np.arange(64), mine)
         assert (dimmed[mine] == plain[mine]).all()
-        still = Touched(playable).at(array, 0)
+        still = AccessedCells(playable).at(array, 0)
         quiet = np.setdiff1d(others, still)
         wanted = background + (plain[quiet] - background) * DIMMED
         assert np.abs(dimmed[quiet] - wanted).max() <= 1

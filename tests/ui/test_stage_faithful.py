@@ -20,12 +20,13 @@ from PySide6.QtGui import QFont, QImage, QPainter
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session.picture import picture_params, picture_problem
-from gemmviz.trace import timeline, traffic
+from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.trace.cost import traffic
+from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
+from gemmviz.ui.look.theme import THEMES, rgb
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
-from gemmviz.ui.theme import THEMES, rgb
 
 RUNGS = [kernel.name for kernel in ladder() if kernel.recordable and not kernel.exhibit]
 RECT = QRectF(0, 0, 1000, 700)

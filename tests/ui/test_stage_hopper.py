@@ -16,12 +16,13 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
-from gemmviz.trace.moved import moved
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.hopper.tma_activity import tma_activity
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
 from gemmviz.ui.inspect.inspector import Inspector
+from gemmviz.ui.look.theme import THEMES, rgb
 from gemmviz.ui.stage import legend
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.hues import group_colour, owner_colours
@@ -29,7 +30,6 @@ from gemmviz.ui.stage.in_flight import InFlight, rectangles
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter, View
 from gemmviz.ui.stage.stage import Stage
-from gemmviz.ui.theme import THEMES, rgb
 
 DARK = THEMES["dark"]
 RECT = QRectF(0, 0, 1000, 640)
@@ -249,7 +249,7 @@ def inspector(qtbot):
 def test_the_lens_shows_the_box_that_the_warp_asked_for(inspector):
     session, panel = inspector.session, inspector.warp
     playable = specialised()
-    (box,) = moved(playable, 0, 0)
+    (box,) = tma_activity(playable, 0, 0)
     session.seek(0)
     assert "copy engine reads a box of A" in panel.head.text()
     for said in ("thread 0, warp 0", "64 × 64", "A[0, 0]", "As[0, 0, 0]", "swizzle over 128", "full[0]"):

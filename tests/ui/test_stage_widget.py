@@ -10,9 +10,9 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QImage
 
 from gemmviz.catalogue.problem import Problem
+from gemmviz.ui.look.theme import THEMES, for_presenting
 from gemmviz.ui.stage.painter import View
 from gemmviz.ui.stage.stage import Stage
-from gemmviz.ui.theme import THEMES, for_presenting
 
 
 def pixels(stage):

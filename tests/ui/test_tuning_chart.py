@@ -14,8 +14,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QToolTip
 
 from gemmviz.app import new_session
-from gemmviz.bench import tuned
-from gemmviz.bench.tuning_space import space
+from gemmviz.bench.tuning import kept
+from gemmviz.bench.tuning.space import space
 from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.charts.chart_export import export
 from gemmviz.ui.charts.tuning_chart import TuningChart
@@ -113,8 +113,8 @@ def test_a_key_tunes_the_chosen_kernel_and_what_is_found_can_be_used(window, qtb
     qtbot.keyClick(window, Qt.Key.Key_U, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     assert session.bench_params == found
     assert window.measuring.params.boxes["THREADS"].currentText() == str(found["THREADS"])
-    (kept,) = tuned.kept()[0]
-    assert (kept.kernel, kept.params, kept.M) == ("hostmult_threads", found, 16)
+    (entry,) = kept.kept()[0]
+    assert (entry.kernel, entry.params, entry.M) == ("hostmult_threads", found, 16)
 
 
 def test_a_cancelled_search_keeps_the_best_so_far(window, qtbot):
@@ -208,7 +208,7 @@ def test_candidates_are_saved_as_figures_picture_and_drawing(charts, tmp_path):
 def test_every_rung_is_measured_with_what_is_kept_where_that_is_wanted(charts, qtbot):
     session, kernel = charts.session, rung(charts.session, "gputiled")
     session.tuning.set_machine(H200)
-    tuned.keep(
+    kept.keep(
         {
             "kernel": kernel.name,
             "source_sha256": kernel.sha256,

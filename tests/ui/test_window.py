@@ -297,7 +297,7 @@ def test_the_chosen_rung_is_in_sight(window, qtbot):
 
 
 def test_the_window_fits_the_screen(window):
-    from gemmviz.ui.application import fit
+    from gemmviz.ui.window.application import fit
 
     fit(window, QSize(1366, 728))
     assert window.isMaximized()

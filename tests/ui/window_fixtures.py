@@ -9,10 +9,10 @@ from window_driving import wait_recorded
 from gemmviz.app import new_session
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language
-from gemmviz.ui.application import collect_garbage_here
-from gemmviz.ui.controller import Controller
-from gemmviz.ui.style import set_scale
-from gemmviz.ui.window import Window
+from gemmviz.ui.look.style import set_scale
+from gemmviz.ui.window.application import collect_garbage_here
+from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.window import Window
 
 PATIENCE_MS = 60_000
 

@@ -9,8 +9,8 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import picture_params
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 RUNGS = [kernel.name for kernel in ladder() if kernel.recordable and not kernel.exhibit]
 SIZES = (Problem.cube(16), Problem(17, 20, 9))

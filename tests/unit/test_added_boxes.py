@@ -11,16 +11,16 @@ from gemmviz.catalogue.ladder import find as rung
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.boxes import ADDED, STORED
+from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.hazards import find
-from gemmviz.trace.moved import moved
+from gemmviz.trace.hopper.tma_activity import tma_activity
+from gemmviz.trace.order.story import KINDS
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.origin.thread_state import products
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.story import KINDS
-from gemmviz.trace.thread_state import products
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
+from gemmviz.trace.recording.tma_boxes import ADDED, STORED
 
 PARTS = (Path(__file__).parent / "hopper/two_parts.cu").read_text()
 ODD = Problem(20, 24, 12)
@@ -93,8 +93,8 @@ def test_a_box_that_is_added_is_read_there_in_one_step_and_written_in_the_next(p
             width = parts.accesses.bytes[rows]
             assert all(len(set(step[rows[width == size]])) == 1 for size in set(width.tolist()))
         block, old, new = int(boxes.block[i]), int(step[boxes.old[i]]), int(step[boxes.write[i]])
-        assert [(box.write, box.added) for box in moved(playable, old, block)] == [(True, old)]
-        assert [(box.write, box.arrived) for box in moved(playable, new, block)] == [(True, new)]
+        assert [(box.write, box.added) for box in tma_activity(playable, old, block)] == [(True, old)]
+        assert [(box.write, box.arrived) for box in tma_activity(playable, new, block)] == [(True, new)]
         assert [KINDS[playable.story.kinds[at]] for at in (old, new)] == ["other", "store"]
 
 

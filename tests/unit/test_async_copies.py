@@ -11,10 +11,10 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem, small_integer_inputs
 from gemmviz.simt import recorder
 from gemmviz.simt.build import build as build_recorder
-from gemmviz.trace.copies import pairs
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.timeline import build
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.recording.async_copy_rows import pairs
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 PIPELINED = (Path(__file__).parent / "styles/pipelined.cu").read_text()
 FRONT = PIPELINED[: PIPELINED.index("#include")]
@@ -132,6 +132,6 @@ def test_blocks_that_are_recorded_at_the_same_time_tell_the_same_copies() -> Non
     for workers in (1, 2):
         raw = recorder.run(library, concrete, a, b, deadline_s=20, capacity=4_000_000, workers=workers)
         assert raw.workers == workers
-        found.append(pairs(raw.copies, raw.columns))
+        found.append(pairs(raw.async_copies, raw.columns))
     assert len(found[0]) > 10_000
     assert (found[0] == found[1]).all()

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from gemmviz.backends.cupy_check import judge
-from gemmviz.backends.driver import Device, Driver
+from gemmviz.backends.driver import CudaDriver, Device
 from gemmviz.backends.nvrtc import nvrtc_error
 
 H200 = Device("NVIDIA H200", "GPU-0", "9.0", 132, 50 << 20, 140 << 30, True)
 
 
 def driver(cuda=(13, 0), device=H200, installed=True, problem=""):
-    return Driver(installed, cuda if installed else None, "580.65.06" if installed else "", device, problem)
+    return CudaDriver(installed, cuda if installed else None, "580.65.06" if installed else "", device, problem)
 
 
 def test_one_package_that_fits_is_usable():

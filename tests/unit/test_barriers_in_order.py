@@ -6,7 +6,7 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.hazards import Finding, find
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 RING = (Path(__file__).parent / "styles/wgmma_ring.cu").read_text()
 MEET = "if (CLUSTER > 1) cluster_meet();\n    else __syncthreads();"

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from gemmviz.bench import claims as judging
-from gemmviz.bench import devices, results
+from gemmviz.bench import results
 from gemmviz.bench.claims import Evidence
 from gemmviz.bench.claims.rules import RULES
 from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.model import devices
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import summarise
 from gemmviz.catalogue.documents import documents
@@ -17,8 +18,9 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace import timeline, traffic
-from gemmviz.trace.record import record
+from gemmviz.trace.cost import traffic
+from gemmviz.trace.order import timeline
+from gemmviz.trace.recording.record import record
 
 KERNELS = ladder()
 CLAIMS = {claim.id: claim for claim in judging.load()}
@@ -443,7 +445,7 @@ def test_a_rule_holds_up_to_its_limit_and_says_where_that_is(rule, limits, their
 def finding(**changes):
     plain = {"label": "GFLOPS", "unit": "x", "theirs": 65.0, "ours": 184.0, "state": "holds"}
     plain |= {"origin": "measured", "rule": "52x or more"}
-    return judging.Finding(**plain | changes)
+    return judging.CheckResult(**plain | changes)
 
 
 @pytest.mark.parametrize(
@@ -476,5 +478,5 @@ def finding(**changes):
 def test_a_finding_explains_itself(changes, says):
     one = finding(**changes)
     assert one.sentence == says
-    verdict = judging.Verdict("x", one.state, says, (one,), None)
+    verdict = judging.ClaimVerdict("x", one.state, says, (one,), None)
     assert verdict.to_plain()["findings"][0]["sentence"] == says

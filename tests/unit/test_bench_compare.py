@@ -89,7 +89,7 @@ def test_one_flagged_sample_proves_nothing():
 def test_the_command_says_it_with_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [tmp_path / name for name in ("a.json", "b.json")]
     for path, seconds in zip(paths, (1.0, 2.0), strict=True):
-        results.write(document(row(around(seconds, 0.01))), path)
+        results.write_results(document(row(around(seconds, 0.01))), path)
     slow, same, fast = ([*map(str, pair)] for pair in (paths, paths[:1] * 2, paths[::-1]))
     assert run(["compare", *slow]) == 1
     assert "SLOWER" in capsys.readouterr().out
@@ -104,15 +104,15 @@ def test_the_command_says_it_with_its_exit_code(tmp_path: Path, capsys: pytest.C
 def test_runs_of_different_machines_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("abacus", "loom"):
         there = document(row(around(1.0, 0.01))) | {"env": {"cpu": {"model": name}}}
-        results.write(there, tmp_path / f"{name}.json")
+        results.write_results(there, tmp_path / f"{name}.json")
     assert run(["compare", *(str(tmp_path / f"{name}.json") for name in ("abacus", "loom"))]) == 2
     assert "different machines, abacus and loom" in capsys.readouterr().err
 
 
 def test_runs_by_different_rules_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     full, quick = tmp_path / "full.json", tmp_path / "quick.json"
-    results.write(document(row(around(1.0, 0.01))), full)
-    results.write(document(row(around(1.0, 0.01))) | {"protocol": Protocol.quick().describe()}, quick)
+    results.write_results(document(row(around(1.0, 0.01))), full)
+    results.write_results(document(row(around(1.0, 0.01))) | {"protocol": Protocol.quick().describe()}, quick)
     assert run(["compare", str(full), str(quick)]) == 0
     assert "not measured by the same rules" in capsys.readouterr().out
     assert run(["compare", str(full), str(full)]) == 0

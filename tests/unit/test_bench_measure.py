@@ -8,11 +8,11 @@ import pytest
 from fake_backend import FakeBackend, multiply
 
 from gemmviz.backends.base import DeviceFault, LaunchError
-from gemmviz.bench.measure import Bench, Finished, Measurement, Stage
+from gemmviz.bench.measure import Bench, Finished, Measurement, MeasureStep
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.reference import References
 from gemmviz.bench.rounds import take_turns
 from gemmviz.bench.timing import Samples
+from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.errors import BuildError, Unavailable
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.problem import Problem
@@ -55,7 +55,7 @@ def test_a_right_kernel_gets_its_figures():
 
 
 def test_stages_come_in_order_and_verification_comes_before_timing():
-    texts = [r.text.split(": ")[1] for r in records(FakeBackend()) if isinstance(r, Stage)]
+    texts = [r.text.split(": ")[1] for r in records(FakeBackend()) if isinstance(r, MeasureStep)]
     order = ["preparing", "compiling", "launching for the first time", "computing the reference", "verifying"]
     assert list(dict.fromkeys(texts)) == [*order, "warming up", "timing", "verifying again"]
 

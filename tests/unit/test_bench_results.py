@@ -28,24 +28,24 @@ def a_document():
 def test_it_comes_back_as_it_was_written(tmp_path):
     path = tmp_path / "r.json"
     document = a_document()
-    results.write(document, path)
-    assert results.read(path) == document
+    results.write_results(document, path)
+    assert results.read_results(path) == document
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
 
 
 def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
     path = tmp_path / "r.json"
-    results.write(a_document(), path)
+    results.write_results(a_document(), path)
     before = path.read_text()
     with pytest.raises(ValueError, match="JSON"):
-        results.write(a_document() | {"env": {"x": float("nan")}}, path)
+        results.write_results(a_document() | {"env": {"x": float("nan")}}, path)
     assert path.read_text() == before
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(GemmvizError, match=r"cannot write .*no/r\.json"):
-        results.write(a_document(), tmp_path / "no" / "r.json")
+        results.write_results(a_document(), tmp_path / "no" / "r.json")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_what_is_not_ours_is_refused_with_a_reason(tmp_path, text, says):
     path = tmp_path / "r.json"
     path.write_text(text)
     with pytest.raises(GemmvizError, match=says):
-        results.read(path)
+        results.read_results(path)
     assert path.read_text() == text
 
 
@@ -76,7 +76,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "r.json"
     path.write_bytes(b"\xff\xfe\x00\x80")
     with pytest.raises(GemmvizError, match="not text"):
-        results.read(path)
+        results.read_results(path)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_row_with_what_cannot_be_is_named(tmp_path, change, says):
     path = tmp_path / "r.json"
     path.write_text(json.dumps(document))
     with pytest.raises(GemmvizError, match=f"row 0 has .*{says}|row 0 {says}"):
-        results.read(path)
+        results.read_results(path)
 
 
 def test_a_file_of_the_first_version_is_read_with_what_it_knew(tmp_path):
@@ -105,7 +105,7 @@ def test_a_file_of_the_first_version_is_read_with_what_it_knew(tmp_path):
         del document["results"][0][key]
     path = tmp_path / "r.json"
     path.write_text(json.dumps(document))
-    old = results.read(path)
+    old = results.read_results(path)
     assert old["schema_version"] == schema.VERSION
     assert [old["results"][0][key] for key in since] == [False, None, [], None, None, None, None, None]
     assert json.loads(path.read_text())["schema_version"] == 1

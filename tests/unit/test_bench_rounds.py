@@ -8,12 +8,12 @@ from fake_backend import FakeBackend, multiply
 
 from gemmviz.backends.base import LaunchError, OutOfMemory
 from gemmviz.backends.watch import Observed
-from gemmviz.bench import reference, rows
+from gemmviz.bench import rows, verification_reference
 from gemmviz.bench.measure import Bench, Finished, Measurement
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.reference import References
 from gemmviz.bench.rounds import take_turns
 from gemmviz.bench.timing import Samples
+from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
@@ -278,7 +278,7 @@ def test_references_are_given_back_when_memory_runs_short(monkeypatch):
     references.random(small, backend)
     references.random(large, backend)
     both = references.nbytes
-    monkeypatch.setattr(reference, "available_memory", lambda: 0)
+    monkeypatch.setattr(verification_reference, "available_memory", lambda: 0)
     references.random(launch(kernel("a", '// dtype = "int32"\n'), Problem.cube(8)), backend)
     assert 0 < references.nbytes < both
 

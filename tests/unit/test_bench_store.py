@@ -31,7 +31,7 @@ def test_a_run_is_found_by_its_place_and_by_its_id():
     first, second = a_run(1, "ab" * 16), a_run(2, "ac" * 16)
     paths = [store.save(second), store.save(first)]
     assert [store.find(name) for name in ("last", "last~1", "ac", "AB")] == [paths[0], paths[1], paths[0], paths[1]]
-    assert results.read(store.find("last")) == second
+    assert results.read_results(store.find("last")) == second
     for name, says in (
         ("a", "2 stored runs begin with 'a'"),
         ("ff", "no stored run is called"),

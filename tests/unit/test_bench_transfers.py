@@ -5,9 +5,9 @@ from fake_backend import FakeBackend, FakeTrip
 
 from gemmviz.backends.base import DeviceFault
 from gemmviz.bench import transfers
-from gemmviz.bench.measure import Bench, Stage
+from gemmviz.bench.measure import Bench, MeasureStep
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.reference import References
+from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.problem import Problem
 
 FAST = Protocol(min_samples=3, min_time_s=0, timeout_s=5)
@@ -16,7 +16,7 @@ SIZE = Problem(12, 7, 5)
 
 def measure(backend):
     records = list(transfers.measure(SIZE, "float16", "float32", Bench(FAST, lambda name: backend, References(1))))
-    rows = [record for record in records if not isinstance(record, Stage)]
+    rows = [record for record in records if not isinstance(record, MeasureStep)]
     return rows[0] if rows else None
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from gemmviz.backends.native import NativeBackend
 from gemmviz.bench import results
-from gemmviz.bench.reference import References
 from gemmviz.bench.stats import summarise
+from gemmviz.bench.verification_reference import References
 from gemmviz.bench.verify import check
 from gemmviz.catalogue.dtypes import largest_exact, roundoff, stored_as
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError

@@ -16,7 +16,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.switches import DEFECTS, NOTHING
-from gemmviz.checking import words
+from gemmviz.checking import report_text
 from gemmviz.checking.examine import examine
 from gemmviz.cli import run
 
@@ -37,7 +37,7 @@ def worst_costs(report):
     """Return how far the worst line of each array is from the best possible, by (class, array)."""
     found = {}
     for site in report.costs:
-        key = words.kind(site), site.array
+        key = report_text.kind(site), site.array
         found[key] = max(found.get(key, 1.0), site.degree)
     return found
 

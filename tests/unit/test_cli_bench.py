@@ -30,7 +30,7 @@ def test_bench_measures_a_rung_and_writes_a_result_file(capsys, tmp_path):
     out = capsys.readouterr().out
     lines = [line.split() for line in out.splitlines() if line.startswith("│ hostmult1")]
     assert [line[3] for line in lines] == ["24", "40"]
-    rows = results.read(target)["results"]
+    rows = results.read_results(target)["results"]
     assert [(r["kernel"], r["M"], r["status"]) for r in rows] == [
         ("hostmult1", 24, "ok"),
         ("numpy", 24, "ok"),
@@ -61,7 +61,7 @@ def test_bench_writes_csv_and_keeps_the_run(capsys, tmp_path, monkeypatch):
     assert run(["bench", "hostmult1", "--size", "24", "--quick", "--csv", str(target)]) == 0
     header, line = target.read_text().splitlines()
     assert dict(zip(header.split(","), line.split(","), strict=True))["kernel"] == "hostmult1"
-    assert [row["kernel"] for row in results.read(store.find("last"))["results"]] == ["hostmult1"]
+    assert [row["kernel"] for row in results.read_results(store.find("last"))["results"]] == ["hostmult1"]
     assert run(["bench", "hostmult1", "--json", "-", "--csv", "-"]) == 2
 
 
@@ -145,7 +145,7 @@ def test_ctrl_c_keeps_what_was_finished(tmp_path):
         _, err = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert [r["status"] for r in results.read(target)["results"]] == ["ok", "cancelled"]
+    assert [r["status"] for r in results.read_results(target)["results"]] == ["ok", "cancelled"]
 
 
 def test_list_names_every_rung(capsys):

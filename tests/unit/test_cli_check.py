@@ -12,7 +12,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.plan import plan
 from gemmviz.cli import run
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 
 def document(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:

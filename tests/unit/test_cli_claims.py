@@ -50,7 +50,7 @@ def test_a_claim_is_run_judged_and_judged_again_from_what_was_kept(capsys, monke
 
     published = json.loads((data.root("resources") / "schema" / "result-2.json").read_text())
     jsonschema.validate(json.loads(target.read_text()), published)
-    assert results.read(store.find("last")) == results.read(target)
+    assert results.read_results(store.find("last")) == results.read_results(target)
 
     assert run(["claims", "s1-bounds", "--quick"]) == 0
     assert "not run" not in capsys.readouterr().out
@@ -143,7 +143,7 @@ def test_without_nsight_compute_nothing_is_judged_by_it(capsys, monkeypatch, tmp
 
 def test_tables_say_whose_figures_they_hold(capsys, tmp_path):
     empty = results.document({"cpu": {"model": "abacus"}}, None, Protocol())
-    results.write(empty, tmp_path / "none.json")
+    results.write_results(empty, tmp_path / "none.json")
     assert run(["claims", "s3-ladder", "s0-shared", "--from", str(tmp_path / "none.json")]) == 0
     out = capsys.readouterr().out
     assert "- / 6,688" in out

@@ -18,7 +18,7 @@ def file_with(tmp_path, device, **known):
     document = results.document({}, device, Protocol())
     document["results"] = [row | {"label": "gputiled<32>"} | known]
     path = tmp_path / "run.json"
-    results.write(document, path)
+    results.write_results(document, path)
     return str(path)
 
 
@@ -42,7 +42,7 @@ def test_a_kernel_of_clusters_is_told_by_its_text(tmp_path, capsys):
     row = results.new_row(kernel, Problem.cube(4096), {"CLUSTER": 2})
     document = results.document({}, H200, Protocol())
     document["results"] = [row | {"label": "cluster", "block": [384, 1, 1], "regs": 168, "smem": 229_376}]
-    results.write(document, tmp_path / "run.json")
+    results.write_results(document, tmp_path / "run.json")
     assert cli.run(["occupancy", str(tmp_path / "run.json"), "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["rows"]
     assert (told["cluster"], told["blocks"]) == (2, 1) and "Clusters of 2 blocks" in told["advice"]

@@ -9,8 +9,8 @@ from gemmviz.catalogue.kernel import load, parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace import hazards
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 STYLES = Path(__file__).parent / "styles"
 

@@ -11,8 +11,9 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import run
-from gemmviz.trace import cost, hazards
-from gemmviz.trace.record import record
+from gemmviz.trace import hazards
+from gemmviz.trace.recording import recording_cost
+from gemmviz.trace.recording.record import record
 
 RUNGS = [k for k in ladder() if k.recordable]
 
@@ -30,7 +31,7 @@ def test_where_all_kinds_of_blocks_are_counted_the_recording_is_as_long_as_said(
     name: str, problem: Problem, params: dict[str, int]
 ) -> None:
     job = launch(find(name, RUNGS), problem, params)
-    expected = cost.expect(job)
+    expected = recording_cost.expect(job)
     log = record(job).accesses
     assert expected.exact
     assert expected.accesses == len(log)
@@ -51,17 +52,17 @@ def test_where_all_kinds_of_blocks_are_counted_the_recording_is_as_long_as_said(
 
 def test_a_long_sum_is_estimated_from_shorter_ones() -> None:
     job = launch(find("gputiled", RUNGS), Problem(32, 48, 4000), {"TS": 16})
-    expected = cost.expect(job)
+    expected = recording_cost.expect(job)
     assert not expected.exact
     assert expected.accesses == len(record(job).accesses)
 
 
 def test_the_cost_of_what_could_never_be_recorded() -> None:
-    expected = cost.expect(launch(find("gputiled", RUNGS), Problem.cube(4096), {"TS": 16}))
+    expected = recording_cost.expect(launch(find("gputiled", RUNGS), Problem.cube(4096), {"TS": 16}))
     # A thread per element of C; per 16 of K it loads two elements, stores two tiles' worth, and reads 32; then C.
     assert expected.accesses == 4096**2 * (256 * 36 + 1)
     assert str(expected).startswith("about 155 billion accesses, 3,5")
-    loop = cost.expect(launch(find("hostmult1", RUNGS), Problem.cube(2048)))
+    loop = recording_cost.expect(launch(find("hostmult1", RUNGS), Problem.cube(2048)))
     assert loop.accesses == pytest.approx(2 * 2048**3, rel=0.01)
     assert not loop.exact
 
@@ -69,13 +70,13 @@ def test_the_cost_of_what_could_never_be_recorded() -> None:
 def test_some_blocks_are_said_to_cost_what_they_do() -> None:
     job = launch(find("gputiled", RUNGS), Problem(65, 70, 66), {"TS": 16})
     for blocks in ((0, 3), (3, 11), (24, 25)):
-        assert cost.expect(job, blocks).accesses == len(record(job, blocks=blocks).accesses)
+        assert recording_cost.expect(job, blocks).accesses == len(record(job, blocks=blocks).accesses)
 
 
 def test_of_a_launch_that_is_too_large_the_largest_scope_is_named() -> None:
     job = launch(find("gputiled", RUNGS), Problem.cube(96), {"TS": 16})
     limit = 300_000
-    size, blocks = cost.largest_size(job, limit), cost.most_blocks(job, limit)
+    size, blocks = recording_cost.largest_size(job, limit), recording_cost.most_blocks(job, limit)
     assert size == Problem.cube(48)  # with 49 there is a row and a column of tiles more
     assert len(record(launch(job.kernel, size, job.params)).accesses) <= limit
     assert len(record(job, blocks=(0, blocks), capacity=limit).accesses) <= limit
@@ -95,7 +96,7 @@ def test_what_does_not_end_has_no_cost() -> None:
     text = "__global__ void k(float *A, float *B, volatile float *C, int N) { for (;;) C[0] = 1; }\n"
     job = launch(parse(front + text, Path("mine.cu")), Problem.cube(8))
     with pytest.raises(KernelTimeout, match="does it end"):
-        cost.expect(job)
+        recording_cost.expect(job)
     with pytest.raises(ConstraintError, match="does it end"):
         record(job, capacity=1000)
 

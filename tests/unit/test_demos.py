@@ -11,15 +11,15 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.checking import words
+from gemmviz.checking import report_text
 from gemmviz.checking.waste import wasted
-from gemmviz.session.lessons import spot
+from gemmviz.session.tour.lessons import locate
+from gemmviz.trace.cost.sites import SiteTraffic
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import WARP
-from gemmviz.trace.sites import SiteTraffic
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import WARP
 
 RUNGS = [kernel.name for kernel in ladder() if kernel.recordable]
 ON_GPU = [kernel.name for kernel in ladder() if kernel.backend == "cuda"]
@@ -68,7 +68,7 @@ def test_a_demo_is_in_its_recording(name: str) -> None:
     recording = playable.recording
     assert kernel.backend == "c" or recording.blocks >= 2
     assert len(recording.accesses) <= 250_000  # it opens at once
-    found = spot(demo, playable)
+    found = locate(demo, playable)
     assert 0 <= found.step < playable.timeline.steps
     if demo.thread is None:
         return
@@ -89,12 +89,14 @@ def test_a_demo_is_in_its_recording(name: str) -> None:
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FREE.items() for name in names])
 def test_what_a_rung_is_free_of_is_not_found_at_its_demo(kind: str, name: str) -> None:
-    assert [words.sentence(cost) for cost in costs(played(name)) if words.kind(cost) == kind and not cost.narrow] == []
+    assert [
+        report_text.sentence(cost) for cost in costs(played(name)) if report_text.kind(cost) == kind and not cost.narrow
+    ] == []
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in SHOWN.items() for name in names])
 def test_what_a_rung_is_about_is_found_at_its_demo(kind: str, name: str) -> None:
-    assert [cost for cost in costs(played(name)) if words.kind(cost) == kind and not cost.narrow]
+    assert [cost for cost in costs(played(name)) if report_text.kind(cost) == kind and not cost.narrow]
 
 
 # Narrow blocks
@@ -125,16 +127,16 @@ def test_a_finding_that_is_there_only_because_of_narrow_blocks_is_gone_with_wide
     narrow = [cost for cost in costs(played(name)) if cost.narrow]
     across = played(name).recording.block[0]
     for cost in narrow:
-        assert words.kind(cost) == "uncoalesced"
-        assert words.sentence(cost).endswith(f"{NARROW} {across} wide here")
-    keys = {words.key(cost) for cost in narrow}
+        assert report_text.kind(cost) == "uncoalesced"
+        assert report_text.sentence(cost).endswith(f"{NARROW} {across} wide here")
+    keys = {report_text.key(cost) for cost in narrow}
     # Eight floats fill a sector. Where each row of a block wants one element, eight are still narrow: a warp must be
     # one row, and no finding may outlive that.
     for least in (8, WARP):
         params = wider(kernel, least) if narrow else None
         if params is None:
             continue
-        left = [cost for cost in costs(recorded(name, (64, 64, 64), params)) if words.key(cost) in keys]
+        left = [cost for cost in costs(recorded(name, (64, 64, 64), params)) if report_text.key(cost) in keys]
         assert all(cost.narrow and least < WARP for cost in left)
 
 

@@ -9,7 +9,7 @@ from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 KERNEL = """namespace mine {
 template <class T> struct pair { T a, b; T sum() const { return a + b; } };

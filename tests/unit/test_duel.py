@@ -10,14 +10,15 @@ from gemmviz.catalogue.errors import UnknownKernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session import Session, pairing
-from gemmviz.session.beside import same_cell
-from gemmviz.session.pairing import fit, next_to, offers
-from gemmviz.session.race import lanes, ratio_text, sentence
-from gemmviz.trace import timeline, traffic
+from gemmviz.session import Session, comparison_match
+from gemmviz.session.comparison_figures import figure_pairs, ratio_text, sentence
+from gemmviz.session.comparison_match import fit, next_to, offers
+from gemmviz.session.second_rung import same_cell
+from gemmviz.trace.cost import traffic
+from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Array
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Array
 
 NAIVE, COALESCED, TILED = "matmul_kernel_naive", "gpumult1", "gputiled"
 NAMES = ("left", "right")
@@ -209,7 +210,7 @@ def test_by_work_playing_starts_again_as_it_does_alone():
 def test_two_recordings_that_do_not_fit_together_are_refused_with_a_size_that_does(monkeypatch):
     session = session_at(TILED, 32, TS=8)
     session.show(recorded(TILED, 32, (("TS", 8),)))
-    monkeypatch.setattr(pairing, "MOST_BYTES", 6_000_000)
+    monkeypatch.setattr(comparison_match, "MOST_BYTES", 6_000_000)
     session.duel.start_named(COALESCED)
     assert session.duel.too_large()
     message = session.duel.beside.message
@@ -225,7 +226,7 @@ def test_the_race_shows_both_on_one_scale_and_says_where_figures_come_from():
     pair = Pair(NAIVE, COALESCED, 64, "bytes")
     session = pair.session
     session.seek(session.steps - 1)
-    shown = {lane.id: lane for lane in lanes(pair.duel, session.step, session)}
+    shown = {lane.id: lane for lane in figure_pairs(pair.duel, session.step, session)}
     assert "wavefronts" not in shown and "gflops" not in shown
     assert {lane.origin for lane in shown.values()} == {"recorded as compiled"}
     moved = shown["bytes"]
@@ -242,7 +243,7 @@ def test_both_are_recorded_in_the_sessions_view_which_the_race_names():
     session.show(recorded("gpumult0", 8, tuple(session.params.items()), True))
     assert duel.match is not None
     assert [playable.recording.as_written for playable in duel.pair] == [True, True]
-    shown = {lane.id: lane for lane in lanes(duel, session.steps - 1, session)}
+    shown = {lane.id: lane for lane in figure_pairs(duel, session.steps - 1, session)}
     assert {lane.origin for lane in shown.values()} == {"recorded as written"}
     session.choose(as_written=False)
     assert duel.match is None  # one is recorded as compiled, the other not yet
@@ -259,16 +260,16 @@ def test_measured_figures_stand_beside_only_where_both_were_measured_at_that_siz
 
     measure(TILED, 512, 900.0)
     measure(COALESCED, 256, 300.0)
-    assert "gflops" not in [lane.id for lane in lanes(pair.duel, 0, session)]
+    assert "gflops" not in [lane.id for lane in figure_pairs(pair.duel, 0, session)]
     measure(COALESCED, 512, 450.0)
-    lane = lanes(pair.duel, 0, session)[-1]
+    lane = figure_pairs(pair.duel, 0, session)[-1]
     assert (lane.id, lane.origin, lane.now, lane.ratio) == ("gflops", "measured", (900.0, 450.0), 0.5)
     assert "512" in lane.name
 
 
 def test_a_cpu_has_bytes_and_no_warps():
     pair = Pair("hostmult0", TILED, 8)
-    shown = {lane.id: lane for lane in lanes(pair.duel, pair.session.steps - 1, pair.session)}
+    shown = {lane.id: lane for lane in figure_pairs(pair.duel, pair.session.steps - 1, pair.session)}
     assert shown["requests"].total[0] is None and shown["requests"].total[1] > 0
     traffic = pair.session.playable.traffic.arrays
     assert shown["bytes"].total[0] == sum(a.read_bytes + a.write_bytes for a in traffic)
@@ -282,7 +283,7 @@ def test_what_a_cpu_asks_for_is_not_compared_with_what_a_gpu_moves():
         session.seek(0)
         assert "a CPU's are asked for, a GPU's moved" in sentence(pair.duel, 0, NAMES)
         session.seek(session.steps - 1)
-        shown = {lane.id: lane for lane in lanes(pair.duel, session.step, session)}
+        shown = {lane.id: lane for lane in figure_pairs(pair.duel, session.step, session)}
         assert all(shown["bytes"].total) and shown["bytes"].ratio is None
         pair.duel.set_pace("work")
         session.seek(session.steps - 1)
@@ -298,7 +299,7 @@ def test_two_loops_of_a_cpu_ask_for_bytes():
         "right goes as far as it gets with the bytes that left has asked for."
     )
     session.seek(session.steps - 1)
-    ratio = next(lane for lane in lanes(pair.duel, session.step, session) if lane.id == "bytes").ratio
+    ratio = next(lane for lane in figure_pairs(pair.duel, session.step, session) if lane.id == "bytes").ratio
     assert ratio < 1
     assert sentence(pair.duel, session.step, NAMES) == f"right asks for {ratio_text(ratio)} of the bytes of left."
 

@@ -7,7 +7,7 @@ import hostile
 import pytest
 
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.checking import words
+from gemmviz.checking import report_text
 from gemmviz.checking.report import Report
 from gemmviz.engine.messages import Checked, CheckRequest, Failed, Progress, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
@@ -57,7 +57,7 @@ def test_a_crash_keeps_its_class_in_another_language(engine):
     (finding,) = Report.from_plain(checked.report).findings
     assert finding.kind == "out of bounds" and "C[536870912]" in finding.text
     assert KOREAN.search(finding.text) and "bounds" not in finding.text
-    assert words.kind(finding) == tr("out of bounds") != "out of bounds"
+    assert report_text.kind(finding) == tr("out of bounds") != "out of bounds"
 
 
 def test_a_size_that_does_not_fit_is_refused_in_spanish(engine):

@@ -13,7 +13,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import BenchRequest, Done
 from gemmviz.engine.supervisor import Engine
 from gemmviz.trace import hazards
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 FILES = sorted((Path(__file__).parent / "foreign").glob("*.c*"))
 SIZES = (Problem(48, 32, 64), Problem(37, 45, 41), Problem(1, 1, 1), Problem(70, 130, 24))

@@ -17,7 +17,7 @@ from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 # How large the boxes of a tensor map are, no source says.
 RUNGS = [kernel for kernel in ladder() if kernel.recordable and len(kernel.path.stem) < 60 and not kernel.maps]

@@ -13,7 +13,7 @@ from gemmviz.checking.crash import crashed
 from gemmviz.checking.examine import examine
 from gemmviz.trace import hazards
 from gemmviz.trace.hazards import Finding
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 TILED = find("gputiled", ladder())
 HEAD = """// ---gemmviz

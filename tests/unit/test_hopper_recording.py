@@ -14,16 +14,16 @@ from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem, small_integer_inputs
 from gemmviz.simt import recorder
 from gemmviz.simt.build import build as build_recorder
-from gemmviz.trace import boxes
-from gemmviz.trace.flights import flights
-from gemmviz.trace.fragments import fragments
+from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.hazards import find
+from gemmviz.trace.hopper.async_copies import async_copies
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.origin.fragments import fragments
+from gemmviz.trace.origin.thread_state import products, state_at
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.thread_state import products, state_at
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording import tma_boxes
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 STYLES = Path(__file__).parent / "styles"
 RING, FFMA, SHAPES = ((STYLES / f"{name}.cu").read_text() for name in ("wgmma_ring", "tma_ffma", "wgmma_shapes"))
@@ -140,7 +140,7 @@ def test_a_box_is_one_step_and_costs_what_its_bytes_cost(ring: Recording) -> Non
 
 def test_the_ring_fills_and_stays_full(ring: Recording) -> None:
     timeline = build(ring)
-    flying, log = flights(ring, timeline), ring.accesses
+    flying, log = async_copies(ring, timeline), ring.accesses
     stage = ring.arrays[3].size // 3
     most = 0
     for step in range(timeline.steps):
@@ -156,17 +156,17 @@ def test_barriers_say_what_they_lack(ring: Recording) -> None:
     events = ring.events
     full = np.flatnonzero((events.barrier == 3) & (events.block == 0))
     kinds = events.kind[full]
-    assert kinds[0] == boxes.INIT and events.arrivals[full[0]] == 1
-    expects = full[kinds == boxes.EXPECT]
+    assert kinds[0] == tma_boxes.INIT and events.arrivals[full[0]] == 1
+    expects = full[kinds == tma_boxes.EXPECT]
     assert (events.bytes[expects] == 64 * 64 * 2 + 64 * 128 * 2).all() and (events.arrivals[expects] == 0).all()
     assert (events.line[expects] == line_of(ring, "barrier_arrive_expect(full")).all()
-    done = full[kinds == boxes.COMPLETE]
+    done = full[kinds == tma_boxes.COMPLETE]
     # Each phase ends when its three boxes have arrived, and frees 128 threads that wait for it.
     assert events.number[done].tolist() == list(range(1, len(done) + 1))
-    assert np.count_nonzero(kinds == boxes.BYTES) == 3 * len(done)
-    assert np.count_nonzero(kinds == boxes.PASS) == np.count_nonzero(kinds == boxes.WAIT) == 128 * len(done)
+    assert np.count_nonzero(kinds == tma_boxes.BYTES) == 3 * len(done)
+    assert np.count_nonzero(kinds == tma_boxes.PASS) == np.count_nonzero(kinds == tma_boxes.WAIT) == 128 * len(done)
     # What is ordered by a barrier lies in different phases.
-    passed, arrived = (events.phase[full[kinds == kind]] for kind in (boxes.PASS, boxes.BYTES))
+    passed, arrived = (events.phase[full[kinds == kind]] for kind in (tma_boxes.PASS, tma_boxes.BYTES))
     assert passed.min() > arrived.min()
 
 
@@ -370,7 +370,7 @@ def test_a_barrier_waits_for_copies_of_threads_that_go_on() -> None:
 
 def test_what_is_under_way_is_not_missing_where_nobody_can_go_on() -> None:
     one_more = recorded(COPIED.replace("barrier_init(full, 32);", "barrier_init(full, 33);"), Problem(32, 1, 1))
-    assert [n.text.split(": ")[-1] for n in one_more.noticed] == ["1 arrival and 0 bytes are missing"]
+    assert [n.text.split(": ")[-1] for n in one_more.diagnostics] == ["1 arrival and 0 bytes are missing"]
     assert len(one_more.accesses.copies) == 32
 
 
@@ -379,7 +379,7 @@ def test_only_what_nobody_copies_is_missing_where_nobody_can_go_on() -> None:
     text = RING.replace("full[stage], 3);", "full[stage], 1 << rank);")
     text = text.replace("barrier_init(full[s], 1);", "barrier_init(full[s], 2);")
     stuck = recorded(text, Problem(128, 128, 64), CLUSTER=2)
-    full = [n.text for n in stuck.noticed if "full[0]" in n.text]
+    full = [n.text for n in stuck.diagnostics if "full[0]" in n.text]
     assert full and all(text.endswith("1 arrival and 8192 bytes are missing") for text in full)
 
 

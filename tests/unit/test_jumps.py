@@ -7,10 +7,10 @@ from recordings import rung
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
-from gemmviz.trace.jumps import UNITS, neighbour, possible, stations
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.stepping_units import UNITS, neighbour, possible, stations
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
 
 C = 2
 

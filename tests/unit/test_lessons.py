@@ -16,13 +16,13 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import LANGUAGES, set_language
-from gemmviz.session.lesson_file import load, parse, write
-from gemmviz.session.lesson_numbers import fill
-from gemmviz.session.lessons import find_lesson, own_folder, recorded_at, resolve
+from gemmviz.session.tour.lesson_file import load_lesson, parse_lesson, write_lesson
+from gemmviz.session.tour.lesson_numbers import fill
+from gemmviz.session.tour.lessons import find_lesson, own_folder, recorded_at, resolve
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
 
 RUNGS = [kernel.name for kernel in ladder() if kernel.recordable]
 FOLDER = data.root("resources") / "lessons"
@@ -49,7 +49,7 @@ def playable_of(lesson):
 
 
 def parsed(**changes):
-    return parse({**SMALL, **changes}, Path("mine.toml"))
+    return parse_lesson({**SMALL, **changes}, Path("mine.toml"))
 
 
 def step_at(**at):
@@ -90,13 +90,13 @@ def test_every_rung_with_a_source_has_a_lesson_and_every_lesson_a_rung():
 
 
 def test_the_lessons_lead_through_every_rung_in_the_order_of_the_ladder():
-    following = [load(FOLDER / f"{name}.toml").next for name in RUNGS]
+    following = [load_lesson(FOLDER / f"{name}.toml").next for name in RUNGS]
     assert following == [*RUNGS[1:], ""]
 
 
 @pytest.mark.parametrize("name", RUNGS)
 def test_a_lesson_is_true_to_its_recording(name):
-    lesson = load(FOLDER / f"{name}.toml")
+    lesson = load_lesson(FOLDER / f"{name}.toml")
     assert find(lesson.kernel, ladder()).base_name == name
     assert not lesson.next or lesson.next in RUNGS
     assert 3 <= len(lesson.stops) <= 6
@@ -224,7 +224,7 @@ def test_a_stop_that_the_recording_has_not_is_named(stop, said):
 def at_demo(**changes):
     """Return a lesson that leaves its size to the rung's demo, with one stop at the demo."""
     table = {**SMALL, "stop": [{"at": {"demo": True}, "say": "{M} x {N} x {K}."}], **changes}
-    return parse({key: value for key, value in table.items() if value is not None}, Path("mine.toml"))
+    return parse_lesson({key: value for key, value in table.items() if value is not None}, Path("mine.toml"))
 
 
 def test_a_lesson_without_a_size_is_recorded_at_the_demo():
@@ -235,7 +235,7 @@ def test_a_lesson_without_a_size_is_recorded_at_the_demo():
     assert recorded_at(other, kernel)[1] == {"BX": 32, "BY": 4}
     own = at_demo(size=16, params=None)
     assert recorded_at(own, find("gputiled", ladder())) == (Problem.cube(16), {"TS": 16})
-    assert parse(tomllib.loads(write(lesson)), lesson.path) == lesson
+    assert parse_lesson(tomllib.loads(write_lesson(lesson)), lesson.path) == lesson
 
 
 def test_a_stop_at_the_demo_has_its_step_its_block_its_thread_and_what_it_owns():
@@ -270,7 +270,7 @@ def test_a_demo_that_is_not_there_is_said(session, tmp_path):
     with pytest.raises(GemmvizError, match="at: demo is true"):
         at_demo(stop=[{"at": {"demo": 1}, "say": "x"}])
     path = tmp_path / "mine.toml"
-    path.write_text(write(at_demo(size=None, kernel="cublas")), encoding="utf-8")
+    path.write_text(write_lesson(at_demo(size=None, kernel="cublas")), encoding="utf-8")
     session.tour.open(path)
     assert session.message.text.startswith("mine.toml: say which size")
     assert not session.tour.active
@@ -324,12 +324,12 @@ def test_a_lesson_may_say_that_it_is_about_what_the_text_names(session, tmp_path
     session.seek(session.steps - 1)
     session.tour.say(session.tour.add(session.tour.here()), "C is done.")
     path = tmp_path / "mine.toml"
-    path.write_text(write(session.tour.as_lesson(path, "Mine")), encoding="utf-8")
-    assert load(path).as_written
+    path.write_text(write_lesson(session.tour.as_lesson(path, "Mine")), encoding="utf-8")
+    assert load_lesson(path).as_written
     session.choose(as_written=False)
     session.tour.open(path)
     assert session.playable.recording.as_written and session.step == session.steps - 1
-    assert not load(FOLDER / "gpumult0.toml").as_written
+    assert not load_lesson(FOLDER / "gpumult0.toml").as_written
 
 
 def test_a_stop_picks_its_cell_and_asks_for_its_panel(session):
@@ -397,7 +397,7 @@ def test_a_rung_without_a_lesson_says_so(session):
 
 def test_a_users_own_lesson_comes_before_the_shipped_one(session):
     own_folder().mkdir(parents=True)
-    (own_folder() / "gputiled.toml").write_text(write(parsed()), encoding="utf-8")
+    (own_folder() / "gputiled.toml").write_text(write_lesson(parsed()), encoding="utf-8")
     session.tour.toggle_lesson()
     assert (session.tour.title, session.problem.m) == ("Mine", 8)
 
@@ -407,7 +407,7 @@ def test_a_lesson_on_a_kernel_beside_it_opens(session, tmp_path):
     (tmp_path / "mykernel.cu").write_text(text.replace('alias    = "gpumult1"', 'alias = "mine"'), encoding="utf-8")
     lesson = parsed(kernel="mykernel.cu", params={"BX": 4, "BY": 4}, stop=[{"at": {"end": True}, "say": "The end."}])
     path = tmp_path / "mine.toml"
-    path.write_text(write(lesson).replace(lesson.kernel, "mykernel.cu"), encoding="utf-8")
+    path.write_text(write_lesson(lesson).replace(lesson.kernel, "mykernel.cu"), encoding="utf-8")
     session.tour.open(path)
     assert (session.base.name, session.tour.stop.say) == ("mykernel", "The end.")
     path.write_text("stop = [", encoding="utf-8")
@@ -451,7 +451,7 @@ def test_own_stops_become_a_lesson_that_leads_to_the_same_steps(session, tmp_pat
         session.seek(step)
         tour.say(tour.add(tour.here()), f"At {step}: a {{brace}} and “quotes\\”")
     path = tmp_path / "saved.toml"
-    path.write_text(write(tour.as_lesson(path, "My tiles")), encoding="utf-8")
+    path.write_text(write_lesson(tour.as_lesson(path, "My tiles")), encoding="utf-8")
     tour.open(path)
     assert tour.title == "My tiles"
     assert [stop.step for stop in tour.stops] == [1, 6, 12]

@@ -9,13 +9,13 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.proving.counted import Counted, Instruction, instructions
+from gemmviz.proving.launch_counters import Instruction, LaunchCounters, instructions
 from gemmviz.proving.movers import Unseen, added
 from gemmviz.proving.predicting import of
-from gemmviz.proving.prediction import Cost, Prediction, Spot
+from gemmviz.proving.prediction import PredictedCost, PredictedSite, Prediction
 from gemmviz.proving.verdict import Compared, compare
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 STYLES = Path(__file__).parent / "styles"
 
@@ -81,10 +81,10 @@ def test_parts_of_a_launch_add_up() -> None:
 
 
 def judged(prediction: Prediction, counters: dict[str, int], *code: Instruction) -> dict[str, Compared]:
-    return {row.what: row for row in compare(prediction, Counted(counters, list(code)))}
+    return {row.what: row for row in compare(prediction, LaunchCounters(counters, list(code)))}
 
 
-STORE = Spot(9, 1, "As", "shared", True, 4, Cost(100, 400, 100), {4: Cost(100, 400, 100)})
+STORE = PredictedSite(9, 1, "As", "shared", True, 4, PredictedCost(100, 400, 100), {4: PredictedCost(100, 400, 100)})
 STS = Instruction(9, "STS", "shared", True, 32, 100, 0, 0, 400)
 
 
@@ -108,7 +108,7 @@ def test_a_unit_may_count_a_little_more_than_its_instructions_and_they_must_be_a
 
 
 def test_stores_of_lanes_that_have_loaded_may_part_from_the_others() -> None:
-    spot = replace(STORE, parted=Cost(200, 500, 200))
+    spot = replace(STORE, parted=PredictedCost(200, 500, 200))
     code = replace(STS, executed=200, wavefronts=500)
     row = judged(Prediction(1, 0, (spot,)), {"shared store wavefronts": 500}, code)["shared store wavefronts"]
     assert row.verdict == "explained" and row.adjusted == 500 and "two stores to As" in row.note
@@ -117,7 +117,7 @@ def test_stores_of_lanes_that_have_loaded_may_part_from_the_others() -> None:
 
 
 def test_memory_of_the_kernels_own_is_taken_as_counted_and_matrices_are_not() -> None:
-    spot = Spot(9, 1, "C", "global", True, 16, Cost(10, 160, 160), {})
+    spot = PredictedSite(9, 1, "C", "global", True, 16, PredictedCost(10, 160, 160), {})
     code = (
         Instruction(9, "STG.E.128", "global", True, 128, 12, 40, 160, 0),  # two warps have no lane inside
         Instruction(20, "STG.E.128", "global", True, 128, 8, 32, 128, 0),
@@ -134,7 +134,7 @@ def test_memory_of_the_kernels_own_is_taken_as_counted_and_matrices_are_not() ->
 
 
 def test_how_often_a_thread_looks_whether_another_one_is_ready_is_left_open() -> None:
-    spot = Spot(9, 1, "A", "global", False, 4, Cost(10, 40, 40), {}, copies=True)
+    spot = PredictedSite(9, 1, "A", "global", False, 4, PredictedCost(10, 40, 40), {}, copies=True)
     code = (
         Instruction(0, "LDGSTS.E", "global,shared", False, 32, 10, 10, 40, 10),
         Instruction(20, "LDG.E.STRONG.SYS", "global", False, 32, 6, 6, 6, 0),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gemmviz.bench.devices import limits
-from gemmviz.bench.occupancy import Use, advice, occupancy
+from gemmviz.bench.model.devices import limits
+from gemmviz.bench.model.occupancy import Use, advice, occupancy
 
 
 def on(cc, threads, registers=32, shared=0):

@@ -6,13 +6,13 @@ from recordings import own
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.outside import outside
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.cost.warp_request import warp_request
+from gemmviz.trace.hazards.out_of_bounds import out_of_bounds
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
-from gemmviz.trace.warp_request import warp_request
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 
 def playable(recording: Recording, order: str = "grid") -> Playable:
@@ -25,7 +25,7 @@ def rung(name: str, problem: Problem, **params: int) -> Recording:
 
 
 def misses(recording: Recording) -> int:
-    return sum(noticed.count for noticed in recording.noticed)
+    return sum(n.count for n in recording.diagnostics)
 
 
 def test_without_the_check_of_the_bounds_the_absent_threads_of_the_store_all_missed() -> None:
@@ -79,9 +79,9 @@ def test_a_thread_that_misses_in_only_some_turns_of_a_loop_is_placed_nowhere_for
 def test_reads_that_missed_are_told_per_array() -> None:
     recording = rung("matmul_kernel_naive~no-bounds-check", Problem.cube(9))
     timeline = build(recording)
-    found = outside(recording, timeline)
+    found = out_of_bounds(recording, timeline)
     for name in "ABC":
         steps = timeline.array == "ABC".index(name)
-        count = sum(n.count for n in recording.noticed if n.array == name)
+        count = sum(n.count for n in recording.diagnostics if n.array == name)
         absent = recording.threads - np.diff(timeline.start)[steps]
         assert (found.most[steps] == absent).all() and absent.sum() == count

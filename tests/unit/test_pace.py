@@ -7,10 +7,11 @@ from recordings import RUNGS, rung
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace import timeline, traffic
-from gemmviz.trace.pace import Match, fed_products, rising
+from gemmviz.trace.cost import traffic
+from gemmviz.trace.order import timeline
+from gemmviz.trace.order.progress import Match, fed_products, rising
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 SIZE = Problem.cube(16)
 NAIVE, COALESCED, TILED = "matmul_kernel_naive", "gpumult1", "gputiled"

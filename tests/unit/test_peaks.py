@@ -2,8 +2,8 @@
 
 import pytest
 
-from gemmviz.bench.devices import clock_ghz, find, limits, memory_gbs, published
-from gemmviz.bench.peaks import peak_gflops
+from gemmviz.bench.model.devices import clock_ghz, find, limits, memory_gbs, published
+from gemmviz.bench.model.peaks import peak_gflops
 
 H200 = {"name": "NVIDIA H200", "cc": "9.0", "sms": 132, "clock_mhz": 1980.0}
 DEVICES = {p.name: p.facts() for p in published()}

@@ -11,13 +11,13 @@ from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace import boxes
-from gemmviz.trace.moved import asked_by, moved, pieces
-from gemmviz.trace.phases import phases
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.hopper.mbarrier_state import mbarrier_states
+from gemmviz.trace.hopper.tma_activity import asked_by, pieces, tma_activity
+from gemmviz.trace.order.timeline import Order, build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.timeline import Order, build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording import tma_boxes
+from gemmviz.trace.recording.record import record
 
 STYLES = Path(__file__).parent / "styles"
 RING = parse((STYLES / "wgmma_ring.cu").read_text(), STYLES / "wgmma_ring.cu")
@@ -53,7 +53,7 @@ def test_what_a_barrier_is_in_the_end_is_what_its_last_event_says(cluster: int, 
         for barrier, state in enumerate(playable.phases.at(last, block)):
             mine = np.flatnonzero((events.barrier == barrier) & (events.block == block))
             assert state.ready and not len(state.waiting)
-            changed = mine[~np.isin(events.kind[mine], (boxes.WAIT, boxes.PASS))][-1]
+            changed = mine[~np.isin(events.kind[mine], (tma_boxes.WAIT, tma_boxes.PASS))][-1]
             found = (state.ended, state.arrivals, state.bytes)
             assert found == (events.number[changed], events.arrivals[changed], events.bytes[changed])
 
@@ -113,7 +113,7 @@ def test_a_producer_that_nobody_serves_waits_to_the_end() -> None:
 
 def test_a_kernel_without_barriers_has_none() -> None:
     playable = played(find("gputiled", ladder()), Problem.cube(8), TS=4)
-    known = phases(playable.recording, playable.timeline)
+    known = mbarrier_states(playable.recording, playable.timeline)
     assert known.at(0, 0) == [] and known.order == () and playable.groups.count == 0
 
 
@@ -147,7 +147,7 @@ def test_a_persistent_block_holds_one_tile_after_the_other() -> None:
 def test_a_box_is_moved_when_it_is_read_and_when_it_is_written() -> None:
     playable = specialised()
     found = playable.recording.boxes
-    seen = [box for step in range(playable.timeline.steps) for box in moved(playable, step, 0)]
+    seen = [box for step in range(playable.timeline.steps) for box in tma_activity(playable, step, 0)]
     assert sorted(b.number for b in seen if not b.write) == sorted(b.number for b in seen if b.write)
     assert len(seen) == 2 * len(found) and {b.warp for b in seen} == {0}
     assert all(b.asked < b.arrived for b in seen)
@@ -160,8 +160,8 @@ def test_a_box_for_two_blocks_comes_to_both() -> None:
     shared = np.flatnonzero((found.store == 0) & (found.to != found.block) & (found.block == 0))
     assert len(shared)
     step = int(playable.timeline.step_of_row[found.write[shared[0]]])
-    assert shared[0] in {box.number for box in moved(playable, step, 1)}
-    assert shared[0] not in {box.number for box in moved(playable, step, 0)}
+    assert shared[0] in {box.number for box in tma_activity(playable, step, 1)}
+    assert shared[0] not in {box.number for box in tma_activity(playable, step, 0)}
 
 
 def test_the_pieces_of_a_row_are_dealt_by_the_swizzle() -> None:

@@ -6,9 +6,9 @@ from recordings import rung
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,13 @@ from recordings import RUNGS, SIZES, own, rung
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.fed import Fed
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.origin.operand_paths import OperandPaths
+from gemmviz.trace.origin.provenance import Provenance
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.provenance import Provenance
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 
 def provenance(recording: Recording) -> Provenance:
@@ -42,7 +42,7 @@ def seen(recording: Recording, rows: np.ndarray, array: int, cells: tuple[np.nda
     return np.array(values)
 
 
-def assert_whole(asked: Provenance, fed: Fed, row: int, column: int) -> None:
+def assert_whole(asked: Provenance, fed: OperandPaths, row: int, column: int) -> None:
     """Check that each place along K fed the element once from A and once from B, with the values that make it up."""
     recording = asked.recording
     values = {}

@@ -13,11 +13,11 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import run
 from gemmviz.proving import ncu, proofs
-from gemmviz.proving.counted import Counted, Instruction, read
 from gemmviz.proving.jobs import Job
+from gemmviz.proving.launch_counters import Instruction, LaunchCounters, read_counters
 from gemmviz.proving.movers import Unseen
 from gemmviz.proving.predicting import predict
-from gemmviz.proving.prediction import Cost, Prediction, Spot
+from gemmviz.proving.prediction import PredictedCost, PredictedSite, Prediction
 from gemmviz.proving.proofs import Machine, Proof
 from gemmviz.proving.verdict import Compared, compare
 
@@ -28,10 +28,10 @@ MACHINE = Machine("NVIDIA H200", "580", "13.0", "2025.3", "2026-11-21")
 
 
 @pytest.fixture(scope="module")
-def counted() -> Counted:
+def counted() -> LaunchCounters:
     """What Nsight Compute printed for gputiled<32> at 256 on an H200."""
     texts = [(HERE / f"gputiled_{page}.csv").read_text(encoding="utf-8") for page in ("raw", "source")]
-    kept = read(texts[0], [texts[1]], ["30_gputiled.cu"])[0]
+    kept = read_counters(texts[0], [texts[1]], ["30_gputiled.cu"])[0]
     return kept.shifted(CODE_LINE_THEN, find("gputiled", ladder()).code_line - CODE_LINE_THEN)
 
 
@@ -48,14 +48,14 @@ def prediction(tiled: Kernel) -> Prediction:
 def scaled(prediction: Prediction, times: int) -> Prediction:
     """Return what the same kernel does that many times over: every block and tile step is like any other."""
 
-    def more(cost: Cost) -> Cost:
-        return Cost(cost.requests * times, cost.units * times, cost.least * times)
+    def more(cost: PredictedCost) -> PredictedCost:
+        return PredictedCost(cost.requests * times, cost.units * times, cost.least * times)
 
     spots = (replace(s, cost=more(s.cost), once={w: more(c) for w, c in s.once.items()}) for s in prediction.spots)
     return replace(prediction, spots=tuple(spots))
 
 
-def test_a_report_is_read_by_line_and_instruction(counted: Counted) -> None:
+def test_a_report_is_read_by_line_and_instruction(counted: LaunchCounters) -> None:
     assert counted.counters["global load sectors"] == 131_072  # as counted elsewhere for this kernel and size
     assert counted.counters["shared load wavefronts"] == 786_432
     code = [i for i in counted.instructions if i.line == 33]
@@ -66,11 +66,11 @@ def test_a_report_is_read_by_line_and_instruction(counted: Counted) -> None:
 
 
 def test_the_recording_equals_the_counters_and_merged_loads_are_explained(
-    counted: Counted, prediction: Prediction
+    counted: LaunchCounters, prediction: Prediction
 ) -> None:
     # From 64 to 256: 16 times the blocks, 4 times the tile steps; C is stored once per block.
     grown = scaled(prediction, 64)
-    stores = [replace(s, cost=Cost(2048, 8192, 8192)) if s.array == "C" else s for s in grown.spots]
+    stores = [replace(s, cost=PredictedCost(2048, 8192, 8192)) if s.array == "C" else s for s in grown.spots]
     rows = {row.what: row for row in compare(replace(grown, spots=tuple(stores)), counted)}
     assert {row.what for row in rows.values() if row.verdict == "equal"} >= {
         *(f"global {way} {figure}" for way in ("load", "store") for figure in ("sectors", "requests")),
@@ -81,7 +81,9 @@ def test_the_recording_equals_the_counters_and_merged_loads_are_explained(
     assert "line 33" in loads.note and "As into one of 16 bytes" in loads.note
 
 
-def test_a_difference_that_nothing_explains_is_said_with_its_line(counted: Counted, prediction: Prediction) -> None:
+def test_a_difference_that_nothing_explains_is_said_with_its_line(
+    counted: LaunchCounters, prediction: Prediction
+) -> None:
     rows = {row.what: row for row in compare(prediction, counted)}  # of another size
     assert rows["global load sectors"].verdict == "differs"
     assert "line 29: " in rows["global load sectors"].note and "16,384 executed" in rows["global load sectors"].note
@@ -96,9 +98,9 @@ def test_what_a_compiler_may_make_of_reads_is_counted_too(prediction: Prediction
 
 
 def test_reads_of_the_same_element_may_become_one() -> None:
-    spot = Spot(9, 1, "As", "shared", False, 4, Cost(80, 80, 80), {4: Cost(20, 20, 20)})
+    spot = PredictedSite(9, 1, "As", "shared", False, 4, PredictedCost(80, 80, 80), {4: PredictedCost(20, 20, 20)})
     code = Instruction(9, "LDS R1, [R2]", "shared", False, 32, 20, 0, 0, 20)
-    counted = Counted({"shared load wavefronts": 20, "shared load conflicts": 0}, [code])
+    counted = LaunchCounters({"shared load wavefronts": 20, "shared load conflicts": 0}, [code])
     row = next(r for r in compare(Prediction(1, 0, (spot,)), counted) if r.what == "shared load wavefronts")
     assert row.verdict == "explained" and "4 times" in row.note
 
@@ -106,14 +108,23 @@ def test_reads_of_the_same_element_may_become_one() -> None:
 def test_two_arrays_of_a_line_are_told_apart_by_what_their_instructions_took() -> None:
     # Merged or asked for once, either could make these requests; only one way makes these wavefronts.
     spots = (
-        Spot(9, 1, "As", "shared", False, 4, Cost(512, 4096, 512), {4: Cost(64, 512, 64), 16: Cost(16, 64, 16)}),
-        Spot(9, 2, "Bs", "shared", False, 4, Cost(64, 64, 64), {16: Cost(16, 32, 16)}),
+        PredictedSite(
+            9,
+            1,
+            "As",
+            "shared",
+            False,
+            4,
+            PredictedCost(512, 4096, 512),
+            {4: PredictedCost(64, 512, 64), 16: PredictedCost(16, 64, 16)},
+        ),
+        PredictedSite(9, 2, "Bs", "shared", False, 4, PredictedCost(64, 64, 64), {16: PredictedCost(16, 32, 16)}),
     )
     code = [
         Instruction(9, "LDS.128 R4, [R2]", "shared", False, 128, 16, 0, 0, 32),
         Instruction(9, "LDS R1, [R2]", "shared", False, 32, 64, 0, 0, 512),
     ]
-    counted = Counted({"shared load wavefronts": 544, "shared load conflicts": 448 + 16}, code)
+    counted = LaunchCounters({"shared load wavefronts": 544, "shared load conflicts": 448 + 16}, code)
     rows = {row.what: row for row in compare(Prediction(1, 0, spots), counted)}
     assert {row.verdict for row in rows.values()} == {"explained"}
     assert "merges 4 loads of Bs" in rows["shared load wavefronts"].note
@@ -121,26 +132,26 @@ def test_two_arrays_of_a_line_are_told_apart_by_what_their_instructions_took() -
 
 @pytest.mark.parametrize(("unseen", "verdict"), [((), "differs"), ((Unseen("boxes loaded", 4, 32_768),), "explained")])
 def test_a_busy_unit_may_count_more_than_its_instructions(unseen: tuple[Unseen, ...], verdict: str) -> None:
-    spot = Spot(9, 1, "Cs", "shared", True, 8, Cost(50, 100, 100), {})
+    spot = PredictedSite(9, 1, "Cs", "shared", True, 8, PredictedCost(50, 100, 100), {})
     code = Instruction(9, "STS.64 [R1], R2", "shared", True, 64, 50, 0, 0, 100)
-    counted = Counted({"shared store wavefronts": 160, "shared store conflicts": 60}, [code])
+    counted = LaunchCounters({"shared store wavefronts": 160, "shared store conflicts": 60}, [code])
     rows = {row.what: row for row in compare(Prediction(1, 0, (spot,), unseen=unseen), counted)}
     assert {rows[f"shared store {figure}"].verdict for figure in ("wavefronts", "conflicts")} == {verdict}
     # One wavefront of an instruction more is a difference of the recording.
-    wrong = Counted(counted.counters, [replace(code, wavefronts=101)])
+    wrong = LaunchCounters(counted.counters, [replace(code, wavefronts=101)])
     rows = {row.what: row for row in compare(Prediction(1, 0, (spot,), unseen=unseen), wrong)}
     assert rows["shared store wavefronts"].verdict == "differs"
 
 
-def test_a_counter_that_is_missing_proves_nothing(counted: Counted, prediction: Prediction) -> None:
-    rows = compare(prediction, Counted({}, counted.instructions))
+def test_a_counter_that_is_missing_proves_nothing(counted: LaunchCounters, prediction: Prediction) -> None:
+    rows = compare(prediction, LaunchCounters({}, counted.instructions))
     assert rows and {row.verdict for row in rows} == {"differs"}
 
 
 def test_global_counters_must_come_out_to_the_last_one() -> None:
-    spot = Spot(9, 1, "A", "global", False, 4, Cost(1000, 4000, 4000), {})
+    spot = PredictedSite(9, 1, "A", "global", False, 4, PredictedCost(1000, 4000, 4000), {})
     code = Instruction(9, "LDG.E R1, [R2]", "global", False, 32, 1000, 1000, 4001, 0)
-    counted = Counted({"global load sectors": 4001, "global load requests": 1000}, [code])
+    counted = LaunchCounters({"global load sectors": 4001, "global load requests": 1000}, [code])
     verdicts = {row.what: row.verdict for row in compare(Prediction(1, 0, (spot,)), counted)}
     assert verdicts == {"global load sectors": "differs", "global load requests": "equal"}
 
@@ -152,7 +163,7 @@ def test_kept_proofs_have_their_own_sizes(capsys: pytest.CaptureFixture[str]) ->
 
 def test_other_text_is_no_report() -> None:
     with pytest.raises(ValueError, match="no table"):
-        read("==ERROR== something else", [], [])
+        read_counters("==ERROR== something else", [], [])
 
 
 def proof(kernel: Kernel, **changes: object) -> Proof:
@@ -163,13 +174,13 @@ def proof(kernel: Kernel, **changes: object) -> Proof:
 
 
 def test_proofs_are_kept_and_read_again(tmp_path: Path, tiled: Kernel) -> None:
-    proofs.write(tmp_path / "h200.json", MACHINE, [proof(tiled)])
+    proofs.write_proofs(tmp_path / "h200.json", MACHINE, [proof(tiled)])
     (tmp_path / "broken.json").write_text("{", encoding="utf-8")
     (tmp_path / "later.json").write_text(json.dumps({"schema_version": 99}), encoding="utf-8")
     (kept,) = proofs.kept(tmp_path)
     assert kept.machine == MACHINE and kept.of(tiled) == [proof(tiled)]
     with pytest.raises(GemmvizError, match="version 99"):
-        proofs.read(tmp_path / "later.json")
+        proofs.read_proofs(tmp_path / "later.json")
 
 
 def test_a_proof_is_of_the_source_as_it_stands_and_must_hold(tiled: Kernel) -> None:
@@ -181,7 +192,7 @@ def test_a_proof_is_of_the_source_as_it_stands_and_must_hold(tiled: Kernel) -> N
         assert proofs.proved_on(tiled, [proofs.Proofs(MACHINE, (proof(tiled, **bad),))]) == ""
 
 
-def test_a_proof_follows_the_code_when_the_front_matter_grows(counted: Counted, tiled: Kernel) -> None:
+def test_a_proof_follows_the_code_when_the_front_matter_grows(counted: LaunchCounters, tiled: Kernel) -> None:
     note = "line 31: the compiler merges 4 loads of As into one of 16 bytes"
     compared = (Compared("shared load wavefronts", 10, 11, "explained", note),)
     files = proofs.Proofs(MACHINE, (proof(tiled, counted=counted, compared=compared),))

@@ -8,10 +8,10 @@ import pytest
 from recordings import own, rung
 
 from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.questions import KINDS, Question, question
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.quiz.questions import KINDS, Question, question
 
 RUNGS = (
     "hostmult0",

@@ -57,7 +57,7 @@ def assert_same(one: RawTrace, other: RawTrace) -> None:
         assert np.array_equal(column, other.columns[name]), name
     assert np.array_equal(one.more, other.more)
     assert one.c.tobytes() == other.c.tobytes()
-    assert (one.places, one.atomic, one.noticed) == (other.places, other.atomic, other.noticed)
+    assert (one.places, one.atomic, one.diagnostics) == (other.places, other.atomic, other.diagnostics)
     assert one.unordered == other.unordered
 
 
@@ -94,7 +94,7 @@ def test_what_is_noticed_is_told_as_by_one() -> None:
     body = "if (blockIdx.x > 9) s += B[2000];\nif (blockIdx.x % 5 == 4) s += A[-3];\nC[mine] = s;"
     one, three = busy(body, 1), busy(body, 3)
     assert three.workers == 3
-    assert {n.count for n in one.noticed} == {6 * 64, 3 * 64}
+    assert {n.count for n in one.diagnostics} == {6 * 64, 3 * 64}
     assert_same(one, three)
 
 

@@ -24,7 +24,7 @@ def write_reference(folder, date="2026-11-21"):
         seconds = [flops / gflops / 1e9] * 3
         results.describe_samples(row, seconds, summarise(seconds), "steady", flops)
         document["results"].append(row)
-    results.write(document, folder / "h200.json")
+    results.write_results(document, folder / "h200.json")
 
 
 def test_every_figure_names_its_device_and_date(tmp_path):

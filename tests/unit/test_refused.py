@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from gemmviz.backends import toolchain
-from gemmviz.backends.refused import find
+from gemmviz.backends.unsupported import find
 from gemmviz.catalogue.errors import BuildError, KernelFault
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.record import record
+from gemmviz.trace.recording.record import record
 
 FRONT = '// ---gemmviz\n// entry = "k"\n// args = ["A", "B", "C"]\n// block = [32]\n// grid = [1]\n// ---\n'
 HEAD = "__global__ void k(const float *A, const float *B, float *C)\n{\n"

@@ -53,12 +53,12 @@ def merged(folder, monkeypatch, *documents, earlier=()):
     """Return the reference that `benchmarks/reference.py` makes of some runs."""
     paths = [folder / f"{number}.json" for number in range(len(documents))]
     for path, document in zip(paths, documents, strict=True):
-        results.write(document, path)
+        results.write_results(document, path)
     target = folder / "reference.json"
     options = ["--earlier", *earlier] if earlier else []
     monkeypatch.setattr(sys, "argv", ["reference.py", *map(str, paths), *options, "-o", str(target)])
     runpy.run_path(str(ROOT / "benchmarks" / "reference.py"), run_name="__main__")
-    return results.read(target)
+    return results.read_results(target)
 
 
 def lines(table):
@@ -73,7 +73,7 @@ def test_readme_and_charts_are_what_the_command_makes(tools):
 
 
 def test_every_figure_of_readme_stands_in_the_reference(tools):
-    rows = results.read(tools.REFERENCE)["results"]
+    rows = results.read_results(tools.REFERENCE)["results"]
     measured = {
         (row["alias"], row["N"], significant(row["gflops"], row["stats"]["iqr_rel"]))
         for row in rows

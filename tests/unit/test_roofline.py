@@ -2,13 +2,13 @@
 
 import pytest
 
-from gemmviz.bench.devices import published
-from gemmviz.bench.roofline import (
+from gemmviz.bench.model.devices import published
+from gemmviz.bench.model.roofline import (
     Point,
     attainable_gflops,
     cached_share,
     compulsory_intensity,
-    moved,
+    moved_bytes,
     point,
     roofs,
     survey_size,
@@ -17,8 +17,8 @@ from gemmviz.bench.roofline import (
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.record import record
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.recording.record import record
 
 DEVICES = {p.name: p.facts() for p in published()}
 H200 = DEVICES["H200 SXM"]
@@ -27,7 +27,7 @@ H200 = DEVICES["H200 SXM"]
 def moved_by(name, params, size, to):
     kernel = find(name, ladder())
     recording = record(launch(kernel, size, params))
-    return moved(measure(recording).arrays, size, to)
+    return moved_bytes(measure(recording).arrays, size, to)
 
 
 def test_a_device_has_its_roofs_with_the_published_figures():

@@ -8,11 +8,11 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem, small_integer_inputs
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 LADDER = ladder()
 # Blocks so small that several stand in each direction, and the last ones are cut.

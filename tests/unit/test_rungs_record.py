@@ -10,9 +10,9 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import Launch, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace import hazards
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 LADDER = ladder()
 RUNGS = [kernel for kernel in LADDER if kernel.recordable and not kernel.exhibit]

@@ -14,11 +14,11 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
-from gemmviz.session.lessons import spot
+from gemmviz.session.tour.lessons import locate
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_the_demo_is_shown_when_its_recording_is_there(session, playable):
     assert wanted and session.demonstration.waiting
     session.show(playable)
     assert not session.demonstration.waiting and panels == ["thread"]
-    assert session.step == spot(kernel.demo, session.playable).step > 0
+    assert session.step == locate(kernel.demo, session.playable).step > 0
     assert (session.block, session.warp, session.inspected.lane, session.cell) == (1, 0, 6, (2, 14))
     session.seek(0)
     session.demonstration.show()  # its recording stands there: nothing is recorded again

@@ -17,12 +17,12 @@ from gemmviz.language import set_language
 from gemmviz.session import Session
 from gemmviz.session.command_line import command, left_out
 from gemmviz.session.snapshot import apply, take
-from gemmviz.session.state_file import read, write
-from gemmviz.session.stops import Stop
+from gemmviz.session.state_file import read_state, write_state
+from gemmviz.session.tour.stops import OwnStop
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
 
 VIEW = {"page": "charts", "panel": "origin", "zoom": 2.5, "shift": [-0.5, 0.25]}
 
@@ -80,12 +80,12 @@ def reopened(plain):
 def test_a_state_file_brings_back_everything(tmp_path):
     before = take(busy_session(), VIEW)
     path = tmp_path / "my.gemmviz"
-    write(before, path)
+    write_state(before, path)
     seen = []
     set_language("en")
     session = new_session()
     session.reopening.placed.connect(seen.append)
-    apply(session, read(path))
+    apply(session, read_state(path))
     arrive(session)
     assert take(session, VIEW) == before
     assert seen == [VIEW]
@@ -109,10 +109,10 @@ def test_ones_own_stops_come_back_and_the_command_line_says_that_it_lacks_them(t
     session.pick((2, 9), 1)
     session.tour.add(session.tour.here())
     session.tour.say(0, "Look here.")
-    session.tour.add(Stop(7))
+    session.tour.add(OwnStop(7))
     plain = take(session)
-    write(plain, tmp_path / "my.gemmviz")
-    again = reopened(read(tmp_path / "my.gemmviz"))
+    write_state(plain, tmp_path / "my.gemmviz")
+    again = reopened(read_state(tmp_path / "my.gemmviz"))
     assert again.tour.own_stops == session.tour.own_stops
     assert [stop.say for stop in again.tour.own_stops] == ["Look here.", ""]
     assert "your stops" in left_out(plain)
@@ -122,10 +122,10 @@ def test_a_state_that_names_no_view_is_from_when_all_was_recorded_as_compiled(tm
     path = tmp_path / "old.gemmviz"
     plain = take(new_session())
     plain.pop("as_written")
-    write(plain, path)
+    write_state(plain, path)
     session = new_session()
     session.choose(as_written=True)
-    apply(session, read(path))
+    apply(session, read_state(path))
     assert session.as_written is False
 
 
@@ -136,11 +136,11 @@ def test_a_stop_of_ones_own_keeps_the_view_in_which_it_was_set(tmp_path):
     arrive(session)
     session.seek(30)
     session.tour.add(session.tour.here())
-    write(take(session), tmp_path / "my.gemmviz")
+    write_state(take(session), tmp_path / "my.gemmviz")
     session.choose(as_written=False)
     arrive(session)
     assert session.steps <= 30  # as compiled there is no such step
-    again = reopened(read(tmp_path / "my.gemmviz"))
+    again = reopened(read_state(tmp_path / "my.gemmviz"))
     assert again.as_written
     again.tour.show_own(0)
     assert again.step == 30
@@ -251,7 +251,7 @@ def test_the_published_form_is_what_is_written(tmp_path):
     path = tmp_path / "my.gemmviz"
     session = busy_session()
     session.tour.add(session.tour.here())
-    write(take(session, VIEW), path)
+    write_state(take(session, VIEW), path)
     jsonschema.validate(json.loads(path.read_text()), schema)
 
 
@@ -274,14 +274,14 @@ def test_a_damaged_file_is_said_and_read_as_nothing(tmp_path, text, said):
     path = tmp_path / "my.gemmviz"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(GemmvizError, match=said):
-        read(path)
+        read_state(path)
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
     with pytest.raises(GemmvizError, match="cannot write"):
-        write({"kernel": {"name": "gputiled"}}, tmp_path / "nowhere" / "my.gemmviz")
+        write_state({"kernel": {"name": "gputiled"}}, tmp_path / "nowhere" / "my.gemmviz")
     path = tmp_path / "my.gemmviz"
     path.write_text("old")
     with pytest.raises(TypeError):
-        write({"kernel": object()}, path)
+        write_state({"kernel": object()}, path)
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

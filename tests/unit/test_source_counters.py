@@ -11,9 +11,9 @@ from gemmviz.catalogue.documents import documents
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.traffic import SiteTraffic, measure
+from gemmviz.trace.cost.traffic import SiteTraffic, measure
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 COUNTED = json.loads((data.root("resources") / "source_counters.json").read_text(encoding="utf-8"))
 LADDER = ladder()

@@ -11,13 +11,13 @@ from recordings import rung
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine import post
-from gemmviz.trace import timeline
-from gemmviz.trace.crowd import crowd
-from gemmviz.trace.flights import flights
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.timeline import Order
+from gemmviz.engine import framing
+from gemmviz.trace.hopper.async_copies import async_copies
+from gemmviz.trace.order import timeline
+from gemmviz.trace.order.participation import participation
+from gemmviz.trace.order.timeline import Order
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 PIPELINED = Path(__file__).parent / "styles" / "pipelined.cu"
 
@@ -31,7 +31,7 @@ def pipelined() -> Recording:
 def test_blocks_and_warps_of_each_step_are_counted(name: str) -> None:
     recording = rung(name, Problem(17, 20, 9))
     steps = timeline.build(recording)
-    found, log = crowd(recording, steps), recording.accesses
+    found, log = participation(recording, steps), recording.accesses
     for step in range(0, steps.steps, 3):
         rows = steps.rows(step)
         who = set(zip(log.block[rows].tolist(), (log.thread[rows] // 32).tolist(), strict=True))
@@ -41,7 +41,7 @@ def test_blocks_and_warps_of_each_step_are_counted(name: str) -> None:
 @pytest.mark.parametrize("order", ["grid", "block"])
 def test_a_copy_is_under_way_from_its_read_to_its_write(pipelined: Recording, order: Order) -> None:
     steps = timeline.build(pipelined, order)
-    found, log = flights(pipelined, steps), pipelined.accesses
+    found, log = async_copies(pipelined, steps), pipelined.accesses
     assert len(found.block) == len(log.copies) and (np.diff(found.block) >= 0).all()
     assert (found.arrived == steps.step_of_row[found.write]).all() and (found.issued < found.arrived).all()
     reads = found.read >= 0
@@ -61,16 +61,16 @@ def test_arrays_arrive_as_they_were_sent() -> None:
     here, there = multiprocessing.Pipe()
     large = np.random.default_rng(1).integers(0, 255, 12_000_000, np.uint8)
     sent = {"large": large, "none": np.zeros((0, 3), np.int64), "turned": np.arange(6.0).reshape(2, 3).T, "text": "x"}
-    sender = threading.Thread(target=post.send, args=(there, sent))
+    sender = threading.Thread(target=framing.send, args=(there, sent))
     sender.start()
-    found = post.receive(here)
+    found = framing.receive(here)
     sender.join()
     assert found["text"] == "x" and found.keys() == sent.keys()
     for name in ("large", "none", "turned"):
         assert found[name].dtype == sent[name].dtype and (found[name] == sent[name]).all()
     found["large"][0] = 1  # whoever receives an array may change it
-    post.send(there, "next")
-    assert post.receive(here) == "next"
+    framing.send(there, "next")
+    assert framing.receive(here) == "next"
 
 
 def test_an_end_that_closes_in_the_middle_of_an_array_is_noticed() -> None:
@@ -83,5 +83,5 @@ def test_an_end_that_closes_in_the_middle_of_an_array_is_noticed() -> None:
     sender = threading.Thread(target=part)
     sender.start()
     with pytest.raises((EOFError, OSError)):
-        post.receive(here)
+        framing.receive(here)
     sender.join()

@@ -11,12 +11,12 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.story import KINDS, Story
+from gemmviz.trace.order.timeline import Order, build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.story import KINDS, Story
-from gemmviz.trace.timeline import Order, build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 STYLES = Path(__file__).parent / "styles"
 # Elements along K that a tile of each rung has: a parameter of its own, or what a box of the copy engine holds.

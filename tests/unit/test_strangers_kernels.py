@@ -16,9 +16,11 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply, Request
 from gemmviz.engine.supervisor import Engine
-from gemmviz.trace import state, timeline, traffic
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.cost import traffic
+from gemmviz.trace.order import timeline
+from gemmviz.trace.origin import array_state
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 NAIVE = """__global__ void k(const float *A, const float *B, float *C, int N) {
     int i = threadIdx.y, j = threadIdx.x;
@@ -134,7 +136,7 @@ def test_doubles_keep_their_values() -> None:
     assert recording.arrays[3].name == "s"
     assert set(log.value[log.array == 3]) <= set(recording.b[0])
     order = timeline.build(recording)
-    assert (state.history(recording, order).values(2, order.steps - 1) == recording.c.reshape(-1)).all()
+    assert (array_state.history(recording, order).values(2, order.steps - 1) == recording.c.reshape(-1)).all()
 
 
 def test_local_arrays_as_large_as_cuda_allows_do_not_meet_a_neighbours() -> None:

@@ -15,8 +15,8 @@ from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 GPU_HEADER = data.root("kernels") / "include/gemmviz/ptx.h"
 RECORDER_HEADER = Path(simt.__file__).parent / "include/gemmviz/ptx.h"

@@ -7,14 +7,14 @@ from recordings import rung
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.fragments import fragments, shape_of
-from gemmviz.trace.hops import first_after, hop_at, hops_now
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.origin.fragments import fragments, shape_of
+from gemmviz.trace.origin.thread_state import loop_element, loop_writes, products, state_at
+from gemmviz.trace.origin.value_path import first_after, hop_at, hops_now
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.thread_state import loop_element, loop_writes, products, state_at
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 
 def playable(recording: Recording) -> Playable:

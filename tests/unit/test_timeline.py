@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.staging import staged
-from gemmviz.trace.state import history, shared_source
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.origin.array_state import history, shared_source
+from gemmviz.trace.origin.staging import staged
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 RUNGS = ladder()
 

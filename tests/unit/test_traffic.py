@@ -9,12 +9,12 @@ from recordings import EXCHANGED_SUMS, RUNGS, SIZES, own, rung
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.levels import levels
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import Traffic, measure
-from gemmviz.trace.wavefronts import of_request, schedule, wavefronts
+from gemmviz.trace.cost.memory_levels import levels
+from gemmviz.trace.cost.traffic import Traffic, measure
+from gemmviz.trace.cost.wavefronts import of_request, schedule, wavefronts
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 LANES = np.arange(32)
 # At the edge of the matrix the lanes of one warp leave out different turns of one loop.
@@ -267,7 +267,7 @@ def test_one_load_from_two_arrays_is_told_apart() -> None:
 def test_long_recordings_are_counted_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     recording = rung("gputiled", SIZES[1])
     whole = measure(recording)
-    monkeypatch.setattr("gemmviz.trace.requests._CHUNK_ROWS", 100)
+    monkeypatch.setattr("gemmviz.trace.order.requests._CHUNK_ROWS", 100)
     pieces = measure(recording)
     assert (pieces.arrays, pieces.sites, pieces.tile_steps) == (whole.arrays, whole.sites, whole.tile_steps)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from tuning_kernels import CUDA, c_source, cuda
 
-from gemmviz.bench import tuned
+from gemmviz.bench.tuning import kept
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import run
@@ -38,36 +38,36 @@ def document(size=64, params=(64, 64), device=DEVICE, kernel=None, **more):
 
 
 def nearest(*sizes, kernel=None, device=DEVICE):
-    found = tuned.nearest(tuned.kept()[0], kernel or cuda(), device, [Problem.cube(n) for n in sizes])
+    found = kept.nearest(kept.kept()[0], kernel or cuda(), device, [Problem.cube(n) for n in sizes])
     return None if found is None else tuple(found.params.values())
 
 
 def test_the_nearest_size_of_this_device_is_found():
-    tuned.keep(document(64, (32, 64)))
-    tuned.keep(document(4096, (128, 64)))
-    tuned.keep(document(64, (64, 32), device="another GPU"))
+    kept.keep(document(64, (32, 64)))
+    kept.keep(document(4096, (128, 64)))
+    kept.keep(document(64, (64, 32), device="another GPU"))
     assert [nearest(n) for n in (16, 256, 1024, 8192)] == [(32, 64), (32, 64), (128, 64), (128, 64)]
     assert nearest(64, device="another GPU") == (64, 32)
     assert nearest(64, device="a third") is None
 
 
 def test_a_newer_search_takes_the_place_of_an_older_one():
-    paths = {tuned.keep(document(params=(32, 32))), tuned.keep(document(params=(64, 32)))}
+    paths = {kept.keep(document(params=(32, 32))), kept.keep(document(params=(64, 32)))}
     assert len(paths) == 1 and nearest(64) == (64, 32)
 
 
 def test_parameters_of_another_text_are_outdated_and_not_taken():
-    tuned.keep(document())
+    kept.keep(document())
     changed = cuda(CUDA.replace("{\n}", "{ c[0] = 1; }"))
     assert nearest(64, kernel=changed) is None
-    assert tuned.outdated(tuned.kept()[0], changed, DEVICE)
-    assert not tuned.outdated(tuned.kept()[0], cuda(), DEVICE)
+    assert kept.outdated(kept.kept()[0], changed, DEVICE)
+    assert not kept.outdated(kept.kept()[0], cuda(), DEVICE)
 
 
 def test_parameters_that_cannot_run_at_a_size_are_passed_over():
     picky = cuda(CUDA.replace("BM + BN <= 192", "M % BM == 0"))
-    tuned.keep(document(256, (128, 64), kernel=picky))
-    tuned.keep(document(4096, (32, 64), kernel=picky))
+    kept.keep(document(256, (128, 64), kernel=picky))
+    kept.keep(document(4096, (32, 64), kernel=picky))
     assert nearest(256, kernel=picky) == (128, 64)
     assert nearest(288, kernel=picky) == (32, 64)
     assert nearest(288, 256, kernel=picky) == (32, 64)
@@ -75,8 +75,8 @@ def test_parameters_that_cannot_run_at_a_size_are_passed_over():
 
 
 def test_a_search_without_a_winner_keeps_nothing():
-    assert tuned.keep(document() | {"params": None}) is None
-    assert tuned.kept() == ([], [])
+    assert kept.keep(document() | {"params": None}) is None
+    assert kept.kept() == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -90,20 +90,20 @@ def test_a_search_without_a_winner_keeps_nothing():
     ],
 )
 def test_a_damaged_file_is_named_passed_over_and_left_alone(change, says):
-    path = tuned.keep(document())
+    path = kept.keep(document())
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    found, faults = tuned.kept()
+    found, faults = kept.kept()
     assert found == [] and str(path) in faults[0] and says in faults[0]
-    assert tuned.forget("mine") == 0 and path.exists()
+    assert kept.forget("mine") == 0 and path.exists()
 
 
 def test_a_truncated_file_and_a_folder_that_cannot_be_written_are_told(tmp_path):
-    tuned.keep(document()).write_text('{"kernel": ')
-    assert "truncated" in tuned.kept()[1][0]
+    kept.keep(document()).write_text('{"kernel": ')
+    assert "truncated" in kept.kept()[1][0]
     (tmp_path / "data" / "gemmviz").rename(tmp_path / "elsewhere")
     (tmp_path / "data" / "gemmviz").write_text("in the way")
     with pytest.raises(GemmvizError, match="cannot keep tuned parameters"):
-        tuned.keep(document())
+        kept.keep(document())
 
 
 # As somebody at a terminal uses it
@@ -147,7 +147,7 @@ class Asked:
 
 
 def test_what_is_set_by_hand_goes_before_what_is_tuned_and_the_rest_is_said(capsys):
-    tuned.keep(document(64, (32, 128)))
+    kept.keep(document(64, (32, 128)))
     kernels = [cuda(), replace(cuda(), name="other")]
     entries = [{"path": "", "text": "", "params": {"BN": 64}}, {"path": "", "text": "", "params": {}}]
     ((chosen, at),) = tuned_entries(Asked(), kernels, entries, [Problem.cube(32)])
@@ -159,7 +159,7 @@ def test_what_is_set_by_hand_goes_before_what_is_tuned_and_the_rest_is_said(caps
 
 
 def test_a_changed_text_is_measured_with_its_defaults_and_that_is_said(capsys):
-    tuned.keep(document())
+    kept.keep(document())
     changed = cuda(CUDA.replace("{\n}", "{ c[0] = 1; }"))
     entry = {"path": "", "text": "", "params": {}}
     (job,) = tuned_entries(Asked(), [changed], [entry], [Problem.cube(64)])
@@ -168,7 +168,7 @@ def test_a_changed_text_is_measured_with_its_defaults_and_that_is_said(capsys):
 
 
 def test_the_list_says_which_are_of_another_text_of_a_rung(capsys):
-    tuned.keep(document() | {"kernel": "gputiled"})
+    kept.keep(document() | {"kernel": "gputiled"})
     assert run(["tune", "--list"]) == 0
     assert "changed" in capsys.readouterr().out
 
@@ -193,4 +193,4 @@ def test_a_cuda_kernel_without_a_gpu_says_why_it_is_not_tuned(capsys, monkeypatc
     assert run(["tune", "gputiled", "--size", "16"]) == 2
     captured = capsys.readouterr()
     assert "no CUDA device" in captured.err and captured.out == ""
-    assert tuned.kept() == ([], [])
+    assert kept.kept() == ([], [])

@@ -8,9 +8,9 @@ from math import prod
 import pytest
 from tuning_kernels import CUDA, SIZE, cuda, cuda_space, row, run
 
-from gemmviz.bench.tuning import LEAST_ROUNDS, MOST_RACERS, ROUNDS, Search
-from gemmviz.bench.tuning_outcome import outcome
-from gemmviz.bench.tuning_space import BLOCK, MOST, SHARED, Space, space
+from gemmviz.bench.tuning.outcome import outcome
+from gemmviz.bench.tuning.search import LEAST_ROUNDS, MOST_RACERS, ROUNDS, Search
+from gemmviz.bench.tuning.space import BLOCK, MOST, SHARED, Space, space
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.problem import Problem
 

@@ -8,7 +8,7 @@ from tuning_kernels import CUDA, c_source
 
 from gemmviz.bench import timing
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.tuning import PROTOCOL
+from gemmviz.bench.tuning.search import PROTOCOL
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.engine import tuning
 from gemmviz.engine.benching import Backends

@@ -6,7 +6,7 @@ import numpy as np
 from recordings import own
 
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording.recording import Recording
 
 LOOP = "for (int i = 0; i < 4; i++)\n"
 

@@ -11,12 +11,13 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session.picture import picture_params, picture_problem
-from gemmviz.trace import cost, traffic
+from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.trace.cost import traffic
+from gemmviz.trace.cost.traffic import ArrayTraffic
 from gemmviz.trace.hazards import find as defects
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.traffic import ArrayTraffic
+from gemmviz.trace.recording import recording_cost
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 EIGHT = Problem.cube(8)
 EVERY = [kernel.name for kernel in ladder() if kernel.recordable and kernel.name != "mm_optimizado_printed"]
@@ -154,7 +155,7 @@ def test_the_same_defects_are_found_in_both_views() -> None:
 
 def test_what_it_costs_is_said_of_the_view_that_is_asked_for() -> None:
     job = launch(find("hostmult0", ladder()), EIGHT)
-    assert cost.expect(job, as_written=True).accesses - cost.expect(job).accesses == 8**3
+    assert recording_cost.expect(job, as_written=True).accesses - recording_cost.expect(job).accesses == 8**3
 
 
 def test_a_kernel_of_ones_own_is_built_once_per_view(tmp_path: Path) -> None:

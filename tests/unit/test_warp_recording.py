@@ -11,11 +11,11 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import measure
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import Recording
 
 MEASURED = json.loads((Path(__file__).parent / "wmma_fragments_sm90.json").read_text())["fragments"]
 PROBE = """#include <mma.h>

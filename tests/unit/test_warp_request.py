@@ -8,14 +8,14 @@ from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.jumps import stations
+from gemmviz.trace.cost.traffic import costs, measure
+from gemmviz.trace.cost.warp_request import touched_words, warp_request
+from gemmviz.trace.order.requests import batches
+from gemmviz.trace.order.stepping_units import stations
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.record import record
-from gemmviz.trace.recording import WARP, Recording
-from gemmviz.trace.requests import batches
-from gemmviz.trace.timeline import build
-from gemmviz.trace.traffic import costs, measure
-from gemmviz.trace.warp_request import touched_words, warp_request
+from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.recording import WARP, Recording
 
 
 def playable(recording: Recording) -> Playable:

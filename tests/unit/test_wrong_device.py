@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.backends import cuda
-from gemmviz.backends.driver import Device, Driver
+from gemmviz.backends.driver import CudaDriver, Device
 from gemmviz.bench.measure import blame
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.expression import Expression
@@ -22,7 +22,7 @@ AMPERE = Device("RTX 3060", "GPU-0", "8.6", 28, 1, 1, False, shared_per_block_by
 @pytest.fixture
 def on(monkeypatch):
     def with_device(device):
-        monkeypatch.setattr(cuda, "driver", lambda: Driver(True, (13, 0), "", device, ""))
+        monkeypatch.setattr(cuda, "driver", lambda: CudaDriver(True, (13, 0), "", device, ""))
 
     return with_device
 

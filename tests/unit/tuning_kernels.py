@@ -5,7 +5,7 @@ from pathlib import Path
 import hostile
 
 from gemmviz.bench import results
-from gemmviz.bench.tuning_space import space
+from gemmviz.bench.tuning.space import space
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.problem import Problem
 

@@ -6,17 +6,17 @@ from functools import cached_property
 from typing import Any
 
 from gemmviz.bench.claims import tiles
+from gemmviz.bench.claims.claim_text import AS_WRITTEN, ORIGINS
 from gemmviz.bench.claims.models import modelled
 from gemmviz.bench.claims.record import Case, Quantity
-from gemmviz.bench.claims.wording import AS_WRITTEN, ORIGINS
 from gemmviz.bench.figures import TRANSFER, Key, key_of
 from gemmviz.bench.results import Document, Row, machine
 from gemmviz.bench.spread import shaky, span
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.language import tr
-from gemmviz.trace.recording import Recording
-from gemmviz.trace.traffic import Traffic
+from gemmviz.trace.cost.traffic import Traffic
+from gemmviz.trace.recording.recording import Recording
 
 Counts = dict[str, Any]
 _PARTS = {
@@ -70,7 +70,7 @@ class Evidence:
         Parameters
         ----------
         document
-            From `gemmviz.bench.results.read`, or as the engine made it.
+            From `gemmviz.bench.results.read_results`, or as the engine made it.
         reference
             Whether it was measured elsewhere.
         """

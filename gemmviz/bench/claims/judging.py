@@ -3,18 +3,18 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from gemmviz.bench.claims import doubt
+from gemmviz.bench.claims import sensitivity
+from gemmviz.bench.claims.claim_text import Value, beside, figure, sentence
 from gemmviz.bench.claims.evidence import Evidence, Missing
-from gemmviz.bench.claims.record import Check, Claim, Table
+from gemmviz.bench.claims.record import Check, Claim, StatedTable
 from gemmviz.bench.claims.rules import RULES
-from gemmviz.bench.claims.wording import Value, beside, figure, sentence
 from gemmviz.language import tr
 
 State = Literal["holds", "does not hold", "cannot be judged here", "not run"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """What one check of a claim found.
 
     Attributes
@@ -24,7 +24,7 @@ class Finding:
     theirs, ours
         The document's figure and ours: numbers, texts, or None where there is none.
     state
-        As `Verdict.state`.
+        As `ClaimVerdict.state`.
     origin
         Where our figure comes from, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``.
     rule
@@ -63,7 +63,7 @@ class VerdictTable:
     Attributes
     ----------
     title, unit, row_axis, column_axis, rows, columns
-        As `gemmviz.bench.claims.record.Table` has them.
+        As `gemmviz.bench.claims.record.StatedTable` has them.
     theirs, ours
         (rows x columns), both in `unit`.
     origin
@@ -82,7 +82,7 @@ class VerdictTable:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """What became of a claim.
 
     Attributes
@@ -103,7 +103,7 @@ class Verdict:
     claim: str
     state: State
     sentence: str
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckResult, ...]
     table: VerdictTable | None
 
     def to_plain(self) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class Verdict:
         return asdict(self) | {"findings": findings}
 
 
-def judge(claim: Claim, evidence: Evidence) -> Verdict:
+def judge(claim: Claim, evidence: Evidence) -> ClaimVerdict:
     """Judge a claim by what has been found so far.
 
     Parameters
@@ -124,44 +124,44 @@ def judge(claim: Claim, evidence: Evidence) -> Verdict:
 
     Returns
     -------
-    Verdict
+    ClaimVerdict
         It holds when every check does; one check that does not hold is enough for the contrary.
     """
     findings = tuple(_look(check, claim.where, evidence) for check in claim.checks)
     table = _fill(claim.table, evidence) if claim.table else None
     if claim.why:
-        return Verdict(claim.id, "cannot be judged here", claim.why, findings, table)
+        return ClaimVerdict(claim.id, "cannot be judged here", claim.why, findings, table)
     states = [finding.state for finding in findings]
     # What was found false stays false; what waits for a run may still come; what cannot be found here never does.
     worst: tuple[State, ...] = ("does not hold", "not run", "cannot be judged here")
     state: State = next((s for s in worst if s in states), "holds")
     telling = [finding for finding in findings if finding.state == state][: 1 if state == "holds" else 2]
-    return Verdict(claim.id, state, "; ".join(dict.fromkeys(map(_say, telling))), findings, table)
+    return ClaimVerdict(claim.id, state, "; ".join(dict.fromkeys(map(_say, telling))), findings, table)
 
 
-def _look(check: Check, where: str, evidence: Evidence) -> Finding:
+def _look(check: Check, where: str, evidence: Evidence) -> CheckResult:
     place, rule = evidence.origin(check.quantities), RULES[check.rule]
     words = rule.words(check.theirs, check.limits, check.unit)
     try:
         values = [evidence.value(quantity) for quantity in check.quantities]
     except Missing as missing:
         state: State = "not run" if missing.waiting else "cannot be judged here"
-        return Finding(check.label, check.unit, check.theirs, None, state, place, words, str(missing), where)
+        return CheckResult(check.label, check.unit, check.theirs, None, state, place, words, str(missing), where)
     outcome = rule.apply(values, check.theirs, check.limits)
     verdict: State = "holds" if outcome.holds else "does not hold"
     flags = evidence.flags(check.quantities)
     notes = [tr("flagged {flags}", flags=", ".join(flags))] if flags else []
-    if evidence.doubts(check.quantities) and doubt.turns(check, evidence, outcome):
+    if evidence.doubts(check.quantities) and sensitivity.turns(check, evidence, outcome):
         verdict, notes = "cannot be judged here", [tr("too noisy here"), *notes]
     because = "; ".join(notes)
-    return Finding(check.label, check.unit, check.theirs, outcome.ours, verdict, place, words, because, where)
+    return CheckResult(check.label, check.unit, check.theirs, outcome.ours, verdict, place, words, because, where)
 
 
-def _say(finding: Finding) -> str:
+def _say(finding: CheckResult) -> str:
     return finding.because if finding.ours is None else f"{finding.label}: {finding.sentence}"
 
 
-def _fill(table: Table, evidence: Evidence) -> VerdictTable:
+def _fill(table: StatedTable, evidence: Evidence) -> VerdictTable:
     ours = []
     for row in table.cells:
         line: list[float | None] = []

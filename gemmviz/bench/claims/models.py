@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 
-from gemmviz.bench import devices
 from gemmviz.bench.claims.record import Case
-from gemmviz.bench.occupancy import Occupancy, Resource, Use, occupancy
+from gemmviz.bench.model import devices
+from gemmviz.bench.model.occupancy import Occupancy, Resource, Use, occupancy
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find

@@ -72,7 +72,7 @@ class ProfileJob:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClaimPlan:
     """What has to be run: jobs that need a fresh process first, then the smallest; profiles in one job, or none."""
 
     bench: tuple[BenchJob, ...]
@@ -86,7 +86,9 @@ class _Batch:
     cases: dict[Case, None] = field(default_factory=dict)
 
 
-def plan(claims: Iterable[Claim], kernels: Sequence[Kernel] | None = None, protocol: Protocol | None = None) -> Plan:
+def plan(
+    claims: Iterable[Claim], kernels: Sequence[Kernel] | None = None, protocol: Protocol | None = None
+) -> ClaimPlan:
     """Return what has to be run for some claims.
 
     Parameters
@@ -128,7 +130,7 @@ def plan(claims: Iterable[Claim], kernels: Sequence[Kernel] | None = None, proto
                 batches.setdefault(key, _Batch(claim.first_launch)).cases[quantity.case] = None
     jobs = [_bench_job(size, settings[key], batch, known) for (size, key), batch in batches.items()]
     jobs = [job for job in jobs if job.entries]
-    return Plan(
+    return ClaimPlan(
         tuple(sorted(jobs, key=lambda job: (not job.fresh, job.size))),
         tuple(_record_job(case, known) for case in recordings),
         (_profile_job(profiles, known),) if profiles else (),

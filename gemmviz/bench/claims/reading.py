@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz import data
-from gemmviz.bench.claims.record import Case, Check, Claim, Quantity, Table
+from gemmviz.bench.claims.record import Case, Check, Claim, Quantity, StatedTable
 from gemmviz.bench.claims.rules import RULES
 from gemmviz.catalogue.errors import GemmvizError
 
@@ -112,7 +112,7 @@ def _check(plain: Mapping[str, Any], cases: Mapping[str, Mapping[str, Any]]) -> 
     )
 
 
-def _table(plain: Mapping[str, Any], cases: dict[str, dict[str, Any]]) -> Table:
+def _table(plain: Mapping[str, Any], cases: dict[str, dict[str, Any]]) -> StatedTable:
     """Read a table; each cell becomes a case ``"ROW/COLUMN"`` that checks may name."""
     rows, columns = plain["rows"], plain["columns"]
     cells = []
@@ -128,7 +128,7 @@ def _table(plain: Mapping[str, Any], cases: dict[str, dict[str, Any]]) -> Table:
     theirs = tuple(tuple(None if isinstance(v, str) else float(v) for v in line) for line in plain["theirs"])
     if len(theirs) != len(rows) or any(len(line) != len(columns) for line in theirs):
         raise ValueError(f"theirs must hold {len(rows)} x {len(columns)} figures")
-    return Table(
+    return StatedTable(
         title=plain["title"],
         unit=plain["unit"],
         row_axis=plain["row_axis"],

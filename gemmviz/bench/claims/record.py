@@ -90,7 +90,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Table:
+class StatedTable:
     """Figures in two dimensions, as a document prints them.
 
     Attributes
@@ -155,7 +155,7 @@ class Claim:
     figures: str = ""
     where: str = ""
     checks: tuple[Check, ...] = ()
-    table: Table | None = None
+    table: StatedTable | None = None
     why: str = ""
     note: str = ""
     protocol: Mapping[str, float] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import inf, isfinite
 from typing import Any
 
-from gemmviz.bench.claims.wording import Value, figure
+from gemmviz.bench.claims.claim_text import Value, figure
 from gemmviz.language import tr
 
 Limits = Mapping[str, Any]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gemmviz.trace.recording import Array, Column, Recording
+from gemmviz.trace.recording.recording import Array, Column, Recording
 
 _A, _B = 0, 1
 

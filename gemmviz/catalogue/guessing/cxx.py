@@ -75,7 +75,7 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Source:
+class ParsedSource:
     """What a file holds.
 
     Attributes
@@ -106,7 +106,7 @@ class Source:
         return {name: value for name, value in self.constants.items() if name not in self.tunable}
 
 
-def read(text: str) -> Source:
+def read_source(text: str) -> ParsedSource:
     """Read a file; what cannot be understood is left out, and nothing is ever raised for it."""
     plain = without_comments(text[:LONGEST].replace("\r\n", "\n"))
     objects, functions, tunable, known = _macros(plain)
@@ -114,7 +114,7 @@ def read(text: str) -> Source:
     tokens, lines = numbered(blank)
     kernels, others = _functions(tokens, lines, objects, functions)
     constants = {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
-    return Source(
+    return ParsedSource(
         tuple(kernels),
         tuple(others),
         constants,

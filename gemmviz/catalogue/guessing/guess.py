@@ -9,8 +9,8 @@ from pathlib import Path
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.front_matter import VERSION
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
-from gemmviz.catalogue.guessing.cxx import Function, Source
-from gemmviz.catalogue.guessing.roles import DTYPES, Evidence, Roles, assign
+from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.kernel import MATRICES, SCALARS, Kernel, parse
@@ -66,7 +66,7 @@ class Guess:
     accumulate: str = "float32"
     math: str = ""
     column_major: frozenset[str] = frozenset()
-    why: dict[str, Evidence] = field(default_factory=dict)
+    why: dict[str, GuessReason] = field(default_factory=dict)
     tiles: dict[str, str] = field(default_factory=dict)
     others: tuple["Guess", ...] = field(default=(), repr=False)
     settled: str = ""
@@ -136,7 +136,7 @@ class Guess:
         if len(self.entries) > 1 and not self.right:
             found.append(f"The file has {len(self.entries)} kernels; {self.entries[0]} looks most like a GEMM.")
         for (name, kind), role in zip(self.parameters, self.roles, strict=True):
-            known = self.why.get(name, Evidence(0, ""))
+            known = self.why.get(name, GuessReason(0, ""))
             if not role:
                 found.append(f"Parameter {name or '(without a name)'} ({kind}) is nothing that a GEMM is given.")
             elif known.confidence < SURE and not self.right:
@@ -147,7 +147,7 @@ class Guess:
             found.append("It adds to C, which gemmviz does not set to zero before: it cannot be right here.")
         if not self.right:
             for key in ("params", "block", "grid", "shared"):
-                known = self.why.get(key, Evidence(1, ""))
+                known = self.why.get(key, GuessReason(1, ""))
                 if known.confidence < SURE + 0.05:
                     found.append(f"The {key} may be wrong: {known.why}.")
         return found
@@ -172,7 +172,7 @@ def guess(text: str, path: Path, entry: str | None = None) -> Guess:
 
 
 def _guess(text: str, path: Path, entry: str | None) -> Guess:
-    source = cxx.read(text)
+    source = cxx.read_source(text)
     candidates = source.kernels if path.suffix == ".cu" else source.functions
     fitting = [f for f in candidates if sum(p.pointer for p in f.parameters) >= 3] or [*candidates]
     if path.suffix != ".cu":
@@ -188,7 +188,7 @@ def _guess(text: str, path: Path, entry: str | None) -> Guess:
     return _describe(chosen, source, path, text, names)
 
 
-def _likeness(function: Function, source: Source) -> float:
+def _likeness(function: Function, source: ParsedSource) -> float:
     """Return how much a function looks like a GEMM."""
     kinds = [p.type for p in function.parameters if p.pointer]
     score = 3.0 * (len(kinds) == 3) + 2.0 * bool(re.search(r"(?i)gemm|mat_?mul|mm|mult", function.name))
@@ -197,8 +197,8 @@ def _likeness(function: Function, source: Source) -> float:
     return score + 0.5 * any(launch.name == function.name for launch in source.launches)
 
 
-def _describe(function: Function, source: Source, path: Path, text: str, names: tuple[str, ...]) -> Guess:
-    index = indexing.read(function, source.constants_without_tunable())
+def _describe(function: Function, source: ParsedSource, path: Path, text: str, names: tuple[str, ...]) -> Guess:
+    index = indexing.read_indexing(function, source.constants_without_tunable())
     roles = assign(function, index)
     dtype, accumulate = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
     shaper = Shaper(function, source, index, roles, dtype)
@@ -242,7 +242,9 @@ def _describe(function: Function, source: Source, path: Path, text: str, names: 
     return replace(found[0], others=tuple(found[1:]))
 
 
-def _used(params: dict[str, tuple[int, ...]], entry: str, made: Shape, source: Source) -> dict[str, tuple[int, ...]]:
+def _used(
+    params: dict[str, tuple[int, ...]], entry: str, made: Shape, source: ParsedSource
+) -> dict[str, tuple[int, ...]]:
     """Leave out parameters that nothing names any more."""
     words = set(re.findall(r"\w+", " ".join([entry, *made.block, *made.grid, made.shared, *made.requires])))
     return {name: values for name, values in params.items() if name in words | source.words}

@@ -5,28 +5,28 @@ from collections.abc import Mapping
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.guessing.cxx import Function, Source
+from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
-from gemmviz.catalogue.guessing.roles import Evidence, Roles
+from gemmviz.catalogue.guessing.roles import GuessReason, Roles
 from gemmviz.catalogue.guessing.shape import Shape
 
 _CEIL = re.compile(r"\(([^()]*|\([^()]*\)) / (\w+|\([^()]*\))\)")
 
 
-def find(source: Source, function: Function) -> HostLaunch | None:
+def find(source: ParsedSource, function: Function) -> HostLaunch | None:
     """Return the first launch of a kernel in its file, or None."""
     plain = function.name.rpartition("::")[2]
     return next((launch for launch in source.launches if launch.name == plain), None)
 
 
-def shape(launch: HostLaunch, function: Function, source: Source, roles: Roles, made: Shape) -> Shape | None:
+def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> Shape | None:
     """Return the launch as front matter gives it; None where the host code uses names that say nothing here.
 
     Parameters
     ----------
     launch, function, source
-        From `gemmviz.catalogue.guessing.cxx.read`.
+        From `gemmviz.catalogue.guessing.cxx.read_source`.
     roles
         What the parameters are: this tells what the host's own names stand for.
     made
@@ -84,8 +84,8 @@ def shape(launch: HostLaunch, function: Function, source: Source, roles: Roles, 
         requires.append("M == N")  # the host knows square matrices only
     why = dict(made.why)
     if offered:
-        why["params"] = Evidence(0.95, "the file's own host code gives these values")
-    why["block"] = why["grid"] = Evidence(0.95, "the file launches the kernel like this itself")
+        why["params"] = GuessReason(0.95, "the file's own host code gives these values")
+    why["block"] = why["grid"] = GuessReason(0.95, "the file launches the kernel like this itself")
     if launch.shared:
         why["shared"] = why["block"]
     return Shape(params, block, grid, shared, requires, why, made.tiles)
@@ -113,7 +113,7 @@ def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(text.replace("sizeof ( double )", "8").replace("std :: ", "").replace("ceilf", "ceil").split())
 
 
-def _constant(source: Source, word: str, depth: int = 0) -> Polynomial | None:
+def _constant(source: ParsedSource, word: str, depth: int = 0) -> Polynomial | None:
     tokens = source.constants.get(word)
     if tokens is None or word in source.tunable or depth > 8:
         return None
@@ -121,7 +121,7 @@ def _constant(source: Source, word: str, depth: int = 0) -> Polynomial | None:
 
 
 def _local(
-    launch: HostLaunch, source: Source, word: str, names: Mapping[str, str], depth: int = 0
+    launch: HostLaunch, source: ParsedSource, word: str, names: Mapping[str, str], depth: int = 0
 ) -> Polynomial | None:
     """Return what a name means at a launch: a size or parameter first, then a constant around it, then the file's."""
     if word in names:
@@ -131,7 +131,9 @@ def _local(
     return _constant(source, word)
 
 
-def _offered(first: HostLaunch, function: Function, source: Source, wanted: list[str]) -> dict[str, tuple[int, ...]]:
+def _offered(
+    first: HostLaunch, function: Function, source: ParsedSource, wanted: list[str]
+) -> dict[str, tuple[int, ...]]:
     """Return the template arguments that the host code's own constants give, of all launches; nothing where unclear."""
     if not wanted or not first.constants.keys() & {word for argument in first.template for word in argument}:
         return {}

@@ -90,13 +90,13 @@ class Indexing:
     quotients: list[tuple[str, Polynomial]] = field(default_factory=list)
 
 
-def read(function: Function, constants: dict[str, tuple[str, ...]]) -> Indexing:
+def read_indexing(function: Function, constants: dict[str, tuple[str, ...]]) -> Indexing:
     """Read a function's body.
 
     Parameters
     ----------
     function
-        From `gemmviz.catalogue.guessing.cxx.read`.
+        From `gemmviz.catalogue.guessing.cxx.read_source`.
     constants
         Names of the file with a whole value, as tokens.
     """

@@ -51,7 +51,7 @@ _NAME_WEIGHTS = (6, 3, 1)
 
 
 @dataclass(frozen=True)
-class Evidence:
+class GuessReason:
     """How sure a guess is (0 to 1), and why, in a sentence."""
 
     confidence: float
@@ -86,7 +86,7 @@ class Roles:
     """
 
     of: dict[str, str] = field(default_factory=dict)
-    why: dict[str, Evidence] = field(default_factory=dict)
+    why: dict[str, GuessReason] = field(default_factory=dict)
     column_major: frozenset[str] = frozenset()
     equal: list[tuple[str, str]] = field(default_factory=list)
     rows: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ def assign(function: Function, indexing: Indexing) -> Roles:
         fits = known and not roles.parameter(role)
         roles.of[p.name] = role if fits else ""
         why = f"{p.name} is a single {p.type}" if fits else f"nothing says what {p.type} {p.name} is"
-        roles.why[p.name] = Evidence(0.9 if p.name.lower() == role else 0.5 if fits else 0.1, why)
+        roles.why[p.name] = GuessReason(0.9 if p.name.lower() == role else 0.5 if fits else 0.1, why)
     return roles
 
 
@@ -145,7 +145,7 @@ def _map(parameter: Parameter, roles: Roles) -> None:
     role = matrix + SUFFIX if matrix and not roles.parameter(matrix + SUFFIX) else ""
     roles.of[parameter.name] = role
     why = f"{parameter.name} is a tensor map" + (f" and called like {matrix}" if role else "")
-    roles.why[parameter.name] = Evidence(0.7 if role else 0.1, why)
+    roles.why[parameter.name] = GuessReason(0.7 if role else 0.1, why)
 
 
 def _word(name: str) -> str:
@@ -166,7 +166,7 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
         if role not in chosen and len(candidates) == 1 and candidates[0] not in chosen.values():
             chosen[role] = candidates[0]
             roles.of[candidates[0].name] = role
-            roles.why[candidates[0].name] = Evidence(confidence, f"{candidates[0].name} {why}")
+            roles.why[candidates[0].name] = GuessReason(confidence, f"{candidates[0].name} {why}")
 
     written = [p for p in pointers if indexing.pointers[p.name].writes]
     open_ = [p for p in pointers if not p.const]
@@ -190,7 +190,7 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
     for p in pointers:
         if p not in chosen.values():
             roles.of[p.name] = ""
-            roles.why[p.name] = Evidence(0.1, f"{p.name} is one pointer more than A, B and C")
+            roles.why[p.name] = GuessReason(0.1, f"{p.name} is one pointer more than A, B and C")
 
 
 def _primary(found: list[Term]) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ def _geometry(indexing: Indexing, roles: Roles, sizes: set[str]) -> _Votes:
         for m in "AB":
             name, shared = names[m], "rows" if m == "A" else "columns"
             why = f"{name} goes with the stride ld{m.lower()}" if turned else f"{name} shares its {shared} with C"
-            roles.why[name] = Evidence(0.8 if turned else 0.6, why)
+            roles.why[name] = GuessReason(0.8 if turned else 0.6, why)
         strided_is_rows = _strided_is_rows(side, strided, unit)
     roles.rows, roles.columns = (strided, unit) if strided_is_rows else (unit, strided)
 
@@ -320,13 +320,13 @@ def _sizes(function: Function, roles: Roles, votes: _Votes) -> None:
             continue
         taken.add(role)
         roles.of[name] = role
-        roles.why[name] = Evidence(min(0.95, 0.3 + 0.08 * score), whys[name, role])
+        roles.why[name] = GuessReason(min(0.95, 0.3 + 0.08 * score), whys[name, role])
     for name in order:
         if name not in roles.of:
             free = next((role for role in ("M", "N", "K") if role not in taken), "")
             taken.add(free)
             roles.of[name] = free
-            roles.why[name] = Evidence(0.2, f"{name} is left over" if free else f"nothing says what {name} is")
+            roles.why[name] = GuessReason(0.2, f"{name} is left over" if free else f"nothing says what {name} is")
     for role in ("M", "N", "K"):
         owner = next((n for n in order if votes[n].get(role)), "")
         given = roles.of.get(owner, "")

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gemmviz.catalogue.guessing.cxx import Function, Source
+from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, evaluate, fold
 from gemmviz.catalogue.guessing.guards import flat, guarded, k_of, tail_guarded
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import ONE, Polynomial, parse
-from gemmviz.catalogue.guessing.roles import Evidence, Roles, Term, kind_of, terms
+from gemmviz.catalogue.guessing.roles import GuessReason, Roles, Term, kind_of, terms
 from gemmviz.catalogue.guessing.tunable import THREADS
 
 _SHARED_BYTES = 48 * 1024
@@ -30,14 +30,14 @@ class Shape:
     grid: tuple[str, ...] = ()
     shared: str = "0"
     requires: list[str] = field(default_factory=list)
-    why: dict[str, Evidence] = field(default_factory=dict)
+    why: dict[str, GuessReason] = field(default_factory=dict)
     tiles: dict[str, str] = field(default_factory=dict)
 
 
 class Shaper:
     """Works out a launch from what the source does with block, thread and loop indices."""
 
-    def __init__(self, function: Function, source: Source, indexing: Indexing, roles: Roles, dtype: str) -> None:
+    def __init__(self, function: Function, source: ParsedSource, indexing: Indexing, roles: Roles, dtype: str) -> None:
         self.function, self.source, self.indexing, self.roles, self.dtype = function, source, indexing, roles, dtype
         self.sizes = {name for name, role in roles.of.items() if role not in ("A", "B", "C", "alpha", "beta", "")}
         self.found = {
@@ -162,10 +162,10 @@ class Shaper:
         used = [axis for axis in "xyz" if f"threadIdx . {axis}" in self.body]
         if self.function.bounds and used in ([], ["x"]):
             bound = parse(list(self.function.bounds))
-            made.why["block"] = Evidence(0.8, "__launch_bounds__ says how many threads a block has")
+            made.why["block"] = GuessReason(0.8, "__launch_bounds__ says how many threads a block has")
             return (self._text(bound),)
         if not used:
-            made.why["block"] = Evidence(
+            made.why["block"] = GuessReason(
                 0.6, "no thread index is used" + (": one warp works together" if warp != ONE else "")
             )
             return (self._text(warp),)
@@ -179,7 +179,7 @@ class Shaper:
             block.append(
                 self.free[letter] or (self._text(total) if known else self._from_shared(f"threadIdx.{axis}") or "1")
             )
-        made.why["block"] = Evidence(
+        made.why["block"] = GuessReason(
             0.75, "the thread indices of C, each up to the next larger part of its row or column"
         )
         return tuple(block)
@@ -204,13 +204,13 @@ class Shaper:
                     )
                     made.params[name] = (value, *rest)
                 if made.params:
-                    made.why["params"] = Evidence(
+                    made.why["params"] = GuessReason(
                         0.7, "usual sizes for which a block is legal and its loads cover its tiles"
                     )
                 return
         made.params = {name: values[:1] for name, values in made.params.items()}
         if made.params:
-            made.why["params"] = Evidence(
+            made.why["params"] = GuessReason(
                 0.2, "no usual sizes fit the source's arithmetic: these are only the usual ones"
             )
 
@@ -280,7 +280,7 @@ class Shaper:
         if elements:
             self._step(made, values)
             made.grid = (f"ceil({elements} / {bracket(made.block[0])})",)
-            made.why["grid"] = Evidence(0.7, "the threads are numbered through all elements of C")
+            made.why["grid"] = GuessReason(0.7, "the threads are numbered through all elements of C")
             return
         counts: dict[str, str] = {}
         axes: dict[str, str] = {}
@@ -309,7 +309,7 @@ class Shaper:
         used = [axis for axis in "xyz" if f"blockIdx . {axis}" in self.body]
         if not used or not counts:
             made.grid = ("1",)
-            made.why["grid"] = Evidence(0.5, "no block index is used")
+            made.why["grid"] = GuessReason(0.5, "no block index is used")
             return
         by_axis = {axis: [counts[s] for s in ("M", "N") if s in counts and axes[s] == axis] for axis in "xyz"}
         made.grid = tuple(
@@ -324,7 +324,7 @@ class Shaper:
         )
         shares = [axis for axis, count in zip("xyz", made.grid, strict=False) if count != "1" and not by_axis[axis]]
         said += "".join(f", blockIdx.{axis} chooses a share of the sum" for axis in shares)
-        made.why["grid"] = Evidence(0.8, said)
+        made.why["grid"] = GuessReason(0.8, said)
 
     def _shares(self, axis: str, values: Mapping[str, int]) -> str:
         """Return into how many shares a block index splits the sum; ``"1"`` where it does not."""
@@ -392,7 +392,7 @@ class Shaper:
         else:
             m, n, k = (bracket(made.tiles.get(s, "1")) for s in ("M", "N", "K"))
             made.shared = fold(f"({m} * {k} + {k} * {n}) * {size}")
-        made.why["shared"] = Evidence(0.6 if offsets else 0.4, f"{name} seems to hold a tile of A and one of B")
+        made.why["shared"] = GuessReason(0.6 if offsets else 0.4, f"{name} seems to hold a tile of A and one of B")
 
 
 def _combinations(params: dict[str, tuple[int, ...]]) -> Iterator[dict[str, int]]:

@@ -2,7 +2,7 @@
 
 import re
 
-from gemmviz.catalogue.guessing.cxx import Function, Source
+from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.polynomial import parse
 
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+")
@@ -24,7 +24,7 @@ _VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (
 _TILES = (16, 8, 32)
 
 
-def whole_params(function: Function, source: Source) -> dict[str, tuple[int, ...]]:
+def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[int, ...]]:
     """Return the tunable parameters: template arguments, macros that the file leaves open, and usual values of each."""
     names = [name for kind, name, _ in function.template if kind != "typename"]
     names += [word for word in dict.fromkeys(function.body) if word in source.tunable]

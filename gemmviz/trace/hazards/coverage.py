@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from gemmviz.language import tr
+from gemmviz.trace.hazards.access_index import AccessIndex, C, Flags, Ints, groups
 from gemmviz.trace.hazards.finding import Finding
-from gemmviz.trace.hazards.touches import C, Flags, Ints, Touches, groups
-from gemmviz.trace.hazards.wording import cell, element_name, who
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.hazards.hazard_text import cell, element_name, who
+from gemmviz.trace.recording.recording import Recording
 
 
-def coverage(recording: Recording, t: Touches, raced: bool) -> Iterator[Finding]:
+def coverage(recording: Recording, t: AccessIndex, raced: bool) -> Iterator[Finding]:
     """Look for elements of C that no thread writes, or more than one."""
     log = recording.accesses
     in_c = t.write & (log.array[t.row] == C) & ~t.atomic
@@ -51,7 +51,7 @@ def coverage(recording: Recording, t: Touches, raced: bool) -> Iterator[Finding]
         yield Finding("element of C written by two threads", line, text, int(both.sum()), other_line, "C")
 
 
-def _added(t: Touches, writes: Ints) -> Flags:
+def _added(t: AccessIndex, writes: Ints) -> Flags:
     """Say of writes whether their thread has read the element before: it adds to what another one has written."""
     mine = np.arange(len(writes))
     threads = int(t.thread.max(initial=0)) + 1

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.language import mark, tr
+from gemmviz.trace.hazards.access_index import C, Flags, Ints
 from gemmviz.trace.hazards.finding import Finding
+from gemmviz.trace.hazards.hazard_text import element_name, who
 from gemmviz.trace.hazards.origins import Items, origins
-from gemmviz.trace.hazards.touches import C, Flags, Ints
-from gemmviz.trace.hazards.wording import element_name, who
-from gemmviz.trace.recording import WARP, WARPGROUP, Recording
+from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
 
 _ENOUGH = 300_000  # accesses that are followed, or those of one block
 _MOST = 4_000_000  # pairs of (row or column of C, k) that are counted

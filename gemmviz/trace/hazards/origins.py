@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.trace.hazards.access_index import Flags, Ints
 from gemmviz.trace.hazards.sources import Column, sources
-from gemmviz.trace.hazards.touches import Flags, Ints
-from gemmviz.trace.recording import WARP, Recording
+from gemmviz.trace.recording.recording import WARP, Recording
 
 _INPUTS = 2  # A and B come first
 

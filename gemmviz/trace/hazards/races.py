@@ -12,11 +12,11 @@ from typing import Literal
 import numpy as np
 
 from gemmviz.language import mark, tr
+from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, groups
 from gemmviz.trace.hazards.finding import Finding
-from gemmviz.trace.hazards.flags import Waits
-from gemmviz.trace.hazards.touches import Flags, Ints, Touches, groups
-from gemmviz.trace.hazards.wording import array_name, element_name, who
-from gemmviz.trace.recording import WARP, Recording
+from gemmviz.trace.hazards.flag_synchronisation import Waits
+from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
+from gemmviz.trace.recording.recording import WARP, Recording
 
 Order = Literal["unknown", "same step", "writer is ahead", "other is ahead"]
 # By (in which step of the loop the two are, whether the other one writes, too).
@@ -72,7 +72,7 @@ _ROUND_THE_LOOP = {
 }
 
 
-def races(recording: Recording, t: Touches) -> Iterator[Finding]:
+def races(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
     """Look for races between blocks, between the warps of a block, and between the lanes of a warp.
 
     Each is a grouping of the sorted accesses by more columns than the one before. In a group that holds a write and
@@ -104,7 +104,7 @@ def races(recording: Recording, t: Touches) -> Iterator[Finding]:
     yield from _per_lines(recording, writers, others, waits)
 
 
-def _out_of_order(t: Touches, first: Ints, last: Ints, waits: Waits) -> tuple[Ints, Ints]:
+def _out_of_order(t: AccessIndex, first: Ints, last: Ints, waits: Waits) -> tuple[Ints, Ints]:
     """Return, of each group of accesses by several blocks, a write and another one that no flag puts in order."""
     size = last - first + 1
     group = np.repeat(np.arange(len(first)), size)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.trace.hazards.touches import Flags, Ints
-from gemmviz.trace.requests import earlier
+from gemmviz.trace.hazards.access_index import Flags, Ints
+from gemmviz.trace.order.requests import earlier
 
 _BACK = 64  # reads of a thread by which a read may lie back: two matrices with eight vectors each in flight
 _BACK_IN_CHANNEL = 8

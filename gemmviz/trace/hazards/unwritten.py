@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from gemmviz.language import tr
+from gemmviz.trace.hazards.access_index import AccessIndex, C, Flags, Ints
 from gemmviz.trace.hazards.finding import Finding
-from gemmviz.trace.hazards.touches import C, Flags, Ints, Touches
-from gemmviz.trace.hazards.wording import array_name, element_name, who
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
+from gemmviz.trace.recording.recording import Recording
 
 
-def unwritten_reads(recording: Recording, t: Touches, c_is_input: bool) -> Iterator[Finding]:
+def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> Iterator[Finding]:
     """Look for reads of shared memory and of C that come before any write.
 
     A write by another thread in the same phase does not count against the read: where it matters it is a race.
@@ -62,7 +62,7 @@ def unwritten_reads(recording: Recording, t: Touches, c_is_input: bool) -> Itera
         yield Finding("read of memory nobody wrote", here, text, int(count), filler, array_name(recording, r))
 
 
-def _written_by_others(t: Touches, writes: Ints, reads: Ints) -> Flags:
+def _written_by_others(t: AccessIndex, writes: Ints, reads: Ints) -> Flags:
     """Say of reads whether a block before theirs writes the element: phases of two blocks have no order, see `races`.
 
     An atomic operation does not count: it has read the element, too.
@@ -74,7 +74,7 @@ def _written_by_others(t: Touches, writes: Ints, reads: Ints) -> Flags:
     return found
 
 
-def _writing_line(recording: Recording, t: Touches, row: int) -> int:
+def _writing_line(recording: Recording, t: AccessIndex, row: int) -> int:
     """Return the line that writes the element nearest to the one that a row reads, 0 when nobody writes the array."""
     log = recording.accesses
     writes = t.row[t.write & (log.array[t.row] == log.array[row])]

@@ -8,8 +8,8 @@ from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.session import Session
-from gemmviz.ui.style import scaled
-from gemmviz.ui.theme import THEMES, Theme
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.theme import THEMES, Theme
 
 _AXIS_HEIGHT, _SMALL_PT = 38, 8.5
 _LEAST_WIDTH = 200  # pixels, at a scale of type of 1
@@ -26,7 +26,7 @@ _PICTURE = QSize(960, 600)
 
 
 @dataclass(frozen=True)
-class Table:
+class FigureTable:
     """The figures of a chart: headings with units, and rows of texts and numbers (None where there is none)."""
 
     headings: tuple[str, ...]
@@ -152,7 +152,7 @@ class Chart(QWidget):
         """The colours to draw with."""
         return THEMES[self.session.theme]
 
-    def table(self) -> Table:
+    def table(self) -> FigureTable:
         """Return the figures that are drawn."""
         raise NotImplementedError
 

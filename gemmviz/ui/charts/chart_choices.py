@@ -5,9 +5,9 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import CHOICE
-from gemmviz.ui.figure_text import origin_name, short_size
-from gemmviz.ui.mirrors import mirror
-from gemmviz.ui.style import letters_wide
+from gemmviz.ui.look.figure_text import origin_name, short_size
+from gemmviz.ui.look.style import letters_wide
+from gemmviz.ui.window.mirrors import mirror
 
 _BOX_LETTERS = 10
 

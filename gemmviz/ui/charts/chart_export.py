@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QGraphicsItem, QGraphi
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr
-from gemmviz.ui.charts.chart import CHOICE, Chart, Table
+from gemmviz.ui.charts.chart import CHOICE, Chart, FigureTable
 
 FILTERS = mark("Picture (*.png);;Drawing (*.svg);;Figures (*.csv)")
 _PICTURE_SCALE = 2
@@ -120,7 +120,7 @@ def _csv(widget: QWidget, path: Path) -> None:
     if table is None:
         name = widget.accessibleName() or tr("this chart")
         raise GemmvizError(tr("{chart} has no figures to save: choose .png or .svg", chart=name))
-    content: Table = table()
+    content: FigureTable = table()
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(content.headings)

@@ -8,8 +8,8 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem, QTreeWidgetItemIterator
 
 from gemmviz.language import tr
-from gemmviz.ui.figure_text import origin_name
-from gemmviz.ui.theme import Theme
+from gemmviz.ui.look.figure_text import origin_name
+from gemmviz.ui.look.theme import Theme
 
 SYMBOLS = ("o", "s", "t", "d", "+", "x", "star")
 Look = tuple[str, str, bool, bool]
@@ -21,7 +21,7 @@ _WIDTH, _INDENT = 240, 14
 
 
 @dataclass(frozen=True)
-class Entry:
+class CurveEntry:
     """One curve.
 
     Attributes
@@ -53,7 +53,7 @@ class CurveList(QTreeWidget):
     def __init__(self) -> None:
         super().__init__()
         self._chosen: dict[Key, bool] = {}
-        self._entries: list[Entry] = []
+        self._entries: list[CurveEntry] = []
         self._theme: Theme | None = None
         self._open: set[str] = set()
         self.setAccessibleName(tr("Curves"))
@@ -75,10 +75,10 @@ class CurveList(QTreeWidget):
         first = next(e for e in self._entries if e.group == entry.group)
         return self._is_checked(entry) and self._is_checked(first)
 
-    def _is_checked(self, entry: Entry) -> bool:
+    def _is_checked(self, entry: CurveEntry) -> bool:
         return self._chosen.get(entry.key, entry.on)
 
-    def show_curves(self, entries: list[Entry], theme: Theme) -> None:
+    def show_curves(self, entries: list[CurveEntry], theme: Theme) -> None:
         """List these curves; nothing happens when they are listed already."""
         if entries == self._entries and theme is self._theme:
             return
@@ -98,7 +98,7 @@ class CurveList(QTreeWidget):
             item.setExpanded(group in self._open)
         self.blockSignals(False)
 
-    def _describe(self, item: QTreeWidgetItem, entry: Entry, theme: Theme) -> None:
+    def _describe(self, item: QTreeWidgetItem, entry: CurveEntry, theme: Theme) -> None:
         name, origin = entry.key
         item.setText(0, f"{entry.text} ○" if origin else entry.text)
         item.setIcon(0, _icon(entry.look))

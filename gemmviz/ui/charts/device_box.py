@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy
 
-from gemmviz.bench.devices import Facts, find, limits, published
+from gemmviz.bench.model.devices import Facts, find, limits, published
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.kernel_use import default_published

@@ -10,10 +10,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QHelpEvent, QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gemmviz.bench.claims.wording import figure
+from gemmviz.bench.claims.claim_text import figure
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.theme import THEMES, Theme, ink
+from gemmviz.ui.look.theme import THEMES, Theme, ink
 
 _COLOURS: npt.NDArray[np.uint8] = pg.colormap.get("viridis").getLookupTable(nPts=256)
 _GAP = 10.0
@@ -23,7 +23,7 @@ _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
 @dataclass(frozen=True)
-class Table:
+class HeatTable:
     """One table: ``values`` is one tuple per row; None where there is no figure.
 
     ``title`` says whose figures these are, ``unit`` what they are in, ``less_is_better`` which way is up.
@@ -65,7 +65,7 @@ class HeatMap(QWidget):
         super().__init__()
         self.session = session
         self.caption = ""
-        self.tables: tuple[Table, ...] = ()
+        self.tables: tuple[HeatTable, ...] = ()
         self._cells: list[tuple[QRectF, str]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         session.themed.connect(self._on_theme)
@@ -78,7 +78,7 @@ class HeatMap(QWidget):
         line, rows = self.fontMetrics().height() * 1.25, max((len(t.rows) for t in self.tables), default=1)
         return QSize(240, int(line * (7 + 1.6 * rows)))
 
-    def show_tables(self, caption: str, tables: Sequence[Table]) -> None:
+    def show_tables(self, caption: str, tables: Sequence[HeatTable]) -> None:
         """Draw other tables; `caption` names both axes and the unit."""
         self.caption, self.tables = caption, tuple(tables)
         self.setAccessibleName(caption)
@@ -105,7 +105,7 @@ class HeatMap(QWidget):
             self._table(painter, place, table, theme, line)
         painter.end()
 
-    def _table(self, painter: QPainter, area: QRectF, table: Table, theme: Theme, line: float) -> None:
+    def _table(self, painter: QPainter, area: QRectF, table: HeatTable, theme: Theme, line: float) -> None:
         font = painter.font()
         bold = QFont(font)
         bold.setBold(True)
@@ -134,7 +134,7 @@ class HeatMap(QWidget):
                 self._cell(painter, cell.adjusted(1, 1, -1, -1), table, (row, column), theme)
         painter.setFont(font)
 
-    def _cell(self, painter: QPainter, cell: QRectF, table: Table, at: tuple[int, int], theme: Theme) -> None:
+    def _cell(self, painter: QPainter, cell: QRectF, table: HeatTable, at: tuple[int, int], theme: Theme) -> None:
         value, share = table.values[at[0]][at[1]], table.share(*at)
         self._cells.append((cell, _said(table, *at)))
         if value is None or share is None:
@@ -195,7 +195,7 @@ def _figure_pixels(wide: float, high: float) -> int:
     return int(max(min(high * (0.36 if high >= _SHARE_FROM else 0.6), wide / 4.2, 26), 9))
 
 
-def _places(area: QRectF, tables: Sequence[Table], line: float) -> list[QRectF]:
+def _places(area: QRectF, tables: Sequence[HeatTable], line: float) -> list[QRectF]:
     """Share the area out among the tables: beside or below each other, whichever leaves larger figures."""
     count = max(len(tables), 1)
     columns = max((len(table.columns) for table in tables), default=1)
@@ -213,7 +213,7 @@ def _places(area: QRectF, tables: Sequence[Table], line: float) -> list[QRectF]:
     return [QRectF(QPointF(area.left(), area.top() + i * step), below) for i in range(len(tables))]
 
 
-def _said(table: Table, row: int, column: int) -> str:
+def _said(table: HeatTable, row: int, column: int) -> str:
     value, share = table.values[row][column], table.share(row, column)
     where = f"{table.title}: {table.rows[row]}, {table.columns[column]}"
     if value is None or share is None:
@@ -222,5 +222,5 @@ def _said(table: Table, row: int, column: int) -> str:
     return tr("{where}: {figure}, {share} of the best", where=where, **figures)
 
 
-def _spoken(table: Table) -> str:
+def _spoken(table: HeatTable) -> str:
     return "\n".join(_said(table, r, c) for r in range(len(table.rows)) for c in range(len(table.columns)))

@@ -2,13 +2,13 @@
 
 from math import prod
 
-from gemmviz.bench.devices import Facts, find, limits, published
-from gemmviz.bench.occupancy import Use, cluster_blocks, compiled_use
+from gemmviz.bench.model.devices import Facts, find, limits, published
+from gemmviz.bench.model.occupancy import Use, cluster_blocks, compiled_use
 from gemmviz.catalogue.capability import suits
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.figure_text import origin_name, shown_name
+from gemmviz.ui.look.figure_text import origin_name, shown_name
 
 # A register count that most kernels come near; said to be assumed wherever it is used.
 _ASSUMED_REGISTERS = 32

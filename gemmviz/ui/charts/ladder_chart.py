@@ -14,9 +14,9 @@ from gemmviz.bench.results import FAILURES
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
-from gemmviz.ui.charts.chart import Chart, Table, small_font
+from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.chart_choices import PlaceBox, ReferenceBox, SizeBox, SourceLegend
-from gemmviz.ui.figure_text import (
+from gemmviz.ui.look.figure_text import (
     changes_text,
     gflops_text,
     of_base_text,
@@ -110,7 +110,7 @@ class LadderChart(Chart):
         """Return (name, GFLOPS) of the bars that are drawn, from the top."""
         return [(shown_name(s.kernel, self.session), s.gflops) for s in self.standings]
 
-    def table(self) -> Table:
+    def table(self) -> FigureTable:
         """Return the figures that are drawn."""
         headings = (
             *(
@@ -148,7 +148,7 @@ class LadderChart(Chart):
                     s.origin or f"measured: {self.session.device or 'this machine'}",
                 )
             )
-        return Table(headings, rows)
+        return FigureTable(headings, rows)
 
     # Drawing
 

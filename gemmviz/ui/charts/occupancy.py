@@ -6,15 +6,15 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from gemmviz.bench.devices import Limits, limits
-from gemmviz.bench.occupancy import Use, advice, occupancy
+from gemmviz.bench.model.devices import Limits, limits
+from gemmviz.bench.model.occupancy import Use, advice, occupancy
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.ui.charts.device_box import DeviceBox
 from gemmviz.ui.charts.kernel_use import kernel_use
 from gemmviz.ui.charts.whatif import WhatIf
-from gemmviz.ui.style import scaled
-from gemmviz.ui.theme import THEMES
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.theme import THEMES
 
 _REFRESH_MS = 100
 _SMALLEST_PT, _LARGEST_PT = 8.5, 17.0

@@ -9,29 +9,22 @@ from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSlider
 
-from gemmviz.bench.devices import memory_gbs
 from gemmviz.bench.figures import Row, Shown, fullest_size, usable
-from gemmviz.bench.peaks import peak_gflops
+from gemmviz.bench.model.devices import memory_gbs
+from gemmviz.bench.model.peaks import peak_gflops
+from gemmviz.bench.model.roofline import Roof, attainable_gflops, cached_share, point, roofs, tile_intensity
 from gemmviz.bench.results import new_row
-from gemmviz.bench.roofline import (
-    Roof,
-    attainable_gflops,
-    cached_share,
-    point,
-    roofs,
-    tile_intensity,
-)
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
-from gemmviz.ui.charts.chart import Chart, Table, small_font
+from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.device_box import DeviceBox
 from gemmviz.ui.charts.roofline_drawing import Drawing, Placed
 from gemmviz.ui.charts.traffic_survey import TrafficSurvey
-from gemmviz.ui.figure_text import gflops_text, origin_text, percent, shown_name, size_text
-from gemmviz.ui.style import scaled
-from gemmviz.ui.worker import EngineLike
+from gemmviz.ui.look.figure_text import gflops_text, origin_text, percent, shown_name, size_text
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.window.worker import EngineLike
 
 _REFRESH_MS = 100
 _SMALLEST = (300, 150)
@@ -163,7 +156,7 @@ class RooflinePanel(Chart):
                 return Shown(row, reference.origin(row)) if row else None
         return None
 
-    def table(self) -> Table:
+    def table(self) -> FigureTable:
         """Return the figures that are drawn."""
         rows = []
         for placed in self.placed:
@@ -173,7 +166,7 @@ class RooflinePanel(Chart):
             rows.append(
                 (placed.name, size, place.gflops, place.from_global, place.from_shared, place.compulsory, where)
             )
-        return Table(
+        return FigureTable(
             (
                 "kernel",
                 "M × N × K",

@@ -8,10 +8,10 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics
 
 from gemmviz.bench.figures import Shown
-from gemmviz.bench.roofline import Point, Roof
+from gemmviz.bench.model.roofline import Point, Roof
 from gemmviz.ui.charts.chart import Plot, small_font
-from gemmviz.ui.figure_text import gflops_text
-from gemmviz.ui.theme import Theme
+from gemmviz.ui.look.figure_text import gflops_text
+from gemmviz.ui.look.theme import Theme
 
 # Axes in powers of ten: at least from 0.1 to 1000 FLOP/byte, and three decades below the highest roof.
 _LEAST_X, _MOST_X = -1.0, 3.0

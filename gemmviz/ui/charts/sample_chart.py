@@ -6,12 +6,12 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QLabel
 
-from gemmviz.bench.figures import Samples
+from gemmviz.bench.figures import SampleSeries
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.charts.chart import CHOICE, Chart, Table
-from gemmviz.ui.figure_text import gflops_text, telemetry_text
-from gemmviz.ui.style import letters_wide
+from gemmviz.ui.charts.chart import CHOICE, Chart, FigureTable
+from gemmviz.ui.look.figure_text import gflops_text, telemetry_text
+from gemmviz.ui.look.style import letters_wide
 
 _OTHERS, _CHOOSER_LETTERS = 12, 15
 _FADED = 90
@@ -59,16 +59,16 @@ class SampleChart(Chart):
         curve.setClipToView(True)
         return curve
 
-    def shown(self) -> Samples:
+    def shown(self) -> SampleSeries:
         """Return the samples that are drawn in full."""
         chosen = self.chooser.currentData()
         return self.session.all_samples.get(tuple(chosen) if chosen else ("", ""), self.session.samples)
 
-    def table(self) -> Table:
+    def table(self) -> FigureTable:
         """Return the figures that are drawn in full."""
         samples = self.shown()
         rows = [(samples.label, samples.size, number, value) for number, value in enumerate(samples.gflops, 1)]
-        return Table(("kernel", "M × N × K", "sample", "GFLOPS"), rows)
+        return FigureTable(("kernel", "M × N × K", "sample", "GFLOPS"), rows)
 
     def refresh(self) -> None:
         """Draw the samples as they are now."""
@@ -114,7 +114,7 @@ class SampleChart(Chart):
                 self.chooser.addItem(text, which)
             self.chooser.setCurrentIndex(max(self.chooser.findText(kept), 0))
 
-    def _draw_others(self, others: list[Samples]) -> None:
+    def _draw_others(self, others: list[SampleSeries]) -> None:
         while len(self._others) < len(others):
             self._others.append(self._new_curve())
         faded = QColor(self.theme.muted)
@@ -124,7 +124,7 @@ class SampleChart(Chart):
             curve.setData(np.arange(1, len(figures) + 1), np.array(figures, float))
             curve.setPen(pg.mkPen(faded, width=1))
 
-    def _telemetry(self, samples: Samples) -> str:
+    def _telemetry(self, samples: SampleSeries) -> str:
         """Return clock, power and temperature of the row that these samples belong to, once it is known."""
         rows = [r for r in self.session.figures if r.get("label") == samples.label and r.get("telemetry")]
         return telemetry_text(rows[-1]["telemetry"]) if rows else ""

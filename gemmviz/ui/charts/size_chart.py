@@ -13,10 +13,10 @@ from gemmviz.bench.ranking import LIBRARIES, place
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.charts.chart import Chart, Table, small_font
+from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.chart_choices import PlaceBox, ReferenceBox, SourceLegend
-from gemmviz.ui.charts.curve_list import SYMBOLS, CurveList, Entry
-from gemmviz.ui.figure_text import details, origin_name, rung_text, shown_name
+from gemmviz.ui.charts.curve_list import SYMBOLS, CurveEntry, CurveList
+from gemmviz.ui.look.figure_text import details, origin_name, rung_text, shown_name
 
 _LIST_FROM = 640
 _NEAR_PX = 24.0
@@ -129,7 +129,7 @@ class SizeChart(Chart):
         """Return the curves that are not switched off."""
         return [curve for curve in self.curves if self.list.is_on(curve.key)]
 
-    def table(self) -> Table:
+    def table(self) -> FigureTable:
         """Return the figures that are drawn."""
         headings = ("kernel", "parameters", "N (= M = K)", "GFLOPS (cold median)", "origin")
         rows: list[tuple[object, ...]] = []
@@ -138,12 +138,12 @@ class SizeChart(Chart):
             for row in curve.rows:
                 params = " ".join(f"{name}={value}" for name, value in (row.get("params") or {}).items())
                 rows.append((curve.kernel.name, params, row["N"], row["gflops"], origin))
-        return Table(headings, rows)
+        return FigureTable(headings, rows)
 
     def refresh(self) -> None:
         """Draw the results as they are now."""
         self.curves = curves(self.session, self.places.currentData())
-        entries = [Entry(c.key, self._short_name(c), c.kernel.name, self._look(c), c.usual) for c in self.curves]
+        entries = [CurveEntry(c.key, self._short_name(c), c.kernel.name, self._look(c), c.usual) for c in self.curves]
         self.list.show_curves(entries, self.theme)
         self._draw()
 

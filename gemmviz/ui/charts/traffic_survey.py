@@ -6,15 +6,15 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from gemmviz.bench.figures import Row
-from gemmviz.bench.roofline import Moved, moved, survey_size
+from gemmviz.bench.model.roofline import MovedBytes, moved_bytes, survey_size
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.trace.cost.traffic import ArrayTraffic
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.traffic import ArrayTraffic
-from gemmviz.ui.worker import EngineLike, Worker
+from gemmviz.ui.window.worker import EngineLike, Worker
 
 Key = tuple[str, tuple[tuple[str, int], ...]]
 
@@ -48,13 +48,13 @@ class TrafficSurvey(QObject):
         self.worker.replied.connect(self._on_reply)
         session.progressed.connect(self._on_progress)
 
-    def moved_by(self, row: Row) -> Moved | None:
+    def moved_by(self, row: Row) -> MovedBytes | None:
         """Return what the launch of a row moves; None where its source and parameters have not been recorded."""
         known = self._known.get(_key(row))
         if known is None:
             return None
         recorded, arrays = known
-        return moved(arrays, recorded, Problem(row["M"], row["N"], row["K"]))
+        return moved_bytes(arrays, recorded, Problem(row["M"], row["N"], row["K"]))
 
     def missing(self, rows: list[Row]) -> list[Row]:
         """Return those rows whose launch could be recorded and was not yet."""

@@ -8,14 +8,14 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSpinBox
 
-from gemmviz.bench.tuning_outcome import params_text
+from gemmviz.bench.tuning.outcome import params_text
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.tuning import Candidate, Rival
-from gemmviz.ui.charts.chart import Chart, Table, small_font
-from gemmviz.ui.charts.tuning_words import candidate_text, headline, invitation, left_out_text
-from gemmviz.ui.figure_text import gflops_text, origin_name
-from gemmviz.ui.mirrors import mirror
+from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
+from gemmviz.ui.charts.tuning_text import candidate_text, headline, invitation, left_out_text
+from gemmviz.ui.look.figure_text import gflops_text, origin_name
+from gemmviz.ui.window.mirrors import mirror
 
 _NEAR_PX = 24.0
 _WHOLE_UP_TO, _LEAST = 40, 5
@@ -104,7 +104,7 @@ class TuningChart(Chart):
         """Return the candidates in the order in which they were first tried."""
         return sorted(self.session.tuning.candidates.values(), key=lambda c: c["place"])
 
-    def table(self) -> Table:
+    def table(self) -> FigureTable:
         """Return the candidates as they are drawn."""
         tuning = self.session.tuning
         name = tuning.kernel.name if tuning.kernel else ""
@@ -120,7 +120,7 @@ class TuningChart(Chart):
             *("kernel", "M", "N", "K", "candidate", "parameters", "status", "GFLOPS", "rounds of the race"),
             *("default", "best"),
         )
-        return Table(headings, rows)
+        return FigureTable(headings, rows)
 
     # Drawing
 

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from gemmviz.bench import tuned
+from gemmviz.bench.tuning import kept
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.engine.messages import Failed, Header, Probed, Progress, Reply, Searched, Tried, TuneRequest
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
-from gemmviz.ui.source.checks import Checks, Verdict
-from gemmviz.ui.worker import Worker
+from gemmviz.ui.source.checks import CheckedJob, Checks
+from gemmviz.ui.window.worker import Worker
 
 
 class TuningRunner(QObject):
@@ -63,7 +63,7 @@ class TuningRunner(QObject):
         if not self.session.tuning.use():
             self.session.tell(Message(tr("There is nothing to use yet: tune this kernel first."), "info"))
 
-    def _judged(self, verdicts: list[Verdict]) -> None:
+    def _judged(self, verdicts: list[CheckedJob]) -> None:
         (verdict,) = verdicts
         kernel = verdict.job[0]
         if not verdict.fault:
@@ -115,6 +115,6 @@ class TuningRunner(QObject):
 
     def _keep(self, document: dict) -> None:
         try:
-            tuned.keep(document)
+            kept.keep(document)
         except GemmvizError as error:
             self.session.tell(Message(str(error), "warning", lasting=True))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSlider, QSpinBox, QVBoxLayout, QWidg
 
 from gemmviz.language import tr
 from gemmviz.ui.charts.chart import Plot, small_font
-from gemmviz.ui.theme import Theme
+from gemmviz.ui.look.theme import Theme
 
 _KIB = 1024
 _WIDE_PX = 190

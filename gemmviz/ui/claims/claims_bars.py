@@ -8,10 +8,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gemmviz.bench.claims.wording import figure
+from gemmviz.bench.claims.claim_text import figure
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
-from gemmviz.ui.theme import THEMES, Theme
+from gemmviz.ui.look.theme import THEMES, Theme
 
 _GAP = 10.0
 _LOG_FROM = 30.0

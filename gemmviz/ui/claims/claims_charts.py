@@ -4,13 +4,13 @@ from collections import Counter
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gemmviz.bench.claims import Claim, Verdict, VerdictTable
-from gemmviz.bench.claims.wording import ORIGINS
+from gemmviz.bench.claims import Claim, ClaimVerdict, VerdictTable
+from gemmviz.bench.claims.claim_text import ORIGINS
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
-from gemmviz.ui.charts.heat_map import HeatMap, Table
+from gemmviz.ui.charts.heat_map import HeatMap, HeatTable
 from gemmviz.ui.claims.claims_bars import NOT_STATED, Pair, PairedBars
-from gemmviz.ui.claims.claims_words import has_figures
+from gemmviz.ui.claims.claims_text import has_figures
 
 # With fewer rows or columns there is no pattern to see, and lengths read better than colours.
 _PATTERN_FROM = 3
@@ -39,7 +39,7 @@ class ClaimChart(QWidget):
             column.addWidget(widget)
             widget.setVisible(widget is self.current)
 
-    def show_verdict(self, claim: Claim, verdict: Verdict) -> bool:
+    def show_verdict(self, claim: Claim, verdict: ClaimVerdict) -> bool:
         """Draw what a verdict knows; False where there are no figures to draw."""
         stated = tr("stated: {figure}", figure=claim.where or claim.source)
         table = verdict.table
@@ -74,7 +74,7 @@ class ClaimChart(QWidget):
         both = [(stated, table.theirs), (found, table.ours)]
         if all(value is None for row in table.theirs for value in row):
             caption, both = f"{caption}; {tr(NOT_STATED)}", both[1:]
-        tables = [Table(title, table.rows, table.columns, values, table.unit, less) for title, values in both]
+        tables = [HeatTable(title, table.rows, table.columns, values, table.unit, less) for title, values in both]
         self.heat_map.show_tables(caption, tables)
 
 
@@ -88,7 +88,7 @@ def _of_table(table: VerdictTable) -> tuple[list[Pair], str, str]:
     return pairs, f"{table.title}, {table.unit}", table.origin
 
 
-def _of_findings(verdict: Verdict) -> tuple[list[Pair], str, str]:
+def _of_findings(verdict: ClaimVerdict) -> tuple[list[Pair], str, str]:
     """Return the findings that are numbers in the unit that most of them share: one scale cannot show two."""
     units = Counter(f.unit for f in verdict.findings if _number(f.theirs) is not None or _number(f.ours) is not None)
     if not units:

@@ -3,13 +3,13 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from gemmviz.bench.claims import Claim, Finding, Verdict
-from gemmviz.bench.claims.wording import figure
+from gemmviz.bench.claims import CheckResult, Claim, ClaimVerdict
+from gemmviz.bench.claims.claim_text import figure
 from gemmviz.language import mark, tr
 from gemmviz.ui.claims.claims_charts import ClaimChart
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
-from gemmviz.ui.claims.claims_words import RUNNING, Badge, badge, has_figures, is_decided, of_state, reference_badge
-from gemmviz.ui.theme import THEMES
+from gemmviz.ui.claims.claims_text import RUNNING, Badge, badge, has_figures, is_decided, of_state, reference_badge
+from gemmviz.ui.look.theme import THEMES
 
 _LONG = 24
 _WRAPPED = (0, 2)
@@ -97,7 +97,7 @@ class ClaimDetail(QScrollArea):
         label.setText(f"{found.text}" + (f": {sentence}" if sentence else ""))
         label.setStyleSheet(f"color: {getattr(theme, found.colour)}; font-weight: bold;")
 
-    def _fill_checks(self, verdict: Verdict) -> None:
+    def _fill_checks(self, verdict: ClaimVerdict) -> None:
         while (item := self._grid.takeAt(0)) is not None:
             item.widget().hide()
             item.widget().deleteLater()
@@ -112,7 +112,7 @@ class ClaimDetail(QScrollArea):
                 self._grid.addWidget(label, row, column)
 
 
-def _cells(finding: Finding) -> tuple[str, ...]:
+def _cells(finding: CheckResult) -> tuple[str, ...]:
     """Return a check's texts in the order of the headings."""
     theirs, ours = (figure(value, finding.unit) for value in (finding.theirs, finding.ours))
     if finding.ours is not None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from gemmviz.bench import claims as judging
-from gemmviz.bench.claims import Claim, Evidence, Verdict
-from gemmviz.bench.claims.wording import AS_WRITTEN, ORIGINS
+from gemmviz.bench.claims import Claim, ClaimVerdict, Evidence
+from gemmviz.bench.claims.claim_text import AS_WRITTEN, ORIGINS
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import Row
@@ -14,7 +14,7 @@ from gemmviz.catalogue.errors import Unavailable
 from gemmviz.language import mark, tr
 from gemmviz.proving import ncu
 from gemmviz.session import Session
-from gemmviz.ui.claims.claims_words import has_figures, is_decided
+from gemmviz.ui.claims.claims_text import has_figures, is_decided
 
 _ON_GPU = ("cuda", "cublas")
 _ON_CPU = ("c", "numpy", "openblas")
@@ -74,7 +74,7 @@ class ClaimsJudge:
         for evidence in (self.here, *(evidence for _, evidence in self._elsewhere)):
             evidence.add_counts(counts)
 
-    def verdict(self, claim: Claim) -> Verdict:
+    def verdict(self, claim: Claim) -> ClaimVerdict:
         """Judge a claim by what was found on this machine."""
         facts = self.session.device_facts
         gpu = str(facts["name"]) if facts else ""
@@ -99,7 +99,7 @@ class ClaimsJudge:
             return str(error)
         return ""
 
-    def reference(self, claim: Claim) -> Verdict | None:
+    def reference(self, claim: Claim) -> ClaimVerdict | None:
         """Judge a claim by the reference results; None where they add nothing to what was found here."""
         # A GPU that nothing can profile is, for these claims, as if there were none.
         unread = self.session.references_wanted is None and self._cannot_profile(claim)
@@ -124,7 +124,7 @@ class ClaimsJudge:
         return " / ".join(name for name in names if name)
 
 
-def _given_up(verdict: Verdict, why: str) -> Verdict:
+def _given_up(verdict: ClaimVerdict, why: str) -> ClaimVerdict:
     """Return the verdict with every figure that waits for a machine given up; recordings need no GPU."""
     recorded = {tr(ORIGINS["recorded"]), tr(ORIGINS[AS_WRITTEN])}
     findings = tuple(

@@ -17,8 +17,16 @@ from PySide6.QtWidgets import (
 from gemmviz.bench.claims import Claim
 from gemmviz.language import tr
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
-from gemmviz.ui.claims.claims_words import RUNNING, Badge, badge, figures_text, has_figures, is_decided, reference_badge
-from gemmviz.ui.theme import THEMES, Theme
+from gemmviz.ui.claims.claims_text import (
+    RUNNING,
+    Badge,
+    badge,
+    figures_text,
+    has_figures,
+    is_decided,
+    reference_badge,
+)
+from gemmviz.ui.look.theme import THEMES, Theme
 
 _ID = Qt.ItemDataRole.UserRole
 _MARGIN = 6.0

@@ -18,9 +18,9 @@ from gemmviz.session import Session
 from gemmviz.ui.claims.claims_detail import ClaimDetail
 from gemmviz.ui.claims.claims_list import ClaimsList
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
-from gemmviz.ui.claims.claims_words import summary
-from gemmviz.ui.style import scaled
-from gemmviz.ui.theme import THEMES
+from gemmviz.ui.claims.claims_text import summary
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.theme import THEMES
 
 _REFRESH_MS = 100
 # From this width on, list and detail stand beside each other.

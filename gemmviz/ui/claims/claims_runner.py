@@ -27,7 +27,7 @@ from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.claims.claims_judge import ClaimsJudge
-from gemmviz.ui.controller import Controller
+from gemmviz.ui.window.controller import Controller
 
 Job = BenchJob | ProfileJob | RecordJob
 

@@ -23,8 +23,8 @@ from PySide6.QtWidgets import (
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr, trn
 from gemmviz.session import Message, Session
+from gemmviz.session.atomic_file import atomic_file
 from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS, Film, film, sensible_every, trail
-from gemmviz.session.whole_file import whole_file
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.export.films import fitting, kind_of
 from gemmviz.ui.export.frames import Frames, Look, draw_svg
@@ -280,7 +280,7 @@ class ExportDialog(QDialog):
 
     def _draw_still(self, playable: Playable, path: Path) -> None:
         look, moment = self._look(), self._moment(playable)
-        with whole_file(path) as part:
+        with atomic_file(path) as part:
             if path.suffix.lower() == ".svg":
                 done = draw_svg(playable, look, moment, part)
             else:

@@ -1,8 +1,8 @@
 """What can be done with what is on screen: exported, saved, given away as a command line."""
 
 from gemmviz.language import tr
-from gemmviz.ui.actions import Action
-from gemmviz.ui.saver import Saver
+from gemmviz.ui.window.actions import Action
+from gemmviz.ui.window.saver import Saver
 
 
 def actions(saver: Saver) -> list[Action]:

@@ -10,9 +10,9 @@ from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
-from gemmviz.ui.theme import THEMES
 
 # The stage's labels are as large, relative to the picture, as in a window of this size.
 _BASE_SIZE, _BASE_FONT, _SMALLEST_FONT = (1000, 640), 13, 8

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from gemmviz.session.atomic_file import AtomicFile
 from gemmviz.session.film import Film
-from gemmviz.session.whole_file import WholeFile
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.export.films import moments, open_writer, samples
 from gemmviz.ui.export.frames import Frames, Look, Pixels, pixels
@@ -60,7 +60,7 @@ class FilmJob(QObject):
         self._samples = samples(self._shown) if self._kind == ".gif" else []
         self._todo = [*self._samples, *self._shown]
         self._drawn = 0
-        self._file = WholeFile(path)
+        self._file = AtomicFile(path)
         self._queue: queue.Queue[Pixels | None] = queue.Queue()
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._encode, name="encodes", daemon=True)

@@ -15,15 +15,15 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Recorded
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.session.atomic_file import atomic_file
 from gemmviz.session.film import FPS, film, trail
-from gemmviz.session.whole_file import whole_file
-from gemmviz.trace.naming import CellName, block_number, cell_number, owner_block, warp_number
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.application import application
+from gemmviz.trace.recording.names import CellName, block_number, cell_number, owner_block, warp_number
 from gemmviz.ui.export.films import FILMS, fitting, kind_of, moments, open_writer, samples
 from gemmviz.ui.export.frames import Frames, Look, draw_svg, pixels
 from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.worker import playable_of, report_of
+from gemmviz.ui.window.application import application
+from gemmviz.ui.window.worker import playable_of, report_of
 
 _DEFAULT_SHARE = 0.4
 
@@ -104,7 +104,7 @@ def draw(picture: Picture, path: Path, on_frame: Callable[[int, int], object] = 
         if kind in FILMS:
             _draw_film(drawn, playable, picture, moment, path, on_frame)
             return
-        with whole_file(path) as part:
+        with atomic_file(path) as part:
             svg = kind == ".svg"
             if not (draw_svg(playable, picture.look, moment, part) if svg else drawn.image(moment).save(str(part))):
                 raise GemmvizError(tr("cannot write {path}", path=path))
@@ -136,7 +136,7 @@ def _draw_film(
     made = film(playable.timeline.steps, wanted.first, wanted.end, wanted.every, wanted.fps)
     shown = moments(playable, made, moment)
     sampled = [pixels(drawn.image(m)) for m in samples(shown)]
-    with whole_file(path) as part:
+    with atomic_file(path) as part:
         writer = open_writer(path.suffix.lower(), part, picture.look.size, made.fps, sampled)
         try:
             for done, (now, seconds) in enumerate(zip(shown, made.durations(), strict=True), 1):
@@ -154,8 +154,8 @@ class _WindowFrames:
     def __init__(self, picture: Picture, playable: Playable) -> None:
         from gemmviz.catalogue.ladder import ladder
         from gemmviz.engine.supervisor import Engine
-        from gemmviz.ui.controller import Controller
-        from gemmviz.ui.window import Window
+        from gemmviz.ui.window.controller import Controller
+        from gemmviz.ui.window.window import Window
 
         kernels = ladder()
         if picture.kernel.path not in [k.path for k in kernels]:

@@ -12,7 +12,7 @@ from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.session import snapshot as snapshots
 from gemmviz.session.command_line import command, left_out
-from gemmviz.session.state_file import SUFFIX, read, write
+from gemmviz.session.state_file import SUFFIX, read_state, write_state
 from gemmviz.ui.stage.view import View
 
 _PARTS_OF_PIXEL = 6  # decimals: a shift that was saved comes back as it was
@@ -57,12 +57,12 @@ class States:
         if not chosen:
             return
         path = Path(chosen) if chosen.endswith(SUFFIX) else Path(chosen + SUFFIX)
-        self._try(lambda: write(self.take(), path), tr("Saved {path}.", path=path))
+        self._try(lambda: write_state(self.take(), path), tr("Saved {path}.", path=path))
 
     def open(self, path: Path) -> None:
         """Show what a state file says; edits that it would replace are asked about first."""
         try:
-            plain = read(path)
+            plain = read_state(path)
         except GemmvizError as error:
             self._session.tell(Message(str(error), lasting=True))
             return

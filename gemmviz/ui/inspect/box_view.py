@@ -6,10 +6,10 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
-from gemmviz.trace.moved import pieces
+from gemmviz.trace.hopper.tma_activity import pieces
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import Recording
-from gemmviz.ui.theme import THEMES, Theme, ink, rgb
+from gemmviz.trace.recording.recording import Recording
+from gemmviz.ui.look.theme import THEMES, Theme, ink, rgb
 
 _BANKS_OF_PIECE = 4
 _WIDEST = 72.0

@@ -1,6 +1,6 @@
 """The counters: what the recording has moved up to this step, and in all: *recorded*.
 
-What stands below the table is worded in `gemmviz.ui.inspect.counter_words`.
+What stands below the table is worded in `gemmviz.ui.inspect.counter_text`.
 """
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer
@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QScrollArea, QTa
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
-from gemmviz.session.words import no_source
+from gemmviz.session.kernel_names import no_source
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.inspect.counter_words import compared, explanation, occupied, of, proved, summary, timed
+from gemmviz.ui.inspect.counter_text import compared, explanation, occupied, of, proved, summary, timed
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN, thousands
-from gemmviz.ui.style import scaled
-from gemmviz.ui.theme import THEMES
 
 HEADINGS = (
     mark("so far /\nin all"),

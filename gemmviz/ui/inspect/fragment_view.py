@@ -8,10 +8,10 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPaint
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
-from gemmviz.trace.fragments import Fragment
+from gemmviz.trace.origin.fragments import Fragment
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import WARP
-from gemmviz.ui.theme import THEMES, Rgb, Theme, ink, rgb
+from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.look.theme import THEMES, Rgb, Theme, ink, rgb
 
 _LARGEST_CELL, _LEGIBLE_CELL, _SMALLEST_TYPE_PX = 26.0, 12.0, 6
 _TYPE = 0.66  # of a cell's side

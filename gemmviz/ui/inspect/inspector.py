@@ -6,11 +6,11 @@ from PySide6.QtWidgets import QTabWidget
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Message, Session
-from gemmviz.ui.actions import Action
 from gemmviz.ui.inspect.counters import Counters
 from gemmviz.ui.inspect.origin_panel import OriginPanel
 from gemmviz.ui.inspect.thread_panel import ThreadPanel
 from gemmviz.ui.inspect.warp_panel import WarpPanel
+from gemmviz.ui.window.actions import Action
 
 PANELS = ("counters", "warp", "thread", "origin")
 _TITLES = (mark("Counters"), mark("Warp"), mark("Thread"), mark("Origin"))

@@ -5,12 +5,12 @@ from abc import abstractmethod
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from gemmviz.language import mark, tr
-from gemmviz.trace.fed import Fed, Touches
-from gemmviz.trace.hops import Cell, Hop, Stop, first_after, hop_at, touch_at
-from gemmviz.trace.naming import cell_name
+from gemmviz.trace.origin.operand_paths import CellAccesses, OperandPaths
+from gemmviz.trace.origin.value_path import Cell, Hop, PathStop, first_after, hop_at, touch_at
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import WARP, Recording
-from gemmviz.ui.inspect.words import block_text, cell_text, short_thread
+from gemmviz.trace.recording.names import cell_name
+from gemmviz.trace.recording.recording import WARP, Recording
+from gemmviz.ui.inspect.inspector_text import block_text, cell_text, short_thread
 from gemmviz.ui.stage.caption import BETWEEN, misread_text, number, thousands
 
 _Index = QModelIndex | QPersistentModelIndex
@@ -103,7 +103,7 @@ class LazyTable(QAbstractTableModel):
         return None
 
 
-class FedTable(LazyTable):
+class OperandTable(LazyTable):
     """Every hop that fed an element of C.
 
     Parameters
@@ -112,7 +112,7 @@ class FedTable(LazyTable):
         From the recording, for the element.
     """
 
-    def __init__(self, playable: Playable, fed: Fed, target: Cell) -> None:
+    def __init__(self, playable: Playable, fed: OperandPaths, target: Cell) -> None:
         super().__init__(playable, FED, len(fed.use))
         self.fed, self.target = fed, target
         _, row, column = cell_name(playable.recording, target)
@@ -157,7 +157,7 @@ class FedTable(LazyTable):
         return first_after(self.playable, self.fed, step)
 
 
-class TouchedTable(LazyTable):
+class AccessTable(LazyTable):
     """Every access of a cell.
 
     Parameters
@@ -166,7 +166,7 @@ class TouchedTable(LazyTable):
         From the recording, for the cell.
     """
 
-    def __init__(self, playable: Playable, touches: Touches, cell: Cell) -> None:
+    def __init__(self, playable: Playable, touches: CellAccesses, cell: Cell) -> None:
         super().__init__(playable, TOUCHED, len(touches.rows))
         self.touches, self.cell = touches, cell
 
@@ -196,7 +196,7 @@ class TouchedTable(LazyTable):
         return min(int(self.touches.steps.searchsorted(step)), count - 1)
 
 
-def _at(stop: Stop) -> str:
+def _at(stop: PathStop) -> str:
     return f"{thousands(stop.step + 1)}:{stop.line or '?'}"
 
 

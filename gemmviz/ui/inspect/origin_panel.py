@@ -6,13 +6,13 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableView
 
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
-from gemmviz.session.words import no_source
-from gemmviz.trace.naming import cell_name
+from gemmviz.session.kernel_names import no_source
+from gemmviz.trace.cost.wavefronts import BANKS
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.wavefronts import BANKS
-from gemmviz.ui.inspect.origin_models import NOW, FedTable, LazyTable, TouchedTable
+from gemmviz.trace.recording.names import cell_name
+from gemmviz.ui.inspect.inspector_text import block_text, cell_text, hop_text
+from gemmviz.ui.inspect.origin_models import NOW, AccessTable, LazyTable, OperandTable
 from gemmviz.ui.inspect.panel import InspectPanel
-from gemmviz.ui.inspect.words import block_text, cell_text, hop_text
 from gemmviz.ui.stage.caption import BETWEEN, fed_text, sums_text, thread_text, wrong_text
 
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -97,7 +97,7 @@ class OriginPanel(InspectPanel):
         self.table.setVisible(model.rowCount() > 0)
         self._fit_columns(model)
         model.show_step(self.session.step)
-        if isinstance(model, FedTable):
+        if isinstance(model, OperandTable):
             for column in (4, 5):  # nothing went by shared memory: these two say nothing
                 self.table.setColumnHidden(column, not (model.fed.write >= 0).any())
         at = model.first_after(self.session.step)
@@ -110,7 +110,7 @@ class OriginPanel(InspectPanel):
         metrics, rows = self.table.fontMetrics(), model.rowCount()
         self.table.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
         looked = {0, rows // 2, rows - 1}
-        if isinstance(model, FedTable):
+        if isinstance(model, OperandTable):
             looked |= set(model.misread[:_MOST_MISREAD].tolist())  # longer than the others
         tried = [model.texts(row) for row in sorted(looked) if 0 <= row < rows]
         for column, heading in enumerate(model.headings):
@@ -119,7 +119,7 @@ class OriginPanel(InspectPanel):
                 texts.append(f"{NOW} {tried[-1][0]}" if tried else "")
             self.table.setColumnWidth(column, max(metrics.horizontalAdvance(text) for text in texts) + _PADDING)
 
-    def _of_element(self, playable: Playable) -> FedTable:
+    def _of_element(self, playable: Playable) -> OperandTable:
         session, recording = self.session, playable.recording
         _, row, column = cell_name(recording, session.cell)
         owner, fed = playable.provenance.owner(row, column), playable.provenance.fed(row, column)
@@ -141,7 +141,7 @@ class OriginPanel(InspectPanel):
                     line=int(writes.lines[-1]),
                 )
             )
-        model = FedTable(playable, fed, session.cell)
+        model = OperandTable(playable, fed, session.cell)
         if not len(fed.use):
             said.append(fed_text(playable, row, column))
         elif fed.unknown or fed.rest or fed.gives_stored:
@@ -168,7 +168,7 @@ class OriginPanel(InspectPanel):
         self.head.setText(BETWEEN.join(said))
         return model
 
-    def _of_cell(self, playable: Playable) -> TouchedTable:
+    def _of_cell(self, playable: Playable) -> AccessTable:
         session = self.session
         array, element = session.cell
         touches = playable.provenance.touched(array, element, session.shown_block)
@@ -179,7 +179,7 @@ class OriginPanel(InspectPanel):
         reads = int((~touches.write).sum())
         said.append(tr("read {reads}×, written {writes}× in all", reads=reads, writes=len(touches.rows) - reads))
         self.head.setText(BETWEEN.join(said))
-        return TouchedTable(playable, touches, session.cell)
+        return AccessTable(playable, touches, session.cell)
 
     # What people do with the table
 

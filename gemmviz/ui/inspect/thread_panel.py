@@ -5,19 +5,19 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePol
 
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
-from gemmviz.session.words import no_source
-from gemmviz.trace.fragments import Fragment, fragments
-from gemmviz.trace.naming import cell_name
+from gemmviz.session.kernel_names import no_source
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.origin.fragments import Fragment, fragments
+from gemmviz.trace.origin.thread_state import Products, ThreadState, loop_element, loop_writes, products, state_at
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import WARP
-from gemmviz.trace.requests import Ints
-from gemmviz.trace.thread_state import Products, ThreadState, loop_element, loop_writes, products, state_at
+from gemmviz.trace.recording.names import cell_name
+from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.inspect.fragment_view import FragmentView
+from gemmviz.ui.inspect.inspector_text import block_text, fragment_text, operand_text, sum_text, uses_text
 from gemmviz.ui.inspect.panel import InspectPanel, OneLine
 from gemmviz.ui.inspect.thread_view import ThreadView
-from gemmviz.ui.inspect.words import block_text, fragment_text, operand_text, sum_text, uses_text
+from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN, number, thread_text
-from gemmviz.ui.theme import THEMES
 
 _MOST_OPERANDS, _MOST_HELD = 8, 8
 

@@ -5,11 +5,11 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, Q
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
+from gemmviz.trace.origin.thread_state import ThreadState
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.thread_state import ThreadState
+from gemmviz.ui.look.theme import THEMES, Rgb, Theme, ink, rgb
 from gemmviz.ui.stage.caption import number
 from gemmviz.ui.stage.marks import crossed
-from gemmviz.ui.theme import THEMES, Rgb, Theme, ink, rgb
 
 _LARGEST_CELL, _LEGIBLE = 54.0, 11.0
 _MOST_LINES = 16

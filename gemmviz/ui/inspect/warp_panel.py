@@ -6,16 +6,16 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollA
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.trace.moved import MovedBox, asked_by, moved
+from gemmviz.trace.hopper.tma_activity import ActiveBox, asked_by, tma_activity
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.inspect.box_text import box_head, box_text, box_when
 from gemmviz.ui.inspect.box_view import BoxView
-from gemmviz.ui.inspect.box_words import box_head, box_text, box_when
+from gemmviz.ui.inspect.inspector_text import lanes_out, request_cost, request_head, when_text
 from gemmviz.ui.inspect.panel import InspectPanel, OneLine
 from gemmviz.ui.inspect.warp_view import WarpView
-from gemmviz.ui.inspect.words import lanes_out, request_cost, request_head, when_text
-from gemmviz.ui.mirrors import mirror
+from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN
-from gemmviz.ui.theme import THEMES
+from gemmviz.ui.window.mirrors import mirror
 
 
 class WarpPanel(InspectPanel):
@@ -97,7 +97,7 @@ class WarpPanel(InspectPanel):
         freeze, playable = session.freeze, session.playable
         for button in (self.before, self.after):
             button.setEnabled(session.warps > 1)
-        boxes = moved(playable, session.step, session.shown_block) if playable is not None else []
+        boxes = tma_activity(playable, session.step, session.shown_block) if playable is not None else []
         mine, asked = next((box for box in boxes if box.warp == session.warp), None), freeze.request()
         if mine is None and asked is None and not session.predict.on and playable is not None:
             mine = self._other_box(playable)
@@ -132,14 +132,14 @@ class WarpPanel(InspectPanel):
         told = self.told.text() if self.told.isVisibleTo(self) else ""
         self.scroll.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()} {told}".rstrip())
 
-    def _other_box(self, playable: Playable) -> MovedBox | None:
+    def _other_box(self, playable: Playable) -> ActiveBox | None:
         """Return the next box that the warp asks for, or the last one; None where it asks for none."""
         session = self.session
         asks = asked_by(playable, session.shown_block, session.warp)
         if not len(asks):
             return None
         step = int(asks[min(int(np.searchsorted(asks, session.step)), len(asks) - 1)])
-        return next(box for box in moved(playable, step, session.shown_block) if box.warp == session.warp)
+        return next(box for box in tma_activity(playable, step, session.shown_block) if box.warp == session.warp)
 
     def _why_empty(self) -> str:
         if not self.session.freeze.possible:

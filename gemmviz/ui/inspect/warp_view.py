@@ -9,12 +9,12 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QMouseEvent, QPainter, Q
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
-from gemmviz.trace.naming import cell_name
+from gemmviz.trace.cost.warp_request import WarpRequest, touched_words
+from gemmviz.trace.cost.wavefronts import BANKS, SECTOR_BYTES
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import WARP
-from gemmviz.trace.warp_request import WarpRequest, touched_words
-from gemmviz.trace.wavefronts import BANKS, SECTOR_BYTES
-from gemmviz.ui.theme import THEMES, Theme, ink, rgb
+from gemmviz.trace.recording.names import cell_name
+from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.look.theme import THEMES, Theme, ink, rgb
 
 _GAP = 1.5
 # Where many wavefronts are scrolled anyway, the lines may take more room.

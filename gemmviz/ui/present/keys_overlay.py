@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from gemmviz.language import tr
-from gemmviz.ui.actions import Action
-from gemmviz.ui.theme import Theme
+from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.window.actions import Action
 
 _COLUMNS = 2
 

@@ -4,13 +4,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from gemmviz.session import Session
-from gemmviz.ui.theme import Theme
+from gemmviz.ui.look.theme import Theme
 
 _SHARE = 0.8  # of the width of its parent, at most
 _LONGEST = 300  # letters: the window has the rest
 
 
-class Note(QLabel):
+class PresenterNote(QLabel):
     """A message over the picture: the next step, rung or recording takes it away.
 
     Parameters

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.words import no_source
-from gemmviz.ui.theme import THEMES, Theme, for_presenting
+from gemmviz.session.kernel_names import no_source
+from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 
 _ANSWERS = 4
 _KEYS = tuple("1234")

@@ -8,16 +8,16 @@ from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWid
 
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.ui.actions import Action
+from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 from gemmviz.ui.present.keys_overlay import KeysOverlay
-from gemmviz.ui.present.note import Note
+from gemmviz.ui.present.note import PresenterNote
 from gemmviz.ui.present.predict_panel import PredictPanel, score
 from gemmviz.ui.present.presenter_actions import presenter_actions
 from gemmviz.ui.present.progress import ProgressStrip
 from gemmviz.ui.present.source_lines import SourceLines
 from gemmviz.ui.stage.caption import BETWEEN, caption
 from gemmviz.ui.stage.stage import Stage
-from gemmviz.ui.theme import THEMES, Theme, for_presenting
+from gemmviz.ui.window.actions import Action
 
 # Heights of type, as parts of the screen's height: what is read from the back row.
 TITLE, SENTENCE, LONG_SENTENCE, QUESTION, CODE, LABEL = 26, 28, 36, 30, 38, 45
@@ -69,7 +69,7 @@ class Presenter(QWidget):
         for record in self.actions_table:
             self._add_action(record)
         self.keys = KeysOverlay(self, self.actions_table)
-        self.note = Note(self, session)
+        self.note = PresenterNote(self, session)
         self.black = QWidget(self)
         self.black.setAutoFillBackground(True)
         self.black.setStyleSheet("background: #000000;")

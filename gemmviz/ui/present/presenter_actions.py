@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from gemmviz.language import LANGUAGES, tr
 from gemmviz.session import Message
-from gemmviz.ui.actions import Action, session_actions
+from gemmviz.ui.window.actions import Action, session_actions
 
 if TYPE_CHECKING:
     from gemmviz.ui.present.presenter import Presenter

@@ -7,12 +7,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.language import tr
-from gemmviz.ui.actions import Action
 from gemmviz.ui.present import screens
 from gemmviz.ui.present.presenter import Presenter
+from gemmviz.ui.window.actions import Action
 
 if TYPE_CHECKING:
-    from gemmviz.ui.window import Window
+    from gemmviz.ui.window.window import Window
 
 
 class Presenting(QObject):

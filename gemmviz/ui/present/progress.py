@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.theme import Theme
+from gemmviz.ui.look.theme import Theme
 
 _MOST_TICKS = 160
 

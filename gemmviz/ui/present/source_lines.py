@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.theme import Theme
+from gemmviz.ui.look.theme import Theme
 
 _LEVEL = 4
 _WRAPPED = 3

@@ -7,13 +7,13 @@ from PySide6.QtCore import QObject
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.checking import words
-from gemmviz.checking.plan import Plan, plan
+from gemmviz.checking import report_text
+from gemmviz.checking.plan import CheckPlan, plan
 from gemmviz.checking.report import Report
 from gemmviz.engine.messages import Checked, CheckRequest, Done, Failed, Progress, Reply
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.ui.worker import Worker
+from gemmviz.ui.window.worker import Worker
 
 Job = tuple[Kernel, dict[str, int]]
 """A kernel with the parameters that it is to be measured with."""
@@ -23,7 +23,7 @@ _After = Callable[[str, bool], None]
 
 
 @dataclass
-class Verdict:
+class CheckedJob:
     """What the checker says of one job: ``fault`` is empty where it may be measured."""
 
     job: Job
@@ -36,7 +36,7 @@ class _Run:
 
     number: int
     kernel: Kernel
-    todo: Plan
+    todo: CheckPlan
     reports: list[Report] = field(default_factory=list)
 
 
@@ -73,7 +73,7 @@ class Checks(QObject):
         if kernel.recordable and self.session.fault is None:
             self._check(kernel, {}, self._say_fault)
 
-    def judge(self, jobs: list[Job], done: Callable[[list[Verdict]], None]) -> None:
+    def judge(self, jobs: list[Job], done: Callable[[list[CheckedJob]], None]) -> None:
         """Check some kernels before they are measured; those that gemmviz brings, unchanged, are trusted.
 
         Parameters
@@ -85,16 +85,16 @@ class Checks(QObject):
         """
         self._judge(list(jobs), [], done)
 
-    def _judge(self, jobs: list[Job], verdicts: list[Verdict], done: Callable[[list[Verdict]], None]) -> None:
+    def _judge(self, jobs: list[Job], verdicts: list[CheckedJob], done: Callable[[list[CheckedJob]], None]) -> None:
         while jobs:
             job = jobs.pop(0)
             kernel, params = job
             if not kernel.recordable or self.session.shipped(kernel) or _clean(kernel, params) in self._clean:
-                verdicts.append(Verdict(job, ""))
+                verdicts.append(CheckedJob(job, ""))
                 continue
 
             def after(fault: str, checked: bool, job: Job = job) -> None:
-                self._judge(jobs, [*verdicts, Verdict(job, fault)], done)
+                self._judge(jobs, [*verdicts, CheckedJob(job, fault)], done)
 
             self._check(kernel, params, after)
             return
@@ -154,10 +154,12 @@ class Checks(QObject):
 
     def _fault(self, run: _Run) -> tuple[str, bool]:
         """Say why a kernel must not be measured unasked (see `_After`)."""
-        defects = {words.key(f): (f, report) for report in reversed(run.reports) for f in reversed(report.findings)}
+        defects = {
+            report_text.key(f): (f, report) for report in reversed(run.reports) for f in reversed(report.findings)
+        }
         if defects:
             first, report = next(reversed(defects.values()))
-            said = f"{words.kind(first)}: {words.sentence(first)}"
+            said = f"{report_text.kind(first)}: {report_text.sentence(first)}"
             if first.line:
                 said = tr("at {size}, line {line}: {defect}", size=report.problem, line=first.line, defect=said)
             else:

@@ -15,10 +15,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.source.gutter import Gutter, Mark, blocks_in_sight, has, show_marks
 from gemmviz.ui.source.highlighter import Highlighter
-from gemmviz.ui.style import scaled
-from gemmviz.ui.theme import Theme
 
 _POINTS = 9.0
 _INDENT = " " * 4

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.language import tr, trn
-from gemmviz.session import Entry, Session
-from gemmviz.ui.style import scaled
-from gemmviz.ui.theme import THEMES
+from gemmviz.session import FindingGroup, Session
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.theme import THEMES
 
 _LINE = Qt.ItemDataRole.UserRole
 # Heights of the list in pixels, at a scale of type of 1.
@@ -24,7 +24,7 @@ _LOWEST, _HIGHEST, _HIGHEST_OF_COSTS = 34, 150, 84
 _CHECK_KEY = "Ctrl+Shift+R"
 
 
-class Findings(QWidget):
+class FindingsPanel(QWidget):
     """A list of defects and of costs, with a heading that counts them.
 
     Parameters
@@ -76,7 +76,7 @@ class Findings(QWidget):
         column.addLayout(head)
         column.addWidget(self.list)
         column.addWidget(self.state)
-        self._entries: list[Entry] = []
+        self._entries: list[FindingGroup] = []
         self._counts = ("", "")
         self.heading.toggled.connect(lambda *_: self._fold())
         self.button.clicked.connect(lambda *_: self.check.emit())
@@ -196,6 +196,6 @@ class Findings(QWidget):
             self.chosen.emit(item.data(_LINE))
 
 
-def _count(defects: list[Entry], costs: list[Entry]) -> str:
+def _count(defects: list[FindingGroup], costs: list[FindingGroup]) -> str:
     found = trn("{count} defect", "{count} defects", len(defects)) if defects else tr("No defect")
     return ", ".join([found, *([trn("{count} cost", "{count} costs", len(costs))] if costs else [])])

@@ -7,8 +7,8 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QTextBlock
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
-from gemmviz.ui.style import scaled
-from gemmviz.ui.theme import Theme
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.theme import Theme
 
 Kind = Literal["error", "changed", "cost"]
 # What is drawn of a line's marks: the first of these that it has.

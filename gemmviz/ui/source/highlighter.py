@@ -7,7 +7,7 @@ from pygments.styles import get_style_by_name
 from pygments.token import Comment
 from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from gemmviz.ui.theme import Theme
+from gemmviz.ui.look.theme import Theme
 
 _CUDA_WORDS = frozenset(
     (

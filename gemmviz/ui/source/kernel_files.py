@@ -12,7 +12,8 @@ from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
-from gemmviz.session import Answer, Message, Session, lesson_file, state_file
+from gemmviz.session import Answer, Message, Session, state_file
+from gemmviz.session.tour import lesson_file
 from gemmviz.ui.source.file_watch import FileWatch
 
 _LARGEST_FILE = 1_000_000

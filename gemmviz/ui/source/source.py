@@ -3,12 +3,12 @@
 from PySide6.QtCore import Qt, QTimer
 
 from gemmviz.catalogue.breaks import changed_lines
-from gemmviz.checking import words
+from gemmviz.checking import report_text
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
+from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.editor import Editor
 from gemmviz.ui.source.gutter import Mark
-from gemmviz.ui.theme import THEMES
 
 # With what the controller waits before it records, some 600 ms after the last key.
 _SETTLED_MS = 350
@@ -157,7 +157,7 @@ class Source(Editor):
             self.marks[self._error[0]] = [Mark("error", self._error[1])]
         if found.text == self.text():
             for entry in found.entries():
-                mark = Mark("cost" if entry.is_cost else "error", f"{words.kind(entry.thing)}: {entry.sentence}")
+                mark = Mark("cost" if entry.is_cost else "error", f"{report_text.kind(entry.thing)}: {entry.sentence}")
                 for line in entry.lines:
                     self.marks.setdefault(line, []).append(mark)
         self._mark_changed()

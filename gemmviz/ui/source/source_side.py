@@ -8,7 +8,7 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.source.breaks import BreakBox, look_for
 from gemmviz.ui.source.find_bar import FindBar
-from gemmviz.ui.source.findings import Findings
+from gemmviz.ui.source.findings import FindingsPanel
 from gemmviz.ui.source.source import Source
 
 _LEAST_LETTERS = 12  # of the name, beside the buttons
@@ -65,7 +65,7 @@ class SourceSide(QWidget):
         self.broken.setWordWrap(True)
         self.broken.setContentsMargins(8, 0, 8, 4)
         self.find_bar = FindBar(self.source)
-        self.findings = Findings(session)
+        self.findings = FindingsPanel(session)
         self.break_box = BreakBox(session)
         self.edit_button = QToolButton()
         self.edit_button.setObjectName("slim")

@@ -13,12 +13,12 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
 
 from gemmviz.language import tr, trn
-from gemmviz.trace.phases import BarrierState
+from gemmviz.trace.hopper.mbarrier_state import BarrierState
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.stage.barrier_words import barrier_name, families, wait_text, waits, who
+from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.barrier_text import barrier_name, families, wait_text, waits, who
 from gemmviz.ui.stage.caption import thousands
-from gemmviz.ui.stage.scene import Place
-from gemmviz.ui.theme import Theme
+from gemmviz.ui.stage.scene import StageRect
 
 _LINE = 1.25  # height of a line, in heights of the font
 _LAMP, _DOT, _BAR, _GLASS, _GAP = 1.0, 0.6, 2.0, 0.7, 0.35  # widths, in heights of the font
@@ -72,7 +72,7 @@ class BarrierStrip:
     def _counts(self, barrier: int) -> bool:
         return barrier in self._playable.phases.counts_bytes
 
-    def draw(self, painter: QPainter, place: Place, font: QFont, step: int, block: int, ratio: float) -> None:
+    def draw(self, painter: QPainter, place: StageRect, font: QFont, step: int, block: int, ratio: float) -> None:
         """Draw the barriers of a block as they are after a step."""
         states = self._playable.phases.at(step, block)
         if self._vector:
@@ -93,7 +93,7 @@ class BarrierStrip:
             self._kept = key, pixmap
         painter.drawPixmap(QPointF(place.x, place.y), self._kept[1])
 
-    def at(self, place: Place, font: QFont, x: float, y: float, step: int, block: int) -> str:
+    def at(self, place: StageRect, font: QFont, x: float, y: float, step: int, block: int) -> str:
         """Say what stands at a point of the strip; empty where nothing does."""
         places = _Places(self._families, font, place.size, self._widths(font))
         for family, (_, members) in enumerate(self._families):
@@ -102,7 +102,7 @@ class BarrierStrip:
                     return about_barrier(self._playable, self._playable.phases.at(step, block), barrier)
         return ""
 
-    def _draw(self, painter: QPainter, place: Place, font: QFont, states: list[BarrierState]) -> None:
+    def _draw(self, painter: QPainter, place: StageRect, font: QFont, states: list[BarrierState]) -> None:
         metrics = QFontMetricsF(font)
         places = _Places(self._families, font, place.size, self._widths(font))
         middle = Qt.AlignmentFlag.AlignVCenter
@@ -125,7 +125,7 @@ class BarrierStrip:
         self._draw_waits(painter, place, places, metrics, states)
 
     def _draw_waits(
-        self, painter: QPainter, place: Place, places: "_Places", metrics: QFontMetricsF, states: list[BarrierState]
+        self, painter: QPainter, place: StageRect, places: "_Places", metrics: QFontMetricsF, states: list[BarrierState]
     ) -> None:
         said, lines = waits(self._playable, states), _WAITS[place.size]
         painter.setPen(QColor(self._theme.text))

@@ -3,11 +3,11 @@
 import numpy as np
 
 from gemmviz.language import mark, tr, trn
-from gemmviz.trace.fed import Fed
+from gemmviz.trace.order.story import KINDS
+from gemmviz.trace.origin.operand_paths import OperandPaths
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import WARP, Recording
-from gemmviz.trace.story import KINDS
-from gemmviz.ui.stage.barrier_words import waits
+from gemmviz.trace.recording.recording import WARP, Recording
+from gemmviz.ui.stage.barrier_text import waits
 from gemmviz.ui.stage.scene import A, B, C
 
 BETWEEN = "  ·  "
@@ -296,7 +296,7 @@ def fed_text(playable: Playable, row: int, column: int) -> str:
     return tr("fed by {reads}, read by its warp", reads=said) if fed.by_warp else tr("fed by {reads}", reads=said)
 
 
-def sums_text(fed: Fed) -> str:
+def sums_text(fed: OperandPaths) -> str:
     """Hold what was read for an element of C against what was stored."""
     return tr("sum {total}, STORED {stored}", total=number(fed.total), stored=number(fed.stored))
 

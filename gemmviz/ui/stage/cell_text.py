@@ -9,13 +9,13 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPixmap
 
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import WARP
+from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.accessed_cells import covered
 from gemmviz.ui.stage.caption import number
 from gemmviz.ui.stage.colours import values, written
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
-from gemmviz.ui.stage.touched import covered
-from gemmviz.ui.theme import Theme
 
 _LEGIBLE = 14.0
 BANK_LABEL = 36.0
@@ -218,7 +218,7 @@ class CellText:
 
 
 def inks_on(theme: Theme, colours: Any) -> Any:
-    """Return the text colour that reads better on each of many cells: `gemmviz.ui.theme.ink`, for all at once.
+    """Return the text colour that reads better on each of many cells: `gemmviz.ui.look.theme.ink`, for all at once.
 
     Parameters
     ----------

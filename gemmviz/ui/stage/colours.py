@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.cost.wavefronts import BANK_BYTES, BANKS
+from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import Array
-from gemmviz.trace.requests import Ints
-from gemmviz.trace.wavefronts import BANK_BYTES, BANKS
+from gemmviz.trace.recording.recording import Array
+from gemmviz.ui.look.theme import Theme, rgb
+from gemmviz.ui.stage.accessed_cells import AccessedCells, as_drawn
 from gemmviz.ui.stage.hues import owner_colours
 from gemmviz.ui.stage.related import Related
 from gemmviz.ui.stage.scene import B, C
-from gemmviz.ui.stage.touched import Touched, as_drawn
-from gemmviz.ui.theme import Theme, rgb
 
 Image = npt.NDArray[np.uint8]
 # Shares of an owner's hue in C: nothing done yet, all done but not written. And of a sector's tint.
@@ -44,7 +44,7 @@ class Colours:
         Its accesses.
     """
 
-    def __init__(self, playable: Playable, theme: Theme, touched: Touched) -> None:
+    def __init__(self, playable: Playable, theme: Theme, touched: AccessedCells) -> None:
         self._playable, self._theme, self._touched = playable, theme, touched
         recording, timeline = playable.recording, playable.timeline
         full = owner_colours(recording, theme)

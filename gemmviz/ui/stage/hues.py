@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.trace.recording import WARP, WARPGROUP, Recording
-from gemmviz.ui.theme import Rgb, Theme
+from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
+from gemmviz.ui.look.theme import Rgb, Theme
 
 Colour = npt.NDArray[np.float32]
 # How far the warps of a block may stray from its hue (of 1 for the whole circle): less than half the way to the next.

@@ -9,12 +9,12 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.requests import Ints
+from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.accessed_cells import covered
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
-from gemmviz.ui.stage.touched import covered
-from gemmviz.ui.theme import Theme
 
 Cells = tuple[int, int, int, int]
 _SMALLEST_MARKED = 4.0

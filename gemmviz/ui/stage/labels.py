@@ -9,11 +9,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from gemmviz.language import tr
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording.recording import Recording
+from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import scene
 from gemmviz.ui.stage.cell_text import BANK_LABEL
 from gemmviz.ui.stage.scene import Panel, stages
-from gemmviz.ui.theme import Theme
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _WHOLE = Qt.TextFlag.TextDontClip

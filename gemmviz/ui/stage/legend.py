@@ -8,17 +8,17 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from gemmviz.language import tr
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording import WARP
+from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.hues import group_colour, loop_colour
 from gemmviz.ui.stage.in_flight import hatching
 from gemmviz.ui.stage.marks import crossed
-from gemmviz.ui.theme import Theme
 
 _CLEAR = "#00000000"
 
 
 @dataclass(frozen=True)
-class Entry:
+class LegendEntry:
     """One entry: the colour of its box, the pen of its frame, whether it is crossed out or hatched, what it means."""
 
     text: str
@@ -27,49 +27,49 @@ class Entry:
     pattern: str = ""
 
 
-def entries(playable: Playable, theme: Theme, warp: int, block: int = 0) -> list[Entry]:
+def entries(playable: Playable, theme: Theme, warp: int, block: int = 0) -> list[LegendEntry]:
     """Return what is to be explained, most important first; `warp` and `block` are the chosen ones."""
     recording = playable.recording
     edge = QColor(theme.text)
     found = [
-        Entry(tr("read"), QColor(theme.read), QPen(edge, 1.2)),
-        Entry(tr("written"), QColor(theme.write), QPen(edge, 2.6)),
+        LegendEntry(tr("read"), QColor(theme.read), QPen(edge, 1.2)),
+        LegendEntry(tr("written"), QColor(theme.write), QPen(edge, 2.6)),
     ]
     if recording.wrong:
-        found.append(Entry(tr("wrong"), QColor(_CLEAR), None, "crossed"))
+        found.append(LegendEntry(tr("wrong"), QColor(_CLEAR), None, "crossed"))
     if recording.backend != "cuda":
         several = recording.threads > 1
         text = tr("C already written, by thread") if several else tr("C already written")
-        found.append(Entry(text, QColor(*(theme.owner(1, 0) if several else loop_colour(theme)))))
+        found.append(LegendEntry(text, QColor(*(theme.owner(1, 0) if several else loop_colour(theme)))))
         return found
     if playable.groups.count:
         found += _of_groups(playable, theme, block)
     else:
         several = recording.threads > WARP
         by = tr("owner: block, warp; faint: not written") if several else tr("owner; faint: not written")
-        found.append(Entry(by, QColor(*theme.owner(0, 0))))
+        found.append(LegendEntry(by, QColor(*theme.owner(0, 0))))
     if len(recording.accesses.copies):
-        found.append(Entry(tr("copy in flight"), QColor(_CLEAR), QPen(QColor(theme.write), 1), "hatched"))
+        found.append(LegendEntry(tr("copy in flight"), QColor(_CLEAR), QPen(QColor(theme.write), 1), "hatched"))
     chosen = QPen(QColor(theme.selection), 2, Qt.PenStyle.DashLine)
-    found.append(Entry(tr("chosen block, its tiles"), QColor(_CLEAR), chosen))
+    found.append(LegendEntry(tr("chosen block, its tiles"), QColor(_CLEAR), chosen))
     sectors = QPen(QColor(theme.read), 1.5)
-    found.append(Entry(tr("its warp {warp}: sectors, lanes (L; zoom in)", warp=warp), QColor(_CLEAR), sectors))
+    found.append(LegendEntry(tr("its warp {warp}: sectors, lanes (L; zoom in)", warp=warp), QColor(_CLEAR), sectors))
     return found
 
 
-def _of_groups(playable: Playable, theme: Theme, block: int) -> list[Entry]:
+def _of_groups(playable: Playable, theme: Theme, block: int) -> list[LegendEntry]:
     """Explain which warpgroups own sums of C, and which own none."""
-    found: list[Entry] = []
+    found: list[LegendEntry] = []
     known = playable.groups
     for group in np.flatnonzero(known.owning).tolist():
         text = tr("of warpgroup {number}", number=group) if found else tr("sums of warpgroup {number}", number=group)
-        found.append(Entry(text, QColor(*group_colour(playable.recording, theme, block, group))))
+        found.append(LegendEntry(text, QColor(*group_colour(playable.recording, theme, block, group))))
     frame = QPen(QColor(theme.muted), 1, Qt.PenStyle.DotLine)
     others = np.flatnonzero(np.logical_not(known.owning)).tolist()
-    return found + [Entry(tr("warpgroup {number}: none", number=g), QColor(_CLEAR), frame) for g in others]
+    return found + [LegendEntry(tr("warpgroup {number}: none", number=g), QColor(_CLEAR), frame) for g in others]
 
 
-def draw(painter: QPainter, line: QRectF, shown: list[Entry], theme: Theme, metrics: QFontMetricsF) -> None:
+def draw(painter: QPainter, line: QRectF, shown: list[LegendEntry], theme: Theme, metrics: QFontMetricsF) -> None:
     """Draw the entries into a line, as many as there is room for.
 
     Parameters

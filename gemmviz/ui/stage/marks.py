@@ -7,13 +7,13 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import scene
+from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.borders import line, outline
 from gemmviz.ui.stage.colours import Colours
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
-from gemmviz.ui.stage.touched import Touched
-from gemmviz.ui.theme import Theme
 
 _MOST_OUTLINES = 600
 _MOST_CROSSES = 4096
@@ -33,7 +33,7 @@ class Marks:
         Its accesses, and what its cells hold.
     """
 
-    def __init__(self, playable: Playable, theme: Theme, touched: Touched, colours: Colours) -> None:
+    def __init__(self, playable: Playable, theme: Theme, touched: AccessedCells, colours: Colours) -> None:
         self.playable, self.theme, self.touched, self._colours = playable, theme, touched, colours
         self._owner = playable.recording.owners[0]
         self._outlines: dict[int, tuple[Any, int, list[tuple[int, int, int, int]]]] = {}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from gemmviz.trace.hops import Hop
+from gemmviz.trace.origin.value_path import Hop
 from gemmviz.ui.stage.view import View
 
 

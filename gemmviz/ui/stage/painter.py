@@ -11,7 +11,9 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap, QRegion
 
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.stage import hops, labels, legend, scene, vector
+from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage import labels, legend, scene, value_path, vector
+from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.borders import Borders
 from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, owner_text, provenance
@@ -21,11 +23,9 @@ from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.related import Related, related, touched_by_warp
-from gemmviz.ui.stage.scene import Panel, Place
+from gemmviz.ui.stage.scene import Panel, StageRect
 from gemmviz.ui.stage.sums import Sums
-from gemmviz.ui.stage.touched import Touched
 from gemmviz.ui.stage.view import View
-from gemmviz.ui.theme import Theme
 
 __all__ = ["Moment", "StagePainter", "View", "blank", "larger"]
 
@@ -55,7 +55,7 @@ class StagePainter:
         self.vector = vector
         self.captioned = True
         """Whether the foot says what happens; where that stands elsewhere in larger type, it has the legend alone."""
-        self.touched = Touched(playable)
+        self.touched = AccessedCells(playable)
         self._colours = Colours(playable, theme, self.touched)
         self._text = CellText(playable, theme, self.font, vector)
         self._marks = Marks(playable, theme, self.touched, self._colours)
@@ -65,16 +65,16 @@ class StagePainter:
         self._barriers = BarrierStrip(playable, theme, vector)
         self._labels: tuple[Any, QPixmap] | None = None
         self._labelled: tuple[Any, QFont, float, bool] | None = None
-        self._placed: tuple[Any, list[Panel], Place | None] | None = None
+        self._placed: tuple[Any, list[Panel], StageRect | None] | None = None
         self._related: tuple[Any, Related] | None = None
         self._caption: tuple[Any, str] | None = None
-        self._legend: tuple[Any, list[legend.Entry]] | None = None
+        self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
         """Return where every array stands when painted into `rect`."""
         return self._arranged(rect, view)[0]
 
-    def _arranged(self, rect: QRectF, view: View) -> tuple[list[Panel], Place | None]:
+    def _arranged(self, rect: QRectF, view: View) -> tuple[list[Panel], StageRect | None]:
         """Return where every array stands when painted into `rect`, and where the barriers do, if there is room."""
         head, key = self.head, (rect.width(), rect.height(), self.captioned)
         if self._placed is None or self._placed[0] != key:
@@ -102,7 +102,7 @@ class StagePainter:
         key = rect.width(), rect.height(), self.captioned
         if self._labelled is None or self._labelled[0] != key:
             height = rect.height() - self.head - self._foot()
-            size, bare = scene.room_for_labels(rect.width(), height, self.metrics.height())
+            size, bare = scene.label_room(rect.width(), height, self.metrics.height())
             font = larger(self.font, size)
             self._labelled = key, font, QFontMetricsF(font).height(), bare
         return self._labelled[1:]
@@ -138,7 +138,7 @@ class StagePainter:
                 self._text.draw(painter, panel, seen, moment, image, ratio)
         if aside is not None:
             self._barriers.draw(painter, aside, self._labelling(rect)[0], moment.step, moment.block, ratio)
-        hops.draw(painter, placed, moment, self.playable, self.theme, self.font)
+        value_path.draw(painter, placed, moment, self.playable, self.theme, self.font)
         painter.restore()
         if self.vector:
             # A file of lines knows no clip: what reaches beyond the arrays' part is covered.
@@ -150,7 +150,13 @@ class StagePainter:
     # Labels: everything that changes with the view only
 
     def _draw_labels(
-        self, painter: QPainter, rect: QRectF, placed: list[Panel], aside: Place | None, moment: Moment, ratio: float
+        self,
+        painter: QPainter,
+        rect: QRectF,
+        placed: list[Panel],
+        aside: StageRect | None,
+        moment: Moment,
+        ratio: float,
     ) -> None:
         font, _, bare = self._labelling(rect)
         taken = [QRectF(aside.x, aside.y, aside.width, aside.height)] if aside is not None else []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gemmviz.trace.recording import Array, Recording
+from gemmviz.trace.recording.recording import Array, Recording
 
 A, B, C = 0, 1, 2
 _LARGEST_CELL = 96.0
@@ -17,7 +17,7 @@ _SMALLEST_LABELS = 0.75  # of their size, before all but names are left out
 
 
 @dataclass(frozen=True)
-class Room:
+class LabelRoom:
     """What labels take around the arrays, in heights of their font."""
 
     left: float
@@ -27,11 +27,11 @@ class Room:
     gap: float
 
 
-WITH_LABELS = Room(3.8, 1.8, 2.3, 1.1, 2.1)
-WITH_NAMES = Room(1.7, 0.4, 0.3, 0.3, 1.6)
+WITH_LABELS = LabelRoom(3.8, 1.8, 2.3, 1.1, 2.1)
+WITH_NAMES = LabelRoom(1.7, 0.4, 0.3, 0.3, 1.6)
 
 
-def room_for_labels(width: float, height: float, font: float) -> tuple[float, bool]:
+def label_room(width: float, height: float, font: float) -> tuple[float, bool]:
     """Say how labels are written in a space.
 
     Parameters
@@ -48,7 +48,7 @@ def room_for_labels(width: float, height: float, font: float) -> tuple[float, bo
         the arrays is left out.
     """
 
-    def share(room: Room) -> float:
+    def share(room: LabelRoom) -> float:
         high, wide = room.top + room.bottom + room.gap, room.left + room.right + room.gap
         return max(high * font / max(height, 1), wide * font / max(width, 1))
 
@@ -93,7 +93,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Place:
+class StageRect:
     """A rectangle on the stage, in pixels, and which of several sizes it has."""
 
     x: float
@@ -102,12 +102,14 @@ class Place:
     height: float
     size: int
 
-    def moved(self, zoom: float, dx: float, dy: float) -> "Place":
+    def moved(self, zoom: float, dx: float, dy: float) -> "StageRect":
         """Return the place as seen after zooming about the origin and shifting, in pixels: it does not grow."""
         return replace(self, x=self.x * zoom + dx, y=self.y * zoom + dy)
 
 
-def panels(recording: Recording, width: float, height: float, font: float, room: Room = WITH_LABELS) -> list[Panel]:
+def panels(
+    recording: Recording, width: float, height: float, font: float, room: LabelRoom = WITH_LABELS
+) -> list[Panel]:
     """Place the arrays: see `arranged`."""
     return arranged(recording, width, height, font, room)[0]
 
@@ -117,9 +119,9 @@ def arranged(
     width: float,
     height: float,
     font: float,
-    room: Room = WITH_LABELS,
+    room: LabelRoom = WITH_LABELS,
     asides: Sequence[tuple[float, float]] = (),
-) -> tuple[list[Panel], Place | None]:
+) -> tuple[list[Panel], StageRect | None]:
     """Place the arrays: A bottom left, B top right, C bottom right on shared axes, shared tiles top left.
 
     Parameters
@@ -162,7 +164,7 @@ def arranged(
             found = _with_aside(recording, shared, wider, cell, font, aside)
             if found is not None:
                 tiles, (x, y) = found
-                return [p.moved(1, shift, 0) for p in result] + tiles, Place(x, y, *aside, size)
+                return [p.moved(1, shift, 0) for p in result] + tiles, StageRect(x, y, *aside, size)
     return result + _shared(recording, shared, bounds, cell, font), None
 
 

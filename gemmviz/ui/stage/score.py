@@ -23,11 +23,11 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
 
 from gemmviz.language import language, tr
 from gemmviz.session import Session
-from gemmviz.trace.story import Story
+from gemmviz.trace.order.story import Story
+from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage import score_drawing
 from gemmviz.ui.stage.caption import thousands
-from gemmviz.ui.stage.score_words import legend, what_happens
-from gemmviz.ui.theme import THEMES, Theme
+from gemmviz.ui.stage.score_text import legend, what_happens
 
 _NEAR = 6  # px by which a handle or a flag may be missed
 _NOTCH = 120

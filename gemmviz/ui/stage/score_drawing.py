@@ -7,9 +7,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap
 
 from gemmviz.language import tr
-from gemmviz.trace.story import COPY, DIRECT, KINDS, OTHER, STORE, USE, Story
-from gemmviz.ui.stage.score_words import LANES
-from gemmviz.ui.theme import Rgb, Theme, ink, rgb
+from gemmviz.trace.order.story import COPY, DIRECT, KINDS, OTHER, STORE, USE, Story
+from gemmviz.ui.look.theme import Rgb, Theme, ink, rgb
+from gemmviz.ui.stage.score_text import LANES
 
 _LEAST_LANES = 3  # lanes that there is room for at least: fewer are higher
 _GAP = 1

@@ -19,12 +19,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gemmviz.language import tr
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording.recording import Recording
+from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank, larger
 from gemmviz.ui.stage.player import Player
 from gemmviz.ui.stage.scene import C, Panel
 from gemmviz.ui.stage.view import kept_in_sight
-from gemmviz.ui.theme import THEMES, Theme
 
 _CLICK = 4
 _KEY_ZOOM, _WHEEL_ZOOM = 1.4, 1.2

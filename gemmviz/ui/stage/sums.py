@@ -11,10 +11,10 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from gemmviz.language import tr
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.borders import line, outline
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import C, Panel
-from gemmviz.ui.theme import Theme
 
 _LEGIBLE = 14.0  # from this width of a cell on, values stand in the cells
 _FRAMED = 4.0

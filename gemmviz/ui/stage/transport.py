@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBox
 
 from gemmviz.language import tr
 from gemmviz.session import SPEEDS, Session
-from gemmviz.ui.icons import icon
-from gemmviz.ui.mirrors import mirror
+from gemmviz.ui.look.icons import icon
+from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import thousands
 from gemmviz.ui.stage.score import Score
-from gemmviz.ui.stage.score_words import ABSENT, UNIT_MEANINGS, UNITS
-from gemmviz.ui.theme import THEMES
+from gemmviz.ui.stage.score_text import ABSENT, UNIT_MEANINGS, UNITS
+from gemmviz.ui.window.mirrors import mirror
 
 _FRAME_MS = 16
 

@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.session.lesson_file import SUFFIX, write
-from gemmviz.session.lessons import own_folder
-from gemmviz.session.stops import Stop
-from gemmviz.session.words import no_source
+from gemmviz.session.kernel_names import no_source
+from gemmviz.session.tour.lesson_file import SUFFIX, write_lesson
+from gemmviz.session.tour.lessons import own_folder
+from gemmviz.session.tour.stops import OwnStop
 from gemmviz.ui.stage.caption import caption, thousands
 
 _BOX_WIDTH, _LIST_WIDTH, _LIST_HEIGHT = 680, 680, 360
@@ -178,7 +178,9 @@ class MyStops(QDialog):
         if not kept:
             return
         try:
-            path.write_text(write(session.tour.as_lesson(path, title.strip() or session.base.title)), encoding="utf-8")
+            path.write_text(
+                write_lesson(session.tour.as_lesson(path, title.strip() or session.base.title)), encoding="utf-8"
+            )
         except GemmvizError as error:
             session.tell(Message(str(error), "warning", lasting=True))
         except OSError as error:
@@ -187,7 +189,7 @@ class MyStops(QDialog):
             session.tell(Message(tr("Saved {path}: open it with Ctrl+O.", path=path), "info", lasting=True))
 
 
-class Stops:
+class StopsList:
     """What the keys do with one's own stops.
 
     Parameters
@@ -240,8 +242,8 @@ class Stops:
             box.list.setCurrentRow(listed[1])
 
 
-def _saying(stop: Stop, sentence: str) -> Stop:
-    return Stop(stop.step, sentence.strip(), stop.cell, stop.block, stop.warp, stop.panel, stop.setting)
+def _saying(stop: OwnStop, sentence: str) -> OwnStop:
+    return OwnStop(stop.step, sentence.strip(), stop.cell, stop.block, stop.warp, stop.panel, stop.setting)
 
 
 def _push(title: str, act: object) -> QPushButton:

@@ -2,13 +2,13 @@
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
-from gemmviz.ui.actions import Action
-from gemmviz.ui.tour.my_stops import Stops
+from gemmviz.ui.tour.my_stops import StopsList
+from gemmviz.ui.window.actions import Action
 
 MENU = mark("Lesson")
 
 
-def actions(session: Session, stops: Stops) -> list[Action]:
+def actions(session: Session, stops: StopsList) -> list[Action]:
     """Return the actions of a rung's demo, of a tour and of one's own stops."""
     tour = session.tour
     return [

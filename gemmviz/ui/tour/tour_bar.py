@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.lessons import lesson_path
-from gemmviz.ui.mirrors import mirror
-from gemmviz.ui.style import TYPE_PT
-from gemmviz.ui.theme import THEMES
+from gemmviz.session.tour.lessons import lesson_path
+from gemmviz.ui.look.style import TYPE_PT
+from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.window.mirrors import mirror
 
 # The sentence is read from the last row; where the bar is narrow, the stage needs the room of a third line more.
 _LARGER, _LARGER_NARROW, _NARROW = 1.55, 1.3, 900

@@ -1,0 +1,106 @@
+"""Names the parts of CUDA that the recorder does not know, when a kernel does not compile because of one of them."""
+
+import re
+from dataclasses import dataclass
+
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import mark, tr
+
+_SYNC = mark("use __syncthreads(), __syncwarp(), the waits of <cuda_pipeline.h> or the barriers of <gemmviz/ptx.h>")
+_COPY = mark("use <cuda_pipeline.h>, or cp.async and the copy engine (TMA) from <gemmviz/ptx.h>")
+# What <gemmviz/ptx.h> has of these is no reason to refuse anything.
+_OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32_b?f16)|cluster_rank)\b)"
+# What is looked for in the source without its comments and texts, what it is called, and what to do instead.
+_REFUSED = [
+    (r"\b(?:asm|__asm__|__asm)\b", mark("inline PTX (asm)"),
+     mark("use the functions of <gemmviz/ptx.h>, which run on a GPU too")),
+    (r"\bcuda\s*::\s*(?:ptx\s*::|device\s*::\s*experimental\s*::)\s*\w+", "{name}", _COPY),
+    (r"\bcuda\s*::\s*barrier\b", "cuda::barrier", _SYNC),
+    (r"\bcuda\s*::\s*(?:memcpy_async|pipeline\w*|make_pipeline)\b", "{name}", _COPY),
+    (r"\b(?:cooperative_groups|cg)\s*::\s*\w+", "{name}",
+     mark("use this_thread_block(), tiled_partition<32>() and sync()")),
+    (rf"\b{_OURS}\w*wgmma\w*", mark("{name} (warp-group tensor cores)"),
+     mark("use nvcuda::wmma, or mma and wgmma from <gemmviz/ptx.h>")),
+    (r"\b(?:CUtensorMap|\w*tensormap\w*|\w*cp_async_bulk\w*)\b", "{name} (TMA)", _COPY),
+    (r"\b\w*mbarrier\w*\b", "{name}", _SYNC),
+    (rf"\b{_OURS}(?:__cluster_(?:dims|size)__|\w*cluster_(?:sync|rank|arrive|wait)\w*|cluster_group)\b",
+     mark("{name} (clusters)"), mark("keep to one block")),
+    (r"\b(?:tex[123]D\w*|cudaTextureObject_t|surf[123]D\w*|cudaSurfaceObject_t|texture\s*<)",
+     mark("{name} (textures)"), mark("read global memory, or __ldg()")),
+    (r"<<<|\bcuda(?:Malloc|Memcpy|Free|DeviceSynchronize|GetLastError|Event\w+|Stream\w+|Error_t)\w*\b",
+     mark("host code ({name})"),
+     mark("keep the kernel in a file of its own; the front matter says how it is launched")),
+    (r"\b__nv_fp8\w*|\b__nv_fp4\w*", "{name}", mark("use half, bfloat16 or float")),
+    (r"\bcu(?:tlass|te)\s*::\s*\w+", "{name}", mark("write the kernel without that library")),
+]  # fmt: skip
+_QUIET = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"][^>\"\n]+[>\"])", re.MULTILINE)
+_NO_FILE = re.compile(r"'?([\w./+-]+)'?:? (?:file not found|No such file or directory)")
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """One use of something that cannot be recorded: what, its first line, and the last line of its statement."""
+
+    what: str
+    instead: str
+    line: int
+    last_line: int
+
+
+def explain(error: BuildError, kernel: Kernel) -> BuildError:
+    """Return an error that says what cannot be recorded, where that is why a kernel does not compile.
+
+    Parameters
+    ----------
+    error
+        What the compiler said.
+    kernel
+        The kernel.
+
+    Returns
+    -------
+    BuildError
+        The same error where its reason is another one.
+    """
+    name = kernel.path.name
+    missing = _NO_FILE.search(str(error))
+    if missing is not None:
+        line = _include_line(kernel.text, missing[1]) or error.line
+        text = tr(
+            "{what} cannot be recorded: what the recorder knows of CUDA needs no include but <cuda_fp16.h>, "
+            "<cuda_bf16.h>, <mma.h>, <cuda_pipeline.h>, <cooperative_groups.h> and <gemmviz/ptx.h>",
+            what=f"#include <{missing[1]}>",
+        )
+        return BuildError(f"{name}:{line}: {text}", line)
+    found = find(kernel.text)
+    blamed = next(
+        (r for r in found if error.line is None or r.line <= error.line <= r.last_line),
+        None,
+    )
+    if blamed is None:
+        return error
+    text = tr("{what} cannot be recorded: {instead}", what=blamed.what, instead=blamed.instead)
+    return BuildError(f"{name}:{blamed.line}: {text}", blamed.line)
+
+
+def find(text: str) -> list[Unsupported]:
+    """Return every use of something that cannot be recorded, in the order of the lines."""
+    # Texts may span what looks like code, and PTX in them is not C++: spaces stand for both.
+    code = _QUIET.sub(lambda quiet: re.sub(r"[^\n]", " ", quiet[0]), text)
+    found = []
+    for pattern, what, instead in _REFUSED:
+        for use in re.finditer(pattern, code):
+            end = code.find(";", use.end())
+            lines = [code[: use.start()].count("\n") + 1, code[: end if end > 0 else use.end()].count("\n") + 1]
+            named = tr(what, name=re.sub(r"\s", "", use[0]))
+            found.append(Unsupported(named, tr(instead), lines[0], lines[1]))
+    return sorted(found, key=lambda refused: refused.line)
+
+
+def _include_line(text: str, name: str) -> int | None:
+    for use in _INCLUDE.finditer(text):
+        if use[1][1:-1] == name:
+            return text[: use.start()].count("\n") + 1
+    return None

@@ -1,0 +1,39 @@
+"""Whether a problem fits in memory, found out before anything is allocated."""
+
+import numpy as np
+
+from gemmviz.backends.base import Backend, OutOfMemory
+from gemmviz.backends.host import available_memory, host_bytes
+from gemmviz.bench.verification_reference import References
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import LARGEST, Problem
+
+
+def check_fit(backend: Backend, concrete: Launch, references: References) -> None:
+    """Refuse what cannot fit, in the device's memory or the host's.
+
+    Raises
+    ------
+    OutOfMemory
+        With the largest cube that fits.
+    """
+    kernel = concrete.kernel
+    itemsize = max(np.dtype(kernel.dtype).itemsize, np.dtype(kernel.accumulate).itemsize)
+    for where, free, needed in (
+        ("GPU" if backend.clears_l2 else "host", backend.free_bytes(), backend.needed_bytes),
+        ("host", available_memory(), host_bytes),
+    ):
+        if free is None:
+            continue
+        # What the references hold is part of what is needed, or can be given back.
+        free += references.nbytes if where == "host" else 0
+        if needed(concrete.problem, itemsize) <= free:
+            continue
+        low, high = 0, LARGEST
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if needed(Problem.cube(middle), itemsize) <= free else (low, middle - 1)
+        raise OutOfMemory(
+            f"{concrete.problem} needs {needed(concrete.problem, itemsize) / 2**30:.3g} GiB of {where} memory and "
+            f"{free / 2**30:.3g} GiB are free; the largest N that fits is {low}"
+        )

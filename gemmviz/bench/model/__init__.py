@@ -1,0 +1,1 @@
+"""What published limits of devices imply: occupancy, roofline, peaks. *Modelled*."""

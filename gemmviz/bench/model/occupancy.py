@@ -1,0 +1,233 @@
+"""Theoretical occupancy: how many blocks, and so warps, one SM can hold at a time. *Modelled*, from published limits.
+
+The arithmetic is that of NVIDIA's calculator (``cuda_occupancy.h`` of the CUDA toolkit, and the occupancy calculator of
+Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as many blocks as all four of these allow:
+
+* threads: floor(warps per SM / W)
+* blocks: the limit on resident blocks
+* registers: r per thread are ceil(32 r / 256) x 256 per warp; each of the SM's partitions holds
+  floor(registers per partition / that) warps; floor(warps of all partitions / W)
+* shared memory: s bytes and what CUDA reserves are rounded up to the unit; floor(shared memory per SM / that). An SM
+  divides one memory into shared memory and L1 cache: as much as the *carve-out* says is shared, by default all it can
+
+Occupancy is warps held / warps per SM. Blocks of a cluster run on SMs of one GPC (CUDA C++ Programming Guide, "Thread
+Block Clusters"); how many clusters fit is for the driver to say (``cudaOccupancyMaxActiveClusters``) and not modelled.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Literal
+
+from gemmviz.bench.model.devices import WARP, Limits
+from gemmviz.catalogue.kernel import Kernel
+
+# A block is refused as if its warps filled four partitions evenly, also on the one SM that has two (cuda_occupancy.h).
+_CHECKED_PARTITIONS = 4
+# What every device with clusters takes, unasked.
+_PORTABLE_CLUSTER = 8
+Resource = Literal["threads", "blocks", "registers", "shared"]
+
+
+@dataclass(frozen=True)
+class Use:
+    """What one block of a kernel takes: threads, registers per thread, bytes of shared memory (static and dynamic).
+
+    ``cluster`` is how many blocks make a cluster; 1 without clusters.
+    """
+
+    threads: int
+    registers: int
+    shared_bytes: int
+    cluster: int = 1
+
+    @property
+    def warps(self) -> int:
+        """Warps per block; the last one may be partly empty."""
+        return -(-self.threads // WARP)
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """How much of an SM a kernel can fill.
+
+    Attributes
+    ----------
+    blocks, warps
+        Held by one SM at a time; 0 when the block cannot run at all.
+    fraction
+        Warps held / warps that the SM can hold, 0 to 1.
+    limits
+        Blocks that each resource allows; None where it sets no limit.
+    limiters
+        The resources that allow no more than `blocks`. Empty when the SM is full.
+    """
+
+    blocks: int
+    warps: int
+    fraction: float
+    limits: dict[Resource, int | None]
+    limiters: tuple[Resource, ...]
+
+
+def compiled_use(row: Mapping[str, Any], kernel: Kernel | None) -> Use:
+    """Return what a block took in a row of a result file that has ``block``, ``regs`` and ``smem``.
+
+    Parameters
+    ----------
+    row
+        Of a kernel that was compiled.
+    kernel
+        What it ran, for its clusters, which a row does not hold; None where that is not known.
+    """
+    cluster = cluster_blocks(kernel, {name: row[name] for name in "MNK"} | row["params"]) if kernel else 1
+    return Use(prod(row["block"]), row["regs"], row["smem"], cluster)
+
+
+def cluster_blocks(kernel: Kernel, values: Mapping[str, int]) -> int:
+    """Return how many blocks make a cluster of a kernel, given M, N, K and its parameters; 1 without clusters."""
+    return prod(e.integer(values) for e in kernel.cluster)
+
+
+def occupancy(use: Use, limits: Limits, carve_out: int | None = None) -> Occupancy:
+    """Return the theoretical occupancy of blocks on an SM.
+
+    Parameters
+    ----------
+    use
+        What a block takes.
+    limits
+        What an SM can hold.
+    carve_out
+        Bytes of the SM that are shared memory (a profile shows it as the configured size); None: as many as it can
+        have. The driver chooses one of the sizes that the GPU offers: 0, 8, 16, 32, 64 or 100 KiB for compute
+        capability 8.6 (NVIDIA Ampere GPU Architecture Tuning Guide, "Unified Shared Memory/L1/Texture Cache").
+    """
+    if carve_out is not None:
+        limits = replace(limits, shared_per_sm=min(carve_out, limits.shared_per_sm))
+    allowed: dict[Resource, int | None] = {
+        "threads": limits.warps_per_sm // use.warps if 1 <= use.threads <= limits.threads_per_block else 0,
+        "blocks": limits.blocks_per_sm if use.cluster <= limits.blocks_per_cluster else 0,
+        "registers": _by_registers(use, limits),
+        "shared": _by_shared(use, limits),
+    }
+    blocks = min(value for value in allowed.values() if value is not None)
+    warps = blocks * use.warps
+    full = warps == limits.warps_per_sm
+    limiters = () if full else tuple(name for name, value in allowed.items() if value == blocks)
+    return Occupancy(blocks, warps, warps / limits.warps_per_sm, allowed, limiters)
+
+
+def _registers_per_warp(use: Use, limits: Limits) -> int:
+    return _round_up(use.registers * WARP, limits.register_unit)
+
+
+def _by_registers(use: Use, limits: Limits) -> int | None:
+    if use.registers > limits.registers_per_thread:
+        return 0
+    per_warp = _registers_per_warp(use, limits)
+    if per_warp * _round_up(use.warps, _CHECKED_PARTITIONS) > limits.registers_per_block:
+        return 0
+    if not per_warp:
+        return None
+    per_partition = limits.registers_per_sm // limits.partitions // per_warp
+    return per_partition * limits.partitions // max(use.warps, 1)
+
+
+def _by_shared(use: Use, limits: Limits) -> int | None:
+    taken = _shared_per_block(use, limits)
+    if use.shared_bytes > limits.shared_per_block:
+        return 0
+    return limits.shared_per_sm // taken if taken else None
+
+
+def _shared_per_block(use: Use, limits: Limits) -> int:
+    return _round_up(use.shared_bytes + limits.shared_reserved, limits.shared_unit)
+
+
+def advice(use: Use, limits: Limits) -> str:
+    """Return what limits the occupancy and what would have to change to hold one block more, in a sentence or two."""
+    said = _advice(use, limits)
+    if use.cluster == 1 or not occupancy(use, limits).blocks:
+        return said
+    if use.cluster > _PORTABLE_CLUSTER:
+        said += (
+            f" More than {_PORTABLE_CLUSTER} blocks make a cluster only where the kernel asks for it (non-portable)."
+        )
+    return (
+        f"{said} Clusters of {use.cluster} blocks have to find room within one GPC each, and may leave SMs idle: "
+        "cudaOccupancyMaxActiveClusters knows how many fit, this model does not."
+    )
+
+
+def _advice(use: Use, limits: Limits) -> str:
+    now = occupancy(use, limits)
+    if not now.blocks:
+        return _refusal(use, limits, now)
+    if now.warps == limits.warps_per_sm:
+        return "The SM is full: more cannot be gained here."
+    if "blocks" in now.limiters:
+        return f"Limited by resident blocks: an SM takes {limits.blocks_per_sm}; only larger blocks bring more warps."
+    wanted = now.blocks + 1
+    changes = []
+    for limiter in now.limiters:
+        if limiter == "threads":
+            fitting = limits.warps_per_sm // wanted * WARP
+            changes.append(f"at most {fitting} threads per block" if fitting else "smaller blocks")
+        elif limiter == "registers":
+            most = _most_registers(use, limits, wanted)
+            changes.append(f"at most {most} registers per thread" if most else "smaller blocks")
+        else:
+            most = limits.shared_per_sm // wanted // limits.shared_unit * limits.shared_unit - limits.shared_reserved
+            changes.append(f"at most {most:,} bytes of shared memory per block" if most > 0 else "no shared memory")
+    return f"Limited by {_names(now.limiters)}; one block more per SM needs {' and '.join(changes)}."
+
+
+def _most_registers(use: Use, limits: Limits, blocks: int) -> int:
+    """Return the most registers per thread with which that many blocks fit; 0 when none would do."""
+    return next(
+        (r for r in range(use.registers, 0, -1) if (_by_registers(_with_registers(use, r), limits) or 0) >= blocks), 0
+    )
+
+
+def _with_registers(use: Use, registers: int) -> Use:
+    return replace(use, registers=registers)
+
+
+def _refusal(use: Use, limits: Limits, now: Occupancy) -> str:
+    reasons = {
+        "threads": f"a block has {use.threads:,} threads; {limits.threads_per_block:,} is the most",
+        "registers": (
+            f"{use.registers} registers per thread are too many for blocks of {use.threads:,} threads "
+            f"(at most {_most_registers(use, limits, 1)})"
+        ),
+        "shared": f"a block takes {use.shared_bytes:,} bytes of shared memory; {limits.shared_per_block:,} is the most",
+        "blocks": _no_cluster(use, limits),
+    }
+    return f"Such a block cannot run: {' and '.join(reasons[name] for name in now.limiters)}."
+
+
+def _no_cluster(use: Use, limits: Limits) -> str:
+    if limits.blocks_per_cluster == 1:
+        return "clusters need compute capability 9.0 or higher"
+    return (
+        f"a cluster has {use.cluster:,} blocks; {limits.blocks_per_cluster} is the most, and more than "
+        f"{_PORTABLE_CLUSTER} only where the kernel asks for it (non-portable)"
+    )
+
+
+NAMES: dict[Resource, str] = {
+    "threads": "threads",
+    "blocks": "resident blocks",
+    "registers": "registers",
+    "shared": "shared memory",
+}
+"""What people call the resources."""
+
+
+def _names(limiters: tuple[Resource, ...]) -> str:
+    return " and ".join(NAMES[name] for name in limiters)
+
+
+def _round_up(value: int, unit: int) -> int:
+    return -(-value // unit) * unit

@@ -1,0 +1,178 @@
+"""The roofline of a device and the place of a kernel under it.
+
+A roof is *modelled*: a kernel that does I floating-point operations per byte reaches at most min(peak, I x bandwidth)
+(Williams, Waterman, Patterson: "Roofline", CACM 52(4), 2009, doi 10.1145/1498765.1498785). How high a kernel stands is
+*measured*; how far to the right depends on where its bytes are counted:
+
+* compulsory: each matrix crosses once, as if caches were perfect (*modelled* from the size);
+* global: 32-byte sectors that its warps ask for, as if there were no caches (*recorded*, scaled to the size);
+* shared: wavefronts of shared memory x 128 bytes, replays of bank conflicts included (*recorded*, scaled).
+
+What really crosses the memory's bus lies between the first two.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gemmviz.bench.model.devices import Facts, clock_ghz, find, memory_gbs
+from gemmviz.bench.model.peaks import peak_gflops
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.cost.traffic import ArrayTraffic
+from gemmviz.trace.cost.wavefronts import SECTOR_BYTES, WAVEFRONT_BYTES
+
+# A sum kept in a register touches its element of C once or twice; one kept in memory does so in every step along K.
+_TOUCHES_OF_A_REGISTER_SUM = 2
+_SURVEY_SIZES = (32, 64, 128, 256)
+
+
+@dataclass(frozen=True)
+class Roof:
+    """One roof: ``kind`` "memory" (``value`` in GB/s: a slope) or "compute" (in GFLOPS: a level).
+
+    ``name`` is short enough to be written along it: "memory" (the device's), "L2", "shared", "FP32", ...
+    """
+
+    name: str
+    kind: Literal["memory", "compute"]
+    value: float
+
+    def gflops(self, intensity: float) -> float:
+        """Return the GFLOPS that this roof allows at an arithmetic intensity in FLOP/byte."""
+        return self.value if self.kind == "compute" else self.value * intensity
+
+
+@dataclass(frozen=True)
+class MovedBytes:
+    """Bytes that one launch moves, scaled from a recording: global sectors, and wavefronts of shared memory."""
+
+    global_bytes: float
+    shared_bytes: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """A kernel under the roofline.
+
+    Attributes
+    ----------
+    gflops
+        Measured; None where only the bound is known.
+    compulsory, from_global, from_shared
+        Arithmetic intensity in FLOP/byte, by where bytes are counted; None where nothing is recorded, or nothing moves.
+    """
+
+    gflops: float | None
+    compulsory: float
+    from_global: float | None = None
+    from_shared: float | None = None
+
+
+def roofs(device: Facts | None) -> list[Roof]:
+    """Return the roofs of a device, as far as they are known: memories first, slowest first."""
+    if device is None:
+        return []
+    known, clock, sms = find(device), clock_ghz(device), device.get("sms")
+    found = []
+    memory = memory_gbs(device)
+    if memory:
+        found.append(Roof("memory", "memory", memory))
+    if known and known.l2_bytes_per_clock and clock:
+        found.append(Roof("L2", "memory", known.l2_bytes_per_clock * clock))
+    if clock and sms:
+        found.append(Roof("shared", "memory", sms * WAVEFRONT_BYTES * clock))
+    for name, dtype in (("FP32", "float32"), ("FP16 tensor cores", "float16")):
+        peak = peak_gflops(device, dtype, "float32")
+        if peak:
+            found.append(Roof(name, "compute", peak[0]))
+    return found
+
+
+def attainable_gflops(device: Facts | None, intensity: float, dtype: str, accumulate: str) -> float | None:
+    """Return min(peak, intensity x memory bandwidth) in GFLOPS for a kernel's types; None where either is not known."""
+    peak, memory = peak_gflops(device, dtype, accumulate), memory_gbs(device)
+    return min(peak[0], intensity * memory) if peak and memory else None
+
+
+def compulsory_intensity(problem: Problem, dtype: str, accumulate: str) -> float:
+    """Return 2 M N K / bytes of A, B and C in FLOP/byte: each matrix crosses the bus once."""
+    m, n, k = problem.m, problem.n, problem.k
+    read, written = np.dtype(dtype).itemsize, np.dtype(accumulate).itemsize
+    return problem.flops / (read * (m * k + k * n) + written * m * n)
+
+
+def tile_intensity(rows: int, columns: int, itemsize: int) -> float:
+    """Return the FLOP per byte that a block tile of C allows: 2 R C / (bytes of R + C elements).
+
+    One step along K reads a column of R elements of A and a row of C elements of B, and makes R x C multiply-adds.
+    """
+    return 2 * rows * columns / (itemsize * (rows + columns))
+
+
+def moved_bytes(arrays: Sequence[ArrayTraffic], recorded: Problem, problem: Problem) -> MovedBytes:
+    """Scale the traffic of a recording to another size, the parameters being the same.
+
+    What is read of A and B, and all of shared memory, grows with M N K; C grows with M N, or with M N K where its sum
+    is kept in memory. Exact where tiles divide both sizes.
+
+    Parameters
+    ----------
+    arrays
+        From `gemmviz.trace.cost.traffic.Traffic`.
+    recorded, problem
+        The size that was recorded, and the one to scale to.
+    """
+    volume = problem.flops / recorded.flops
+    area = problem.m * problem.n / (recorded.m * recorded.n)
+    touches = _TOUCHES_OF_A_REGISTER_SUM * recorded.m * recorded.n
+
+    def scaled(array: ArrayTraffic) -> float:
+        in_register = array.name == "C" and array.space == "global" and array.reads + array.writes <= touches
+        return (array.read_units + array.write_units) * (area if in_register else volume)
+
+    sectors = sum(scaled(a) for a in arrays if a.space == "global")
+    wavefronts = sum(scaled(a) for a in arrays if a.space == "shared")
+    return MovedBytes(sectors * SECTOR_BYTES, wavefronts * WAVEFRONT_BYTES)
+
+
+def survey_size(kernel: Kernel, params: dict[str, int]) -> Problem | None:
+    """Return the smallest cube whose recording can be scaled exactly: tiles divide it; None where there is none.
+
+    A tile divides a size when twice the size takes four times the blocks.
+    """
+    for size in _SURVEY_SIZES:
+        try:
+            one, four = (launch(kernel, Problem.cube(s), params).blocks for s in (size, 2 * size))
+        except GemmvizError:
+            continue
+        if four == 4 * one:
+            return Problem.cube(size)
+    return None
+
+
+def point(row: Mapping[str, Any], traffic: MovedBytes | None = None) -> Point:
+    """Return the place of a row of a result file, with what its launch moves where that is known."""
+    problem = Problem(row["M"], row["N"], row["K"])
+    compulsory = compulsory_intensity(problem, row["dtype_in"], row["dtype_acc"])
+    if traffic is None:
+        return Point(row["gflops"], compulsory)
+    by_global = problem.flops / traffic.global_bytes if traffic.global_bytes else None
+    by_shared = problem.flops / traffic.shared_bytes if traffic.shared_bytes else None
+    return Point(row["gflops"], compulsory, by_global, by_shared)
+
+
+def cached_share(place: Point, device: Facts | None) -> float | None:
+    """Return the least share (0 to 1) of the sectors asked for that caches must have served; None where not known.
+
+    In the time measured, the memory can have delivered bandwidth x time bytes: what was asked for beyond that came out
+    of a cache. A bound from a measured time, a recorded traffic and a published bandwidth.
+    """
+    memory = memory_gbs(device)
+    if memory is None or not place.gflops or place.from_global is None:
+        return None
+    return max(0.0, 1.0 - memory * place.from_global / place.gflops)

@@ -1,0 +1,1 @@
+"""The search for the fastest parameters of a kernel, and those that were found."""

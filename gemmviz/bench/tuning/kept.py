@@ -1,0 +1,219 @@
+"""Keeps the fastest parameters that were found on this machine: one small file per kernel, size and device."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from math import log
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from gemmviz.bench import results
+from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+
+VERSION = 1
+_SUFFIX = ".json"
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("kernel", "source_sha256", "tuned_on", "date_utc"), (str,)),
+    **dict.fromkeys(("M", "N", "K", "rounds"), (int,)),
+    "params": (dict,),
+    "gflops": (int, float),
+    "gain": (int, float, type(None)),
+}
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The fastest parameters of a kernel at one size on one device.
+
+    Attributes
+    ----------
+    kernel, source_sha256
+        Its name, and `Kernel.sha256` of what was tuned.
+    tuned_on
+        The GPU or processor: see `gemmviz.bench.tuning.outcome.device_name`.
+    date_utc
+        When, as ISO 8601.
+    M, N, K
+        The size.
+    params, gflops
+        What was found, measured here.
+    gain
+        How many times as fast as the defaults; None where these cannot run.
+    rounds
+        Of the race that it won; 0 for a single look.
+    """
+
+    kernel: str
+    source_sha256: str
+    tuned_on: str
+    date_utc: str
+    M: int
+    N: int
+    K: int
+    params: dict[str, int]
+    gflops: float
+    gain: float | None
+    rounds: int
+
+    @property
+    def problem(self) -> Problem:
+        """The size."""
+        return Problem(self.M, self.N, self.K)
+
+    def fits(self, kernel: Kernel) -> bool:
+        """Say whether it is of a kernel's present text."""
+        return self.kernel == kernel.name and self.source_sha256 == kernel.sha256
+
+
+def folder() -> Path:
+    """Return where tuned parameters are kept; it may not exist yet."""
+    return Path(platformdirs.user_data_dir("gemmviz", appauthor=False)) / "tuned"
+
+
+def keep(document: results.Document) -> Path | None:
+    """Keep what a search has found; what was kept for the same kernel, size and device gives its place.
+
+    Parameters
+    ----------
+    document
+        As `gemmviz.bench.tuning.outcome.outcome` returns it.
+
+    Returns
+    -------
+    pathlib.Path or None
+        Where it is; None where no candidate has a figure.
+
+    Raises
+    ------
+    GemmvizError
+        When it cannot be written.
+    """
+    if document["params"] is None:
+        return None
+    found = Tuned(**{f.name: document[f.name] for f in fields(Tuned)})
+    place = folder()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GemmvizError(f"cannot keep tuned parameters in {place}: {error.strerror}") from None
+    device = hashlib.sha256(found.tuned_on.encode()).hexdigest()[:8]
+    name = re.sub(r"[^\w.+~-]", "_", found.kernel)
+    path = place / f"{name}-{found.M}x{found.N}x{found.K}-{device}{_SUFFIX}"
+    results.write_results({"schema_version": VERSION, **asdict(found)}, path)
+    return path
+
+
+def kept() -> tuple[list[Tuned], list[str]]:
+    """Return all that is kept, by kernel, device and size, and one message per file that is damaged."""
+    found, faults = [], []
+    for path in _files():
+        try:
+            found.append(_read(path))
+        except GemmvizError as error:
+            faults.append(str(error))
+    return sorted(found, key=lambda t: (t.kernel, t.tuned_on, t.M * t.N * t.K)), faults
+
+
+def forget(kernel: str) -> int:
+    """Delete what is kept of a kernel, on all devices and at all sizes; return how many files that were.
+
+    Raises
+    ------
+    GemmvizError
+        When one cannot be deleted.
+    """
+    count = 0
+    for path in _files():
+        try:
+            if _read(path).kernel != kernel:
+                continue
+        except GemmvizError:
+            continue  # a damaged file is left alone
+        try:
+            path.unlink()
+        except OSError as error:
+            raise GemmvizError(f"cannot delete {path}: {error.strerror}") from None
+        count += 1
+    return count
+
+
+def nearest(among: list[Tuned], kernel: Kernel, device: str, problems: list[Problem]) -> Tuned | None:
+    """Return the parameters to run a kernel with at some sizes, or None.
+
+    Parameters
+    ----------
+    among
+        What is kept.
+    kernel, device
+        Its present text counts, and this device only.
+    problems
+        Parameters that cannot run at one of them are passed over; the size that they were tuned for is the nearest to
+        the last of them, as the ratios of M, N and K go.
+    """
+    mine = [t for t in among if t.fits(kernel) and t.tuned_on == device]
+    able = [t for t in mine if all(_launches(kernel, problem, t.params) for problem in problems)]
+    return min(able, key=lambda t: _distance(t.problem, problems[-1]), default=None)
+
+
+def outdated(among: list[Tuned], kernel: Kernel, device: str) -> bool:
+    """Say whether all that is kept of a kernel for this device is of another text of it."""
+    mine = [t for t in among if t.kernel == kernel.name and t.tuned_on == device]
+    return bool(mine) and not any(t.fits(kernel) for t in mine)
+
+
+def _launches(kernel: Kernel, problem: Problem, params: dict[str, int]) -> bool:
+    try:
+        launch(kernel, problem, params)
+    except (ConstraintError, FrontMatterError):
+        return False
+    return True
+
+
+def _distance(one: Problem, other: Problem) -> float:
+    return sum(abs(log(a / b)) for a, b in ((one.m, other.m), (one.n, other.n), (one.k, other.k)))
+
+
+def _files() -> list[Path]:
+    try:
+        return sorted(path for path in folder().iterdir() if path.suffix == _SUFFIX and path.name[0] != ".")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise GemmvizError(f"cannot read {folder()}: {error.strerror}") from None
+
+
+def _read(path: Path) -> Tuned:
+    try:
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise GemmvizError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise GemmvizError(f"{path} is truncated or not JSON: delete it, and tune again") from None
+    fault = _fault(content)
+    if fault:
+        raise GemmvizError(f"{path} is no file of tuned parameters: it {fault}")
+    return Tuned(**{f.name: content[f.name] for f in fields(Tuned)})
+
+
+def _fault(content: Any) -> str:
+    """Say what is wrong with a file's content; an empty text when nothing is."""
+    if not isinstance(content, dict) or content.get("schema_version") != VERSION:
+        return f"is not of version {VERSION}"
+    for key, kinds in _TYPES.items():
+        value = content.get(key)
+        if key not in content or not isinstance(value, kinds) or isinstance(value, bool):
+            return f"has a {key} that cannot be: {value!r}"
+    if not all(isinstance(k, str) and type(v) is int for k, v in content["params"].items()):
+        return "has params that are no whole numbers"
+    try:
+        Problem(content["M"], content["N"], content["K"])
+    except ConstraintError as error:
+        return f"has a size that cannot be: {error}"
+    return ""

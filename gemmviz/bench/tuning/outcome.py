@@ -1,0 +1,145 @@
+"""What a search has come to, as plain data: what the command line prints and writes, and the window shows."""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from gemmviz.bench.results import Document, Row
+from gemmviz.bench.tuning.search import Search
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+
+VERSION = 1
+_OF_THE_MACHINE = ("started_utc", "argv", "app", "env", "device", "protocol")
+_ON_GPU = ("cuda", "cublas")
+
+
+def device_name(backend: str, header: Mapping[str, Any]) -> str:
+    """Return the name of what a kernel runs on: the GPU, or the processor with its number of cores.
+
+    Parameters
+    ----------
+    backend
+        The kernel's.
+    header
+        A result file, or what the engine's probe says: ``device`` and ``env`` count.
+    """
+    if backend in _ON_GPU:
+        return str((header.get("device") or {}).get("name") or "")
+    cpu = (header.get("env") or {}).get("cpu") or {}
+    return f"{cpu.get('model') or 'unknown processor'} ({cpu.get('cores')} cores)"
+
+
+def outcome(
+    kernel: Kernel, problem: Problem, search: Search, header: Document, spent_s: float, cancelled: bool
+) -> Document:
+    """Return everything about a search that is over, or was cut short.
+
+    Parameters
+    ----------
+    kernel, problem
+        What was tuned, for which size.
+    search
+        Its state.
+    header
+        What it was measured on: a result file without rows.
+    spent_s
+        How long it took.
+    cancelled
+        Whether somebody stopped it.
+
+    Returns
+    -------
+    dict
+        ``params`` and ``gflops`` are the fastest candidate's, None where none has a figure; ``default`` is None where
+        the defaults cannot run or have no figure; ``gain`` is how many times as fast the fastest is.
+        ``flags`` are those of the two. ``candidates`` has all that were tried, the fastest first.
+    """
+    winner, default = search.winner, search.space.default_number
+    has_default = default in search.usable
+    failed = Counter(row["status"] for row in search.rows.values() if row["status"] != "ok")
+    machine = {key: header.get(key) for key in _OF_THE_MACHINE}
+    return machine | {
+        "schema_version": VERSION,
+        "kernel": kernel.name,
+        "source_sha256": kernel.sha256,
+        "backend": kernel.backend,
+        "tuned_on": device_name(kernel.backend, header),
+        "date_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+        "M": problem.m,
+        "N": problem.n,
+        "K": problem.k,
+        "params": None if winner is None else search.space.candidates[winner],
+        "gflops": None if winner is None else search.gflops(winner),
+        "default": (
+            {"params": search.space.default, "gflops": search.gflops(default)}
+            if default is not None and has_default
+            else None
+        ),
+        "gain": search.gain(winner, default) if winner is not None and default is not None and has_default else None,
+        "rounds": 0 if winner is None else search.rounds(winner),
+        "equals": [search.space.candidates[i] for i in sorted(_tied(search)) if i != winner],
+        "combinations": search.space.combinations,
+        "tried": len(search.order),
+        "untried": len(search.space.candidates) - len(search.order),
+        "failed": dict(failed.most_common()),
+        "left_out": dict(search.space.left_out),
+        "seconds": round(spent_s, 3),
+        "cancelled": cancelled,
+        "flags": _flags(search, winner, default),
+        "candidates": [candidate(search, number) for number in _ranked(search)],
+    }
+
+
+def candidate(search: Search, number: int) -> dict[str, Any]:
+    """Return what is known of one candidate, without its samples.
+
+    ``of_best`` is its speed over the winner's so far, in the rounds of the race that both have, or else in their looks;
+    the ratio of their ``gflops`` is another where one has fewer: a machine is faster at one time than at another.
+    """
+    row: Row = search.rows[number]
+    winner = search.winner
+    right = number in search.usable
+    return {
+        "number": number,
+        "place": search.order.index(number) + 1,
+        "params": search.space.candidates[number],
+        "status": row["status"],
+        "message": row["message"],
+        "flags": list(row["flags"]),
+        "gflops": search.gflops(number) if right else None,
+        "rounds": search.rounds(number) if right else 0,
+        "of_best": search.gain(number, winner) if right and winner is not None else None,
+        "verify": row["verify"],
+        "grid": row["grid"],
+        "block": row["block"],
+        "smem": row["smem"],
+        "regs": row["regs"],
+        "local_bytes": row["local_bytes"],
+        "compile_ms": row["compile_ms"],
+    }
+
+
+def _flags(search: Search, *numbers: int | None) -> list[str]:
+    """Return the flags of some candidates, each once: see `gemmviz.bench.quality_flags`."""
+    found = (search.rows[number]["flags"] for number in numbers if number in search.rows)
+    return list(dict.fromkeys(flag for flags in found for flag in flags))
+
+
+def _tied(search: Search) -> set[int]:
+    return {*search.equals, *([search.best] if search.best is not None else [])}
+
+
+def _ranked(search: Search) -> list[int]:
+    """Return all that were tried: the winner, its equals, the others by their figures, and those without one."""
+    usable, tied, winner = search.usable, _tied(search), search.winner
+    right = (
+        [] if winner is None else sorted(usable, key=lambda i: (i != winner, i not in tied, -search.gain(i, winner)))
+    )
+    return right + [i for i in search.order if i not in usable]
+
+
+def params_text(params: Mapping[str, int]) -> str:
+    """Write parameters as people type them: TS=32 WPT=8."""
+    return " ".join(f"{name}={value}" for name, value in params.items())

@@ -1,0 +1,275 @@
+"""Searches the values of a kernel's parameters for the fastest: a look at each, then a race of the best ones.
+
+The search decides what to measure next and what the figures say; how a figure is taken is `gemmviz.bench.measure`'s, so
+that every candidate is verified and timed by the same rules as every other figure of gemmviz. A tuner library would not
+take that off our hands. Kernel Tuner compiles, runs, checks and times by itself, so that its figures would follow other
+rules than those beside them, and a candidate that breaks the device would not cost its own row only; it brings SciPy,
+pandas, scikit-learn and four more packages. Optuna and its like only choose what to try next, which is the least of the
+work here: the spaces are lists of some dozens to some thousands of combinations, and what is hard is telling apart two
+candidates that differ by less than the machine's noise.
+
+1. **Look**: one round of a few cold samples for each candidate; the default first, then some neighbours of the
+   fastest so far (one parameter changed; of the second when the fastest has none left, and so on) for each that may be
+   anywhere, picked by a fixed seed, until all are tried or the time for it is up.
+2. **Race**: the fastest ones and the default take turns, in rounds, each round in the order opposite to the last. What
+   is clearly slower than the leader in paired rounds drops out, until the rest is surely alike or the time is up.
+
+Candidates that are not clearly slower than the leader are *equal* to it; of equals the first in the declared order is
+taken, which is the default where it is one of them.
+"""
+
+import random
+from collections.abc import Iterable
+from math import exp, log, sqrt
+from statistics import fmean, stdev
+
+from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.results import Row
+from gemmviz.bench.tuning.space import Params, Space
+
+ROUNDS = 12
+"""The most rounds of a race."""
+_ALL_ROUNDS = ROUNDS + 2  # the look, the race, and one that never comes: the last round has a hot pass, of no use here
+LEAST_ROUNDS = 3
+"""Below this many paired rounds no candidate is called slower than another."""
+MOST_RACERS = 8
+PROTOCOL = Protocol(
+    rounds=_ALL_ROUNDS,
+    warmup_s=0.05,
+    min_samples=5 * _ALL_ROUNDS,
+    min_time_s=0.1 * _ALL_ROUNDS,
+    target_iqr=0.05,
+    timeout_s=0.5 * _ALL_ROUNDS,
+)
+"""The rules of a search: the look is the first round, the race has the others."""
+
+_LOOK_SHARE = 0.6  # of the time, where there are more candidates than that suffices for
+_RACING_WITHIN = 0.15  # of the fastest look
+_LOOK_NOISE = 0.03  # what two single rounds at different times may differ by
+_LOOKS_PER_STRANGER = 4  # the others are neighbours of the fastest
+_LEAST_DIFFERENCE = 0.002
+_ALIKE = 0.005  # when two differ by less for sure, more rounds would not matter to anybody
+_SEED = 2026
+_USUAL_ROUNDS = 6
+# Student's t, 99%, one-sided, by degrees of freedom from 2: several candidates are judged, after every round.
+_T = {2: 6.96, 3: 4.54, 4: 3.75, 5: 3.36, 6: 3.14, 7: 3.00, 8: 2.90, 9: 2.82, 10: 2.76, 11: 2.72}
+
+
+class Search:
+    """The state of a search: ask `next` what to measure, and `take` what came of it.
+
+    Parameters
+    ----------
+    space
+        What can be tried.
+    flops
+        Floating-point operations of one launch.
+    seconds
+        How long the search may take; the default is tried in any case.
+    known
+        (candidate, row, whether it is final) of a search that goes on, in the order in which they were first tried.
+    """
+
+    def __init__(self, space: Space, flops: int, seconds: float, known: Iterable[tuple[int, Row, bool]] = ()) -> None:
+        self.space = space
+        self.seconds = seconds
+        self.order: list[int] = []
+        self.rows: dict[int, Row] = {}
+        self.racers: list[int] = []
+        self._flops = flops
+        self._over: set[int] = set()
+        self._dropped: set[int] = set()
+        self._looked_s = self._raced_s = 0.0
+        self._looks = self._races = 0
+        self._shuffled = list(range(len(space.candidates)))
+        random.Random(_SEED).shuffle(self._shuffled)
+        for number, row, final in known:
+            self.take(number, row, final)
+        if any(len(row["rounds"]) > 1 for row in self.rows.values()):
+            self._begin_race()
+            self._drop()
+
+    # What is next
+
+    def next(self, spent_s: float) -> int | None:
+        """Return the candidate to measure a round of, or None when the search is over.
+
+        Parameters
+        ----------
+        spent_s
+            How long the search has taken.
+        """
+        if not self.racers:
+            number = self._next_look(spent_s)
+            if number is not None:
+                return number
+            self._begin_race()
+        return self._next_in_race(spent_s)
+
+    def take(self, number: int, row: Row, final: bool, took_s: float = 0.0) -> None:
+        """Note what a round of a candidate came to, or why it failed, and how long that took."""
+        if number not in self.rows:
+            self.order.append(number)
+        self.rows[number] = row
+        if final:
+            self._over.add(number)
+        if len(row["rounds"]) > 1:
+            self._races, self._raced_s = self._races + 1, self._raced_s + took_s
+        else:
+            self._looks, self._looked_s = self._looks + 1, self._looked_s + took_s
+
+    def _next_look(self, spent_s: float) -> int | None:
+        space, tried = self.space, len(self.order)
+        if tried == len(space.candidates) or (tried and spent_s >= _LOOK_SHARE * self.seconds):
+            return None
+        if not tried:
+            return space.default_number or 0
+        untried = [number for number in self._shuffled if number not in self.rows]
+        if tried % _LOOKS_PER_STRANGER:
+            for fast in sorted(self.usable, key=lambda i: -_look_gflops(self.rows[i])):
+                for number in untried:
+                    if _changed(space.candidates[number], space.candidates[fast]) == 1:
+                        return number
+        return untried[0]
+
+    def _begin_race(self) -> None:
+        ranked = sorted(self.usable, key=lambda i: -_look_gflops(self.rows[i]))
+        fastest = _look_gflops(self.rows[ranked[0]]) if ranked else 0.0
+        within = [i for i in ranked if _look_gflops(self.rows[i]) * (1 + _RACING_WITHIN) >= fastest]
+        self.racers = within[:MOST_RACERS]
+        default = self.space.default_number
+        if default in self.usable and default not in self.racers:
+            self.racers.append(default)
+
+    def _next_in_race(self, spent_s: float) -> int | None:
+        running = [i for i in self.racing if i not in self._over]
+        if len(running) < 2 or spent_s >= self.seconds:
+            return None
+        least = min(map(self.rounds, running))
+        if least == max(map(self.rounds, running)):
+            self._drop()
+            running = [i for i in running if i not in self._dropped]
+            if least >= ROUNDS or self.settled or len(running) < 2:
+                return None
+        # What drifts within a round is turned round in the next one.
+        order = sorted(running, reverse=bool(least % 2))
+        return next(i for i in order if self.rounds(i) == least)
+
+    def _drop(self) -> None:
+        """Take those out of the race that are clearly slower than the leader; the default stays, to be compared."""
+        leader = self.best
+        if leader is None:
+            return
+        slower = {i for i in self.racing if i != self.space.default_number and self._clearly_slower(i, leader)}
+        self._dropped |= slower
+
+    # What is known
+
+    @property
+    def usable(self) -> list[int]:
+        """The candidates that were right and have a figure, in the order in which they were tried."""
+        return [i for i in self.order if self.rows[i]["status"] == "ok" and self.rows[i]["gflops"]]
+
+    @property
+    def racing(self) -> list[int]:
+        """The candidates that are in the race."""
+        usable = set(self.usable)
+        return [i for i in self.racers if i in usable and i not in self._dropped]
+
+    @property
+    def best(self) -> int | None:
+        """The fastest so far, or None: in a race its leader."""
+        racing = self.racing
+        if racing and all(map(self.rounds, racing)):
+            return max(racing, key=self.gflops)
+        return max(self.usable, key=lambda i: _look_gflops(self.rows[i]), default=None)
+
+    @property
+    def winner(self) -> int | None:
+        """The first in the declared order of those that are equal to the fastest."""
+        best = self.best
+        return None if best is None else min([best, *self.equals])
+
+    @property
+    def equals(self) -> list[int]:
+        """The candidates that cannot be told from the fastest."""
+        best = self.best
+        if best is None:
+            return []
+        if self.rounds(best) < LEAST_ROUNDS:
+            least = self.gflops(best) * (1 - _LOOK_NOISE)
+            return [i for i in self.usable if i != best and self.gflops(i) >= least]
+        return [i for i in self.racing if i != best and not self._clearly_slower(i, best)]
+
+    @property
+    def clear(self) -> bool:
+        """Whether a race has shown that all others are slower than the fastest."""
+        best = self.best
+        return best is not None and self.rounds(best) >= LEAST_ROUNDS and not self.equals
+
+    @property
+    def settled(self) -> bool:
+        """Whether more rounds of the race would not change what it says."""
+        best = self.best
+        return best is not None and self.rounds(best) >= LEAST_ROUNDS and all(self._alike(i, best) for i in self.equals)
+
+    def rounds(self, number: int) -> int:
+        """Return how many rounds of the race a candidate has finished."""
+        return len(self._race_s(number))
+
+    def gflops(self, number: int) -> float:
+        """Return a candidate's GFLOPS: the mean of its race, or its look."""
+        seconds = self._race_s(number)
+        if not seconds:
+            return float(self.rows[number]["gflops"] or 0.0)
+        return self._flops / exp(fmean(map(log, seconds))) / 1e9
+
+    def gain(self, number: int, over: int) -> float:
+        """Return how many times as fast one candidate is as another: in the rounds of both, else as they looked."""
+        pairs = self._pairs(over, number)
+        return exp(fmean(pairs)) if pairs else _look_gflops(self.rows[number]) / _look_gflops(self.rows[over])
+
+    def left_s(self, spent_s: float) -> float:
+        """Return about how much longer the search will take, in seconds."""
+        look = self._looked_s / max(self._looks, 1)
+        # A round of the race neither compiles nor computes a reference; how long it takes shows when there was one.
+        race = self._raced_s / self._races if self._races else look / 2
+        if self.racers:
+            done = max(map(self.rounds, self.racing), default=0)
+            left = (max(_USUAL_ROUNDS, done + 1) - done) * len(self.racing) * race
+            return max(min(left, self.seconds - spent_s), 0.0)
+        looking = (len(self.space.candidates) - len(self.order)) * look
+        looking = max(min(looking, _LOOK_SHARE * self.seconds - spent_s), 0.0)
+        left = looking + min(MOST_RACERS, len(self.space.candidates)) * _USUAL_ROUNDS * race
+        return max(min(left, self.seconds - spent_s), 0.0)
+
+    def _race_s(self, number: int) -> list[float]:
+        """Return the medians of the rounds of a candidate's race, in seconds."""
+        return [one["median_s"] for one in self.rows[number]["rounds"][1:]]
+
+    def _pairs(self, slow: int, fast: int) -> list[float]:
+        """Return the logarithms of the ratios of two candidates' times, round by round."""
+        return [log(s / f) for s, f in zip(self._race_s(slow), self._race_s(fast), strict=False)]
+
+    def _clearly_slower(self, number: int, than: int) -> bool:
+        pairs = self._pairs(number, than)
+        return len(pairs) >= LEAST_ROUNDS and fmean(pairs) > max(_noise(pairs), _LEAST_DIFFERENCE)
+
+    def _alike(self, number: int, other: int) -> bool:
+        pairs = self._pairs(number, other)
+        return len(pairs) >= LEAST_ROUNDS and abs(fmean(pairs)) + _noise(pairs) < _ALIKE
+
+
+def _noise(pairs: list[float]) -> float:
+    """Return what the mean of some paired rounds may be off by."""
+    return _T[len(pairs) - 1] * stdev(pairs) / sqrt(len(pairs))
+
+
+def _look_gflops(row: Row) -> float:
+    """Return the GFLOPS of a candidate's first round."""
+    return float(row["rounds"][0]["gflops"])
+
+
+def _changed(one: Params, other: Params) -> int:
+    """Return how many parameters differ."""
+    return sum(one[name] != other[name] for name in one)

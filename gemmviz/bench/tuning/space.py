@@ -1,0 +1,128 @@
+"""What a tuner may try: every combination of the values that a kernel declares, less those that cannot run."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from gemmviz.bench.model.devices import Facts, limits
+from gemmviz.catalogue.conditions import Condition, conditions
+from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.problem import Problem
+from gemmviz.language import mark, tr
+
+Params = dict[str, int]
+MOST = 20_000
+"""More combinations than this are not searched: judging their constraints alone would take minutes."""
+BLOCK = mark("blocks, grids or boxes that CUDA does not allow")
+SHARED = mark("more shared memory than this GPU has for a block")
+
+
+@dataclass(frozen=True)
+class Space:
+    """The candidates of a search.
+
+    Attributes
+    ----------
+    candidates
+        Values for all of the kernel's parameters, in the declared order: the defaults, where they can run, come first.
+    default
+        The defaults with what is held, whether they can run or not.
+    left_out
+        How many combinations cannot run, by reason: a condition that does not hold, `BLOCK` or `SHARED`.
+    """
+
+    candidates: tuple[Params, ...]
+    default: Params
+    left_out: Mapping[str, int]
+
+    @property
+    def default_number(self) -> int | None:
+        """Which of the candidates is the default; None where it cannot run."""
+        return self.candidates.index(self.default) if self.default in self.candidates else None
+
+    @property
+    def combinations(self) -> int:
+        """How many there are with those that are left out."""
+        return len(self.candidates) + sum(self.left_out.values())
+
+
+def space(kernel: Kernel, problem: Problem, held: Mapping[str, int], device: Facts | None) -> Space:
+    """Return what can be tried.
+
+    Parameters
+    ----------
+    kernel, problem
+        What is tuned, for which size.
+    held
+        Parameters that keep one value, which need not be one of those offered.
+    device
+        The GPU as a result file describes it, for the shared memory of a block; None: nothing is left out for that.
+
+    Raises
+    ------
+    ConstraintError
+        For a held parameter that does not exist, a kernel with nothing to tune, more than `MOST` combinations, or none
+        that can run; the message says what would.
+    """
+    for name in held:
+        if name not in kernel.params:
+            launch(kernel, problem, dict(held))  # raises, and names those that there are
+    if not kernel.params:
+        raise ConstraintError(tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name))
+    values = {name: (held[name],) if name in held else tuple(dict.fromkeys(v)) for name, v in kernel.params.items()}
+    count = prod(len(v) for v in values.values())
+    if count > MOST:
+        said = tr(
+            "{kernel} has {count} combinations and {most} are searched at most: hold some parameters",
+            kernel=kernel.name,
+            count=f"{count:,}",
+            most=f"{MOST:,}",
+        )
+        raise ConstraintError(said)
+    known = limits(device) if kernel.backend == "cuda" else None
+    most_shared = known.shared_per_block if known else None
+    must_hold = conditions(kernel)
+    candidates: list[Params] = []
+    left_out: Counter[str] = Counter()
+    for chosen in product(*values.values()):
+        params = dict(zip(values, chosen, strict=True))
+        reason = _refused(kernel, problem, params, must_hold, most_shared)
+        if reason:
+            left_out[reason] += 1
+        else:
+            candidates.append(params)
+    default = kernel.defaults | dict(held)
+    if not candidates:
+        raise ConstraintError(_nothing_fits(kernel, problem, default))
+    return Space(tuple(candidates), default, dict(left_out.most_common()))
+
+
+def _refused(
+    kernel: Kernel, problem: Problem, params: Params, must_hold: Sequence[Condition], most_shared: int | None
+) -> str:
+    """Return why a combination cannot run; nothing where it can."""
+    names = {"M": problem.m, "N": problem.n, "K": problem.k, **params}
+    try:
+        for condition in must_hold:
+            if not condition.expression.evaluate(names):
+                return condition.expression.text
+        concrete = launch(kernel, problem, params)
+    except (ConstraintError, FrontMatterError):
+        return BLOCK  # a side of 0, too: the conditions that only follow divide by them
+    return SHARED if most_shared is not None and concrete.shared_bytes > most_shared else ""
+
+
+def _nothing_fits(kernel: Kernel, problem: Problem, default: Params) -> str:
+    nearest = nearest_size(kernel, problem, default)
+    if nearest is None or nearest == problem:
+        return tr("{kernel}: no combination of its parameters can run at {size}", kernel=kernel.name, size=problem)
+    return tr(
+        "{kernel}: no combination of its parameters can run at {size}; with the defaults {nearest} works",
+        kernel=kernel.name,
+        size=problem,
+        nearest=nearest,
+    )

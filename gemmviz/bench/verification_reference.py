@@ -1,0 +1,130 @@
+"""References for verification, computed once per problem and then kept as long as memory allows."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.backends.base import Backend
+from gemmviz.backends.host import available_memory, host_bytes
+from gemmviz.bench.verify import Reference, gamma
+from gemmviz.catalogue.dtypes import largest_exact
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import Matrix, Problem, random_inputs, small_integer_inputs
+
+_CHECKED_ROWS = 4
+_LARGEST_PRODUCT = 9
+Key = tuple[str, Problem]
+
+
+@dataclass(frozen=True)
+class VerificationCase:
+    """Inputs and what C must be for them."""
+
+    a: Matrix
+    b: Matrix
+    reference: Reference
+
+
+@dataclass
+class _Kept:
+    """What is known for one element type at one size; filled in when it is asked for."""
+
+    inputs: tuple[Matrix, Matrix] | None = None
+    random: tuple[Matrix, Matrix] | None = None
+    exact: tuple[Matrix, Matrix, Matrix] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return sum(m.nbytes for group in (self.inputs, self.random, self.exact) for m in group or ())
+
+
+class References:
+    """Remembers trials, because a ladder of kernels asks for the same ones, round after round.
+
+    Parameters
+    ----------
+    seed
+        Of the random inputs.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._kept: OrderedDict[Key, _Kept] = OrderedDict()
+
+    @property
+    def nbytes(self) -> int:
+        """How much host memory is kept, in bytes; it is given back when another problem needs it."""
+        return sum(kept.nbytes for kept in self._kept.values())
+
+    def inputs(self, launch: Launch) -> tuple[Matrix, Matrix]:
+        """Return A and B as they are measured with: random."""
+        kept = self._find(launch)
+        if kept.inputs is None:
+            kept.inputs = random_inputs(launch.problem, launch.kernel.dtype, self._seed)
+        return kept.inputs
+
+    def random(self, launch: Launch, backend: Backend) -> VerificationCase:
+        """Return the trial with random inputs, judged by Higham's bound.
+
+        Raises
+        ------
+        ConstraintError
+            When the bound says nothing (see `gamma`).
+        """
+        kernel = launch.kernel
+        tensor_cores = kernel.dtype in ("float16", "bfloat16") or bool(kernel.math)
+        tolerance = gamma(launch.problem.k, kernel.accumulate, tensor_cores, kernel.math)
+        kept, (a, b) = self._find(launch), self.inputs(launch)
+        if kept.random is None:
+            expected = backend.product(a, b)
+            _cross_check(a, b, expected)
+            kept.random = expected, backend.product(np.abs(a), np.abs(b))
+        expected, magnitude = kept.random
+        return VerificationCase(a, b, Reference(expected, magnitude, tolerance))
+
+    def exact(self, launch: Launch, backend: Backend) -> VerificationCase | None:
+        """Return the trial with small whole numbers, where C must be exact; None where sums could round.
+
+        That holds for tensor cores too: below the largest exact whole number, cutting digits off cuts off none.
+        """
+        if launch.problem.k * _LARGEST_PRODUCT > largest_exact(launch.kernel.accumulate):
+            return None
+        kept = self._find(launch)
+        if kept.exact is None:
+            a, b = small_integer_inputs(launch.problem, launch.kernel.dtype, self._seed)
+            expected = backend.product(a, b)
+            _cross_check(a, b, expected)
+            kept.exact = a, b, expected
+        a, b, expected = kept.exact
+        return VerificationCase(a, b, Reference(expected, None, 0.0))
+
+    def _find(self, launch: Launch) -> _Kept:
+        key = launch.kernel.dtype, launch.problem
+        if key not in self._kept:
+            self._make_room(launch)
+            self._kept[key] = _Kept()
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    def _make_room(self, launch: Launch) -> None:
+        """Forget the problems that were not asked for the longest, until a new one fits."""
+        needed = host_bytes(launch.problem, np.dtype(launch.kernel.accumulate).itemsize)
+        while self._kept and (available_memory() or 0) < 2 * needed:
+            self._kept.popitem(last=False)
+
+
+def _cross_check(a: Matrix, b: Matrix, expected: Matrix) -> None:
+    """Let NumPy compute some rows too: a GPU's library must not be the only witness.
+
+    Raises
+    ------
+    GemmvizError
+        When the two disagree.
+    """
+    rows = np.unique(np.linspace(0, len(a) - 1, _CHECKED_ROWS).astype(int))
+    left, right = a[rows].astype(np.float64), b.astype(np.float64)
+    bound = gamma(a.shape[1], "float64") * 2 * (np.abs(left) @ np.abs(right))
+    if not (np.abs(left @ right - expected[rows]) <= bound).all():
+        raise GemmvizError("the reference computed by the library disagrees with NumPy: trust no figure of this device")

@@ -1,0 +1,75 @@
+"""How people read what was found: the same words on the command line and in the window."""
+
+from collections.abc import Iterable
+
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.report import Report
+from gemmviz.language import mark, tr
+from gemmviz.trace.cost.sites import SiteTraffic
+from gemmviz.trace.hazards import Finding
+
+_ACCESSES, _ELEMENTS = mark("{what}; {count} accesses"), mark("{what}; {count} elements")
+_COUNTED = {
+    "out of bounds": _ACCESSES,
+    "race": _ELEMENTS,
+    "read of memory nobody wrote": _ELEMENTS,
+    "element of C written by two threads": _ELEMENTS,
+}
+# What a break cannot be made to show (see `gemmviz.catalogue.switches`) and is found all the same.
+_MORE_KINDS = (
+    mark("misaligned vector access"),
+    mark("crash"),
+    mark("does not compile"),
+    mark("front matter"),
+)
+# By (whether in shared memory, whether written).
+_COSTS = {
+    (False, False): mark("{array} is read in {cost} sectors per request, {times} times as many as needed"),
+    (False, True): mark("{array} is written in {cost} sectors per request, {times} times as many as needed"),
+    (True, False): mark("{array} is read in {cost} wavefronts per request, {times} times as many as needed"),
+    (True, True): mark("{array} is written in {cost} wavefronts per request, {times} times as many as needed"),
+}
+
+
+def key(thing: Finding | SiteTraffic) -> object:
+    """Return what makes two of a kind the same: threads, elements and counts differ from size to size."""
+    if isinstance(thing, SiteTraffic):
+        return thing.line, thing.array, thing.write
+    return thing.kind, thing.line, thing.other_line, thing.array
+
+
+def kind(thing: Finding | SiteTraffic) -> str:
+    """Return the class of a defect, or of wasted traffic."""
+    if isinstance(thing, SiteTraffic):
+        return tr("bank conflicts") if thing.space == "shared" else tr("uncoalesced")
+    return tr(thing.kind)
+
+
+def sentence(thing: Finding | SiteTraffic) -> str:
+    """Say what happens, without its class and its line."""
+    if isinstance(thing, SiteTraffic):
+        moved = {"array": thing.array, "cost": f"{thing.units / thing.requests:.3g}", "times": f"{thing.degree:.3g}"}
+        said = tr(_COSTS[thing.space == "shared", bool(thing.write)], **moved)
+        return (
+            tr("{what}, only because blocks are {wide} wide here", what=said, wide=thing.narrow)
+            if thing.narrow
+            else said
+        )
+    counted = _COUNTED.get(thing.kind)
+    said = thing.text
+    if counted and thing.count > 1:
+        said = tr(counted, what=said, count=f"{thing.count:,}")
+    # Operands that are right one by one are mispaired where they are used, and C is wrong where it is stored.
+    used = thing.kind == "wrong result" and thing.array == "C" and thing.other_line
+    return (
+        tr("{what}; the last use of an operand is in line {line}", what=said, line=thing.other_line) if used else said
+    )
+
+
+def names(reports: Iterable[Report]) -> str:
+    """Name reports, those of one size together."""
+    at: dict[Problem, list[str]] = {}
+    for report in reports:
+        at.setdefault(report.problem, []).append(report.label)
+    named = (tr("{launches} at {size}", launches=", ".join(labels), size=problem) for problem, labels in at.items())
+    return ", ".join(named)

@@ -1,0 +1,196 @@
+"""What Nsight Compute counted in one launch: totals, and the memory instructions of the machine code."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+from gemmviz.proving import lines
+
+# NVIDIA Nsight Compute documentation, "Metrics Reference": units of the L1 cache (l1tex), its load/store pipe (lsu).
+COUNTERS = {
+    "global load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "global load requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "global store sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "global store requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "shared load wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "shared store wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "shared load conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "shared store conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+}
+
+
+_COLUMNS = (
+    "Address Space",
+    "Access Operation",
+    "Access Size",
+    "Instructions Executed",
+    "L1 Tag Requests Global",
+    "L2 Theoretical Sectors Global",
+    "L1 Wavefronts Shared",
+)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One memory instruction of the machine code.
+
+    Attributes
+    ----------
+    line
+        Of the kernel's own file, from 1; 0 where it comes from a header.
+    text
+        As the disassembler writes it.
+    space
+        ``"global"``, ``"shared"``, or another one in small letters.
+    write
+        Whether it stores.
+    bits
+        Per thread.
+    executed
+        By warps.
+    requests, sectors
+        To global memory.
+    wavefronts
+        In shared memory.
+    """
+
+    line: int
+    text: str
+    space: str
+    write: bool
+    bits: int
+    executed: int
+    requests: int
+    sectors: int
+    wavefronts: int
+
+
+@dataclass(frozen=True)
+class LaunchCounters:
+    """One launch: its counters by the names of `COUNTERS`, and its memory instructions."""
+
+    counters: dict[str, int]
+    instructions: list[Instruction]
+
+    def condensed(self) -> "LaunchCounters":
+        """Return the same with one instruction for all that are alike: of one line, one operation and one width."""
+        total: dict[tuple[object, ...], Instruction] = {}
+        for i in self.instructions:
+            operation = next(word for word in i.text.split() if not word.startswith("@"))
+            key = i.line, operation, i.space, i.write, i.bits
+            alike = total.get(key, Instruction(i.line, operation, i.space, i.write, i.bits, 0, 0, 0, 0))
+            total[key] = replace(
+                alike,
+                executed=alike.executed + i.executed,
+                requests=alike.requests + i.requests,
+                sectors=alike.sectors + i.sectors,
+                wavefronts=alike.wavefronts + i.wavefronts,
+            )
+        return LaunchCounters(self.counters, list(total.values()))
+
+    def shifted(self, first: int, by: int) -> "LaunchCounters":
+        """Return the same with all lines from `first` on moved down by `by` lines: see `gemmviz.proving.lines`."""
+        return LaunchCounters(
+            self.counters, [replace(i, line=lines.shifted(i.line, first, by)) for i in self.instructions]
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as plain data, an instruction as a list of its fields."""
+        return {"counters": self.counters, "instructions": [list(astuple(i)) for i in self.instructions]}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "LaunchCounters":
+        """Undo `to_plain`."""
+        return cls(plain["counters"], [Instruction(*fields) for fields in plain["instructions"]])
+
+
+def read_counters(raw: str, sources: Sequence[str], files: Sequence[str]) -> list[LaunchCounters]:
+    """Read what ``ncu --csv`` prints of a report.
+
+    Parameters
+    ----------
+    raw
+        Of ``--page raw``: a table with a row per launch, in order.
+    sources
+        Of ``--page source --print-source cuda,sass``, one text per launch: a table per source file.
+    files
+        The name of each launch's own source file.
+
+    Raises
+    ------
+    ValueError
+        When the texts have another form.
+    """
+    counters = [{name: int(value) for name, value in row.items()} for row in table(raw, COUNTERS)]
+    if len(counters) != len(sources):
+        raise ValueError(f"{len(counters)} launches were counted, and {len(sources)} have a source")
+    return [LaunchCounters(*pair) for pair in zip(counters, map(instructions, sources, files), strict=True)]
+
+
+def table(raw: str, metrics: Mapping[str, str]) -> list[dict[str, float]]:
+    """Return the metrics of every launch of a report, in order.
+
+    Parameters
+    ----------
+    raw
+        Of ``--page raw``.
+    metrics
+        Nsight Compute's name of each metric by ours; one that a report does not have is left out.
+
+    Raises
+    ------
+    ValueError
+        When the text has another form.
+    """
+    rows = list(csv.reader(io.StringIO(raw)))
+    head = next((i for i, row in enumerate(rows) if row and row[0] == "ID"), None)
+    if head is None:
+        raise ValueError("no table of counters")
+    column = {metric: place for place, metric in enumerate(rows[head])}
+    return [
+        {name: _number(row[column[metric]]) for name, metric in metrics.items() if metric in column}
+        for row in rows[head + 2 :]  # the row of units lies between
+        if len(row) == len(rows[head])
+    ]
+
+
+def instructions(source: str, file: str) -> list[Instruction]:
+    """Return the memory instructions of one launch, in the order of their addresses.
+
+    Parameters
+    ----------
+    source
+        A table per source file: what a header's function became stands in the header's, at its lines.
+    file
+        The name of the kernel's own file.
+    """
+    found: dict[str, Instruction] = {}
+    columns: dict[str, int] = {}
+    line, own = 0, True
+    for row in csv.reader(io.StringIO(source)):
+        match row:
+            case ["File Path", path]:
+                own = path.replace("\\", "/").rsplit("/", 1)[-1] == file
+            case ["Line No", *_]:
+                columns = {name: place for place, name in enumerate(row)}  # the second "Source" is the machine code
+                line = 0
+            case [number, _, "-", *_] if number.isdecimal():
+                line = int(number) if own else 0
+            case ["", "", address, text, *_] if address.startswith("0x") and row[columns["Address Space"]].strip("-"):
+                # A kernel without shared memory has no column for it.
+                space, way, *figures = (row[columns[name]] if name in columns else "0" for name in _COLUMNS)
+                if line or address not in found:
+                    found[address] = Instruction(
+                        line, " ".join(text.split()), space.lower(), way == "Store", *map(_whole, figures)
+                    )
+    return [found[address] for address in sorted(found)]
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", "")) if text not in ("", "-") else 0.0
+
+
+def _whole(text: str) -> int:
+    return int(_number(text))

@@ -1,0 +1,78 @@
+"""Files that are never seen half written: made beside their place, and put there when they are whole."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr
+
+
+class AtomicFile:
+    """A file that is being made.
+
+    Parameters
+    ----------
+    path
+        Where it is to stand; what stands there is replaced only by `keep`.
+
+    Attributes
+    ----------
+    part
+        Where it is being made: in the same folder, with the same suffix.
+
+    Raises
+    ------
+    GemmvizError
+        When nothing can be written there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+        except OSError as error:
+            raise GemmvizError(tr("cannot write {path}: {reason}", path=path, reason=error.strerror or error)) from None
+        os.close(handle)
+        self.part = Path(name)
+
+    def keep(self) -> None:
+        """Put the file in its place.
+
+        Raises
+        ------
+        GemmvizError
+            When it cannot stand there; nothing is left behind.
+        """
+        try:
+            self.part.chmod(self.path.stat().st_mode & 0o777 if self.path.exists() else 0o644)
+            self.part.replace(self.path)
+        except OSError as error:
+            self.drop()
+            raise GemmvizError(
+                tr("cannot write {path}: {reason}", path=self.path, reason=error.strerror or error)
+            ) from None
+
+    def drop(self) -> None:
+        """Leave nothing behind."""
+        self.part.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Provide a path to write to: at the end the file stands at `path`, and after any error nothing does.
+
+    Raises
+    ------
+    GemmvizError
+        When it cannot be written.
+    """
+    file = AtomicFile(path)
+    try:
+        yield file.part
+    except BaseException:
+        file.drop()
+        raise
+    file.keep()

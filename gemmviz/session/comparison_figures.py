@@ -1,0 +1,199 @@
+"""What two recordings that are played in step have come to, side by side: the figures of the race."""
+
+from dataclasses import dataclass, replace
+
+from gemmviz.language import mark, tr, trn
+from gemmviz.session.comparison import Comparison
+from gemmviz.session.measurements import Measurements
+from gemmviz.trace.order.progress import Match, Tally
+
+_ABOUT = "≈"  # not equal, and equal in the digits that are shown
+# By how many of the two ran on a GPU.
+_OTHER_ENDED = (
+    mark("{other} has finished with the bytes that {mine} has asked for so far."),
+    mark("{other} has finished with as many bytes as {mine} so far; a CPU's are asked for, a GPU's moved."),
+    mark("{other} has finished with the bytes that {mine} has moved so far."),
+)
+_MINE_ENDED = (
+    mark("{mine} has finished; {other} still asks for bytes."),
+    mark("{mine} has finished; {other} goes on."),
+    mark("{mine} has finished; {other} still moves bytes."),
+)
+_BY_BYTES = (
+    mark("{other} goes as far as it gets with the bytes that {mine} has asked for."),
+    mark("{other} goes as far as it gets with as many bytes as {mine}; a CPU's are asked for, a GPU's moved."),
+    mark("{other} goes as far as it gets with the bytes that {mine} has moved."),
+)
+# By how the one beside compares.
+_GPU_VERDICTS = {
+    "=": mark("{other} moves as many bytes as {mine}."),
+    _ABOUT: mark("{other} moves about as many bytes as {mine}."),
+    "fewer": mark("{other} moves {share} of the bytes of {mine}."),
+    "more": mark("{other} moves {times} the bytes of {mine}."),
+}
+_CPU_VERDICTS = {
+    "=": mark("{other} asks for as many bytes as {mine}."),
+    _ABOUT: mark("{other} asks for about as many bytes as {mine}."),
+    "fewer": mark("{other} asks for {share} of the bytes of {mine}."),
+    "more": mark("{other} asks for {times} the bytes of {mine}."),
+}
+
+
+@dataclass(frozen=True)
+class FigurePair:
+    """One figure of both.
+
+    Attributes
+    ----------
+    id
+        ``"bytes"``, ``"requests"``, ``"sectors"``, ``"wavefronts"``, ``"done"`` or ``"gflops"``.
+    name
+        For people.
+    unit
+        ``"B"``, ``"%"``, ``"GFLOPS"`` or empty, for counts. Shares are in percent.
+    origin
+        For people: *recorded as compiled*, *recorded as written* or *measured*.
+    now, total
+        Of the chosen rung and of the one beside: so far, and in all. None: a CPU has no such thing.
+    alike
+        Whether both figures count the same thing. A CPU's bytes are asked for, a GPU's are moved.
+    """
+
+    id: str
+    name: str
+    unit: str
+    origin: str
+    now: tuple[float | None, float | None]
+    total: tuple[float | None, float | None]
+    alike: bool = True
+
+    @property
+    def ratio(self) -> float | None:
+        """What the one beside comes to in all, relative to the chosen rung; None where that cannot be compared."""
+        mine, other = self.total
+        return other / mine if self.alike and mine and other else None
+
+
+def figure_pairs(duel: Comparison, step: int, measured: Measurements) -> list[FigurePair]:
+    """Return the figures of both at the session's step; none where they are not in step yet.
+
+    Parameters
+    ----------
+    duel
+        The two.
+    step
+        Of the chosen rung.
+    measured
+        Whose figures to show beside: only where both rungs were measured here, at the size chosen for measuring.
+    """
+    match, pair = duel.match, duel.pair
+    if match is None or pair is None:
+        return []
+    now = match.mine.at(min(step, match.mine.last)), match.other.at(duel.beside.step)
+    total = match.mine.at(match.mine.last), match.other.at(match.other.last)
+    on_gpu = _on_gpu(match)
+    # A CPU has no sectors: its loop asks for bytes, and nobody recorded which cache lines that moved.
+    bytes_name = (tr("bytes asked for"), tr("bytes asked for, moved"), tr("global bytes moved"))[on_gpu]
+    origin = tr("recorded {view}", view=tr(pair[0].recording.view))
+
+    def lane(name: str, title: str, unit: str = "") -> FigurePair:
+        return _lane(name, title, unit, origin, now, total)
+
+    found = [
+        replace(lane("bytes", bytes_name, "B"), alike=on_gpu != 1),
+        lane("requests", tr("warp requests")),
+        lane("sectors", tr("sectors of 32 B")),
+        lane("wavefronts", tr("shared wavefronts")),
+        lane("done", tr("C written"), "%"),
+    ]
+    problem = measured.bench_problem
+    size = problem.m, problem.n, problem.k
+    mine, other = (measured.figures.at(playable.recording.kernel, size) for playable in pair)
+    if mine is not None and other is not None:
+        flops = float(mine["gflops"]), float(other["gflops"])
+        found.append(FigurePair("gflops", tr("GFLOPS at {size}", size=problem), "GFLOPS", tr("measured"), flops, flops))
+    return [lane for lane in found if any(lane.total)]
+
+
+def _on_gpu(match: Match) -> int:
+    """Return how many of the two ran on a GPU: bytes are comparable where it is none or both."""
+    return match.mine.on_gpu + match.other.on_gpu
+
+
+def _lane(
+    name: str, title: str, unit: str, origin: str, now: tuple[Tally, Tally], total: tuple[Tally, Tally]
+) -> FigurePair:
+    factor = 100 if unit == "%" else 1
+
+    def values(of: tuple[Tally, Tally]) -> tuple[float | None, float | None]:
+        mine, other = (getattr(tally, name) for tally in of)
+        return (None if mine is None else mine * factor, None if other is None else other * factor)
+
+    return FigurePair(name, title, unit, origin, values(now), values(total))
+
+
+def ratio_text(ratio: float | None) -> str:
+    """Write what one comes to relative to another as people say it: ``1/6.6``, ``6.6×``, ``=`` or ``≈``, or nothing."""
+    if ratio is None:
+        return ""
+    if ratio == 1:
+        return "="
+    said = f"{ratio:.3g}×" if ratio > 1 else f"1/{1 / ratio:.3g}"
+    return _ABOUT if said in ("1×", "1/1") else said
+
+
+def sentence(duel: Comparison, step: int, names: tuple[str, str]) -> str:
+    """Say how the race stands.
+
+    Parameters
+    ----------
+    duel, step
+        As for `lanes`.
+    names
+        Of the chosen rung and of the one beside, for people.
+    """
+    match = duel.match
+    mine, other = names
+    if match is None:
+        return tr("The race begins when both are recorded.")
+    if duel.finished:
+        return _verdict(duel, names)
+    if duel.pace == "work":
+        shares = match.mine.share(min(step, match.mine.last)), match.other.share(duel.beside.step)
+        return tr(
+            "Of the reads that feed products, {mine} has done {one}, {other} {two}.",
+            mine=mine,
+            other=other,
+            one=f"{shares[0]:.0%}",
+            two=f"{shares[1]:.0%}",
+        )
+    if duel.beside.step >= match.other.last:
+        said = _OTHER_ENDED
+    elif step >= match.mine.last:
+        said = _MINE_ENDED
+    else:
+        said = _BY_BYTES
+    return tr(said[_on_gpu(match)], mine=mine, other=other)
+
+
+def _verdict(duel: Comparison, names: tuple[str, str]) -> str:
+    match = duel.match
+    assert match is not None
+    on_gpu = _on_gpu(match)
+    (mine, other), totals = names, [c.at(c.last).bytes for c in (match.mine, match.other)]
+    if not all(totals):
+        said = tr("Both have finished.")
+    elif on_gpu == 1:
+        said = tr("Both have finished. What a CPU asks for cannot be compared with what a GPU moves.")
+    else:
+        ratio = totals[1] / totals[0]
+        texts = _GPU_VERDICTS if on_gpu else _CPU_VERDICTS
+        written = ratio_text(ratio)
+        kind = written if written in texts else "fewer" if ratio < 1 else "more"
+        said = tr(texts[kind], mine=mine, other=other, share=written, times=written)
+    wrong = [
+        trn("{rung} has {count} wrong element of C.", "{rung} has {count} wrong elements of C.", count, rung=name)
+        for name, count in zip(names, (playable.recording.wrong for playable in duel.pair or ()), strict=False)
+        if count
+    ]
+    return " ".join([said, *wrong])

@@ -1,0 +1,173 @@
+"""Which rung stands beside the chosen one, and at which size both can be recorded."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gemmviz.catalogue.breaks import Break, broken, fitting
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session.choice import Choice
+from gemmviz.session.picture_size import picture_params
+from gemmviz.session.tour.lessons import find_lesson
+from gemmviz.trace.playable import Playable
+
+MOST_BYTES = 2_500_000_000
+"""Memory that the recordings of a pair may take together, with all that the stages ask of them."""
+# What an access takes then (measured): on a CPU, where each is a step of its own, more.
+_BYTES_EACH = {"cuda": 100, "c": 370}
+_SIZES = (16, 32, 64, 128)
+_ROUNDS = 4
+_STEP = 16
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A launch that two kernels both take.
+
+    Attributes
+    ----------
+    problem
+        The size of both.
+    params
+        Parameters of the one beside.
+    why
+        Why it is another size than the one wanted; empty where it is that one.
+    """
+
+    problem: Problem
+    params: dict[str, int]
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Something that can stand beside: a rung, or a rung with one of the changes that it declares.
+
+    Attributes
+    ----------
+    base
+        The rung as it is on file.
+    change
+        What to break; None: nothing.
+    """
+
+    base: Kernel
+    change: Break | None = None
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return f"{self.base.name}~{self.change.id}" if self.change is not None else self.base.name
+
+    def kernel(self) -> Kernel:
+        """Return the kernel: a variant is made of its rung's text only when somebody wants it."""
+        return broken(self.base, [self.change.id]) if self.change is not None else self.base
+
+
+def next_to(choice: Choice) -> Kernel | None:
+    """Return the rung to compare with first: what a variant was made of, else what comes next.
+
+    What comes next is what the rung's lesson names, or else the next on the ladder that has a source; after the last
+    one, the one before.
+    """
+    base = choice.base
+    if choice.variant:
+        return base
+    try:
+        lesson = find_lesson(base)
+        if lesson is not None and lesson.next:
+            return find(lesson.next, choice.kernels)
+    except GemmvizError:
+        pass  # a lesson that cannot be read is told about where it is opened
+    rungs = [k for k in choice.kernels if (k.recordable and not k.exhibit) or k is base]
+    at = next((i for i, k in enumerate(rungs) if k is base), -1)
+    others = [k for k in (*rungs[at + 1 :], *reversed(rungs[:at])) if k.recordable]
+    return others[0] if others else None
+
+
+def offers(choice: Choice) -> list[Offer]:
+    """Return what can stand beside the chosen kernel, the likeliest first: no two of one name.
+
+    What comes next, the rung as it is on file and its broken variants, then the ladder, then the others' variants.
+    """
+    first = next_to(choice)
+    rungs = [kernel for kernel in choice.kernels if kernel.recordable]
+    others = [kernel for kernel in rungs if kernel is not choice.base]
+    found = [Offer(kernel) for kernel in ([first] if first is not None else [])]
+    found += [Offer(choice.base), *_variants(choice.base), *map(Offer, others)]
+    found += [variant for kernel in others for variant in _variants(kernel)]
+    once: dict[str, Offer] = {}
+    for offer in found:
+        once.setdefault(offer.name, offer)
+    return [offer for name, offer in once.items() if name != choice.kernel.name]
+
+
+def _variants(base: Kernel) -> list[Offer]:
+    return [Offer(base, change) for change in fitting(base)]
+
+
+def fit(mine: Kernel, params: dict[str, int], other: Kernel, wanted: Problem) -> Fit | None:
+    """Return the size nearest to the one wanted that both kernels take; None where none is found.
+
+    Parameters
+    ----------
+    mine, params
+        The chosen kernel, with its chosen parameters.
+    other
+        The one beside. It gets the same value of each parameter that both have, else values that show some blocks.
+    wanted
+        The size.
+    """
+    why = ""
+    for problem in _sizes(mine, params, other, wanted):
+        refused = _refused(mine, problem, params)
+        own = None if refused else _params(other, problem, params)
+        if own is not None:
+            return Fit(problem, own, why)
+        why = why or refused or _refused(other, problem, other.defaults | picture_params(other, problem))
+    return None
+
+
+def _sizes(mine: Kernel, params: dict[str, int], other: Kernel, wanted: Problem) -> Iterator[Problem]:
+    yield wanted
+    size = wanted
+    for _ in range(_ROUNDS):
+        for kernel, values in ((other, other.defaults | picture_params(other, size)), (mine, params)):
+            size = nearest_size(kernel, size, values) or size
+        yield size
+    yield from map(Problem.cube, _SIZES)
+
+
+def _params(kernel: Kernel, problem: Problem, like: dict[str, int]) -> dict[str, int] | None:
+    shown = kernel.defaults | picture_params(kernel, problem)
+    same = {name: value for name, value in like.items() if name in kernel.params}
+    return next((values for values in (shown | same, shown) if not _refused(kernel, problem, values)), None)
+
+
+def _refused(kernel: Kernel, problem: Problem, params: dict[str, int]) -> str:
+    try:
+        launch(kernel, problem, params)
+    except GemmvizError as error:
+        return str(error)
+    return ""
+
+
+def weight(playable: Playable) -> int:
+    """Return about how many bytes of memory a recording takes on a stage."""
+    return len(playable.recording.accesses) * _BYTES_EACH[playable.recording.backend]
+
+
+def room_beside(playable: Playable | None, kernel: Kernel) -> int:
+    """Return how many accesses a kernel's recording may have beside another one; less than 1: none."""
+    return (MOST_BYTES - (weight(playable) if playable is not None else 0)) // _BYTES_EACH[kernel.backend]
+
+
+def smaller(playable: Playable) -> Problem:
+    """Return about the size at which a pair like this recording fits: a multiple of 16 in M, N and K."""
+    recording = playable.recording
+    scale = (MOST_BYTES / 2 / max(weight(playable), 1)) ** (1 / 3)
+    m, n, k = (max(_STEP, int(length * scale) // _STEP * _STEP) for length in (recording.m, recording.n, recording.k))
+    return Problem(m, n, k)

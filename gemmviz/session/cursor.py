@@ -1,0 +1,156 @@
+"""Which recording is on the stage, and where in it people are: the step, the block, the warp, the cell."""
+
+import numpy as np
+from psygnal import Signal
+
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.order.stepping_units import UNITS, neighbour, possible, stations
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.recording import WARP
+
+
+class Cursor:
+    """A recording, and a place in it."""
+
+    recorded = Signal()
+    stepped = Signal()
+    picked = Signal()
+    """The chosen block, warp or cell."""
+    unit_chosen = Signal()
+    """How far the arrow keys step, or by which units that is possible now."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.playable: Playable | None = None
+        self.step = 0
+        self.block = 0
+        self.warp = 0
+        self.cell: tuple[int, int] | None = None
+        self.wanted_unit = "step"
+        """What was chosen of `UNITS`, also where the recording has none of it; see `unit`."""
+        self._position = 0.0
+        self._found: dict[tuple[object, ...], Ints | None] = {}
+
+    @property
+    def steps(self) -> int:
+        """Steps of the recording; 0 without one."""
+        return self.playable.timeline.steps if self.playable else 0
+
+    @property
+    def line(self) -> int:
+        """The source line that executes now; 0 where unknown."""
+        return self.playable.line(self.step) if self.playable else 0
+
+    @property
+    def shown_block(self) -> int:
+        """The block whose tiles are shown: the one that plays when blocks go one by one, unless a cell is picked."""
+        if self.playable is None or self.cell is not None or self.playable.timeline.order_by != "block":
+            return self.block
+        rows = self.playable.timeline.rows(self.step)
+        return int(self.playable.recording.accesses.block[rows[0]]) if len(rows) else self.block
+
+    @property
+    def warps(self) -> int:
+        """Warps of a block; 0 without a recording, and on a CPU, which has none."""
+        recording = self.playable.recording if self.playable else None
+        return -(-recording.threads // WARP) if recording is not None and recording.backend == "cuda" else 0
+
+    def show(self, playable: Playable | None) -> None:
+        """Put a recording on the stage, at its first step."""
+        self.playable = playable
+        self.block = self.warp = 0
+        self.cell = None
+        self.step = 0
+        self._position = 0.0
+        self._found.clear()
+        self.recorded.emit()
+        self.stepped.emit()
+        self.unit_chosen.emit()
+
+    def pick(self, cell: tuple[int, int] | None, block: int | None = None) -> None:
+        """Choose a cell (array index, element in memory order) and, when given, a block."""
+        self.cell = cell
+        if block is not None and block >= 0:
+            self.block = block
+        self.picked.emit()
+        self.unit_chosen.emit()
+
+    def choose_warp(self, warp: int) -> None:
+        """Choose a warp of the chosen block; one that does not exist means the nearest."""
+        self.warp = int(np.clip(warp, 0, max(self.warps - 1, 0)))
+        self.picked.emit()
+
+    # Going
+
+    def seek(self, step: int) -> None:
+        """Go to a step; a step outside the recording means its nearest end."""
+        step = int(np.clip(step, 0, max(self.steps - 1, 0)))
+        self._position = float(step)
+        if step != self.step:
+            self.step = step
+            self.stepped.emit()
+
+    def seek_phase(self, direction: int) -> None:
+        """Go to the next phase (1), or back to the start of this one or the last (-1)."""
+        self.jump("phase", direction)
+
+    def jump(self, unit: str, direction: int) -> bool:
+        """Go to where the next unit begins (1), or back to where this or the last one does (-1).
+
+        Parameters
+        ----------
+        unit
+            One of `UNITS`.
+        direction
+            1 or -1.
+
+        Returns
+        -------
+        bool
+            Whether there is one.
+        """
+        if unit not in self.units and unit != "phase":  # the ends of a phase are there without barriers, too
+            return False
+        begins = self.stations(unit)
+        to = self.step + direction if begins is None else neighbour(begins, self.step, direction)
+        if to is None:
+            return False
+        self.seek(to)
+        return True
+
+    # By which unit
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units that the recording has, with what is chosen in it."""
+        return tuple(u for u in UNITS if self.playable is not None and possible(self.playable, u, self.cell))
+
+    @property
+    def unit(self) -> str:
+        """By which of `UNITS` the arrow keys step: the one that was chosen, where the recording has it."""
+        return self.wanted_unit if self.wanted_unit in self.units else UNITS[0]
+
+    def choose_unit(self, unit: str) -> None:
+        """Choose one of `UNITS`."""
+        self.wanted_unit = unit
+        self.unit_chosen.emit()
+
+    def next_unit(self, direction: int) -> None:
+        """Choose the next (1) or the last (-1) of the units that the recording has."""
+        units = self.units
+        if units:
+            self.choose_unit(units[(units.index(self.unit) + direction) % len(units)])
+
+    def stations(self, unit: str) -> Ints | None:
+        """Return the steps at which a unit begins, with what is chosen now; None where every step does."""
+        if self.playable is None:
+            return None
+        key: tuple[object, ...] = (unit,)
+        if unit in ("request", "element"):
+            # One answer at a time is kept: an arrow key that is held asks for the same again and again.
+            key = (unit, self.block, self.warp, self.cell)
+            for other in [k for k in self._found if k[0] == unit and k != key]:
+                del self._found[other]
+        if key not in self._found:
+            self._found[key] = stations(self.playable, unit, self.block, self.warp, self.cell)
+        return self._found[key]

@@ -1,0 +1,202 @@
+"""What was measured, here and elsewhere: the part of a session that the charts, the ladder and the claims listen to."""
+
+from collections.abc import Callable, Iterable
+
+from psygnal import Signal
+
+from gemmviz.bench.figures import TRANSFER, Figures, Row, SampleSeries, Shown, Size, by_volume, fullest_size, size_of
+from gemmviz.bench.reference_results import ReferenceResults
+from gemmviz.bench.results import FAILURES
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+from gemmviz.proving.proofs import Proofs
+
+
+class Measurements:
+    """Figures of this machine as they come in, the references, and which of both is shown.
+
+    Parameters
+    ----------
+    kernels
+        The ladder.
+    bench_problem
+        The size to measure at first.
+    """
+
+    measured = Signal(str)
+    """A row of the kernel with that name."""
+    sampled = Signal()
+    referenced = Signal()
+    """The results from elsewhere, or whether they are shown."""
+    device_changed = Signal()
+    """This machine became known: `device` and `device_facts`."""
+
+    size_chosen = Signal()
+    """The size at which rungs are compared."""
+
+    def __init__(self, kernels: list[Kernel], bench_problem: Problem) -> None:
+        self.kernels = list(kernels)
+        self._variants: dict[str, tuple[str, Kernel]] = {}
+        self.bench_problem = bench_problem
+        self.document: Row = {}
+        self.figures = Figures()
+        self.references: list[ReferenceResults] = []
+        self.proofs: list[Proofs] = []
+        self.references_wanted: bool | None = None
+        self.size_wanted: Size | None = None
+        self.all_samples: dict[tuple[str, str], SampleSeries] = {}
+        self.samples = SampleSeries("", "")
+        self.device = ""
+        self.device_facts: Row | None = None
+
+    @property
+    def results(self) -> dict[str, Row]:
+        """The newest row of each kernel, whatever its size, parameters and status."""
+        return {row["kernel"]: row for row in self.figures if row.get("backend") != TRANSFER}
+
+    @property
+    def charted(self) -> list[Kernel]:
+        """The ladder, and after each rung those of its edited or broken variants that have a figure or a status."""
+        variants = [(base, k) for base, k in self._variants.values() if self.figures.of(k.name)]
+        return [
+            shown for kernel in self.kernels for shown in (kernel, *(k for base, k in variants if base == kernel.name))
+        ]
+
+    def keep_variant(self, kernel: Kernel) -> None:
+        """Note that a variant of a rung is measured: figures of another text with its name are forgotten."""
+        if kernel.base_name == kernel.name:
+            return
+        before = self._variants.get(kernel.name)
+        if before is not None and before[1].sha256 != kernel.sha256:
+            self.figures.forget(kernel.name)
+        self._variants[kernel.name] = kernel.base_name, kernel
+
+    def drop_stale(self, kernel: Kernel) -> None:
+        """Forget the figures of a variant whose text is another one by now."""
+        before = self._variants.get(kernel.name)
+        if before is not None and before[1].sha256 != kernel.sha256:
+            del self._variants[kernel.name]
+            self.figures.forget(kernel.name)
+            self.measured.emit(kernel.base_name)
+
+    def forget(self, name: str) -> None:
+        """Drop the figures of a kernel and of its variants: its text has changed."""
+        for variant in [variant for variant, (base, _) in self._variants.items() if base == name]:
+            del self._variants[variant]
+            self.figures.forget(variant)
+        self.figures.forget(name)
+
+    @property
+    def references_shown(self) -> bool:
+        """Whether results from elsewhere are shown: where this machine has no GPU, unless the user chose."""
+        if self.references_wanted is None:
+            return bool(self.device) and self.device_facts is None
+        return self.references_wanted
+
+    def set_references(self, references: list[ReferenceResults]) -> None:
+        """Take the results that were measured elsewhere."""
+        self.references = references
+        self.referenced.emit()
+
+    def set_proofs(self, files: list[Proofs]) -> None:
+        """Take what was proved on GPUs."""
+        self.proofs = files
+        self.referenced.emit()
+
+    def want_references(self, wanted: bool) -> None:
+        """Show results from elsewhere, or hide them."""
+        self.references_wanted = wanted
+        self.referenced.emit()
+
+    def shown(self, kernel: str, size: Size | None = None) -> Shown | None:
+        """Return the figure to show of a kernel, or None.
+
+        Parameters
+        ----------
+        kernel
+            Its name.
+        size
+            (M, N, K), and no other; by default `shown_size`, or the size nearest to it that has a figure.
+
+        Returns
+        -------
+        Shown
+            What was measured here last; else, when they are shown, a reference, with the kernel's default parameters
+            if there is one. No reference of a kernel that failed here, and by default no older figure of it either.
+        """
+        at = size or self.shown_size()
+        latest = self.figures.latest(kernel)
+        failed = latest is not None and latest["status"] in FAILURES
+        if at is None or (failed and size is None):
+            return None
+        references = self.references if self.references_shown and not failed else []
+        params = next((k.defaults for k in self.charted if k.name == kernel), {})
+        found = _first(Figures.at, self.figures, references, kernel, at, params)
+        return found if found or size else _first(Figures.near, self.figures, references, kernel, at, params)
+
+    def shown_size(self) -> Size | None:
+        """Return the size (M, N, K) at which rungs are compared; None where there are no figures.
+
+        The one that the user chose; else the one measured here last; else the one at which most rungs have a figure.
+        """
+        newest, sizes = self.figures.newest, self.sizes()
+        for size in (self.size_wanted, size_of(newest) if newest else None):
+            if size in sizes:
+                return size
+        references = self.references if self.references_shown else []
+        return fullest_size(row for figures in (self.figures, *(r.figures for r in references)) for row in figures)
+
+    def want_size(self, size: Size | None) -> None:
+        """Choose the size at which rungs are compared; None: the one that `shown_size` finds by itself."""
+        self.size_wanted = size
+        self.size_chosen.emit()
+
+    def sizes(self) -> list[Size]:
+        """Return the sizes at which there is something to show, from small to large."""
+        found = set(self.figures.sizes())
+        if self.references_shown:
+            found.update(size for reference in self.references for size in reference.figures.sizes())
+        return sorted(found, key=by_volume)
+
+    def start_samples(self) -> None:
+        """Forget the samples of the last run."""
+        self.samples = SampleSeries("", "")
+        self.all_samples = {}
+        self.sampled.emit()
+
+    def add_samples(self, label: str, size: str, gflops: list[float], median: float) -> None:
+        """Take samples as they arrive: kernels come in turns, and each keeps its own."""
+        self.samples = self.all_samples.setdefault((label, size), SampleSeries(label, size))
+        self.samples.gflops.extend(gflops)
+        self.samples.median = median
+        self.sampled.emit()
+
+    def add_result(self, row: Row) -> None:
+        """Take one row of a result file, finished or as far as it is known; see `Figures.add`."""
+        if self.figures.add(row):
+            self.measured.emit(row["kernel"])
+
+    def set_device(self, device: str, facts: Row | None = None) -> None:
+        """Say which machine the figures come from, and the facts of its GPU (``device`` of a result file) if any."""
+        self.device = device
+        self.device_facts = facts
+        self.device_changed.emit()
+
+
+def _first(
+    pick: Callable[..., Row | None],
+    here: Figures,
+    references: Iterable[ReferenceResults],
+    kernel: str,
+    size: Size,
+    params: dict[str, int],
+) -> Shown | None:
+    """Return what `Figures.at` or `Figures.near` gives here, else of the first reference that has something."""
+    row = pick(here, kernel, size)
+    if row is not None:
+        return Shown(row)
+    for reference in references:
+        row = pick(reference.figures, kernel, size, params)
+        if row is not None:
+            return Shown(row, reference.origin(row))
+    return None

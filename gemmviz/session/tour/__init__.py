@@ -1,0 +1,1 @@
+"""Lessons, teaching stops and demos."""

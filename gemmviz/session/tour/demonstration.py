@@ -1,0 +1,85 @@
+"""Goes to a rung's demo: the size, parameters, step and thread that show its idea."""
+
+from typing import TYPE_CHECKING
+
+from psygnal import Signal
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr
+from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.session.tour.lessons import locate
+from gemmviz.session.tour.own_stops import OwnStop
+
+if TYPE_CHECKING:
+    from gemmviz.session.state import Session
+
+
+class Demonstration:
+    """Shows the demo of the chosen rung.
+
+    Parameters
+    ----------
+    session
+        Whose rung.
+    """
+
+    recording_wanted = Signal()
+    """What is chosen should be recorded at once."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._choosing = False
+        self.waiting = False
+        """Whether the demo's recording is awaited."""
+        session.chosen.connect(self._on_chosen)
+
+    def show(self) -> None:
+        """Record the chosen rung, as compiled, as its demo says, and go to its step; a rung without one is said so.
+
+        The rungs that are chosen after it open at their demos, too: a size that was chosen before is forgotten.
+        """
+        session, kernel = self._session, self._session.kernel
+        if kernel.demo is None:
+            self._tell(tr("{rung} has no demo: its front matter names none.", rung=kernel.alias), "info")
+            return
+        if session.tour.lesson is not None:
+            session.tour.leave(restore=False)
+        session.pause()
+        session.wanted = None
+        problem = picture_problem(kernel)
+        self._choosing = True
+        try:
+            params = kernel.defaults | picture_params(kernel, problem)
+            session.choose(problem, params, "grid", as_written=False, stays=False)
+        finally:
+            self._choosing = False
+        self.waiting = True
+        self.arrive()
+        if self.waiting:
+            self.recording_wanted.emit()
+
+    def arrive(self) -> None:
+        """Go to the demo's step, if its recording is awaited and on the stage now."""
+        session = self._session
+        playable = session.playable
+        if not self.waiting or playable is None or session.outdated or playable.timeline.order_by != session.order:
+            return
+        self.waiting = False
+        demo = session.kernel.demo
+        if demo is None:
+            return
+        try:
+            found = locate(demo, playable)
+        except GemmvizError as error:
+            self._tell(tr("The demo cannot be shown: {reason}", reason=error), "warning")
+            return
+        session.point_at(OwnStop(found.step, "", found.cell, found.block, found.warp, found.panel, lane=found.lane))
+
+    def _on_chosen(self) -> None:
+        if not self._choosing:
+            self.waiting = False  # people have gone on to something else
+
+    def _tell(self, text: str, kind: str) -> None:
+        from gemmviz.session.state import Message  # late: the session is made of this module
+
+        self._session.tell(Message(text, kind, lasting=True))

@@ -1,0 +1,116 @@
+"""Recorded numbers in a lesson's sentences: ``{sectors:A}`` becomes what the recording says, so it is never wrong."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr
+from gemmviz.trace.cost.traffic import ArrayTraffic
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.recording import WARP, Recording
+
+_FIELD = re.compile(r"\{\{|\}\}|\{(\w+)(?::(\w+))?\}")
+# A product does not end one line and begin the next.
+_TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
+_THIN = "\N{NARROW NO-BREAK SPACE}"
+
+
+def _threads(recording: Recording) -> int:
+    """Return the threads of a block; on a CPU those that do anything: one may only start the others and wait."""
+    if recording.backend == "cuda":
+        return recording.threads
+    return max(len(np.unique(recording.accesses.thread)), 1)
+
+
+# Of one array: {name:ARRAY}.
+_OF_ARRAY: dict[str, Callable[[ArrayTraffic], float]] = {
+    "reads": lambda a: a.reads,
+    "writes": lambda a: a.writes,
+    "requests": lambda a: a.read_requests,
+    "sectors": lambda a: a.read_units,
+    "wavefronts": lambda a: a.read_units,
+    "written_sectors": lambda a: a.write_units,
+    "written_wavefronts": lambda a: a.write_units,
+    "per_request": lambda a: a.read_units / max(a.read_requests, 1),
+    "per_write": lambda a: a.write_units / max(a.write_requests, 1),
+}
+# Of the whole recording: {name}.
+_OF_ALL: dict[str, Callable[[Playable], float]] = {
+    "M": lambda p: p.recording.m,
+    "N": lambda p: p.recording.n,
+    "K": lambda p: p.recording.k,
+    "steps": lambda p: p.timeline.steps,
+    "blocks": lambda p: p.recording.blocks,
+    "threads": lambda p: _threads(p.recording),
+    "warps": lambda p: -(-_threads(p.recording) // WARP),
+    "barriers": lambda p: int(p.timeline.phase.max(initial=0)) if p.recording.backend == "cuda" else 0,
+    "tiles": lambda p: p.traffic.tile_steps,
+    "wrong": lambda p: p.recording.wrong,
+}
+# Of the step that the stop stands at: {name}.
+_OF_STEP: dict[str, Callable[[Playable, int], float]] = {
+    "step": lambda p, step: step + 1,
+    "now": lambda p, step: len(p.timeline.rows(step)),
+    "places": lambda p, step: len(np.unique(p.recording.accesses.element[p.timeline.rows(step)])),
+    "cost": lambda p, step: p.units_per_request(step),
+}
+NAMES = sorted([*_OF_ALL, *_OF_STEP, *(f"{name}:ARRAY" for name in _OF_ARRAY), "times:ARRAY"])
+
+
+def fill(text: str, playable: Playable, step: int) -> str:
+    """Put recorded numbers in the place of the names in braces.
+
+    Parameters
+    ----------
+    text
+        A sentence of a lesson. A parameter of the kernel can be named, too. Doubled braces stand for braces.
+    playable, step
+        The recording, and where in it the stop stands.
+
+    Raises
+    ------
+    GemmvizError
+        When a name means no number, or the recording has no such array.
+    """
+
+    def written(found: re.Match[str]) -> str:
+        return _written(_number(found[1], found[2], playable, step)) if found[1] else found[0][0]
+
+    return _FIELD.sub(written, text).replace(" × ", _TIMES)
+
+
+def escaped(text: str) -> str:
+    """Return a text so that `fill` leaves it as it is."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _number(name: str, array: str | None, playable: Playable, step: int) -> float:
+    recording = playable.recording
+    if array is None:
+        if name in _OF_ALL:
+            return _OF_ALL[name](playable)
+        if name in _OF_STEP:
+            return _OF_STEP[name](playable, step)
+        if name in recording.params:
+            return recording.params[name]
+        known = ", ".join([*NAMES, *recording.params])
+        raise GemmvizError(tr("{name} is no number of a recording: there are {known}", name=repr(name), known=known))
+    traffic = next((a for a in playable.traffic.arrays if a.name == array), None)
+    if traffic is None:
+        known = ", ".join(a.name for a in recording.arrays)
+        raise GemmvizError(tr("the kernel has no array {name}: there are {known}", name=repr(array), known=known))
+    if name == "times":
+        info = next(a for a in recording.arrays if a.name == array)
+        return traffic.read_bytes / (info.itemsize * info.size)  # a wide access reads several elements
+    if name not in _OF_ARRAY:
+        known = ", ".join([*_OF_ARRAY, "times"])
+        raise GemmvizError(tr("{name} is no number of an array: there are {known}", name=repr(name), known=known))
+    return _OF_ARRAY[name](traffic)
+
+
+def _written(value: float) -> str:
+    if value == int(value):
+        return f"{int(value):,}".replace(",", _THIN)
+    return f"{value:.3g}"

@@ -1,0 +1,268 @@
+"""Teaching stops: moments of a recording with a sentence each. A tour leads through those of a lesson, or one's own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psygnal import Signal
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.ladder import find
+from gemmviz.language import language, tr
+from gemmviz.session.tour.lesson_file import Lesson, load_lesson
+from gemmviz.session.tour.lessons import find_lesson, recorded_at, resolve
+from gemmviz.session.tour.own_stops import OwnStop, OwnStops, Setting
+
+__all__ = ["OwnStop", "Setting", "Tour"]
+
+if TYPE_CHECKING:
+    from gemmviz.session.state import Session
+
+
+class Tour(OwnStops):
+    """Leads through the stops of a lesson, or through those that people set themselves on the chosen rung.
+
+    A lesson is recorded at its own size with its own parameters, as compiled unless its file says otherwise; leaving it
+    brings back those chosen before.
+
+    Parameters
+    ----------
+    session
+        Whose recording plays, and where the tour points at things.
+    """
+
+    moved = Signal()
+    """Which stop people stand at."""
+    recording_wanted = Signal()
+    """What is chosen should be recorded at once."""
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self.lesson: Lesson | None = None
+        self.own = False
+        """Whether the tour leads through one's own stops."""
+        self.at: int | None = None
+        """The stop that people went to last; None: none yet."""
+        self._resolved: tuple[OwnStop, ...] = ()
+        self._wanted: tuple[str, Setting] | None = None
+        self._before: tuple[str, Setting] | None = None
+        self._awaited: int | None = None
+        self._own_rung = ""
+        session.chosen.connect(self._on_chosen)
+        session.spoken.connect(self._resolve_again)
+
+    @property
+    def active(self) -> bool:
+        """Whether there is a tour to show."""
+        return self.lesson is not None or self.own
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a recording is awaited, at one of whose steps the tour will stand."""
+        return self._awaited is not None
+
+    @property
+    def title(self) -> str:
+        """What the tour is called; empty where there is none."""
+        if self.lesson is not None:
+            return self.lesson.title(language())
+        return tr("My stops") if self.own else ""
+
+    @property
+    def stops(self) -> list[OwnStop]:
+        """The stops that the tour leads through."""
+        if self.lesson is not None:
+            return list(self._resolved)
+        return list(self.own_stops) if self.own else []
+
+    @property
+    def stop(self) -> OwnStop | None:
+        """The stop that people stand at."""
+        stops = self.stops
+        return stops[self.at] if self.at is not None and self.at < len(stops) else None
+
+    @property
+    def onward(self) -> str:
+        """The rung that follows the last stop of a lesson; empty where none does, or more stops come first."""
+        at_end = self.lesson is not None and self.at is not None and self.at >= len(self._resolved) - 1
+        return self.lesson.next if at_end and self.lesson is not None else ""
+
+    # Lessons
+
+    def toggle_lesson(self) -> None:
+        """Begin the lesson of the chosen rung, or leave it."""
+        if self.lesson is not None:
+            self.leave()
+        else:
+            self.start_rung(self._session.base.name)
+
+    def start_rung(self, rung: str) -> None:
+        """Begin the lesson of a rung; that there is none is said."""
+        session = self._session
+        try:
+            kernel = find(rung, session.kernels)
+            lesson = find_lesson(kernel)
+        except GemmvizError as error:
+            self._tell(str(error), "warning")
+            return
+        if lesson is not None:
+            self.start(lesson)
+        elif kernel.recordable:
+            self._tell(tr("{rung} has no lesson yet: see docs/lessons.md to write one.", rung=kernel.alias))
+        else:
+            self._tell(tr("{rung} is a library call: it has no source to show a lesson on.", rung=kernel.alias))
+
+    def open(self, path: Path) -> None:
+        """Begin the lesson of a file; one that is no lesson is said so."""
+        try:
+            lesson = load_lesson(path)
+        except GemmvizError as error:
+            self._tell(str(error), "warning")
+        else:
+            self.start(lesson)
+
+    def start(self, lesson: Lesson) -> None:
+        """Record what a lesson asks for, and go to its first stop then."""
+        session = self._session
+        try:
+            kernel = find(lesson.kernel, session.kernels)
+            problem, params = recorded_at(lesson, kernel)
+            if kernel.base_name not in [k.name for k in session.kernels]:
+                session.add_kernel(kernel)
+        except GemmvizError as error:
+            self._tell(f"{lesson.path.name}: {error}", "warning")
+            return
+        session.pause()
+        if self._before is None:
+            self._before = session.kernel.name if session.breaks else session.base.name, self._setting()
+        self.lesson, self.own, self._resolved, self.at = lesson, False, (), None
+        self.changed.emit()
+        self.moved.emit()
+        self._awaited = 0
+        self._wanted = kernel.name, Setting.of(problem, params, lesson.order, lesson.as_written)
+        self._show(*self._wanted)
+
+    def leave(self, *, restore: bool = True) -> None:
+        """End the tour; the size, parameters, order and view chosen before a lesson come back, unless not wanted."""
+        before, self._before, lesson = self._before, None, self.lesson
+        self.lesson, self.own, self.at, self._resolved, self._awaited = None, False, None, (), None
+        self.changed.emit()
+        self.moved.emit()
+        session = self._session
+        if lesson is None or before is None or not restore:
+            return
+        rung, setting = before
+        if rung.partition("~")[0] == session.base.name:
+            self._show(rung, setting)
+        else:
+            session.order, session.as_written = setting.order, setting.as_written
+            session.choose_kernel(session.kernel)
+
+    def _show(self, rung: str, setting: Setting) -> None:
+        """Choose a rung at a setting; record it unless its recording is on the stage already."""
+        session = self._session
+        kernel = find(rung, session.kernels)
+        if kernel.name != session.kernel.name or self._setting() != setting:
+            session.order, session.as_written = setting.order, setting.as_written
+            session.choose_kernel(kernel, dict(setting.params), setting.problem)
+        if self._is_recorded():
+            if self.lesson is not None:
+                session.tell(None)  # a lesson needs the room
+            self.arrive()
+        else:
+            self.recording_wanted.emit()
+
+    def _on_chosen(self) -> None:
+        """End the tour when people turn to another rung, size, parameters or view by themselves."""
+        if self.own and self._own_rung != self._session.base.name:
+            self.leave()
+        elif self.lesson is not None and self._wanted is not None:
+            rung, setting = self._wanted
+            if rung.partition("~")[0] != self._session.base.name or setting != self._setting():
+                self._before = None
+                self.leave()
+
+    def arrive(self) -> None:
+        """Take a new recording: find the stops in it, and go to the one that is awaited, or stood at before."""
+        if self.lesson is not None:
+            if not self._is_recorded():
+                return
+            if not self._resolve_again():
+                return
+        awaited, self._awaited = self._awaited, None
+        if awaited is not None:
+            self.go(awaited)
+        elif self.lesson is not None and self.at is not None:
+            self.go(self.at)
+
+    def _resolve_again(self) -> bool:
+        """Find a lesson's stops in the recording on the stage, in the language that is spoken."""
+        playable = self._session.playable
+        if self.lesson is None or playable is None or not self._is_recorded():
+            return False
+        try:
+            found = resolve(self.lesson, playable, language(), self._session.kernel.demo)
+        except GemmvizError as error:
+            self.leave()
+            self._tell(str(error), "warning")
+            return False
+        self._resolved = tuple(OwnStop(s.step, s.say, s.cell, s.block, s.warp, s.panel, lane=s.lane) for s in found)
+        self.changed.emit()
+        return True
+
+    # Going
+
+    def go(self, index: int) -> None:
+        """Go to a stop: playing ends, and its step, cell, block, warp and panel are chosen."""
+        stops, session = self.stops, self._session
+        if not 0 <= index < len(stops):
+            return
+        stop = stops[index]
+        session.pause()
+        if self.at != index:
+            self.at = index
+            self.moved.emit()
+        if stop.setting is not None and (stop.setting != self._setting() or not self._is_recorded()):
+            self._awaited = index
+            wanted = stop.setting
+            session.choose(wanted.problem, dict(wanted.params), wanted.order, wanted.as_written, stays=False)
+            if not self._is_recorded():
+                self.recording_wanted.emit()
+                return
+            self._awaited = None
+        session.point_at(stop)
+
+    def next(self, direction: int) -> None:
+        """Go to the next stop (1) or the one before (-1); behind a lesson's last stop comes the next rung's lesson."""
+        if not self.active:
+            if self.own_stops:
+                self.show_own(0)
+            else:
+                self.toggle_lesson()
+        elif self.at is None:
+            self.go(0)
+        elif direction > 0 and self.onward:
+            self.start_rung(self.onward)
+        else:
+            self.go(self.at + direction)
+
+    # One's own stops
+
+    def show_own(self, index: int = 0) -> None:
+        """Lead through one's own stops, from one of them on."""
+        if self.lesson is not None:
+            self.leave()
+        self.own, self.at, self._own_rung = True, None, self._session.base.name
+        self.changed.emit()
+        self.go(index)
+
+    def keep(self, rung: str, stops: tuple[OwnStop, ...]) -> None:
+        """Let the stops of a rung be these; a tour that stood at one that is gone stands at the last one."""
+        super().keep(rung, stops)
+        if self.own and self.at is not None and self.at >= len(self.own_stops):
+            self.at = len(self.own_stops) - 1 if self.own_stops else None
+            self.moved.emit()
+
+    def _tell(self, text: str, kind: str = "info") -> None:
+        from gemmviz.session.state import Message  # late: the session is made of this module
+
+        self._session.tell(Message(text, kind, lasting=True))

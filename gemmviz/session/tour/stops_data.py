@@ -1,0 +1,39 @@
+"""One's own stops as plain data for a state file, and back."""
+
+from typing import Any
+
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session.tour.own_stops import OwnStop, Setting
+
+
+def to_plain(stop: OwnStop) -> dict[str, Any]:
+    """Return a stop as plain data; what it does not say is left out. Steps are counted from 1."""
+    plain: dict[str, Any] = {"step": stop.step + 1, "say": stop.say}
+    if stop.cell is not None:
+        plain["cell"] = list(stop.cell)
+    for key in ("block", "warp", "panel"):
+        if getattr(stop, key) is not None:
+            plain[key] = getattr(stop, key)
+    if stop.setting is not None:
+        problem = stop.setting.problem
+        plain["size"] = [problem.m, problem.n, problem.k]
+        plain["params"], plain["order"] = dict(stop.setting.params), stop.setting.order
+        plain["as_written"] = stop.setting.as_written
+    return plain
+
+
+def from_plain(plain: dict[str, Any]) -> OwnStop:
+    """Undo `to_plain`."""
+    setting = None
+    if "size" in plain:
+        problem, order = Problem(*plain["size"]), plain.get("order", "grid")
+        setting = Setting.of(problem, plain.get("params", {}), order, plain.get("as_written", False))
+    return OwnStop(
+        plain["step"] - 1,
+        plain.get("say", ""),
+        (plain["cell"][0], plain["cell"][1]) if "cell" in plain else None,
+        plain.get("block"),
+        plain.get("warp"),
+        plain.get("panel"),
+        setting,
+    )

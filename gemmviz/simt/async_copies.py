@@ -1,0 +1,70 @@
+"""What the recorder tells of asynchronous copies: which arrived, and which instructions made them."""
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.language import tr
+
+# `arrival` of async.c.
+_ARRIVAL = [
+    *(("block", np.uint32), ("order", np.uint32), ("thread", np.uint16), ("phase", np.uint16)),
+    *(("reads", np.uint16), ("writes", np.uint16)),
+]
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The asynchronous copies of a run.
+
+    Attributes
+    ----------
+    arrived
+        One record per copy that its thread waited for, in no order: ``block`` and ``thread`` that made it, ``order``
+        among the thread's copies from 0, ``phase`` in which it was issued, how many rows it made (``reads``: 0 where
+        nothing but zeros is copied; ``writes``: 0 where the destination is no array).
+    reading, writing
+        bool, per site: whether it is the read, or the write, of an asynchronous copy.
+    """
+
+    arrived: npt.NDArray[Any]
+    reading: npt.NDArray[np.bool_]
+    writing: npt.NDArray[np.bool_]
+
+
+def begin(code: ctypes.CDLL, capacity: int) -> None:
+    """Get ready for a run of at most `capacity` accesses.
+
+    Raises
+    ------
+    ConstraintError
+        When there is no memory.
+    """
+    if not code.gv_copies_begin(ctypes.c_uint64(capacity)):
+        raise ConstraintError(tr("not enough memory to record {count} accesses", count=f"{capacity:,}"))
+
+
+def copies_of_run(code: ctypes.CDLL, site_pc: Sequence[int]) -> Copies:
+    """Return what was told since `begin`, and give its memory back.
+
+    Parameters
+    ----------
+    code
+        The recorder.
+    site_pc
+        The address of each site's instruction.
+    """
+    log, instruction, instructions = ctypes.c_void_p(), ctypes.POINTER(ctypes.c_size_t)(), ctypes.c_uint64()
+    code.gv_copies.restype = ctypes.c_uint64
+    count = code.gv_copies(ctypes.byref(log), ctypes.byref(instruction), ctypes.byref(instructions))
+    kind = np.dtype(_ARRIVAL)
+    raw = ctypes.string_at(log, count * kind.itemsize)
+    sites = np.array(site_pc, np.uint64)
+    known = np.array(instruction[: instructions.value], np.uint64)
+    code.gv_copies_end()
+    return Copies(np.frombuffer(raw, kind), np.isin(sites, known - np.uint64(1)), np.isin(sites, known))

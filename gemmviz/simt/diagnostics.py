@@ -1,0 +1,193 @@
+"""What the recorder noticed while a kernel ran, in words."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gemmviz.catalogue.launch import Launch
+from gemmviz.language import tr, trn
+from gemmviz.simt.layout import MAX_NOTES, DiagnosticRecord, RecorderRun
+
+Kind = Literal["out of bounds", "barrier divergence", "race"]
+_OUT_OF_BOUNDS, _BARRIER_LEFT, _BARRIERS_DIFFER, _STUCK, _MEETING, _OPERAND, _EARLY, _LATE = range(1, 9)
+_KINDS: dict[int, Kind] = {_OUT_OF_BOUNDS: "out of bounds", **dict.fromkeys((_OPERAND, _EARLY, _LATE), "race")}
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """Something that is wrong with a kernel.
+
+    Attributes
+    ----------
+    kind
+        The class of defect.
+    line
+        Of the kernel's file, from 1; 0 where unknown.
+    text
+        For people; it begins with FILE:LINE and tells the first time.
+    count
+        How often it came about, in all threads.
+    array
+        That was missed, or nothing.
+    """
+
+    kind: Kind
+    line: int
+    text: str
+    count: int = 1
+    array: str = ""
+
+
+def diagnostics_of_run(
+    job: RecorderRun,
+    launch: Launch,
+    names: Sequence[str],
+    line_of: Callable[[int], int],
+    unwatched: Collection[int] = (),
+    barrier_name: Callable[[int], str] = hex,
+) -> list[Diagnostic]:
+    """Return what a run noticed, each defect once: the compiler may make many instructions of one line.
+
+    Parameters
+    ----------
+    job
+        After the run.
+    launch
+        What ran.
+    names
+        Of the watched arrays.
+    line_of
+        Returns the line of an instruction's address, 0 where unknown.
+    unwatched
+        Addresses beside the arrays where the compiler, and not the kernel, keeps something.
+    barrier_name
+        Names the mbarrier at an address.
+    """
+    found: dict[tuple[int, int, int, int, int], Diagnostic] = {}
+    for note in job.note[: job.notes]:
+        if note.kind == _OUT_OF_BOUNDS and job.array[note.array].start + note.offset in unwatched:
+            continue
+        line, other = line_of(note.pc), line_of(note.other_pc) if note.other_pc else 0
+        # The compiler may make two instructions of one barrier in the source.
+        if note.kind == _BARRIERS_DIFFER and line == other:
+            continue
+        kind = _KINDS.get(note.kind, "barrier divergence")
+        if note.kind in (_STUCK, _MEETING):
+            said = _stuck(note, launch, barrier_name)
+        elif note.kind in (_EARLY, _LATE):
+            said = _out_of_order(note, launch, barrier_name, other)
+        else:
+            said = _sentence(note, launch, names, job, other)
+        text = f"{launch.kernel.path.name}:{line}: {said}"
+        defect = (note.kind, line, other, note.array, note.write)
+        known = found.get(defect)
+        if known is None:
+            array = names[note.array] if note.array >= 0 else ""
+            found[defect] = Diagnostic(kind, line, text, note.times, array)
+        else:
+            found[defect] = replace(known, count=known.count + note.times)
+    told = list(found.values())
+    if told and job.notes == MAX_NOTES:  # no room: what came after these is lost
+        more = tr("{what}; there may be more, of which nothing is kept", what=told[-1].text)
+        told[-1] = replace(told[-1], text=more)
+    return told
+
+
+def who(launch: Launch, block: int, thread: int) -> str:
+    """Name a thread as CUDA does; a C kernel has a loop."""
+    if launch.kernel.backend == "c":
+        return tr("the loop")
+    x, y, _ = launch.grid
+    bx, by, _ = launch.block
+    return tr(
+        "thread {thread} of block {block}",
+        thread=(thread % bx, thread // bx % by, thread // (bx * by)),
+        block=(block % x, block // x % y, block // (x * y)),
+    )
+
+
+def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str]) -> str:
+    """Say what a thread waits for when nobody can go on."""
+    culprit = who(launch, note.block, note.thread)
+    if note.kind == _MEETING:
+        if not note.other:
+            return tr("{thread} waits for the other blocks of its cluster, and nobody can go on", thread=culprit)
+        return tr(
+            "{thread} waits for {count} threads to meet here, and nobody can go on", thread=culprit, count=note.other
+        )
+    return trn(
+        "{thread} waits for the phase of {barrier} with parity {parity} to end, and nobody can go on: {count} arrival "
+        "and {bytes} bytes are missing",
+        "{thread} waits for the phase of {barrier} with parity {parity} to end, and nobody can go on: {count} arrivals "
+        "and {bytes} bytes are missing",
+        note.arrivals,
+        thread=culprit,
+        barrier=barrier_name(note.barrier),
+        parity=note.parity,
+        bytes=note.copied,
+    )
+
+
+def _out_of_order(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str], line: int) -> str:
+    """Say who uses a barrier that may not be there by then; `line` is that of its initialisation."""
+    said = {"thread": who(launch, note.block, note.thread), "barrier": barrier_name(note.barrier)}
+    if note.kind == _LATE:
+        return tr(
+            "{thread} uses {barrier} of another block, and nothing keeps that block from leaving before: the blocks of "
+            "the cluster have to meet once more",
+            **said,
+        )
+    if note.other == note.block:
+        return tr(
+            "{thread} uses {barrier}, and nothing makes it wait until line {line} has initialised it: the threads of "
+            "the block have to meet between",
+            line=line,
+            **said,
+        )
+    return tr(
+        "{thread} uses {barrier} of another block, and nothing makes it wait until line {line} has initialised it "
+        "there: the blocks of the cluster have to meet between",
+        line=line,
+        **said,
+    )
+
+
+def _sentence(note: DiagnosticRecord, launch: Launch, names: Sequence[str], job: RecorderRun, other_line: int) -> str:
+    culprit, other = who(launch, note.block, note.thread), who(launch, note.block, note.other)
+    if note.kind == _BARRIER_LEFT:
+        return tr(
+            "{thread} waits at a barrier that {other} never reaches, because it has left the kernel",
+            thread=culprit,
+            other=other,
+        )
+    if note.kind == _OPERAND:
+        index = note.offset // job.array[note.array].itemsize
+        return tr(
+            "{thread} copies a box to {element} while the product of line {line} still reads there: nobody has waited "
+            "for it",
+            thread=culprit,
+            element=f"{names[note.array]}[{index}]",
+            line=other_line,
+        )
+    if note.kind == _BARRIERS_DIFFER:
+        return tr(
+            "{thread} waits at this barrier while {other} waits at the one in line {line}",
+            thread=culprit,
+            other=other,
+            line=other_line,
+        )
+    array = job.array[note.array]
+    element, extent = f"{names[note.array]}[{note.offset // array.itemsize}]", array.bytes // array.itemsize
+    if note.write:
+        return tr(
+            "{thread} writes {element}, out of bounds (it has {count} elements)",
+            thread=culprit,
+            element=element,
+            count=extent,
+        )
+    return tr(
+        "{thread} reads {element}, out of bounds (it has {count} elements)",
+        thread=culprit,
+        element=element,
+        count=extent,
+    )

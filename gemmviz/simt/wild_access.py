@@ -1,0 +1,54 @@
+"""Which element a kernel meant that touched memory far from every array."""
+
+import re
+import signal
+
+from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.catalogue.launch import Launch
+from gemmviz.simt.layout import RecorderRun
+
+_NULL_PAGES = 1 << 16  # below, an address is a null pointer's and no index
+_FAR = 1 << 32
+
+
+def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None:
+    """Return the element that a faulting access would be, and how many its matrix has; None where that cannot be told.
+
+    It is told when the source line indexes one matrix only, as A, B and C lie too close to tell them by the address.
+
+    Parameters
+    ----------
+    job
+        After a run that ended with a signal.
+    launch
+        What ran.
+    line
+        Of the kernel's file, from 1.
+    """
+    if job.signal not in (signal.SIGSEGV, signal.SIGBUS) or job.fault_address < _NULL_PAGES or not line:
+        return None
+    text = launch.kernel.text.split("\n")[line - 1].split("//")[0]
+    named = [
+        which
+        for which, matrix in enumerate(MATRICES)
+        for name in _parameters(launch, matrix)
+        if re.search(rf"\b{name}\s*[\[+]", text)
+    ]
+    if len(named) != 1:
+        return None
+    array = job.array[named[0]]
+    offset = job.fault_address - array.start
+    if abs(offset) > _FAR:
+        return None
+    return f"{MATRICES[named[0]]}[{offset // array.itemsize}]", array.bytes // array.itemsize
+
+
+def _parameters(launch: Launch, matrix: str) -> list[str]:
+    """Return the name that the entry gives to a matrix; none when its head cannot be read."""
+    function = re.split(r"[\s<]", launch.kernel.entry)[0].rpartition("::")[2]
+    head = re.search(rf"\b{function}\s*\(([^()]*)\)\s*{{", launch.kernel.text)
+    parameters = head[1].split(",") if head else []
+    if matrix not in launch.kernel.args:
+        return []
+    place = launch.kernel.args.index(matrix)
+    return re.findall(r"(\w+)\s*$", parameters[place]) if place < len(parameters) else []

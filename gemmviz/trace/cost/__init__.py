@@ -1,0 +1,1 @@
+"""What accesses cost: sectors, wavefronts, levels of memory (all of it *recorded*)."""

@@ -1,0 +1,71 @@
+"""What each memory instruction of the source costs: its warp requests, and how far they are from the best possible."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class SiteTraffic:
+    """What the requests of one memory instruction cost.
+
+    Attributes
+    ----------
+    line
+        Of the source, from 1; 0 where unknown.
+    array, space, write
+        What it accesses, and whether it writes.
+    accesses
+        Of single threads.
+    requests, units
+        Warp requests, and the sectors (global) or wavefronts (shared) that they take.
+    asked_bytes
+        What all threads together ask for; a sector that several lanes share counts once for each of them.
+    least_units
+        What the same requests would take if their threads asked for as many neighbouring bytes (global), or met no bank
+        conflict (shared).
+    narrow
+        How many threads wide blocks are, where it takes more than that for no other reason than that (see
+        `gemmviz.trace.cost.narrow_blocks`); else 0.
+    """
+
+    line: int
+    array: str
+    space: str
+    write: bool
+    accesses: int
+    requests: int
+    units: int
+    asked_bytes: int
+    least_units: int
+    narrow: int = 0
+
+    @property
+    def degree(self) -> float:
+        """How many times the units that neighbouring places would take: 1 is coalesced, or free of conflicts."""
+        return self.units / self.least_units if self.least_units else 1.0
+
+    @property
+    def units_per_request(self) -> float:
+        """Sectors or wavefronts that a warp request takes on average."""
+        return self.units / self.requests
+
+
+def by_line(sites: Iterable[SiteTraffic]) -> list[SiteTraffic]:
+    """Add up the instructions that the compiler made of one access in the source, in the order of the lines."""
+    merged: dict[tuple[int, str, bool], SiteTraffic] = {}
+    for site in sites:
+        key = (site.line, site.array, site.write)
+        known = merged.get(key)
+        merged[key] = (
+            site
+            if known is None
+            else replace(
+                known,
+                accesses=known.accesses + site.accesses,
+                requests=known.requests + site.requests,
+                units=known.units + site.units,
+                asked_bytes=known.asked_bytes + site.asked_bytes,
+                least_units=known.least_units + site.least_units,
+            )
+        )
+    return [merged[key] for key in sorted(merged)]

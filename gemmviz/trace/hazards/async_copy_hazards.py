@@ -1,0 +1,87 @@
+"""Shared memory that is touched while an asynchronous copy is on its way to it.
+
+From its issue until its thread has waited for it a copy may write at any time. Source: CUDA C++ Programming Guide,
+"Asynchronous Data Copies". What another thread does in the phase of the wait is an ordinary race, see `races`.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gemmviz.language import mark, tr
+from gemmviz.trace.hazards.access_index import AccessIndex, Ints
+from gemmviz.trace.hazards.finding import Finding
+from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
+from gemmviz.trace.recording.recording import WARP, Recording
+
+# By (whether the same thread meets its own copy, whether it writes).
+_EARLY = {
+    (False, False): mark(
+        "{thread} copies to {element} in line {line}, and {other} reads {other_element} in line {other_line} "
+        "before the copy is waited for"
+    ),
+    (False, True): mark(
+        "{thread} copies to {element} in line {line}, and {other} writes {other_element} in line {other_line} "
+        "before the copy is waited for"
+    ),
+    (True, False): mark(
+        "{thread} copies to {element} in line {line}, and it reads {other_element} in line {other_line} "
+        "before the copy is waited for"
+    ),
+    (True, True): mark(
+        "{thread} copies to {element} in line {line}, and it writes {other_element} in line {other_line} "
+        "before the copy is waited for"
+    ),
+}
+
+
+def async_copy_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
+    """Look for accesses to the destination of an asynchronous copy between its issue and its arrival."""
+    log = recording.accesses
+    if not len(log.copies):
+        return
+    copy_of = np.full(len(log), -1, np.int64)
+    copy_of[log.copies[:, 0]] = np.arange(len(log.copies))
+    arrivals = np.flatnonzero(copy_of[t.row] >= 0)
+    copy = copy_of[t.row[arrivals]]
+    written, read, issued = (log.copies[copy, i] for i in range(3))
+
+    phases = int(t.phase.max()) + 1
+    key = t.slot * phases + t.phase
+    first = np.searchsorted(key, t.slot[arrivals] * phases + issued, "left")
+    end = np.searchsorted(key, t.slot[arrivals] * phases + t.phase[arrivals], "right")
+    which = np.repeat(np.arange(len(arrivals)), end - first)
+    other = np.arange(len(which)) - np.repeat(np.cumsum(end - first) - (end - first), end - first) + first[which]
+    row, mine = t.row[other], arrivals[which]
+
+    same = t.thread[other] == t.thread[mine]
+    before_wait = same & (row > read[which]) & (row < written[which]) & (read[which] >= 0)
+    # A thread's own rows follow each other; those of two copies that arrive at one wait are not each other's trouble.
+    before_wait &= copy_of[row] < 0
+    early = ~same & (t.phase[other] < t.phase[mine])
+    in_warp = t.thread[other] // WARP == t.thread[mine] // WARP
+    turn = log.turn[np.maximum(read[which], 0)]
+    early &= (t.phase[other] > issued[which]) | ~in_warp | (t.turn[other] <= turn)
+    yield from _per_lines(recording, written[which], row, before_wait | early)
+
+
+def _per_lines(recording: Recording, written: Ints, row: Ints, found: np.ndarray) -> Iterator[Finding]:
+    """Yield one finding per pair of lines."""
+    log = recording.accesses
+    line = np.array([s.line for s in recording.sites] or [0], np.int64)
+    written, row = written[found], row[found]
+    keys = np.stack([log.array[written], line[log.site[written]], line[log.site[row]]], axis=1).astype(np.int64)
+    _, example, counts = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    for at, count in zip(example, counts, strict=True):
+        w, o = int(written[at]), int(row[at])
+        copy, here = int(line[log.site[w]]), int(line[log.site[o]])
+        text = tr(
+            _EARLY[bool(log.thread[o] == log.thread[w]), bool(log.write[o])],
+            thread=who(recording, w),
+            element=element_name(recording, w),
+            line=copy,
+            other=who(recording, o),
+            other_element=element_name(recording, o),
+            other_line=here,
+        )
+        yield Finding("race", copy, text, int(count), here, array_name(recording, w))

@@ -1,0 +1,190 @@
+"""Blocks that wait for each other: one sets a flag in global memory, another one reads it until it is set.
+
+An access of the first block comes before one of the second where each stands on its side of the flag, and the fences
+are there: ``__threadfence`` between an access and the flag, on both sides. What the copy engine stores has to be in the
+matrix before the flag is set (``tma_store_wait_written``), and what it does after the flag needs ``global_read`` behind
+the read of it. Source: PTX ISA, "Memory Consistency Model", "Async proxy" and "cp.async.bulk.wait_group".
+
+A flag counts as waited for where it is read after it was set. Within a block a barrier lies between two phases.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from gemmviz.language import mark, tr
+from gemmviz.trace.hazards.access_index import Flags, Ints
+from gemmviz.trace.recording.recording import Recording
+from gemmviz.trace.recording.tma_boxes import ASKED, FLAG_SEEN, FLAG_SET, GLOBAL_READ, LOADED, THREAD_FENCE, WRITTEN
+
+_NOT_IN_MATRIX = mark(
+    "line {line} sets a flag before tma_store_wait_written() has made sure that the copy is in the matrix"
+)
+_NO_FENCE_BEFORE = mark("there is no __threadfence() between the write and the flag that line {line} sets")
+_NOT_SEEN = mark("the flag that line {line} reads is not waited for before this")
+_NO_FENCE_BEHIND = mark("there is no __threadfence() behind line {line}, which waits for a flag")
+_NO_GLOBAL_READ = mark(
+    "there is no global_read() between line {line}, which waits for a flag, and what the copy engine is asked for"
+)
+# The further down, the nearer a flag comes to putting two accesses in order: that is what is said.
+_LACKS = ("", _NOT_IN_MATRIX, _NO_FENCE_BEFORE, _NOT_SEEN, _NO_FENCE_BEHIND, _NO_GLOBAL_READ)
+
+
+@dataclass(frozen=True)
+class _Event:
+    """What a thread does: `at` numbers all events; the row is the one that it stands before."""
+
+    at: int
+    block: int
+    thread: int
+    phase: int
+    row: int
+    number: int
+    line: int
+
+
+class Waits:
+    """What is known of a recording's flags.
+
+    Parameters
+    ----------
+    recording
+        Any.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        events = recording.events
+        self._of: dict[tuple[int, int, int], list[_Event]] = {}  # by kind, block and thread
+        self._seen: dict[int, list[_Event]] = {}  # by block
+        self._set: dict[int, _Event] = {}  # by number
+        columns = (events.block, events.thread, events.phase, events.row, events.number, events.line)
+        for at in np.flatnonzero(events.kind >= WRITTEN).tolist():
+            event = _Event(at, *(int(column[at]) for column in columns))
+            kind = int(events.kind[at])
+            self._of.setdefault((kind, event.block, event.thread), []).append(event)
+            if kind == FLAG_SEEN:
+                self._seen.setdefault(event.block, []).append(event)
+            elif kind == FLAG_SET:
+                self._set[event.number] = event
+        self._behind = cache(self._find_behind)
+        self._missing = cache(self._find_missing)
+        if self:
+            self._box, self._asked = self._boxes()
+
+    def __bool__(self) -> bool:
+        return bool(self._seen)
+
+    def in_order(self, one: Ints, other: Ints) -> Flags:
+        """Say of pairs of rows of different blocks whether flags put them in order.
+
+        Parameters
+        ----------
+        one, other
+            Rows of the recording.
+        """
+        kind, example = self._kinds(np.concatenate([one, other]))
+        pairs = np.stack([kind[: len(one)], kind[len(one) :]])
+        different, which = np.unique(pairs, axis=1, return_inverse=True)
+        found = np.array([not self._missing(int(example[a]), int(example[b])) for a, b in different.T], bool)
+        ordered: Flags = found[which.reshape(-1)] if len(found) else np.zeros(0, bool)
+        return ordered
+
+    def missing(self, one: int, other: int) -> str:
+        """Say what is missing to put two rows of different blocks in order; empty where no flag is about them."""
+        text, line = self._missing(one, other) or ("", 0)
+        return tr(text, line=line) if text else ""
+
+    def _kinds(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Return a number per row that is the same where no flag or fence tells them apart, and a row of each."""
+        log = self._recording.accesses
+        events = self._recording.events
+        before = np.sort(events.row[events.kind >= WRITTEN])
+        stretch = np.searchsorted(before, rows, "right")
+        columns = (log.block[rows], log.thread[rows], log.phase[rows], stretch, self._box[rows])
+        key = np.stack([column.astype(np.int64) for column in columns])
+        _, first, number = np.unique(key, axis=1, return_index=True, return_inverse=True)
+        return number.reshape(-1), rows[first]
+
+    def _boxes(self) -> tuple[Ints, list[_Event | None]]:
+        """Return the box at the matrix that each row belongs to, -1: none; and when each box is asked for."""
+        boxes = self._recording.boxes
+        of_row = np.full(len(self._recording.accesses), -1, np.int64)
+        asked: list[_Event | None] = [None] * len(boxes)
+        taken: dict[tuple[int, int], int] = {}
+        for i in range(len(boxes)):
+            if boxes.store[i] == LOADED:
+                continue
+            # A thread's stores are moved in the order in which it asked for them.
+            who = int(boxes.block[i]), int(boxes.thread[i])
+            mine, number = self._of.get((ASKED, *who), []), taken.get(who, 0)
+            asked[i], taken[who] = (mine[number] if number < len(mine) else None), number + 1
+            first = int(boxes.old[i] if boxes.old[i] >= 0 else boxes.write[i])
+            of_row[first : int(boxes.write[i] + boxes.writes[i])] = i
+        return of_row, asked
+
+    def _find_missing(self, one: int, other: int) -> tuple[str, int] | None:
+        """Return what is missing for a row to come before or after another: a text and its line; None: nothing is."""
+        found = ("", 0)
+        for first, second in ((one, other), (other, one)):
+            log = self._recording.accesses
+            for seen in self._seen.get(int(log.block[second]), []):
+                for number in self._behind(seen.number):
+                    flag = self._set[number]
+                    if flag.block != log.block[first]:
+                        continue
+                    lack = self._before(first, flag) or self._after(second, seen)
+                    if not lack:
+                        return None
+                    found = max(found, lack, key=lambda text: _LACKS.index(text[0]))
+        return found
+
+    def _find_behind(self, number: int) -> tuple[int, ...]:
+        """Return the flags of which one says that they were set, too: who set it had seen them."""
+        flag = self._set[number]
+        found = {number}
+        for seen in self._seen.get(flag.block, []):
+            earlier = seen.at < flag.at if seen.thread == flag.thread else seen.phase < flag.phase
+            if earlier and seen.number < number:
+                found.update(self._behind(seen.number))
+        return tuple(sorted(found))
+
+    def _before(self, row: int, flag: _Event) -> tuple[str, int] | None:
+        """Return what is missing for a row to come before a flag is set."""
+        log = self._recording.accesses
+        thread, phase, at = int(log.thread[row]), int(log.phase[row]), -1
+        if self._box[row] >= 0:
+            waits = [e for e in self._of.get((WRITTEN, flag.block, thread), []) if e.row > row]
+            if not waits or (waits[0].at > flag.at if thread == flag.thread else waits[0].phase >= flag.phase):
+                return _NOT_IN_MATRIX, flag.line
+            phase, at = waits[0].phase, waits[0].at
+        own = [e for e in self._of.get((THREAD_FENCE, flag.block, thread), []) if e.row > row and e.at > at]
+        if thread == flag.thread:
+            enough = any(e.at < flag.at for e in own)
+        else:  # its own fence, then a barrier; or a barrier, then a fence of the thread that sets the flag
+            others = self._of.get((THREAD_FENCE, flag.block, flag.thread), [])
+            enough = any(e.phase < flag.phase for e in own) or any(e.at < flag.at and e.phase > phase for e in others)
+        return None if enough else (_NO_FENCE_BEFORE, flag.line)
+
+    def _after(self, row: int, seen: _Event) -> tuple[str, int] | None:
+        """Return what is missing for a row to come after a flag has been seen."""
+        log = self._recording.accesses
+        box = int(self._box[row])
+        asked = self._asked[box] if box >= 0 else None
+        thread, phase = int(log.thread[row]), asked.phase if asked else int(log.phase[row])
+        same = thread == seen.thread
+
+        def between(kind: int) -> bool:
+            own = self._of.get((kind, seen.block, thread), [])
+            own = [e for e in own if (e.at < asked.at if asked else e.row <= row)]
+            if same:
+                return any(e.at > seen.at for e in own)
+            others = self._of.get((kind, seen.block, seen.thread), [])
+            return any(e.phase > seen.phase for e in own) or any(e.at > seen.at and e.phase < phase for e in others)
+
+        if (seen.at > asked.at if asked else seen.row > row) if same else seen.phase >= phase:
+            return _NOT_SEEN, seen.line
+        if not between(THREAD_FENCE):
+            return _NO_FENCE_BEHIND, seen.line
+        return (_NO_GLOBAL_READ, seen.line) if asked and not between(GLOBAL_READ) else None

@@ -1,0 +1,68 @@
+"""Threads whose access missed its array: they are counted per line (*recorded*), but no row of theirs is kept.
+
+Such a thread is absent from its step as one is that a condition keeps out, and nobody wrote down which of the two it
+was. It follows where a line's misses are as many as the threads that are absent from all of the line's steps, and no
+thread comes to the line more often than another one. Elsewhere there is a bound: no more than are absent, nor than
+missed on that line in all.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.recording.recording import Recording
+
+
+@dataclass(frozen=True)
+class OutOfBounds:
+    """Who is absent from each step because it missed the array.
+
+    Attributes
+    ----------
+    most
+        int64 (steps): the most threads of the step that can have missed; 0 where none can.
+    certain
+        bool (steps): whether it was exactly so many, all that are absent from the step.
+    """
+
+    most: Ints
+    certain: npt.NDArray[np.bool_]
+
+
+def out_of_bounds(recording: Recording, timeline: Timeline) -> OutOfBounds:
+    """Say how many threads are absent from each step because they accessed memory out of bounds."""
+    found = OutOfBounds(np.zeros(timeline.steps, np.int64), np.zeros(timeline.steps, bool))
+    missed: dict[tuple[int, str], int] = {}
+    for diagnostic in recording.diagnostics:
+        if diagnostic.kind == "out of bounds":
+            key = diagnostic.line, diagnostic.array
+            missed[key] = missed.get(key, 0) + diagnostic.count
+    if not missed or recording.backend != "cuda" or not timeline.steps:
+        return found
+    first, end = recording.scope or (0, recording.blocks)
+    together = end - first if timeline.order_by == "grid" else 1
+    rows = np.diff(timeline.start)
+    absent = np.maximum(recording.threads * together - rows, 0)
+    line = np.array([site.line for site in recording.sites], np.int64)[timeline.site]
+    names = np.array([array.name for array in recording.arrays])[timeline.array]
+    block = recording.accesses.block[timeline.order[timeline.start[:-1]]].astype(np.int64)
+    for (at, name), count in missed.items():
+        steps = np.flatnonzero((line == at) & (names == name))
+        found.most[steps] = np.minimum(absent[steps], count)
+        keys = np.stack([timeline.site[steps], timeline.phase[steps], block[steps] if together == 1 else 0 * steps])
+        found.certain[steps] = int(absent[steps].sum()) == count and _even(keys, rows[steps])
+    return found
+
+
+def _even(keys: Ints, rows: Ints) -> bool:
+    """Say whether the steps of each key (its columns) have equally many rows."""
+    if not len(rows):
+        return True
+    group = np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1)
+    least, most = np.full(len(rows), np.iinfo(np.int64).max), np.zeros(len(rows), np.int64)
+    np.minimum.at(least, group, rows)
+    np.maximum.at(most, group, rows)
+    return bool((least[group] == most[group]).all())

@@ -1,0 +1,1 @@
+"""Asynchronous copies, mbarriers, warpgroups and the copy engine at a step."""

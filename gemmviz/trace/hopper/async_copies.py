@@ -1,0 +1,65 @@
+"""Asynchronous copies on their way: from the step at which they are issued to the step at which they arrive."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.recording.recording import Recording
+
+
+@dataclass(frozen=True)
+class AsyncCopies:
+    """Every asynchronous copy (``cp.async``) of a recording that arrived, sorted by block.
+
+    Attributes
+    ----------
+    block
+        int64, who copies.
+    issued, arrived
+        int64, steps: the copy is under way from the one up to the other. It is issued where it reads; a copy that reads
+        nothing (zeros beyond an edge) with the first step of the phase in which it was issued.
+    read, write
+        int64, rows of the recording: what it reads (-1: nothing), and what it writes when its thread has waited for it.
+    """
+
+    block: Ints
+    issued: Ints
+    arrived: Ints
+    read: Ints
+    write: Ints
+
+    def at(self, step: int, block: int | None = None) -> Ints:
+        """Return which copies are under way after a step, those of one block or all: numbers into the columns."""
+        first, last = (0, len(self.block)) if block is None else np.searchsorted(self.block, (block, block + 1))
+        mine = slice(int(first), int(last))
+        under_way: Ints = first + np.flatnonzero((self.issued[mine] <= step) & (step < self.arrived[mine]))
+        return under_way
+
+
+def async_copies(recording: Recording, timeline: Timeline) -> AsyncCopies:
+    """Find when each asynchronous copy of a recording is under way."""
+    log = recording.accesses
+    write, read, phase = log.copies.T
+    step = timeline.step_of_row
+    if not len(write):
+        none = np.zeros(0, np.int64)
+        return AsyncCopies(none, none, none, none, none)
+    block = log.block[write].astype(np.int64)
+    in_grid = timeline.order_by == "grid"
+    began = np.where(read >= 0, step[np.maximum(read, 0)], phase_starts(recording, timeline, block, phase, in_grid))
+    order = np.argsort(block, kind="stable")
+    return AsyncCopies(block[order], began[order], step[write[order]], read[order], write[order])
+
+
+def phase_starts(recording: Recording, timeline: Timeline, block: Ints, phase: Ints, in_grid: bool) -> Ints:
+    """Return the first step of each phase asked for, of all blocks together or of the block.
+
+    Of a phase without any access it is the first step behind it, and behind the last one the number of steps.
+    """
+    if in_grid:
+        return np.searchsorted(timeline.phase, phase)
+    first = timeline.order[timeline.start[:-1]]
+    key = recording.accesses.block[first].astype(np.int64) << 16 | timeline.phase
+    return np.searchsorted(key, block << 16 | phase)

@@ -1,0 +1,88 @@
+"""Where accesses stand along K, and how deep a tile is: told by the elements alone, not by parameters."""
+
+import numpy as np
+
+from gemmviz.trace.order.requests import Ints, changes
+from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.recording.recording import WARP, Recording
+
+A, B, C = 0, 1, 2
+UNKNOWN = -1
+_LOOKED_AT = 4096  # steps that tell whether lanes read K together
+
+
+def position_along_k(recording: Recording, rows: Ints, element: Ints) -> Ints:
+    """Return the place along K of elements of A or B; -1 for other arrays."""
+    k = np.full(len(rows), UNKNOWN, np.int64)
+    which = recording.accesses.array[rows]
+    for matrix in (A, B):
+        mine = which == matrix
+        k[mine] = recording.arrays[matrix].cells(element[mine])[1 if matrix == A else 0]
+    return k
+
+
+def places_of_reads(recording: Recording, timeline: Timeline, steps: Ints, place: Ints) -> None:
+    """Note, in place, where along K the first access of steps that read A or B stands."""
+    steps = steps[~timeline.write[steps]]
+    rows = timeline.order[timeline.start[steps]]
+    place[steps] = position_along_k(recording, rows, recording.accesses.element[rows].astype(np.int64))
+
+
+def fill(timeline: Timeline, steps: Ints, place: Ints) -> None:
+    """Give steps whose place is not known, in place, that of the nearest step of their phase: before, or else after."""
+    for towards in (steps, steps[::-1]):
+        known = np.flatnonzero(place[towards] >= 0)
+        if not len(known):
+            return
+        last = np.searchsorted(known, np.arange(len(towards)), side="right") - 1
+        source = towards[known[np.maximum(last, 0)]]
+        fits = (place[towards] < 0) & (last >= 0) & (timeline.phase[source] == timeline.phase[towards])
+        place[towards[fits]] = place[source[fits]]
+
+
+def ranges(group: Ints, k: Ints) -> Ints:
+    """Return how far the known places along K of each group reach."""
+    group, k = group[k >= 0], k[k >= 0]
+    if not len(k):
+        return np.zeros(0, np.int64)
+    order = np.lexsort((k, group))
+    start = changes(group[order])
+    last = np.append(start[1:], len(order)) - 1
+    lengths: Ints = k[order][last] - k[order][start] + 1
+    return lengths
+
+
+def usual(lengths: Ints) -> int:
+    """Return the most frequent length, the largest of several: the last tile may be cut short; 0 without any."""
+    if not len(lengths):
+        return 0
+    length, count = np.unique(lengths, return_counts=True)
+    return int(length[count == count.max()][-1])
+
+
+def read_together(recording: Recording, timeline: Timeline, steps: Ints) -> int:
+    """Return how far along K the lanes of a warp read together, as for a tensor-core fragment; 0 where none does.
+
+    Where each thread walks along K for itself, the lanes of a step stand at one place: these are no tiles.
+    """
+    steps = steps[:_LOOKED_AT]
+    if recording.backend != "cuda" or not len(steps):
+        return 0
+    log = recording.accesses
+    # A step's rows stand in the order of the threads: the first warp comes first.
+    count = np.minimum(np.diff(timeline.start)[steps], WARP)
+    number = np.repeat(np.arange(len(steps)), count)
+    begin = np.cumsum(count) - count
+    rows = timeline.order[(timeline.start[steps] - begin)[number] + np.arange(len(number))]
+    first = rows[begin][number]
+    mine = (log.block[rows] == log.block[first]) & (log.thread[rows] // WARP == log.thread[first] // WARP)
+    rows, number = rows[mine], number[mine]
+    k = position_along_k(recording, rows, log.element[rows].astype(np.int64))
+    if not (ranges(number, k) > 1).any():
+        return 0
+    run = np.zeros(len(steps), np.int64)
+    run[1:] = np.cumsum((timeline.array[steps[1:]] != timeline.array[steps[:-1]]) | (np.diff(steps) != 1))
+    # A wide access reaches further than the element that it begins with; the whole run of loads covers a tile evenly.
+    reach = log.bytes[rows] // np.array([a.itemsize for a in recording.arrays])[log.array[rows]] - 1
+    on_row = (log.array[rows] == A) != np.array([a.column_major for a in recording.arrays])[log.array[rows]]
+    return usual(ranges(np.tile(run[number], 2), np.concatenate([k, k + np.where(on_row, reach, 0)])))

@@ -1,0 +1,119 @@
+"""What kind of step each one is: by the array that it accesses, and by where values go on to and come from."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.order.position_along_k import UNKNOWN, A, B, C, fill, position_along_k, ranges
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.recording.recording import Recording
+
+if TYPE_CHECKING:
+    from gemmviz.trace.playable import Playable
+
+KINDS = ("copy", "use", "direct", "store", "other")
+"""Global to shared memory; a read of shared memory; a global read that feeds a product with no stop in shared memory;
+a write of C; anything else, as reading C to add to it."""
+COPY, USE, DIRECT, STORE, OTHER = range(len(KINDS))
+
+_SAMPLES = 4  # rows of a step that are asked where their value came from: the first may be an edge, filled with zero
+
+
+def kinds_by_array(recording: Recording, timeline: Timeline) -> npt.NDArray[np.uint8]:
+    """Return what each step is by the array that it accesses alone: every global read counts as direct."""
+    table = np.full((len(recording.arrays), 2), OTHER, np.uint8)
+    for index, array in enumerate(recording.arrays):
+        if array.space == "shared":
+            table[index, 0] = USE
+        elif index in (A, B):
+            table[index, 0] = DIRECT
+        elif index == C:
+            table[index, 1] = STORE
+    return table[timeline.array, timeline.write.astype(np.int64)]
+
+
+def follow_copies(playable: "Playable", kinds: npt.NDArray[np.uint8], place: Ints) -> Ints:
+    """Tell copies and uses from other accesses, and where along K they stand, in place.
+
+    Returns
+    -------
+    Ints
+        int64, the lengths along K of what a block copies in each of its phases.
+    """
+    recording, timeline, staged = playable.recording, playable.timeline, playable.staged
+    log, step_of_row = recording.accesses, timeline.step_of_row
+    shared = np.array([a.space == "shared" for a in recording.arrays])
+    in_shared = shared[log.array[staged.row]]
+    brings = staged.row[in_shared & ((staged.read >= 0) | staged.unknown)]
+    # Zeros are what the kernel fills the edges of tiles with.
+    of_tiles = staged.row[in_shared & np.isin(log.array[staged.row], np.unique(log.array[brings]))]
+    sites = np.union1d(log.site[brings], _all_zero_sites(recording, of_tiles))
+    kinds[np.isin(timeline.site, sites) & shared[timeline.array] & timeline.write] = COPY
+    kinds[_copying_reads(playable) & (kinds == DIRECT)] = COPY
+    linked = np.flatnonzero(in_shared & (staged.read >= 0))
+    k = position_along_k(recording, staged.read[linked], staged.read_element[linked])
+    steps = step_of_row[staged.row[linked]]
+    place[steps[::-1]] = k[::-1]
+    _places_of_uses(playable, kinds, place)
+    for write in (True, False):  # what has no source in sight belongs to what its neighbours belong to
+        for kind in (COPY, USE):
+            fill(timeline, np.flatnonzero((kinds == kind) & (timeline.write == write)), place)
+    if not len(linked):
+        return np.zeros(0, np.int64)
+    mine = log.block[staged.row[linked]] == log.block[staged.row[linked[0]]]
+    return ranges(log.phase[staged.row[linked[mine]]].astype(np.int64), k[mine])
+
+
+def _all_zero_sites(recording: Recording, rows: Ints) -> npt.NDArray[np.uint16]:
+    """Return the instructions that write nothing but zeros, of the given accesses."""
+    log = recording.accesses
+    position, _, value = recording.covered(rows)
+    site = log.site[rows]
+    writes_more = np.unique(site[position[value != 0]])
+    zeros: npt.NDArray[np.uint16] = np.setdiff1d(site, writes_more)
+    return zeros
+
+
+def _copying_reads(playable: "Playable") -> npt.NDArray[np.bool_]:
+    """Return the steps that read what goes on to shared memory: by a link, or as most of what their instruction reads.
+
+    (What is read ahead and never stored has no link.)
+    """
+    timeline, staged, log = playable.timeline, playable.staged, playable.recording.accesses
+    goes_on = np.zeros(len(log), bool)
+    goes_on[staged.read[staged.read >= 0]] = True
+    found = np.zeros(timeline.steps, bool)
+    found[timeline.step_of_row[goes_on]] = True
+    goes_on[staged.doubtful] = True
+    sites = len(playable.recording.sites)
+    made = np.bincount(timeline.site[~timeline.write], np.diff(timeline.start)[~timeline.write], sites)
+    mostly = 2 * np.bincount(log.site[goes_on], minlength=sites) > made
+    copying: npt.NDArray[np.bool_] = found | (mostly[timeline.site] & ~timeline.write)
+    return copying
+
+
+def _places_of_uses(playable: "Playable", kinds: npt.NDArray[np.uint8], place: Ints) -> None:
+    """Note, in place, where along K the values stand that shared memory is read for; reads of results are no uses."""
+    recording, timeline, history = playable.recording, playable.timeline, playable.history
+    log, steps = recording.accesses, np.flatnonzero(kinds == USE)
+    size = np.array([a.size for a in recording.arrays], np.int64)
+    copied = np.zeros(len(steps), bool)
+    known = np.zeros(len(steps), bool)
+    found = np.full(len(steps), UNKNOWN, np.int64)
+    for part in range(_SAMPLES):
+        count = timeline.start[steps + 1] - timeline.start[steps]
+        rows = timeline.order[timeline.start[steps] + count * part // _SAMPLES]
+        array = log.array[rows]
+        slot = np.array(history.base, np.int64)[array] + size[array] * log.block[rows] + log.element[rows]
+        at = np.searchsorted(history.key, slot * timeline.steps + steps) - 1
+        written = (at >= 0) & (history.key[np.maximum(at, 0)] // timeline.steps == slot)
+        at = at[written]
+        read, element = (column[history.item[at]] for column in (playable.staged.read, playable.staged.read_element))
+        k = np.where(read >= 0, position_along_k(recording, np.maximum(read, 0), np.maximum(element, 0)), UNKNOWN)
+        known |= written
+        copied[written] |= kinds[timeline.step_of_row[history.row[at]]] == COPY
+        found[written] = np.where(found[written] >= 0, found[written], k)
+    place[steps] = found
+    kinds[steps[known & ~copied]] = OTHER

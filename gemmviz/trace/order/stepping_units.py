@@ -1,0 +1,97 @@
+"""Where each unit of stepping begins: a step, a warp's request, a phase, a tile, an access of one cell."""
+
+import numpy as np
+
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.recording import WARP
+
+UNITS = ("step", "request", "phase", "tile", "element")
+"""A step; the chosen warp's requests; from barrier to barrier; the K tiles; the accesses of the chosen cell."""
+
+
+def possible(playable: Playable, unit: str, cell: tuple[int, int] | None) -> bool:
+    """Say whether a recording can be stepped through by a unit.
+
+    Parameters
+    ----------
+    playable
+        The recording.
+    unit
+        One of `UNITS`.
+    cell
+        The chosen cell (array, element in memory order).
+    """
+    if unit == "request":
+        return playable.recording.backend == "cuda"
+    if unit == "phase":
+        return len(playable.story.barriers) > 0
+    if unit == "tile":
+        return len(playable.story.tile_starts) > 0
+    return unit != "element" or cell is not None
+
+
+def stations(
+    playable: Playable, unit: str, block: int = 0, warp: int = 0, cell: tuple[int, int] | None = None
+) -> Ints | None:
+    """Return the steps at which a unit begins, sorted; None where every step does.
+
+    Phases and tiles end with the recording: its last step is their last station.
+
+    Parameters
+    ----------
+    playable
+        The recording.
+    unit
+        One of `UNITS`.
+    block, warp
+        Whose requests are meant, and whose copy of a shared cell.
+    cell
+        The cell (array, element in memory order) for ``"element"``; of C also what feeds it.
+    """
+    if unit == "phase":
+        phases = np.flatnonzero(np.diff(playable.timeline.phase, prepend=-1) != 0)
+        return _with_end(playable, phases)
+    if unit == "tile":
+        return _with_end(playable, playable.story.tile_starts)
+    if unit == "request":
+        return _requests(playable, block, warp)
+    if unit == "element":
+        return _touches(playable, cell, block) if cell is not None else np.zeros(0, np.int64)
+    return None
+
+
+def neighbour(stations: Ints, step: int, direction: int) -> int | None:
+    """Return the station after a step (direction 1) or before it (-1); None where there is none."""
+    if direction > 0:
+        at = int(np.searchsorted(stations, step, side="right"))
+        return int(stations[at]) if at < len(stations) else None
+    at = int(np.searchsorted(stations, step, side="left")) - 1
+    return int(stations[at]) if at >= 0 else None
+
+
+def _with_end(playable: Playable, starts: Ints) -> Ints:
+    last = playable.timeline.steps - 1
+    return np.append(starts, last) if len(starts) and starts[-1] < last else starts
+
+
+def _requests(playable: Playable, block: int, warp: int) -> Ints:
+    log = playable.recording.accesses
+    first, last = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
+    mine = first + np.flatnonzero(log.thread[first:last] // WARP == warp)
+    made = np.zeros(playable.timeline.steps, bool)  # many times as fast as sorting: there may be millions
+    made[playable.timeline.step_of_row[mine]] = True
+    return np.flatnonzero(made)
+
+
+def _touches(playable: Playable, cell: tuple[int, int], block: int) -> Ints:
+    """Return the steps that access a cell; of an element of C also those of everything that feeds it."""
+    array, element = cell
+    origins = playable.provenance
+    steps = origins.touched(array, element, block).steps
+    if array != 2:
+        return np.unique(steps)
+    row, column = (int(v[0]) for v in playable.recording.arrays[2].cells(np.array([element])))
+    fed = origins.fed(row, column)
+    rows = np.concatenate([fed.read, fed.write[fed.write >= 0], fed.use])
+    return np.unique(np.concatenate([steps, playable.timeline.step_of_row[rows]]))

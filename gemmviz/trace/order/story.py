@@ -1,0 +1,230 @@
+"""What each step of a recording is for: tile in, barrier, use, next. The plot of a kernel, without its pictures.
+
+Kinds follow from what is accessed and from where values went: a read of global memory is part of a *copy* where its
+value goes on to shared memory (see `gemmviz.trace.origin.staging`: exact for asynchronous copies, attributed for the
+others), else it feeds a product *direct*. Tiles are told apart by K alone: the accesses of A and B stand at places
+along K, and what a phase copies, or uses, lies within one tile of them. Nothing is read off the kernel's parameters.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.order.position_along_k import UNKNOWN, places_of_reads, ranges, read_together, usual
+from gemmviz.trace.order.requests import Ints, changes
+from gemmviz.trace.order.step_kinds import COPY, DIRECT, KINDS, OTHER, STORE, USE, follow_copies, kinds_by_array
+from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.recording.recording import Recording
+
+if TYPE_CHECKING:
+    from gemmviz.trace.playable import Playable
+
+__all__ = ["COPY", "DIRECT", "KINDS", "OTHER", "STORE", "USE", "Segment", "Segments", "Story", "story"]
+
+_BINS = 1 << 14  # parts of a recording that can be told apart at most: more than pixels of a screen
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Neighbouring steps that do the same: from `first` to `last`, inclusive.
+
+    ``kind`` is one of `KINDS`, ``tile`` as in `Story.tiles`, ``phase`` the barriers passed before.
+    """
+
+    first: int
+    last: int
+    kind: str
+    tile: int
+    phase: int
+
+
+@dataclass(frozen=True)
+class Story:
+    """The plot of a recording, step by step.
+
+    Attributes
+    ----------
+    kinds
+        uint8 per step, an index into `KINDS`.
+    tiles
+        int64 per step, the K tile (k divided by `depth`) that a copy, use or direct read belongs to; -1: none.
+    phases
+        int64 per step, the barriers that were passed before it.
+    barriers
+        int64, sorted: the steps before which a barrier stands.
+    turns
+        int64, sorted: the steps at which another block begins, where blocks go one after another; the first is 0.
+    depth
+        Elements along K of a tile; 0 where the kernel has none: each of its threads walks along K alone.
+    """
+
+    kinds: npt.NDArray[np.uint8]
+    tiles: Ints
+    phases: Ints
+    barriers: Ints
+    turns: Ints
+    depth: int
+
+    @cached_property
+    def starts(self) -> Ints:
+        """The first step of each segment, sorted."""
+        begins = np.zeros(len(self.kinds), bool)
+        begins[self.turns] = True
+        begins[changes(self.kinds, self.tiles, self.phases)] = True
+        return np.flatnonzero(begins)
+
+    @property
+    def segments(self) -> "Segments":
+        """The stretches of steps that do the same, in order; each is made when it is asked for."""
+        return Segments(self)
+
+    def segment_at(self, step: int) -> Segment:
+        """Return the segment that a step lies in.
+
+        Raises
+        ------
+        IndexError
+            When there is no such step.
+        """
+        if not 0 <= step < len(self.kinds):
+            raise IndexError(step)
+        return self.segments[int(np.searchsorted(self.starts, step, side="right")) - 1]
+
+    @cached_property
+    def tile_starts(self) -> Ints:
+        """The steps at which a tile is first touched (in each turn), sorted."""
+        return self._spans(self._of(None))[:, 1]
+
+    @cached_property
+    def spans(self) -> tuple[Ints, ...]:
+        """Per kind, int64 (tiles, 4): a tile, the first and the last of its steps of that kind, and how many there are.
+
+        In the order of the first steps; a tile has a span in each turn. Where a tile is copied while another one is
+        used, its span of the copy reaches over the steps of that use: it is on its way.
+        """
+        return tuple(self._spans(self._of(kind)) for kind in range(len(KINDS)))
+
+    def _of(self, kind: int | None) -> Ints:
+        """Return the steps that belong to a tile, of one kind or of all."""
+        if not self.depth:
+            return np.zeros(0, np.int64)  # without a look at the millions of steps of a CPU's loops
+        belongs = self.tiles >= 0
+        return np.flatnonzero(belongs if kind is None else belongs & (self.kinds == kind))
+
+    def _spans(self, steps: Ints) -> Ints:
+        """Return the tiles that steps belong to, each with the first and the last of them and how many there are."""
+        if not len(steps):
+            return np.zeros((0, 4), np.int64)
+        turn = np.searchsorted(self.turns, steps, side="right")
+        key = turn * (int(self.tiles.max()) + 1) + self.tiles[steps]
+        _, at, count = np.unique(key, return_index=True, return_counts=True)
+        last = len(steps) - 1 - np.unique(key[::-1], return_index=True)[1]
+        found = np.stack([self.tiles[steps[at]], steps[at], steps[last], count], axis=1)
+        return found[np.argsort(found[:, 1], kind="stable")]
+
+    @cached_property
+    def _counts(self) -> Ints:
+        """Steps of each kind in each of `_BINS` equal parts, at most, of the recording: int64 (parts, kinds)."""
+        parts = min(len(self.kinds), _BINS)
+        part = np.arange(len(self.kinds)) * parts // max(len(self.kinds), 1)
+        flat = np.bincount(part * len(KINDS) + self.kinds, minlength=parts * len(KINDS))
+        return flat.reshape(parts, len(KINDS))
+
+    @cached_property
+    def occurs(self) -> npt.NDArray[np.bool_]:
+        """Per kind, whether the recording has such a step."""
+        found: npt.NDArray[np.bool_] = self._counts.sum(axis=0) > 0
+        return found
+
+    def shares(self, parts: int) -> npt.NDArray[np.float64]:
+        """Return the share (0 to 1) of each kind among the steps of equal parts of the recording: (parts, kinds).
+
+        A part that is shorter than a step shows the step that it lies in.
+        """
+        counts = self._counts
+        edges = np.arange(parts + 1) * len(counts) // parts
+        before = np.concatenate([np.zeros((1, len(KINDS)), np.int64), np.cumsum(counts, axis=0)])
+        inside = before[np.maximum(edges[1:], edges[:-1] + 1)] - before[edges[:-1]]
+        found: npt.NDArray[np.float64] = inside / inside.sum(axis=1, keepdims=True)
+        return found
+
+    def prepare(self) -> "Story":
+        """Compute what is computed on demand, and return self."""
+        _ = self.starts, self.tile_starts, self.spans, self.occurs
+        return self
+
+
+class Segments(Sequence[Segment]):
+    """The segments of a story: millions, where a CPU makes one access per step, so that none is kept."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+
+    def __len__(self) -> int:
+        return len(self._story.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> Segment: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Segment]: ...
+
+    def __getitem__(self, index: int | slice) -> Segment | list[Segment]:
+        """Return a segment by its number, from 0 or from the end (-1), or several."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        story, starts = self._story, self._story.starts
+        at = range(len(starts))[index]
+        first = int(starts[at])
+        last = int(starts[at + 1]) - 1 if at + 1 < len(starts) else len(story.kinds) - 1
+        return Segment(first, last, KINDS[story.kinds[first]], int(story.tiles[first]), int(story.phases[first]))
+
+
+def story(playable: "Playable") -> Story:
+    """Say what each step of a recording is for.
+
+    Parameters
+    ----------
+    playable
+        Its recording and timeline; where there is shared memory also what `staged` and `history` tell.
+    """
+    recording, timeline = playable.recording, playable.timeline
+    kinds = kinds_by_array(recording, timeline)
+    place = np.full(timeline.steps, UNKNOWN, np.int64)  # along K, of what a step touches first
+    if timeline.steps and any(a.space == "shared" for a in recording.arrays):
+        copied = follow_copies(playable, kinds, place)
+        used = ranges(timeline.phase[kinds == USE], place[kinds == USE])
+        depth = _depth(usual(copied), usual(used))
+    else:
+        depth = 0
+    if not depth:
+        depth = read_together(recording, timeline, np.flatnonzero(kinds == DIRECT))
+    if depth:
+        places_of_reads(recording, timeline, np.flatnonzero((kinds == COPY) | (kinds == DIRECT)), place)
+    tiles = np.where(place >= 0, place // depth, -1) if depth else np.full(timeline.steps, -1, np.int64)
+    turns = _turns(recording, timeline)
+    return Story(kinds, tiles, timeline.phase, _barriers(timeline, turns), turns, depth)
+
+
+def _depth(copied: int, used: int) -> int:
+    """Return how deep a tile is, from what is most often copied, and used, from one barrier to the next.
+
+    Several tiles may be copied at once before a loop. Of a fragment only the place is known at which it begins: where
+    that is all, nothing is told by what is used.
+    """
+    return used if not copied or (used > 1 and copied % used == 0) else copied
+
+
+def _turns(recording: Recording, timeline: Timeline) -> Ints:
+    if not timeline.steps or timeline.order_by != "block":
+        return np.zeros(min(timeline.steps, 1), np.int64)
+    return changes(recording.accesses.block[timeline.order[timeline.start[:-1]]])
+
+
+def _barriers(timeline: Timeline, turns: Ints) -> Ints:
+    """Return the steps that stand in another phase than the step before; a block that begins waits for nobody."""
+    return np.setdiff1d(changes(timeline.phase), turns, assume_unique=True)

@@ -1,0 +1,197 @@
+"""What is known of a cell: owner, accesses, and the reads that fed it. See `gemmviz.trace.origin.provenance`."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.origin.stale_reads import same
+from gemmviz.trace.recording.recording import WARP
+
+_A, _B = 0, 1
+
+
+@dataclass(frozen=True)
+class CellAccesses:
+    """Accesses of one cell, in the order of the steps.
+
+    Attributes
+    ----------
+    rows, steps
+        int64, rows of the recording, and the step of the timeline at which each stands.
+    lines
+        int64, of the source, from 1; 0 where unknown.
+    write
+        bool.
+    value
+        float32, what was read from the cell or written to it.
+    """
+
+    rows: Ints
+    steps: Ints
+    lines: Ints
+    write: npt.NDArray[np.bool_]
+    value: npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who wrote an element of C last.
+
+    Attributes
+    ----------
+    block, thread
+        Linear indices.
+    writes
+        Every write of the element, by whomever.
+    """
+
+    block: int
+    thread: int
+    writes: CellAccesses
+
+    @property
+    def warp(self) -> int:
+        """The warp within the block."""
+        return self.thread // WARP
+
+    @property
+    def lane(self) -> int:
+        """The lane within the warp."""
+        return self.thread % WARP
+
+
+@dataclass(frozen=True)
+class OperandPaths:
+    """What fed an element of C, a path from global memory to the thread per use.
+
+    Attributes
+    ----------
+    matrix, k
+        int64, 0 for A and 1 for B, and the place along K.
+    read, write, use
+        int64, rows of the recording: the read from global memory, the write of its value to shared memory, the read of
+        that by the owner. Of a value that the owner uses as it reads it, `use` is `read`, and `write` is -1.
+    value
+        float32, what the owner got: from a defective kernel's shared memory, not always what the matrix holds there.
+    by_warp, by_group
+        Whether this is what the owner's whole warp read, or (both are true) its warpgroup.
+    unknown
+        Whether the owner also used values from shared memory of which nobody knows where they were read: paths may be
+        missing.
+    stored
+        What the owner stored last; NaN where nobody did.
+    rest
+        Whether others computed the rest of the sum, and handed it on in memory that is not recorded: C is right, but
+        the products of these paths are a part of it.
+    """
+
+    matrix: Ints
+    k: Ints
+    read: Ints
+    write: Ints
+    use: Ints
+    value: npt.NDArray[np.float32]
+    by_warp: bool
+    unknown: bool = False
+    stored: float = float("nan")
+    by_group: bool = False
+    rest: bool = False
+
+    def taken(self, which: Ints) -> "OperandPaths":
+        """Return some of the paths, in the order given."""
+        columns = {name: getattr(self, name)[which] for name in ("matrix", "k", "read", "write", "use", "value")}
+        return replace(self, **columns)
+
+    def reads(self, matrix: int) -> Ints:
+        """Return the different rows that read A (0) or B (1) from global memory."""
+        return np.unique(self.read[self.matrix == matrix])
+
+    @property
+    def shared_reads(self) -> Ints:
+        """The different rows that read shared memory."""
+        return np.unique(self.use[self.write >= 0])
+
+    def covered(self, matrix: int) -> int:
+        """Return how many different places along K fed the element from A (0) or B (1)."""
+        return len(np.unique(self.k[self.matrix == matrix]))
+
+    def whole(self) -> "OperandPaths":
+        """Return the paths that make a product: those at places along K that have both A and B."""
+        places = [self.k[self.matrix == matrix] for matrix in (_A, _B)]
+        return self.taken(np.flatnonzero(np.isin(self.k, np.intersect1d(*places))))
+
+    @cached_property
+    def total(self) -> float:
+        """The sum of the products of what was read, of each place along K once."""
+        kept = self.taken(closest(self.matrix, self.k, self.use)).whole()
+        a, b = (kept.value[mine][np.argsort(kept.k[mine])] for mine in (kept.matrix == _A, kept.matrix == _B))
+        return float(a.astype(np.float64) @ b)
+
+    @property
+    def gives_stored(self) -> bool:
+        """Whether the products of what was read add up to what was stored."""
+        return bool(same(self.total, self.stored))
+
+
+@dataclass(frozen=True)
+class Operands:
+    """What some threads read to multiply.
+
+    Attributes
+    ----------
+    matrix, line, k
+        int64, 0 for A and 1 for B; the row of A or column of B; and the place along K.
+    read, write, use
+        As in `OperandPaths`.
+    value
+        float32, what the thread got: from a defective kernel's shared memory, not always what the matrix holds there.
+    unknown
+        How many values from shared memory it read of which nobody knows where they were read.
+    computed
+        Whether it read values from shared memory that a thread had computed and not copied there: partial sums.
+    """
+
+    matrix: Ints
+    line: Ints
+    k: Ints
+    read: Ints
+    write: Ints
+    use: Ints
+    value: npt.NDArray[np.float32]
+    unknown: int
+    computed: bool = False
+
+
+def closest(matrix: Ints, k: Ints, use: Ints) -> Ints:
+    """Choose, for each place along K, the use of A and the use of B that stand closest together.
+
+    Parameters
+    ----------
+    matrix, k, use
+        Of each use: 0 for A and 1 for B, the place along K, and the row of the recording.
+
+    Returns
+    -------
+    ndarray
+        int64, ascending, the places of the uses that are kept; of a place along K that lacks A or B, all of them.
+    """
+    a, b = (np.flatnonzero(matrix == which) for which in (_A, _B))
+    alone = np.setxor1d(k[a], k[b])  # nothing to choose by
+    far = int(use.max(initial=0)) + 1
+    key = k * far + use
+    b = b[np.argsort(key[b])]
+    at = np.searchsorted(key[b], key[a])
+    pairs, distances = [], []
+    for neighbour in (at - 1, at):
+        other = b[np.clip(neighbour, 0, max(len(b) - 1, 0))] if len(b) else np.zeros(0, np.int64)
+        mine = a[: len(other)]
+        same = k[other] == k[mine]
+        pairs.append(np.stack([mine, other])[:, same])
+        distances.append(np.abs(use[other] - use[mine])[same])
+    pair, distance = np.concatenate(pairs, axis=1), np.concatenate(distances)
+    order = np.lexsort((distance, k[pair[0]]))
+    nearest = order[np.unique(k[pair[0]][order], return_index=True)[1]]
+    return np.sort(np.concatenate([pair[:, nearest].ravel(), np.flatnonzero(np.isin(k, alone))]))

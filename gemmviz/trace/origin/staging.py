@@ -1,0 +1,282 @@
+"""Which read of global memory brought the value that a thread writes to shared memory.
+
+An asynchronous copy says so itself. Of a copy through registers the recording shows both ends only, and the link is
+*attributed*: in a kernel's text, each store to a tile takes its value from one certain load (of a vector: from one
+certain part of it). So every load is tried for every store: as the latest before it, as one a few times earlier (a
+vector's worth of loads, then the stores; double buffering), or as the load of the same ordinal (a loop that loads, then
+a loop that stores), however much the thread does in between. A kernel that loads ahead fills the same registers in two
+places, before its loop and in it: where no single load fits, several loads of the same matrix are tried together, and
+then each load by its number (`gemmviz.trace.origin.load_store_matching`). What fits is taken, and a single store keeps
+it only where its own value fits. Where nothing fits, the source is not known. Zeros have no source: the matrices of a
+recording hold none, it is the kernel that fills the edges of tiles with them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.order.requests import Ints, earlier
+from gemmviz.trace.origin.load_store_matching import matched
+from gemmviz.trace.recording.recording import Recording
+
+_LAGS = 8  # loads by which a load may lie back
+_SAMPLE = 2048  # stores of an instruction that decide which load feeds it
+_PARTS = 16  # elements that one access covers at most
+_PLACES = _PARTS << 16  # numbers for what one line accesses: arrays and parts
+# By chance a sixth of the values fit, as the matrices hold six. A right rule fits them all, but for what a defect of
+# the kernel disturbs.
+_SURE = 0.9
+# Several loads are tried together on the first stores of a few threads, starting from the most promising ones.
+_THREADS, _FIRST, _SEEDS = 32, 64, 6
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Every element that is written to memory, in the order of the rows, with where its value was read.
+
+    Attributes
+    ----------
+    row, element
+        int64, the writing access and the element that it writes.
+    read, read_element
+        int64, the access that read the value from global memory, and the element that it read; -1 where there is none
+        (results, zeros, values that were computed), and where it is not known.
+    unknown
+        bool, whether it was read from A or B by the look of its instruction's values, and nobody knows by which access.
+    doubtful
+        int64, in order, the accesses to global memory that may have read one of those.
+    """
+
+    row: Ints
+    element: Ints
+    read: Ints
+    read_element: Ints
+    unknown: npt.NDArray[np.bool_]
+    doubtful: Ints
+
+
+@dataclass(frozen=True)
+class _Items:
+    """Elements accessed, thread by thread and in the order of its accesses.
+
+    ``key`` holds the thread, and in its low bits the row; ``place`` is where an item stood before they were sorted. A
+    channel is one part of one instruction.
+    """
+
+    key: Ints
+    place: Ints
+    row: Ints
+    element: Ints
+    value: npt.NDArray[np.float32]
+    channel: Ints
+
+
+def staged(recording: Recording) -> Staged:
+    """Find where the values that a recording writes to shared memory came from."""
+    log = recording.accesses
+    shared = np.array([a.space == "shared" for a in recording.arrays])
+    writes = np.flatnonzero(log.write)
+    position, element, value = recording.covered(writes)
+    row = writes[position]
+    read, read_element = np.full((2, len(row)), -1, np.int64)
+    unknown, doubtful = np.zeros(len(row), bool), np.zeros(0, np.int64)
+    arrives = np.zeros(len(log), bool)
+    arrives[log.copies[:, 0]] = True
+    at = np.flatnonzero(shared[log.array[row]] & (value != 0) & ~arrives[row])
+    if len(at):
+        loads = ~log.write & ~shared[log.array]
+        loads[log.copies[log.copies[:, 1] >= 0, 1]] = False  # what the engine reads is in no register
+        loads = np.flatnonzero(loads)
+        position, load_element, load_value = recording.covered(loads)
+        source = _items(recording, loads[position], load_element, load_value)
+        target = _items(recording, row[at], element[at], value[at])
+        found, lost = _link(recording, target, source)
+        unknown[at[target.place[lost]]] = True
+        doubtful = _doubtful(recording, target, lost, source)
+        linked = np.flatnonzero(found >= 0)
+        place = at[target.place[linked]]
+        read[place], read_element[place] = source.row[found[linked]], source.element[found[linked]]
+    origin_of = np.full(len(log), -1, np.int64)
+    origin_of[log.copies[:, 0]] = log.copies[:, 1]
+    at = np.flatnonzero(arrives[row])
+    origin = origin_of[row[at]]
+    offset = element[at] - log.element[row[at]]
+    read[at] = origin
+    read_element[at] = np.where(origin >= 0, log.element[origin] + offset, -1)
+    return Staged(row, element, read, read_element, unknown, doubtful)
+
+
+def _items(recording: Recording, row: Ints, element: Ints, value: npt.NDArray[np.float32]) -> _Items:
+    log = recording.accesses
+    bits = max(len(log) - 1, 1).bit_length()
+    thread = log.block[row].astype(np.int64) * recording.threads + log.thread[row]
+    part = element - log.element[row]
+    key = thread << bits | row
+    order = np.argsort(key, kind="stable")
+    channel = log.site[row].astype(np.int64) * _PARTS + part
+    return _Items(key[order], order, row[order], element[order], value[order], channel[order])
+
+
+def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Return, per store, the load that fed it, or -1; and whether there must be one that is not found."""
+    found, lost = np.full(len(stores.row), -1, np.int64), np.zeros(len(stores.row), bool)
+    lines = np.array([s.line for s in recording.sites], np.int64)
+    bits = max(len(recording.accesses) - 1, 1).bit_length()
+    inputs = np.unique(np.concatenate([recording.a.ravel(), recording.b.ravel()]))
+    of_channel = {int(c): np.flatnonzero(loads.channel == c) for c in np.unique(loads.channel)}
+    _link_unrolled(recording, stores, loads, lines, bits, found)
+    for channel in np.unique(stores.channel[found < 0]):
+        mine = np.flatnonzero(stores.channel == channel)
+        key, value = stores.key[mine], stores.value[mine]
+        ordinal = earlier(key >> bits, np.zeros(len(mine), np.int64))
+        sample = np.unique(np.linspace(0, len(mine) - 1, _SAMPLE).astype(np.int64))
+        # Of loads that fit equally well, the one in the same line: `tile[i] = A[j];`.
+        line = lines[channel // _PARTS]
+        in_order = sorted(of_channel, key=lambda c: (lines[c // _PARTS] != line, c))
+        tried = (of_channel[load] for load in in_order)
+        best, chosen = _best(loads, tried, key[sample], value[sample], ordinal[sample], bits)
+        # A sum is no copy, as it has values that the matrices do not hold; nor is a constant.
+        copies = np.isin(value, inputs).mean() >= _SURE and np.ptp(value) > 0
+        rules = [chosen]
+        if best < len(sample) and copies:
+            rules.append(_several(recording, loads, of_channel, key, value, ordinal, bits))
+        taken, enough = np.full(len(mine), -1), _SURE * len(mine)
+        for among, rule in (r for r in rules if r is not None):
+            tried = _candidates(loads.key[among], key, ordinal, bits)[rule]
+            fits = (tried >= 0) & (loads.value[among][tried] == value)
+            if fits.sum() >= enough:
+                taken, enough = np.where(fits, among[tried], -1), fits.sum() + 1
+        if copies and (taken < 0).any():
+            # Of a rule that does not hold throughout, some of what fits does so by chance.
+            cell = (recording.accesses.array[loads.row].astype(np.int64) << 40) + loads.element
+            by_number = matched((key, value), (loads.key, loads.value, cell), bits)
+            taken = np.where(by_number >= 0, by_number, taken)
+        found[mine], lost[mine] = taken, copies & (taken < 0)
+    return found, lost
+
+
+def _link_unrolled(recording: Recording, stores: _Items, loads: _Items, lines: Ints, bits: int, found: Ints) -> None:
+    """Note, in place, the loads of stores that a compiler made several instructions of, where one rule fits them all.
+
+    Each instruction of a loop that was unrolled is executed too seldom to tell its load from others by values. The
+    loop's text has one load and one store, so that the instructions of a line are looked at together.
+    """
+    of_load, of_store = (_places(recording, items, lines) for items in (loads, stores))
+    of_place = {int(p): np.flatnonzero(of_load == p) for p in np.unique(of_load)}
+    for place in np.unique(of_store):
+        mine = np.flatnonzero(of_store == place)
+        if (stores.channel[mine] == stores.channel[mine[0]]).all() or place < _PLACES:
+            continue
+        key, value = stores.key[mine], stores.value[mine]
+        ordinal = earlier(key >> bits, np.zeros(len(mine), np.int64))
+        in_order = sorted(of_place, key=lambda p: (p // _PLACES != place // _PLACES, p))
+        best, chosen = _best(loads, (of_place[p] for p in in_order), key, value, ordinal, bits)
+        if chosen is not None and best == len(mine) and np.ptp(value) > 0:
+            among, rule = chosen
+            found[mine] = among[_candidates(loads.key[among], key, ordinal, bits)[rule]]
+
+
+def _places(recording: Recording, items: _Items, lines: Ints) -> Ints:
+    """Return where in the source items are accessed: line, array and part of the access as one number."""
+    array = recording.accesses.array[items.row].astype(np.int64)
+    return lines[items.channel // _PARTS] * _PLACES + array * _PARTS + items.channel % _PARTS
+
+
+def _best(
+    loads: _Items, tried: Iterable[Ints], key: Ints, value: npt.NDArray[np.float32], ordinal: Ints, bits: int
+) -> tuple[int, tuple[Ints, int] | None]:
+    """Return how many stores the best of some sets of loads fits, and that set and its rule; the first of equals."""
+    best, chosen = 0, None
+    for among in tried:
+        score = _fits(loads, among, key, value, ordinal, bits).sum(axis=1)
+        if score.max() > best:
+            best, chosen = int(score.max()), (among, int(score.argmax()))
+            if best == len(key):
+                break
+    return best, chosen
+
+
+def _several(
+    recording: Recording,
+    loads: _Items,
+    of_channel: dict[int, Ints],
+    key: Ints,
+    value: npt.NDArray[np.float32],
+    ordinal: Ints,
+    bits: int,
+) -> tuple[Ints, int] | None:
+    """Return the loads of several channels that feed the stores of one together, and by which rule; None for none."""
+    threads = np.unique(key >> bits)
+    threads = threads[np.unique(np.linspace(0, len(threads) - 1, _THREADS).astype(np.int64))]
+    tried = np.flatnonzero(np.isin(key >> bits, threads) & (ordinal < _FIRST))
+    key, value, ordinal = key[tried], value[tried], ordinal[tried]
+    begin, end = (np.searchsorted(loads.key, t << bits) for t in (threads, threads + 1))
+    here = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
+    near = {c: here[loads.channel[here] == c] for c in of_channel}
+    array = {c: int(recording.accesses.array[loads.row[rows[0]]]) for c, rows in of_channel.items()}
+
+    def fits(channels: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        among = np.sort(np.concatenate([near[c] for c in channels]))
+        return _fits(loads, among, key, value, ordinal, bits)
+
+    def promise(channel: int) -> float:
+        # What is loaded before a loop feeds few of the stores, but always the first.
+        fit = fits((channel,))
+        return float(max(fit.mean(axis=1).max(), fit[:, ordinal == 0].mean(axis=1).max()))
+
+    best, chosen = 0.0, None
+    for seed in sorted((c for c in near if len(near[c])), key=promise, reverse=True)[:_SEEDS]:
+        channels: tuple[int, ...] = (seed,)
+        score = 0.0
+        while score < 1:
+            more = [(*channels, c) for c in near if c not in channels and array[c] == array[seed] and len(near[c])]
+            ahead = max(more, key=lambda some: fits(some).mean(axis=1).max(), default=None)
+            gained = float(fits(ahead).mean(axis=1).max()) if ahead else 0.0
+            if ahead is None or gained <= score:
+                break
+            channels, score = ahead, gained
+        if score > best:
+            best, chosen = score, (channels, int(fits(channels).mean(axis=1).argmax()))
+        if best == 1:
+            break
+    if chosen is None:
+        return None
+    return np.sort(np.concatenate([of_channel[c] for c in chosen[0]])), chosen[1]
+
+
+def _doubtful(recording: Recording, stores: _Items, lost: npt.NDArray[np.bool_], loads: _Items) -> Ints:
+    """Return the accesses that read a value which their thread later stores, where nobody knows what it stores."""
+    bits = max(len(recording.accesses) - 1, 1).bit_length()
+    values = np.unique(stores.value[lost])
+    if not len(values):
+        return np.zeros(0, np.int64)
+    last = np.full((recording.blocks * recording.threads, len(values)), -1)
+    held = np.searchsorted(values, stores.value[lost])
+    np.maximum.at(last, (stores.key[lost] >> bits, held), stores.row[lost])
+    held = np.minimum(np.searchsorted(values, loads.value), len(values) - 1)
+    later = (values[held] == loads.value) & (last[loads.key >> bits, held] > loads.row)
+    return np.unique(loads.row[later])
+
+
+def _fits(
+    loads: _Items, among: Ints, key: Ints, value: npt.NDArray[np.float32], ordinal: Ints, bits: int
+) -> npt.NDArray[np.bool_]:
+    """Return, by rule and store, whether the load that it names has the value."""
+    if not len(among):
+        return np.zeros((_LAGS + 1, len(key)), bool)
+    tried = _candidates(loads.key[among], key, ordinal, bits)
+    fits: npt.NDArray[np.bool_] = (tried >= 0) & (loads.value[among][tried] == value)
+    return fits
+
+
+def _candidates(load: Ints, store: Ints, ordinal: Ints, bits: int) -> Ints:
+    """Return, by rule and store, a load of the same thread before it (an index into `load`), or -1.
+
+    The rules: the latest one, the one of the same ordinal, the latest but one, but two, ...
+    """
+    after = np.searchsorted(load, store)
+    first = np.searchsorted(load, store >> bits << bits)
+    tried = np.stack([after - 1, first + ordinal, *(after - 1 - lag for lag in range(1, _LAGS))])
+    return np.where((tried >= first) & (tried < after), tried, -1)

@@ -1,0 +1,74 @@
+"""Reads that got another value than their cell shows: a race, seen from the thread that lost it.
+
+The stage shows cells in lockstep order. The recorder ran a block's threads one after the other, each up to its next
+barrier; where a barrier is missing, a thread may have read a cell before or after the write that stands there in
+lockstep. The value that it got is recorded, and it is this value that went into C.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.origin.array_state import History
+from gemmviz.trace.recording.recording import Recording
+
+
+@dataclass(frozen=True)
+class StaleReads:
+    """Reads of shared memory whose value is not the one that stands in the cell at that step.
+
+    Attributes
+    ----------
+    row, element
+        int64, the access and the element that it read.
+    got, held
+        float32, what the thread got, and what the cell holds in lockstep order.
+    written
+        bool, whether anything was written to the cell by then: where not, `held` is NaN.
+    """
+
+    row: Ints
+    element: Ints
+    got: npt.NDArray[np.float32]
+    held: npt.NDArray[np.float32]
+    written: npt.NDArray[np.bool_]
+
+
+def stale_reads(recording: Recording, history: History, step: int, rows: Ints) -> StaleReads:
+    """Find those of the accesses of one step, all of one block, that got another value than their cells show.
+
+    Parameters
+    ----------
+    recording, history
+        Whose.
+    step
+        When.
+    rows
+        Rows of the recording.
+    """
+    log = recording.accesses
+    array = int(log.array[rows[0]]) if len(rows) else 0
+    # An atomic operation reads what the lanes before it left: no cell shows that.
+    if (
+        recording.arrays[array].space != "shared"
+        or log.write[rows[0]]
+        or recording.sites[int(log.site[rows[0]])].atomic
+    ):
+        none, nothing = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        return StaleReads(none, none, nothing, nothing, none.astype(bool))
+    position, element, got = recording.covered(rows)
+    block = int(log.block[rows[0]])
+    held = history.values(array, step, block)[element]
+    wrong = np.flatnonzero(~same(got, held))
+    row, element = rows[position[wrong]], element[wrong]
+    written = history.last_write(array, step, block)[element] >= 0 if len(wrong) else np.zeros(0, bool)
+    return StaleReads(row, element, got[wrong], held[wrong], written)
+
+
+def same(one: Any, other: Any) -> npt.NDArray[np.bool_]:
+    """Say, value by value, whether two are the same: NaN is the same as NaN."""
+    equal: npt.NDArray[np.bool_] = np.asarray((one == other) | ((one != one) & (other != other)))
+    return equal

@@ -1,0 +1,270 @@
+"""What a thread holds at a step: the operands it read last, the elements of C it owns and how far their sums have come.
+
+Registers leave no trace in a recording. The operands are *recorded*; a partial sum is computed here from the recorded
+operands that were multiplied so far, and says so wherever it is shown. Which operands belong together is attribution,
+as in `gemmviz.trace.origin.provenance`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.origin.operand_paths import Operands, closest
+from gemmviz.trace.origin.provenance import together
+from gemmviz.trace.origin.stale_reads import same
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.recording import Recording
+
+_A, _B, _C = 0, 1, 2
+# Elements of C that one thread owns and that are followed at once: a thread that owns more is a loop over C.
+_MOST_ELEMENTS = 256
+
+
+@dataclass(frozen=True)
+class Products:
+    """Every product that a thread adds to elements of C that it owns.
+
+    Attributes
+    ----------
+    block, thread
+        Whose.
+    rows, columns
+        int64, the elements of C, in the order in which the thread stores them.
+    owned
+        How many elements it owns; more than `rows` has where not all are followed.
+    operands
+        What it read, or where `by_warp` what its warp read (fragments).
+    element, k, step
+        int64, per product: the place of its element in `rows`, the place along K, and the step after which both
+        operands are read.
+    a, b
+        int64, per product: its operands, as places in `operands`.
+    by_warp
+        Whether the operands are those of the whole warp.
+    """
+
+    block: int
+    thread: int
+    rows: Ints
+    columns: Ints
+    owned: int
+    operands: Operands
+    element: Ints
+    k: Ints
+    step: Ints
+    a: Ints
+    b: Ints
+    by_warp: bool
+
+    @cached_property
+    def _factors(self) -> npt.NDArray[np.float64]:
+        value = self.operands.value.astype(np.float64)
+        product: npt.NDArray[np.float64] = value[self.a] * value[self.b]
+        return product
+
+    @cached_property
+    def totals(self) -> npt.NDArray[np.float64]:
+        """The sum of all products, per element of C."""
+        return self.sums(np.arange(len(self.element)))
+
+    def sums(self, done: Ints) -> npt.NDArray[np.float64]:
+        """Return the sums of some of the products, per element of C."""
+        return np.bincount(self.element[done], self._factors[done], len(self.rows)).astype(np.float64)
+
+    def stored_otherwise(self, recording: Recording) -> npt.NDArray[np.bool_]:
+        """Say, element by element of C, whether the thread stored (or added) anything but the sum of these products."""
+        stored = recording.c - recording.there_before
+        return ~same(self.totals, stored[self.rows, self.columns])
+
+
+@dataclass(frozen=True)
+class ThreadState:
+    """A thread at a step.
+
+    Attributes
+    ----------
+    products
+        All that it ever multiplies.
+    step
+        When.
+    k
+        The place along K of the operand that it read last; -1 before the first.
+    a, b
+        int64, per different row and column of C that it owns (see `grid`): the operand that it read for `k`, as a place
+        in ``products.operands``; -1 where it has not read it yet.
+    sums
+        float64, per element of C: the recorded operands multiplied and added so far.
+    done
+        int64, per element of C: products added so far.
+    """
+
+    products: Products
+    step: int
+    k: int
+    a: Ints
+    b: Ints
+    sums: npt.NDArray[np.float64]
+    done: Ints
+
+    @property
+    def grid(self) -> tuple[Ints, Ints]:
+        """The different rows and columns of C that the thread owns, ascending."""
+        return np.unique(self.products.rows), np.unique(self.products.columns)
+
+
+def products(playable: Playable, block: int, thread: int, element: tuple[int, int] | None = None) -> Products:
+    """Find what a thread multiplies: once per thread, then `state_at` is quick.
+
+    Parameters
+    ----------
+    playable, block, thread
+        Whose.
+    element
+        Follow this element of C alone: for a loop that owns all of them.
+    """
+    recording, asked = playable.recording, playable.provenance
+    by_warp = False
+    if element is not None:
+        rows, columns = (np.array([at], np.int64) for at in element)
+        owned = int(((recording.owners[0] == block) & (recording.owners[1] == thread)).sum())
+        operands = _of_one(playable, *element)
+    else:
+        rows, columns = _owned(playable, block, thread)
+        owned = len(rows)
+        rows, columns = rows[:_MOST_ELEMENTS], columns[:_MOST_ELEMENTS]
+        operands = asked.operands(block, thread, thread + 1)
+    if owned and element is None and not operands.unknown:
+        alone = _covered(operands, int(rows[0]), int(columns[0]))
+        size = together(recording)
+        first = thread // size * size
+        if alone < recording.k:
+            all_of_them = asked.operands(block, first, first + size)
+            if _covered(all_of_them, int(rows[0]), int(columns[0])) > alone:
+                operands, by_warp = all_of_them, True
+    of_element, a, b = _pairs(operands, rows, columns, recording.k)
+    step = playable.timeline.step_of_row
+    when = np.maximum(step[operands.use[a]], step[operands.use[b]])
+    return Products(block, thread, rows, columns, owned, operands, of_element, operands.k[a], when, a, b, by_warp)
+
+
+def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
+    """Return what a thread holds after a step."""
+    operands = known.operands
+    read = playable.timeline.step_of_row[operands.use]
+    mine = np.unique(np.concatenate([known.a, known.b]))
+    past = mine[read[mine] <= step]
+    k = int(operands.k[past[-1]]) if len(past) else -1
+    rows, columns = np.unique(known.rows), np.unique(known.columns)
+    held = [np.full(len(lines), -1, np.int64) for lines in (rows, columns)]
+    now = past[operands.k[past] == k]
+    for matrix, lines in ((_A, rows), (_B, columns)):
+        here = now[operands.matrix[now] == matrix]
+        held[matrix][np.searchsorted(lines, operands.line[here])] = here  # the latest one stands last
+    done = np.flatnonzero(known.step <= step)
+    count = len(known.rows)
+    return ThreadState(
+        known,
+        step,
+        k,
+        held[_A],
+        held[_B],
+        known.sums(done),
+        np.bincount(known.element[done], minlength=count),
+    )
+
+
+def loop_writes(playable: Playable, thread: int) -> tuple[Ints, Ints]:
+    """Return when a thread of a CPU kernel writes C, and what: steps, ascending, and elements in memory order."""
+    log = playable.recording.accesses
+    # A thread's rows stand in the order of its steps.
+    writes = np.flatnonzero(log.write & (log.array == _C) & (log.thread == thread))
+    return playable.timeline.step_of_row[writes], log.element[writes].astype(np.int64)
+
+
+def loop_element(playable: Playable, writes: tuple[Ints, Ints], step: int) -> tuple[int, int] | None:
+    """Return the element of C that a loop on a CPU works on at a step: the next one that it writes.
+
+    Parameters
+    ----------
+    playable, writes
+        Whose, and its `loop_writes`.
+    step
+        When.
+    """
+    steps, elements = writes
+    if not len(steps):
+        return None
+    at = min(int(np.searchsorted(steps, step)), len(steps) - 1)
+    row, column = playable.recording.arrays[_C].cells(elements[at : at + 1])
+    return int(row[0]), int(column[0])
+
+
+def _of_one(playable: Playable, row: int, column: int) -> Operands:
+    """Return what fed one element of C as operands: of a loop that owns all of C, looking at all would take long."""
+    recording, fed = playable.recording, playable.provenance.fed(row, column)
+    line = np.where(fed.matrix == _A, row, column)
+    wanted = np.zeros(len(fed.use), np.int64)
+    for matrix in (_A, _B):
+        mine = fed.matrix == matrix
+        rows, columns = recording.arrays[matrix].grid
+        i, j = (line[mine], fed.k[mine]) if matrix == _A else (fed.k[mine], line[mine])
+        wanted[mine] = j * rows + i if recording.arrays[matrix].column_major else i * columns + j
+    position, element, value = recording.covered(fed.use)
+    values = value[element == wanted[position]]
+    return Operands(fed.matrix, line, fed.k, fed.read, fed.write, fed.use, values, int(fed.unknown))
+
+
+def _owned(playable: Playable, block: int, thread: int) -> tuple[Ints, Ints]:
+    """Return the elements of C that a thread wrote last, in the order in which it did so."""
+    recording = playable.recording
+    log, (owner_block, owner_thread) = recording.accesses, recording.owners
+    if recording.boxes.store.any():  # the copy engine writes C, not the thread
+        rows, columns = np.nonzero((owner_block == block) & (owner_thread == thread))
+        order = np.argsort(recording.handed_over[rows, columns], kind="stable")
+        return rows[order], columns[order]
+    begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
+    mine = begin + np.flatnonzero((log.thread[begin:end] == thread) & log.write[begin:end])
+    mine = mine[log.array[mine] == _C]
+    _, element = recording.elements(mine)
+    # The last write of each counts.
+    last = np.sort(len(element) - 1 - np.unique(element[::-1], return_index=True)[1])
+    rows, columns = recording.arrays[_C].cells(element[last])
+    kept = (owner_block[rows, columns] == block) & (owner_thread[rows, columns] == thread)
+    return rows[kept], columns[kept]
+
+
+def _covered(operands: Operands, row: int, column: int) -> int:
+    """Return how many places along K operands cover in a row of A and a column of B, whichever is less."""
+    counts = [
+        len(np.unique(operands.k[(operands.matrix == matrix) & (operands.line == line)]))
+        for matrix, line in ((_A, row), (_B, column))
+    ]
+    return min(counts)
+
+
+def _pairs(operands: Operands, rows: Ints, columns: Ints, length: int) -> tuple[Ints, Ints, Ints]:
+    """Return, per product, the place of its element, and its operands of A and B."""
+    key = (operands.matrix * (int(operands.line.max(initial=0)) + 1) + operands.line) * length + operands.k
+    if len(np.unique(key)) == len(key):  # nothing is read twice: nothing to choose
+        found = []
+        for matrix, lines in ((_A, rows), (_B, columns)):
+            mine = np.flatnonzero(operands.matrix == matrix)
+            table = np.full((int(max(lines.max(initial=0), operands.line.max(initial=0))) + 1, length), -1, np.int64)
+            table[operands.line[mine], operands.k[mine]] = mine
+            found.append(table[lines])
+        element, k = np.nonzero((found[0] >= 0) & (found[1] >= 0))
+        return element, found[0][element, k], found[1][element, k]
+    kept: list[Ints] = [np.zeros((3, 0), np.int64)]
+    for place, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+        line = np.where(operands.matrix == _A, row, column)
+        mine = np.flatnonzero(operands.line == line)
+        chosen = mine[closest(operands.matrix[mine], operands.k[mine], operands.use[mine])]
+        a, b = (chosen[operands.matrix[chosen] == matrix] for matrix in (_A, _B))
+        both, at, beside = np.intersect1d(operands.k[a], operands.k[b], return_indices=True)
+        a, b = a[at], b[beside]
+        kept.append(np.stack([np.full(len(both), place), a, b]))
+    element, a, b = np.concatenate(kept, axis=1)
+    return element, a, b

@@ -1,0 +1,138 @@
+"""The hops of one value: out of global memory, into shared memory, into the thread that multiplies it.
+
+A table of hops can have thousands of rows: it is held as columns, and a row is put together when somebody looks at it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.trace.origin.operand_paths import CellAccesses, OperandPaths
+from gemmviz.trace.origin.stale_reads import same
+from gemmviz.trace.playable import Playable
+
+Cell = tuple[int, int]
+"""An array's index, and an element's place in memory."""
+
+
+@dataclass(frozen=True)
+class PathStop:
+    """One access on the way of a value: the cell, the thread, and the step and line (from 1; 0: unknown)."""
+
+    cell: Cell
+    block: int
+    thread: int
+    step: int
+    line: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Hop:
+    """How one value of A or B reached an element of C.
+
+    Attributes
+    ----------
+    k
+        Its place along K.
+    origin
+        The cell of A or B that it comes from.
+    read, write, use
+        The read from global memory, the write to shared memory, and the read by whoever multiplies it; without shared
+        memory, `write` is None and `use` is `read`.
+    target
+        The element of C.
+    """
+
+    k: int
+    origin: Cell
+    read: PathStop
+    write: PathStop | None
+    use: PathStop
+    target: Cell
+
+    @property
+    def misread(self) -> bool:
+        """Whether whoever multiplied it got another value than the one that the cell shows: a race."""
+        return self.write is not None and not same(self.use.value, self.read.value)
+
+
+def hop_at(playable: Playable, fed: OperandPaths, place: int, target: Cell) -> Hop:
+    """Put one path of `OperandPaths` together.
+
+    Parameters
+    ----------
+    playable, fed
+        Whose.
+    place
+        Which path.
+    target
+        The element of C that is fed.
+    """
+    matrix, k = int(fed.matrix[place]), int(fed.k[place])
+    read, write, use = (int(column[place]) for column in (fed.read, fed.write, fed.use))
+    info = playable.recording.arrays[2]
+    row, column = (int(v[0]) for v in info.cells(np.array([target[1]])))
+    origin = matrix, element_at(playable, matrix, row if matrix == 0 else k, k if matrix == 0 else column)
+    if write < 0:
+        only = _stop(playable, read, origin)
+        return Hop(k, origin, only, None, only, target)
+    array = int(playable.recording.accesses.array[use])
+    shared = array, _shared_element(playable, read, write, use, origin)
+    return Hop(
+        k, origin, _stop(playable, read, origin), _stop(playable, write, shared), _stop(playable, use, shared), target
+    )
+
+
+def hops_now(playable: Playable, fed: OperandPaths, target: Cell, step: int, most: int) -> list[Hop]:
+    """Return the hops that are being made at a step: those with an access at it, at most `most` of them."""
+    when = playable.timeline.step_of_row
+    now = (when[fed.read] == step) | (when[fed.use] == step) | ((fed.write >= 0) & (when[fed.write] == step))
+    return [hop_at(playable, fed, place, target) for place in np.flatnonzero(now)[:most].tolist()]
+
+
+def first_after(playable: Playable, fed: OperandPaths, step: int) -> int:
+    """Return the place of the first path used at a step or after it; the last one where none is; -1: no path."""
+    if not len(fed.use):
+        return -1
+    return min(int(np.searchsorted(playable.timeline.step_of_row[fed.use], step)), len(fed.use) - 1)
+
+
+def touch_at(playable: Playable, touches: CellAccesses, place: int, cell: Cell) -> PathStop:
+    """Put one access of a cell together."""
+    return _stop(playable, int(touches.rows[place]), cell)
+
+
+def element_at(playable: Playable, array: int, row: int, column: int) -> int:
+    """Return where an element of an array stands in memory."""
+    info = playable.recording.arrays[array]
+    rows, columns = info.grid
+    return column * rows + row if info.column_major else row * columns + column
+
+
+def _stop(playable: Playable, row: int, cell: Cell) -> PathStop:
+    recording, log = playable.recording, playable.recording.accesses
+    _, elements, values = recording.covered(np.array([row]))
+    mine = np.flatnonzero(elements == cell[1])
+    step = int(playable.timeline.step_of_row[row])
+    return PathStop(
+        cell,
+        int(log.block[row]),
+        int(log.thread[row]),
+        step,
+        recording.sites[int(log.site[row])].line,
+        float(values[mine[0]]) if len(mine) else float("nan"),
+    )
+
+
+def _shared_element(playable: Playable, read: int, write: int, use: int, origin: Cell) -> int:
+    """Return the shared element through which a value went: both accesses may cover several."""
+    staged = playable.staged
+    first, last = np.searchsorted(staged.row, (write, write + 1))
+    here = np.arange(first, last)
+    fits = here[(staged.read[here] == read) & (staged.read_element[here] == origin[1])]
+    used = playable.recording.elements(np.array([use]))[1]
+    for element in staged.element[fits].tolist():
+        if element in used:
+            return int(element)
+    return int(used[0])

@@ -1,0 +1,1 @@
+"""Questions about the next event of a recording, for an audience to answer."""

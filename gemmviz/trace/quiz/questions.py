@@ -1,0 +1,111 @@
+"""What an audience can guess before it is revealed: a question about the next event of a recording, with four answers.
+
+A pure function of recording, step and seed. What is right, and why, is read from the recording; the wrong answers are
+what people confuse it with: rows taken for columns, a neighbour, every lane for itself.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.quiz import question_kinds
+from gemmviz.trace.quiz.question_kinds import Cell, Event, QuestionText
+from gemmviz.trace.recording.recording import WARP
+
+KINDS: dict[str, Callable[[Event, Random, Cell | None], QuestionText | None]] = {
+    "owner": question_kinds.owner,
+    "bank": question_kinds.bank,
+    "cost": question_kinds.cost,
+    "element": question_kinds.element,
+    "barrier": question_kinds.barrier,
+    "loop": question_kinds.loop,
+}
+"""What can be asked, by name."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing to guess.
+
+    Attributes
+    ----------
+    kind
+        One of `KINDS`.
+    step
+        The step that reveals it: later than the one it was asked at.
+    block, warp
+        Who makes that step, where the question says so.
+    line
+        The source line that executes there, from 1; 0 where unknown.
+    lead, text
+        What happens next (may be empty), and what to guess about it.
+    answers, right
+        Four different answers, and the index of the right one.
+    why
+        Why it is right.
+    """
+
+    kind: str
+    step: int
+    block: int
+    warp: int
+    line: int
+    lead: str
+    text: str
+    answers: tuple[str, str, str, str]
+    right: int
+    why: str
+
+
+def question(
+    playable: Playable, step: int, block: int, warp: int, seed: int, cell: Cell | None = None
+) -> Question | None:
+    """Return a question about what comes after a step; None where nothing comes that can be asked about.
+
+    Parameters
+    ----------
+    playable
+        The recording.
+    step
+        The step that is shown.
+    block, warp
+        Whose next event to ask about; where they do nothing more, that of others.
+    seed
+        Chooses among the questions that fit: the same one for the same seed.
+    cell
+        The chosen cell (array, element in memory order): the stage tells its owner, so it is not asked for.
+    """
+    event = next_event(playable, step, block, warp)
+    if event is None:
+        return None
+    rng = Random(f"{seed} {event.step}")
+    names = list(KINDS)
+    rng.shuffle(names)
+    for name in names:
+        guess = KINDS[name](event, rng, cell)
+        if guess is not None:
+            line = playable.line(event.step)
+            return Question(name, event.step, event.block, event.warp, line, *guess)
+    return None
+
+
+def next_event(playable: Playable, step: int, block: int, warp: int) -> Event | None:
+    """Return what a warp of a block does next after a step; what others do, where it does nothing more."""
+    recording, timeline = playable.recording, playable.timeline
+    log = recording.accesses
+    if step + 1 >= timeline.steps:
+        return None
+    if recording.backend == "cuda":
+        # Rows stand block after block.
+        begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
+        later = timeline.step_of_row[begin:end][log.thread[begin:end] // WARP == warp]
+        later = later[later > step]
+        if len(later):
+            at = int(later.min())
+            return Event(playable, at, block, warp, playable.warp_rows(at, block, warp))
+    first = timeline.rows(step + 1)[0]
+    block, warp = int(log.block[first]), int(log.thread[first]) // WARP
+    return Event(playable, step + 1, block, warp, playable.warp_rows(step + 1, block, warp))

@@ -1,0 +1,63 @@
+"""Which rows of a recording belong to one asynchronous copy: the read at its issue, the write at its thread's wait."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.simt.async_copies import Copies
+
+Ints = npt.NDArray[np.int64]
+
+
+def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
+    """Return a row per copy that arrived in shared memory: its write, its read (-1: none), the phase of its issue.
+
+    A thread's copies arrive in the order in which they were issued. So its first copy made its first rows, and so on;
+    reads that are left over at the end are those of copies that nobody waited for.
+
+    Parameters
+    ----------
+    copies
+        From the recorder.
+    column
+        The columns of the recording, each thread's rows in the order in which it made them.
+    """
+    if not len(copies.arrived):
+        return np.zeros((0, 3), np.int64)
+    arrived = copies.arrived[np.lexsort([copies.arrived[name] for name in ("order", "thread", "block")])]
+    owner = arrived["block"].astype(np.int64) << 16 | arrived["thread"]
+    # A block that was begun once more tells the same again; the last time counts.
+    again = (owner[1:] == owner[:-1]) & (arrived["order"][1:] == arrived["order"][:-1])
+    arrived, owner = (values[np.append(~again, True)] for values in (arrived, owner))
+    written = _found(owner, arrived["writes"], *_rows(copies.writing, column))
+    read = _found(owner, arrived["reads"], *_rows(copies.reading, column))
+    return np.stack([written, read, arrived["phase"].astype(np.int64)], axis=1)[written >= 0]
+
+
+def _rows(sites: npt.NDArray[np.bool_], column: Mapping[str, npt.NDArray[Any]]) -> tuple[Ints, Ints]:
+    """Return the rows of some sites, thread after thread, and whose they are."""
+    rows = np.flatnonzero(sites[column["site"]])
+    owner = column["block_of"][rows].astype(np.int64) << 16 | column["thread_of"][rows]
+    order = np.argsort(owner, kind="stable")
+    return rows[order], owner[order]
+
+
+def _found(owner: Ints, made: npt.NDArray[Any], rows: Ints, row_owner: Ints) -> Ints:
+    """Return the first row of each copy, -1 where it made none.
+
+    Parameters
+    ----------
+    owner, made
+        Of each copy, sorted by owner and then by order: whose it is, how many rows it made.
+    rows, row_owner
+        The rows, sorted in the same way.
+    """
+    made = made.astype(np.int64)
+    before = np.cumsum(made) - made
+    first_of_owner = np.searchsorted(owner, owner)
+    place = np.searchsorted(row_owner, owner) + before - before[first_of_owner]
+    found = np.full(len(owner), -1, np.int64)
+    found[made > 0] = rows[place[made > 0]]
+    return found

@@ -1,0 +1,373 @@
+"""A recording: every memory access that a kernel's source really made, one row per access."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.language import mark
+from gemmviz.simt.diagnostics import Diagnostic
+from gemmviz.trace.recording.tma_boxes import Boxes, Events
+from gemmviz.trace.recording.tma_stores import before_store, there_before
+
+WARP = 32
+WARPGROUP = 128
+_BANKS = 32
+_VIEWS = (mark("as compiled"), mark("as written"))
+Column = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Array:
+    """One array that the kernel accesses.
+
+    Attributes
+    ----------
+    name
+        ``"A"``, ``"B"``, ``"C"``, or the name of a shared array in the source.
+    space
+        ``"global"`` or ``"shared"``.
+    shape
+        (rows, columns) of a matrix; a shared array's own dimensions.
+    dtype
+        NumPy name of the element type.
+    column_major
+        Whether element i stands at row ``i % rows`` instead of row ``i // columns``.
+    swizzle
+        Of a tile that the copy engine fills: over how many bytes it deals the pieces of 16 bytes of a row (0: none).
+        The numbers of elements are those of memory; see `physical` and `logical`.
+    """
+
+    name: str
+    space: str
+    shape: tuple[int, ...]
+    dtype: str
+    column_major: bool = False
+    swizzle: int = 0
+
+    def physical(self, elements: Column) -> Column:
+        """Return the places in memory of elements that are numbered as in the tile, row by row."""
+        if not self.swizzle:
+            return elements
+        at = elements.astype(np.int64) * self.itemsize
+        pieces = self.swizzle // 16
+        # PTX ISA, "Swizzling Modes": the piece's number within the row, by the number of the row.
+        swizzled: Column = (at ^ ((at >> 7) % pieces << 4)) // self.itemsize
+        return swizzled
+
+    def logical(self, places: Column) -> Column:
+        """Return the elements, numbered as in the tile, that stand at some places in memory: undo `physical`."""
+        return self.physical(places)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape))
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return np.dtype(self.dtype).itemsize
+
+    def cells(self, elements: Column) -> tuple[Column, Column]:
+        """Return (row, column) of elements given by their position in memory.
+
+        Higher dimensions are folded into the rows; see `grid` for a single dimension.
+        """
+        rows, columns = self.grid
+        elements = elements.astype(np.int64)
+        if self.column_major:
+            return elements % rows, elements // rows
+        return elements // columns, elements % columns
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """(rows, columns) in which the array is drawn.
+
+        Dynamic shared memory has a single dimension: it is folded into rows of 32 elements, one per bank for 4-byte
+        elements, where that comes out even.
+        """
+        columns = self.shape[-1]
+        if len(self.shape) == 1 and self.space == "shared" and columns % _BANKS == 0:
+            columns = _BANKS
+        return self.size // columns, columns
+
+
+@dataclass(frozen=True)
+class Site:
+    """One memory instruction of the kernel: where in the source it comes from (line and column from 1; 0: unknown)."""
+
+    line: int
+    column: int
+    atomic: bool = False
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The columns of a recording; row i of all of them is one access of one thread.
+
+    Rows stand in the order in which the recorder ran them: block after block, phase after phase, thread after thread.
+
+    Attributes
+    ----------
+    site
+        uint16, index into `Recording.sites`.
+    array
+        uint8, index into `Recording.arrays`.
+    write
+        bool.
+    bytes
+        uint8, bytes that the access moved.
+    element
+        uint32, index of the (first) element within its array, in memory order.
+    value
+        float32, what was read or written (the first element's value).
+    block
+        uint32, linear block index (x fastest).
+    thread
+        uint16, linear thread index within the block (x fastest).
+    phase
+        uint16, barriers that the thread had passed.
+    turn
+        uint16, calls of ``__syncwarp`` that the thread had passed in the phase.
+    more
+        float32, not a column: the values of the further elements of accesses that cover several, in the order of the
+        rows. See `Recording.covered`.
+    copies
+        int64 (n, 3), not a column: the asynchronous copies (``cp.async``) that arrived. Each has the row that writes
+        the copy, the row that read it (-1: nothing was read, the copy is all zeros), and the phase in which it was
+        issued. The write stands where the thread waited for it; from its issue on the destination counts as being
+        written. A box of the copy engine is many of them: its pieces of 16 bytes.
+    boxes, events
+        int64, not columns: a row per box of the copy engine, and per thing that happened to an mbarrier. See
+        `Recording.boxes` and `Recording.events`.
+    """
+
+    site: Column
+    array: Column
+    write: Column
+    bytes: Column
+    element: Column
+    value: Column
+    block: Column
+    thread: Column
+    phase: Column
+    turn: Column
+    more: Column = field(default_factory=lambda: np.zeros(0, np.float32))
+    copies: Column = field(default_factory=lambda: np.zeros((0, 3), np.int64))
+    boxes: Column = field(default_factory=lambda: np.zeros((0, len(fields(Boxes))), np.int64))
+    events: Column = field(default_factory=lambda: np.zeros((0, len(fields(Events))), np.int64))
+
+    def __len__(self) -> int:
+        return len(self.site)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """All accesses of one launch, recorded from the unmodified source on the CPU.
+
+    Attributes
+    ----------
+    kernel, label, backend
+        Name, entry with parameters, and ``"cuda"`` or ``"c"``.
+    text, sha256
+        The source that was recorded.
+    m, n, k, params, block, grid
+        The launch: C is m x n, A is m x k; block and grid are (x, y, z).
+    arrays, sites
+        What `Accesses.array` and `Accesses.site` index. A, B, C come first, in this order.
+    accesses
+        The accesses.
+    a, b, c
+        Inputs and the recorded result, as matrices (float64; exact, see `catalogue.problem.small_integer_inputs`).
+    wrong
+        Elements of C that differ from A x B; 0 means that the recording computed the right result.
+    diagnostics
+        What the recorder noticed: accesses out of bounds, threads that missed a barrier.
+    build_seconds, run_seconds
+        How long the recording took.
+    scope
+        The first block that was recorded and the one after the last; None: the whole launch. What the other blocks
+        would have written stays unwritten, and `wrong` does not count it.
+    barriers
+        The mbarriers of a block: (array, index).
+    as_written
+        Whether it has every access that the text names (recorded *as written*), or those that a compiler leaves, which
+        keeps in registers what it can (*as compiled*).
+    """
+
+    kernel: str
+    label: str
+    backend: str
+    text: str
+    sha256: str
+    m: int
+    n: int
+    k: int
+    params: dict[str, int]
+    block: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    arrays: tuple[Array, ...]
+    sites: tuple[Site, ...]
+    accesses: Accesses
+    a: Column
+    b: Column
+    c: Column
+    wrong: int
+    diagnostics: tuple[Diagnostic, ...] = ()
+    build_seconds: float = 0.0
+    run_seconds: float = 0.0
+    scope: tuple[int, int] | None = None
+    barriers: tuple[tuple[str, int], ...] = ()
+    as_written: bool = False
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        """The boxes that the copy engine moves, by name."""
+        return Boxes(*self.accesses.boxes.T)
+
+    @cached_property
+    def events(self) -> Events:
+        """What happens to the mbarriers, by name."""
+        return Events(*self.accesses.events.T)
+
+    def without_accesses(self) -> "Recording":
+        """Return the recording with everything but its accesses: what totals are shown with."""
+        none = {f.name: getattr(self.accesses, f.name)[:0].copy() for f in fields(Accesses)}
+        return replace(self, accesses=Accesses(**none))
+
+    @property
+    def view(self) -> str:
+        """``"as compiled"`` or ``"as written"``; see `as_written`."""
+        return _VIEWS[self.as_written]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the recorder noticed, for people."""
+        return tuple(n.text for n in self.diagnostics)
+
+    @property
+    def threads(self) -> int:
+        """Threads per block."""
+        return int(np.prod(self.block))
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return int(np.prod(self.grid))
+
+    def block_index(self, block: int) -> tuple[int, int, int]:
+        """Return blockIdx (x, y, z) of a linear block index."""
+        x, y, _ = self.grid
+        return block % x, block // x % y, block // (x * y)
+
+    def thread_index(self, thread: int) -> tuple[int, int, int]:
+        """Return threadIdx (x, y, z) of a linear thread index."""
+        x, y, _ = self.block
+        return thread % x, thread // x % y, thread // (x * y)
+
+    @cached_property
+    def _spans(self) -> Column:
+        """Elements that each access covers."""
+        itemsize = np.array([a.itemsize for a in self.arrays], np.uint8)
+        return np.maximum(self.accesses.bytes // itemsize[self.accesses.array], 1)
+
+    @cached_property
+    def _more_start(self) -> Column:
+        """Where in ``accesses.more`` the further values of each row begin."""
+        further = self._spans.astype(np.int64) - 1
+        starts: Column = np.cumsum(further) - further
+        return starts
+
+    def covered(self, rows: Column) -> tuple[Column, Column, Column]:
+        """Return every element that some accesses cover: the access's place in `rows`, the element, and its value.
+
+        Parameters
+        ----------
+        rows
+            Row numbers of accesses.
+
+        Returns
+        -------
+        tuple
+            Three arrays of one length: int64, int64 (in memory order) and float32.
+        """
+        log = self.accesses
+        position, element = self.elements(rows)
+        value = log.value[rows]
+        if not len(log.more):
+            return position, element, value
+        value = value[position]
+        offset = element - log.element[rows][position]
+        wide = offset > 0
+        value[wide] = log.more[self._more_start[rows][position[wide]] + offset[wide] - 1]
+        return position, element, value
+
+    def elements(self, rows: Column) -> tuple[Column, Column]:
+        """Return the same without the values."""
+        log = self.accesses
+        first = log.element[rows].astype(np.int64)
+        if not len(log.more):
+            return np.arange(len(rows)), first
+        count = self._spans[rows].astype(np.int64)
+        position = np.repeat(np.arange(len(rows)), count)
+        return position, np.arange(len(position)) + np.repeat(first - (np.cumsum(count) - count), count)
+
+    @cached_property
+    def handed_over(self) -> Column:
+        """The access by which each element of C left its owner's registers, int64 (m x n); -1 where nobody wrote it.
+
+        It is the last write of the element; or, where the copy engine stored it, the write of the shared tile that it
+        was copied from.
+        """
+        array = self.arrays[2]
+        mine = np.flatnonzero((self.accesses.array == 2) & self.accesses.write)
+        position, elements = self.elements(mine)
+        rows, columns = array.cells(elements)
+        found = np.full(array.shape, -1, np.int64)
+        found[rows, columns] = before_store(self, mine[position], elements)
+        return found
+
+    @cached_property
+    def there_before(self) -> Column:
+        """What the copy engine has added the last sum of each element of C to, float64 (m x n); 0: it did not add."""
+        return there_before(self)
+
+    @cached_property
+    def owners(self) -> tuple[Column, Column]:
+        """Block and thread that computed and wrote each element of C last, two int64 matrices (m x n); -1: nobody did.
+
+        See `handed_over`.
+        """
+        row = self.handed_over
+        block, thread = (
+            np.where(row >= 0, column[np.maximum(row, 0)].astype(np.int64), -1) if len(column) else row
+            for column in (self.accesses.block, self.accesses.thread)
+        )
+        return block, thread
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the recording as plain data: texts, numbers, lists and NumPy arrays."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        plain["arrays"] = [asdict(a) for a in self.arrays]
+        plain["sites"] = [(s.line, s.column, s.atomic) for s in self.sites]
+        plain["diagnostics"] = [(n.kind, n.line, n.text, n.count, n.array) for n in self.diagnostics]
+        plain["accesses"] = {f.name: getattr(self.accesses, f.name) for f in fields(self.accesses)}
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "Recording":
+        """Undo `to_plain`."""
+        return cls(
+            **{
+                **plain,
+                "arrays": tuple(Array(**{**a, "shape": tuple(a["shape"])}) for a in plain["arrays"]),
+                "sites": tuple(Site(*s) for s in plain["sites"]),
+                "diagnostics": tuple(Diagnostic(*n) for n in plain["diagnostics"]),
+                "accesses": Accesses(**plain["accesses"]),
+                "barriers": tuple((str(name), int(index)) for name, index in plain.get("barriers", ())),
+            }
+        )

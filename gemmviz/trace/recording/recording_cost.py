@@ -1,0 +1,307 @@
+"""What a recording will cost, before it is made: some blocks run for real and are counted; the rest is scaled."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemmviz.catalogue.errors import GemmvizError, KernelTimeout
+from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.catalogue.launch import Launch, launch, nearest_size
+from gemmviz.catalogue.problem import Problem
+from gemmviz.language import mark, tr
+from gemmviz.simt import recorder
+from gemmviz.simt.build import build
+from gemmviz.simt.layout import ROW_BYTES
+
+Blocks = tuple[int, int]
+Count = tuple[int, int, bool]  # accesses, further elements that they cover, whether this is exact
+Kind = tuple[bool, bool]  # of a block: whether it is in the last column, in the last row
+# Counting goes at some 100 million accesses/s: a tenth of a second for each count, a few of which make an estimate.
+_MOST_COUNTED = 10_000_000
+_DEADLINE_S = 2.0
+# Longer sums are counted at these two lengths, and the rest of the way is a straight line.
+_SHORT_K = 256
+# Where a whole launch is too much to count: cubes of about these volumes, in the launch's own proportions.
+_SMALL_VOLUMES = (48**3, 96**3)
+# Writing accesses down takes about so much longer than counting them (measured, benchmarks/recording.py).
+_RECORDING_FACTOR = 3.0
+_MOST_TRIES = 8
+# Matrices with more elements may not even fit as zeros that take no memory: then a search begins at a smaller size.
+_MOST_ELEMENTS, _START = 1 << 30, 512
+_ENDS = mark("does it end? If so, record a smaller size")
+
+
+@dataclass(frozen=True)
+class RecordingCost:
+    """What a recording takes.
+
+    Attributes
+    ----------
+    accesses
+        How many rows it has.
+    bytes
+        Memory of its columns.
+    seconds
+        Time for the recording itself on this machine; what is worked out from it afterwards comes on top.
+    exact
+        Whether every kind of block was counted to its end, so that the number of accesses is no estimate. (A kernel
+        whose accesses depend on the values of A and B, or on the block's number, can still make others.)
+    """
+
+    accesses: int
+    bytes: int
+    seconds: float
+    exact: bool
+
+    def __str__(self) -> str:
+        if self.accesses < 1e6:
+            number = f"{self.accesses:,}"
+        elif self.accesses < 1e9:
+            number = tr("{number} million", number=_rounded(self.accesses / 1e6))
+        else:
+            number = tr("{number} billion", number=_rounded(self.accesses / 1e9))
+        size = f"{_rounded(self.bytes / 1e6)} MB" if self.bytes < 1e8 else f"{_rounded(self.bytes / 1e9)} GB"
+        time_taken = f"{_rounded(self.seconds)} s" if self.seconds >= 0.1 else tr("less than 0.1 s")
+        return tr("about {count} accesses, {bytes}, {time}", count=number, bytes=size, time=time_taken)
+
+
+def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) -> RecordingCost:
+    """Say beforehand what recording a launch costs.
+
+    Call it in a process that may die: some of the kernel runs.
+
+    Parameters
+    ----------
+    job
+        What would be recorded.
+    blocks
+        The first block and the one after the last; all by default.
+    as_written
+        Which view; see `gemmviz.trace.recording.record.record`.
+
+    Raises
+    ------
+    KernelTimeout
+        When it cannot be told, because what there is to run does not come to an end.
+    KernelFault, ConstraintError, BuildError, Unavailable
+        As `gemmviz.trace.recording.record.record`.
+    """
+    scope = blocks or (0, job.blocks)
+    counter = _Counter(as_written)
+    found = _by_blocks(counter, job, scope) if job.kernel.backend == "cuda" else counter.count(job)
+    if found is not None:
+        accesses, more, exact = found
+    else:
+        accesses, more, exact = _by_sizes(counter, job)
+        accesses, more = (round(n * (scope[1] - scope[0]) / job.blocks) for n in (accesses, more))
+    per_access_s = counter.seconds / max(counter.counted, 1)
+    workers = max(1, min(recorder.most_workers(job), (scope[1] - scope[0]) // recorder.BLOCKS_PER_WORKER))
+    seconds = _RECORDING_FACTOR * per_access_s * accesses / workers
+    return RecordingCost(accesses, accesses * ROW_BYTES + 4 * more, seconds, exact)
+
+
+def largest_size(job: Launch, capacity: int, as_written: bool = False) -> Problem | None:
+    """Return the largest M = N = K, near enough, at which a launch's accesses fit; None where none is found.
+
+    Parameters
+    ----------
+    job
+        Whose kernel and parameters.
+    capacity
+        Most accesses.
+    as_written
+        Which view.
+    """
+    if sum(math.prod(job.problem.shape(matrix)) for matrix in MATRICES) > _MOST_ELEMENTS:
+        size = _cube(job, _START)
+        if size is None:
+            return None
+        job = launch(job.kernel, Problem.cube(size), job.params)
+    known = expect(job, None, as_written).accesses
+    wanted = (job.problem.m * job.problem.n * job.problem.k * capacity / max(known, 1)) ** (1 / 3)
+    fits, too_large = 0, math.inf
+    for _ in range(_MOST_TRIES):
+        size = _cube(job, wanted)
+        if size is None:
+            break
+        # The size that is nearest to the one wanted may be on the other side of what is known.
+        if fits < size < too_large:
+            accesses = expect(launch(job.kernel, Problem.cube(size), job.params), None, as_written).accesses
+            fits, too_large = (size, too_large) if accesses <= capacity else (fits, size)
+        if too_large - fits <= 1:
+            break
+        wanted = (fits + too_large) / 2 if math.isfinite(too_large) and fits else 1.1 * fits or 0.9 * min(size, wanted)
+    return Problem.cube(fits) if fits else None
+
+
+def _cube(job: Launch, wanted: float) -> int | None:
+    """Return a size near the one wanted that the kernel takes for M, N and K alike."""
+    size = nearest_size(job.kernel, Problem.cube(max(int(wanted), 1)), job.params)
+    if size is None:
+        return None
+    # M, N and K may have different constraints: mostly one of the three sizes that come out suits all of them.
+    for side in sorted({size.m, size.n, size.k}, key=lambda side: abs(side - wanted)):
+        if nearest_size(job.kernel, Problem.cube(side), job.params) == Problem.cube(side):
+            return side
+    return None
+
+
+def most_blocks(job: Launch, capacity: int, as_written: bool = False) -> int:
+    """Return how many blocks from the first one on make no more than so many accesses."""
+    low, high = 0, job.blocks
+    each = _each(_Counter(as_written), job) if job.kernel.backend == "cuda" else None
+    if each is None:
+        return 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        total = sum(n * each[kind][0] for kind, n in _kinds(job, middle).items() if n)
+        low, high = (middle, high) if total <= capacity else (low, middle - 1)
+    return low
+
+
+class _Counter:
+    """Counts accesses of launches by running them; remembers how many in all, and the time that it took."""
+
+    def __init__(self, as_written: bool) -> None:
+        self.as_written = as_written
+        self.counted = 0
+        self.seconds = 0.0
+        self._libraries: dict[tuple[str, int], Path] = {}
+
+    def count(self, job: Launch, block: int | None = None) -> Count | None:
+        """Return accesses, further elements, and that this is exact; None where it is too much to count."""
+        blocks = None if block is None else (block, block + 1)
+        # Sizes are arguments: mostly they share a library.
+        key = (job.label, job.shared_bytes)
+        library = self._libraries.get(key) or build(job, as_written=self.as_written)
+        self._libraries[key] = library
+        found = recorder.count(library, job, deadline_s=_DEADLINE_S, limit=_MOST_COUNTED, blocks=blocks)
+        self.counted += found.accesses
+        self.seconds += found.seconds
+        return (found.accesses, found.more, True) if found.complete else None
+
+
+def _by_blocks(counter: _Counter, job: Launch, scope: Blocks) -> Count | None:
+    each = _each(counter, job)
+    if each is None:
+        return None
+    upto, before = _kinds(job, scope[1]), _kinds(job, scope[0])
+    accesses = sum((n - before[kind]) * each[kind][0] for kind, n in upto.items() if n)
+    more = sum((n - before[kind]) * each[kind][1] for kind, n in upto.items() if n)
+    return accesses, more, all(exact for _, _, exact in each.values())
+
+
+def _each(counter: _Counter, job: Launch) -> dict[Kind, Count] | None:
+    """Return what a block of each kind makes: those in the last column, the last row, both, and neither."""
+    columns, rows, _ = job.grid
+    points = _two_lengths(job)
+    each = {}
+    for (last_column, last_row), number in _kinds(job, job.blocks).items():
+        if not number:
+            continue
+        block = (columns - 1 if last_column else 0) + columns * (rows - 1 if last_row else 0)
+        found = [count for point in points or (job,) if (count := counter.count(point, block))]
+        if len(found) < len(points or (job,)):
+            return None
+        each[last_column, last_row] = _extended(job, points, found) if points else found[0]
+    return each
+
+
+def _kinds(job: Launch, end: int) -> dict[Kind, int]:
+    """Return how many of the first `end` blocks are of each kind."""
+    columns, rows, _ = job.grid
+    full, rest = divmod(end, columns)
+    last_rows, row = divmod(full, rows)
+    rest_in_last_row = row == rows - 1
+    return {
+        (False, False): (full - last_rows) * (columns - 1) + (0 if rest_in_last_row else rest),
+        (True, False): full - last_rows,
+        (False, True): last_rows * (columns - 1) + (rest if rest_in_last_row else 0),
+        (True, True): last_rows,
+    }
+
+
+def _two_lengths(job: Launch) -> tuple[Launch, Launch] | None:
+    """Return the launch with two smaller K, where its own is long and these change nothing about its blocks."""
+    if job.problem.k <= 2 * _SHORT_K:
+        return None
+    short, longer = _with_k(job, _SHORT_K), _with_k(job, 2 * _SHORT_K)
+    if short is None or longer is None or not short.problem.k < longer.problem.k < job.problem.k:
+        return None
+    return short, longer
+
+
+def _extended(job: Launch, points: tuple[Launch, Launch], found: list[Count]) -> Count:
+    one, other = (point.problem.k for point in points)
+    way = (job.problem.k - one) / (other - one)
+    accesses, more = (round(found[0][i] + way * (found[1][i] - found[0][i])) for i in range(2))
+    return accesses, more, False
+
+
+def _with_k(job: Launch, k: int) -> Launch | None:
+    """Return the launch with another K, where that changes nothing about its blocks."""
+    m, n = job.problem.m, job.problem.n
+    size = nearest_size(job.kernel, Problem(m, n, k), job.params)
+    if size is None or (size.m, size.n) != (m, n):
+        return None
+    other = launch(job.kernel, size, job.params)
+    return other if (other.grid, other.block, other.shared_bytes) == (job.grid, job.block, job.shared_bytes) else None
+
+
+def _by_sizes(counter: _Counter, job: Launch) -> Count:
+    """Estimate a launch from two small ones in its proportions: accesses grow with M N K, and some with M N."""
+    m, n, k = job.problem.m, job.problem.n, job.problem.k
+    points = []
+    for volume in _SMALL_VOLUMES:
+        scale = (volume / (m * n * k)) ** (1 / 3)
+        near = Problem(*(max(1, round(scale * length)) for length in (m, n, k)))
+        size = nearest_size(job.kernel, near, job.params)
+        found = counter.count(launch(job.kernel, size, job.params)) if size else None
+        if size is None or found is None:
+            said = {"kernel": job.kernel.name, "size": job.problem}
+            raise KernelTimeout(tr("{kernel} at {size}: nobody can tell what it costs: does it end?", **said))
+        points.append((size, found))
+    (one, at_one), (other, at_other) = points
+    # Solves accesses = a M N K + b M N for the two sizes.
+    areas, volumes = (one.m * one.n, other.m * other.n), (one.m * one.n * one.k, other.m * other.n * other.k)
+    determinant = volumes[0] * areas[1] - volumes[1] * areas[0]
+    result = []
+    for i in range(2):
+        if determinant == 0:
+            result.append(round(at_other[i] * m * n * k / volumes[1]))
+            continue
+        a = (at_one[i] * areas[1] - at_other[i] * areas[0]) / determinant
+        b = (volumes[0] * at_other[i] - volumes[1] * at_one[i]) / determinant
+        result.append(max(0, round(a * m * n * k + b * m * n)))
+    return result[0], result[1], False
+
+
+def fitting(job: Launch, capacity: int, as_written: bool = False) -> str:
+    """Say for people which scope of a launch that is too large would fit."""
+    try:
+        size = largest_size(job, capacity, as_written)
+    except GemmvizError:
+        return tr(_ENDS)
+    try:
+        blocks = most_blocks(job, capacity, as_written)
+    except GemmvizError:  # the matrices do not even fit
+        blocks = 0
+    some = {"count": f"{blocks:,}", "all": f"{job.blocks:,}"}
+    if size is None:
+        if blocks > 1:
+            return tr("the first {count} of its {all} blocks should fit", **some)
+        return tr("its first block should fit") if blocks else tr(_ENDS)
+    if blocks > 1:
+        return tr(
+            "M = N = K = {size} should fit, and so should the first {count} of its {all} blocks", size=size.m, **some
+        )
+    if blocks:
+        return tr("M = N = K = {size} should fit, and so should its first block", size=size.m)
+    return tr("M = N = K = {size} should fit", size=size.m)
+
+
+def _rounded(value: float) -> str:
+    """Return two digits that count."""
+    if value >= 100 or value == 0:
+        return f"{value:,.0f}"
+    return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}"

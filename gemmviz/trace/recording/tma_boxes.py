@@ -1,0 +1,298 @@
+"""Boxes that the copy engine of a GPU (TMA) moves, and mbarriers: which rows of a recording belong to each box.
+
+One thread asks for a box, and the recorder writes it down as accesses of 16 bytes, row by row of the box, in that
+thread's name: what is read when it is asked for, and what is written when it arrives.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.simt.debuginfo import SharedArray
+from gemmviz.simt.tma_boxes import TmaReport
+
+Ints = npt.NDArray[np.int64]
+LOADED, STORED, ADDED = range(3)
+_STORE = 8  # the column of `Accesses.boxes` that says so
+_NEVER = 65535  # a phase
+_PIECE = 16
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Boxes of a recording, one entry per box; block by block, in the order of their issue.
+
+    Attributes
+    ----------
+    read, reads
+        int64, the first row of the recording that reads the box, and how many follow each other: of its pieces of 16
+        bytes those that lie in the matrix. -1 and 0 where none does.
+    write, writes
+        int64, the same of the rows that write it; -1 and 0 for a box that never arrived.
+    block, thread, line
+        int64, who asked for it, and the source line.
+    to
+        int64, the block whose shared memory it goes to: another one where a box is for several blocks of a cluster.
+    store
+        int64, whether it goes from shared memory to the matrix: `STORED`, or `ADDED` to what is there. The rows that
+        read what is there stand just before those that write the sums, one for one (`old`).
+    issued, arrived
+        int64, phases; -1 for a box that never arrived.
+    matrix, row, column
+        int64, 0 to 2 for A, B, C, and the element of it, as it is stored, that the box begins at.
+    rows, columns
+        int64, of the box, in elements.
+    array, element
+        int64, the shared array that it stands in (-1: none) and the element at its beginning.
+    barrier
+        int64, the mbarrier that counts its bytes (an index into `Recording.barriers`); -1 of a store.
+    """
+
+    read: Ints
+    reads: Ints
+    write: Ints
+    writes: Ints
+    block: Ints
+    thread: Ints
+    line: Ints
+    to: Ints
+    store: Ints
+    issued: Ints
+    arrived: Ints
+    matrix: Ints
+    row: Ints
+    column: Ints
+    rows: Ints
+    columns: Ints
+    array: Ints
+    element: Ints
+    barrier: Ints
+
+    def __len__(self) -> int:
+        return len(self.read)
+
+    @property
+    def old(self) -> Ints:
+        """The first row that reads what a box is added to; -1 of one that is not added."""
+        return np.where((self.store == ADDED) & (self.writes > 0), self.write - self.writes, -1)
+
+    def moved_by(self, rows: Ints) -> int:
+        """Count the boxes that rows of the recording (int64, of one step) read or write.
+
+        One that is for several blocks of a cluster is read once.
+        """
+        old = self.old
+        first = np.unique(np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0], old[old >= 0])))
+        return int(np.isin(first, rows).sum())
+
+
+INIT, ARRIVE, EXPECT, WAIT, PASS, BYTES, COMPLETE, FENCE = range(8)
+WRITTEN, ASKED, GLOBAL_READ, THREAD_FENCE, FLAG_SET, FLAG_SEEN = range(8, 14)
+
+
+@dataclass(frozen=True)
+class Events:
+    """What happens to the mbarriers of a recording, one entry per event; block by block, in order.
+
+    Attributes
+    ----------
+    barrier
+        int64, an index into `Recording.barriers`; -1 of what concerns none: a fence, a store, a flag.
+    block
+        int64, whose copy of the barrier.
+    kind
+        int64: `INIT`; `ARRIVE`; `EXPECT`, an arrival that announces bytes; `WAIT`, somebody begins to wait; `PASS`,
+        he goes on; `BYTES`, a box has arrived; `COMPLETE`, the phase has ended; `FENCE`, a thread shows the copy engine
+        what it has written (of no barrier).
+
+        Of no barrier either: `WRITTEN`, a thread has waited until its stores are in the matrix; `ASKED`, it asks for a
+        store (or to add a box); `GLOBAL_READ`, a fence that lets the copy engine come after what the thread has read of
+        global memory; `THREAD_FENCE`, ``__threadfence``; `FLAG_SET`, it sets a flag; `FLAG_SEEN`, it has read one that
+        another block has set.
+    number
+        int64, phases of the barrier that have ended, after the event. Its parity is that of the phase under way. Of
+        `FLAG_SET` and `FLAG_SEEN`: which time of setting any.
+    parity
+        int64, of a wait: for the end of a phase of which parity.
+    arrivals, bytes
+        int64, what the phase under way still lacks after the event.
+    thread, phase, line
+        int64, who makes it happen, of a block of the cluster; in which phase of the recording; at which source line.
+    row
+        int64, the row of the recording before which it stands.
+    """
+
+    barrier: Ints
+    block: Ints
+    kind: Ints
+    number: Ints
+    parity: Ints
+    arrivals: Ints
+    bytes: Ints
+    thread: Ints
+    phase: Ints
+    line: Ints
+    row: Ints
+
+    def __len__(self) -> int:
+        return len(self.barrier)
+
+
+def continues(boxes: Ints, begin: int, end: int) -> npt.NDArray[np.bool_]:
+    """Say of the rows from `begin` up to `end` which belong to the same half of a box as the row before.
+
+    Parameters
+    ----------
+    boxes
+        `Accesses.boxes`.
+    begin, end
+        Rows; a box lies inside or outside of them.
+    """
+    depth = np.zeros(end - begin + 1, np.int32)
+    added = boxes[boxes[:, _STORE] == ADDED]
+    halves = (boxes[:, 0:2], boxes[:, 2:4], np.stack([added[:, 2] - added[:, 3], added[:, 3]], axis=1))
+    for start, length in (half.T for half in halves):
+        mine = (start >= begin) & (start < end) & (length > 1)
+        # Of a box for several blocks, the rows that read it are told several times.
+        start, length = np.unique(np.stack([start[mine], length[mine]]), axis=1)
+        depth[start + 1 - begin] += 1
+        depth[start + length - begin] -= 1
+    inside: npt.NDArray[np.bool_] = np.cumsum(depth[:-1]) > 0
+    return inside
+
+
+@dataclass(frozen=True)
+class Known:
+    """What `told` finds: `Accesses.boxes`, `Accesses.events`, and further pairs of `Accesses.copies`."""
+
+    boxes: Ints
+    events: Ints
+    copies: Ints
+
+
+def barrier_names(raw: TmaReport, barriers: Sequence[SharedArray]) -> tuple[tuple[str, int], ...]:
+    """Return (array, index) of every mbarrier, in the order in which a recording numbers them."""
+    return tuple(_offsets(raw, barriers)[0])
+
+
+def _offsets(raw: TmaReport, barriers: Sequence[SharedArray]) -> tuple[list[tuple[str, int]], list[int]]:
+    """Return (array, index) of every mbarrier, and its offset; those inside bare bytes have their offset as a name."""
+    names = [(array.name, i) for array in barriers for i in range(int(np.prod(array.shape)))]
+    offsets = [array.offset + 8 * i for array in barriers for i in range(int(np.prod(array.shape)))]
+    others = np.setdiff1d(raw.events["barrier"][raw.events["kind"] < FENCE], offsets).tolist()
+    return names + [(f"+{offset}", 0) for offset in others], offsets + others
+
+
+def boxes_of_run(
+    raw: TmaReport,
+    column: Mapping[str, npt.NDArray[Any]],
+    shared: Sequence[SharedArray],
+    barriers: Sequence[SharedArray],
+) -> Known:
+    """Find the rows of each box and each event.
+
+    Parameters
+    ----------
+    raw
+        From the recorder.
+    column
+        The columns of the recording, sorted by block, phase and thread.
+    shared, barriers
+        Its arrays in shared memory, and those of mbarriers.
+    """
+    where = np.array(_offsets(raw, barriers)[1], np.int64)
+    by_offset = np.argsort(where, kind="stable")
+
+    def number(of: npt.NDArray[np.int64]) -> Ints:
+        if not len(where):
+            return np.full(len(of), -1, np.int64)
+        at = by_offset[np.minimum(np.searchsorted(where[by_offset], of), len(where) - 1)]
+        return np.where(where[at] == of, at, -1)
+
+    if not len(raw.boxes) and not len(raw.events):
+        return Known(np.zeros((0, 19), np.int64), np.zeros((0, 11), np.int64), np.zeros((0, 3), np.int64))
+    key = column["block_of"].astype(np.int64) << 32 | column["phase_of"].astype(np.int64) << 16 | column["thread_of"]
+
+    def row(block: npt.NDArray[Any], phase: npt.NDArray[Any], thread: npt.NDArray[Any], made: npt.NDArray[Any]) -> Ints:
+        wanted = block.astype(np.int64) << 32 | phase.astype(np.int64) << 16 | thread
+        found: Ints = np.searchsorted(key, wanted) + made.astype(np.int64)
+        return found
+
+    b, e = raw.boxes, raw.events
+    store, arrives = b["store"] > 0, b["arrived"] != _NEVER
+    read = row(b["block"], np.where(store, b["arrived"], b["issued"]), b["thread"], b["read_at"])
+    write = row(b["to_block"], b["arrived"], b["thread"], b["write_at"])
+    reads = np.where(store & ~arrives, 0, b["reads"]).astype(np.int64)
+    writes = np.where(arrives, b["writes"], 0).astype(np.int64)
+    array, element, itemsize = _places(b["shared"], shared)
+    boxes = np.stack(
+        [
+            *(np.where(reads > 0, read, -1), reads, np.where(writes > 0, write, -1), writes),
+            *(b["block"], b["thread"], b["pc"], b["to_block"], b["store"]),
+            *(b["issued"], np.where(arrives, b["arrived"].astype(np.int64), -1)),
+            *(b["matrix"], b["row"], b["column"], b["rows"], b["pieces"].astype(np.int64) * _PIECE // itemsize),
+            *(array, element, np.where(store, -1, number(b["barrier"]))),
+        ],
+        axis=1,
+    ).astype(np.int64)
+    of = np.where(e["kind"] < FENCE, number(e["barrier"]), -1)
+    columns = (of, e["block"], e["kind"], e["number"], e["parity"], e["arrivals"], e["bytes"])
+    at = row(e["block"], e["phase"], e["thread"], e["made"])
+    events = np.stack([*columns, e["thread"], e["phase"], e["pc"], at], axis=1).astype(np.int64)
+    return Known(boxes, events, _pairs(b, boxes))
+
+
+def _places(offset: npt.NDArray[np.int64], shared: Sequence[SharedArray]) -> tuple[Ints, Ints, Ints]:
+    """Return the array (numbered from 3), the element and its bytes at offsets; -1, 0 and 1 where there is none."""
+    array, element, itemsize = (np.full(len(offset), value, np.int64) for value in (-1, 0, 1))
+    for index, info in reversed(list(enumerate(shared))):  # the first one that holds a place wins
+        size = np.dtype(info.dtype).itemsize
+        mine = (offset >= info.offset) & (offset < info.offset + int(np.prod(info.shape)) * size)
+        array[mine], element[mine], itemsize[mine] = index + 3, (offset[mine] - info.offset) // size, size
+    return array, element, itemsize
+
+
+def _pairs(raw: npt.NDArray[Any], boxes: Ints) -> Ints:
+    """Return, for each piece of each box that came to shared memory: its write, its read (-1: none), phase of issue."""
+    found = [np.zeros((0, 3), np.int64)]
+    for box, (read, reads, write, writes, *_) in zip(raw, boxes.tolist(), strict=True):
+        rows, pieces = int(box["rows"]), int(box["pieces"])
+        inside = np.s_[int(box["first_row"]) : int(box["end_row"]), int(box["first_piece"]) : int(box["end_piece"])]
+        source = np.full((rows, pieces), -1, np.int64)
+        if box["store"] or writes != rows * pieces or (reads and source[inside].size != reads):
+            continue
+        if reads:
+            source[inside] = read + np.arange(reads).reshape(source[inside].shape)
+        target = write + np.arange(writes)
+        found.append(np.stack([target, source.ravel(), np.full(writes, int(box["issued"]))], axis=1))
+    return np.concatenate(found)
+
+
+def swizzles(raw: TmaReport, shared: Sequence[SharedArray]) -> list[int]:
+    """Return by how many bytes the boxes that stand in each shared array are swizzled; 0 where none does."""
+    array = _places(raw.boxes["shared"], shared)[0]
+    return [int(raw.boxes["swizzle"][array == index + 3].max(initial=0)) for index in range(len(shared))]
+
+
+def without_empty(raw: TmaReport, which: npt.NDArray[Any], shared: Sequence[SharedArray]) -> list[SharedArray]:
+    """Return the shared arrays, where boxes made tiles, without what nobody accesses beside these.
+
+    Parameters
+    ----------
+    raw
+        From the recorder.
+    which
+        The array of each access, numbered from 3 in shared memory; it is changed to fit.
+    shared
+        All arrays.
+    """
+    if not len(raw.boxes):
+        return list(shared)
+    used = np.bincount(which, minlength=3 + len(shared))[3:] > 0
+    kept = [array for array, accessed in zip(shared, used, strict=True) if accessed or len(array.shape) > 1]
+    number = np.cumsum([accessed or len(array.shape) > 1 for array, accessed in zip(shared, used, strict=True)]) + 2
+    which[:] = np.concatenate([[0, 1, 2], number]).astype(which.dtype)[which]
+    return kept

@@ -1,0 +1,91 @@
+"""Who computed what the copy engine stores: one thread asks for the store of a tile that many have filled."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.recording.tma_boxes import ADDED
+
+if TYPE_CHECKING:
+    from gemmviz.trace.recording.recording import Recording
+
+Ints = npt.NDArray[np.int64]
+_C = 2
+_PHASE_BITS = 16
+
+
+def before_store(recording: "Recording", rows: npt.NDArray[Any], elements: npt.NDArray[Any]) -> Ints:
+    """Return the accesses by which elements of C left registers.
+
+    Parameters
+    ----------
+    recording
+        Any.
+    rows, elements
+        Elements of C, and the rows that write each.
+
+    Returns
+    -------
+    ndarray
+        int64: these rows; of a store by the copy engine, those that wrote the elements to the shared tile.
+    """
+    log = recording.accesses
+    reads = _reads(recording)
+    read = reads[rows] if len(reads) else np.full(len(rows), -1, np.int64)
+    mine = np.flatnonzero((read >= 0) & (log.array[read] > _C))
+    found = rows.astype(np.int64)
+    if not len(mine):
+        return found
+    place = log.element[read[mine]].astype(np.int64) + elements[mine] - log.element[rows[mine]]
+    filled = np.flatnonzero(log.write & np.isin(log.array, np.unique(log.array[read[mine]])))
+    position, filled_element = recording.elements(filled)
+    filler = filled[position]
+    size = max(array.size for array in recording.arrays)
+
+    def key(row: npt.NDArray[Any], element: npt.NDArray[Any]) -> Ints:
+        cell = (log.block[row].astype(np.int64) * len(recording.arrays) + log.array[row]) * size + element
+        in_order: Ints = cell << _PHASE_BITS | log.phase[row]
+        return in_order
+
+    keys = key(filler, filled_element)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    wanted = key(read[mine], place)
+    at = np.searchsorted(keys, wanted, "right") - 1
+    known = (at >= 0) & (keys[np.maximum(at, 0)] >> _PHASE_BITS == wanted >> _PHASE_BITS)
+    found[mine[known]] = filler[order[at[known]]]
+    return found
+
+
+def added(recording: "Recording") -> npt.NDArray[np.bool_]:
+    """Say of rows whether the copy engine writes sums there, of a box and what was there before."""
+    boxes, found = recording.boxes, np.zeros(len(recording.accesses), bool)
+    for i in np.flatnonzero((boxes.store == ADDED) & (boxes.writes > 0)):
+        found[boxes.write[i] : boxes.write[i] + boxes.writes[i]] = True
+    return found
+
+
+def there_before(recording: "Recording") -> npt.NDArray[np.float64]:
+    """Return what the copy engine has added the last sum of each element of C to (m x n); 0 where it did not add."""
+    boxes, array = recording.boxes, recording.arrays[_C]
+    found = np.zeros(array.shape)
+    old = boxes.old
+    # What is written last comes last: blocks are recorded one after another.
+    for i in np.flatnonzero((boxes.store > 0) & (boxes.writes > 0)) if (old >= 0).any() else ():
+        first = int(old[i] if old[i] >= 0 else boxes.write[i])
+        _, element, value = recording.covered(np.arange(first, first + boxes.writes[i]))
+        found[array.cells(element)] = value if old[i] >= 0 else 0
+    return found
+
+
+def _reads(recording: "Recording") -> Ints:
+    """Return, per row that writes C for the copy engine, the row that reads the shared tile; -1 elsewhere."""
+    boxes = recording.boxes
+    stores = np.flatnonzero((boxes.store > 0) & (boxes.writes > 0) & (boxes.writes == boxes.reads))
+    if not len(stores):
+        return np.zeros(0, np.int64)
+    reads = np.full(len(recording.accesses), -1, np.int64)
+    for write, read, count in zip(boxes.write[stores], boxes.read[stores], boxes.writes[stores], strict=True):
+        reads[write : write + count] = np.arange(read, read + count)
+    return reads

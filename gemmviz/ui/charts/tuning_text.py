@@ -1,0 +1,110 @@
+"""A search for the fastest parameters in words: what it has come to, each candidate, what was left out and why."""
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any
+
+from gemmviz.bench.tuning.outcome import params_text
+from gemmviz.bench.tuning.space import BLOCK, SHARED
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import tr, trn
+from gemmviz.session import Session
+from gemmviz.session.tuning import Candidate, Tuning
+from gemmviz.ui.look.figure_text import BETWEEN, gflops_text, percent, short_size, status_name, times
+
+
+def headline(session: Session, brief: bool = False) -> str:
+    """Say in one sentence where the search stands, or what one would do; `brief`: without kernel and size."""
+    tuning = session.tuning
+    kernel, size = tuning.kernel, (tuning.problem.m, tuning.problem.n, tuning.problem.k)
+    if kernel is None or not (tuning.candidates or tuning.running):
+        return tr("Nothing is tuned yet: press “Tune”") if session.kernel.params else no_params(session.kernel)
+    best = tuning.candidates.get(tuning.best) if tuning.best is not None else None
+    tried = {"tried": len(tuning.candidates), "all": tuning.total}
+    if not tuning.candidates:
+        said = tr("looking at this machine")
+    elif best is None:
+        said = tr("{tried} of {all} tried, none has a figure", **tried)
+    else:
+        found = {"params": params_text(best["params"]), "gflops": gflops_text(best["gflops"])}
+        gain = (tuning.document or {}).get("gain")
+        if tuning.running:
+            said = tr("{tried} of {all} tried, best so far {params}: {gflops} GFLOPS", **tried, **found)
+        elif best["number"] == tuning.default:
+            said = tr("the defaults are best, {params}: {gflops} GFLOPS", **found)
+        elif gain is None:
+            said = tr("best {params}: {gflops} GFLOPS", **found)
+        else:
+            said = tr("best {params}: {gflops} GFLOPS, {gain} the default", gain=times(gain), **found)
+    return said if brief else tr("{kernel} at {size}: {what}", kernel=kernel.name, size=short_size(size), what=said)
+
+
+def no_params(kernel: Kernel) -> str:
+    """Say that a kernel cannot be tuned."""
+    return tr("{kernel} declares no parameters: choose a kernel that does, to tune it", kernel=kernel.name)
+
+
+def invitation(session: Session) -> str:
+    """Say what tuning the chosen kernel would do."""
+    kernel = session.kernel
+    if not kernel.params:
+        return no_params(kernel)
+    count = prod(map(len, kernel.params.values()))
+    values = "\n".join(f"{name}: {', '.join(map(str, offered))}" for name, offered in kernel.params.items())
+    what = trn(
+        "{kernel} declares {count} combination of its parameters:",
+        "{kernel} declares {count} combinations of its parameters:",
+        count,
+        kernel=kernel.name,
+    )
+    how = tr(
+        "“Tune” (Ctrl+U) verifies and times each of them on this machine, at the size to measure, and lets the fastest "
+        "ones race. Every dot here is one of them."
+    )
+    return f"{what}\n\n{values}\n\n{how}"
+
+
+def candidate_text(candidate: Candidate, tuning: Tuning) -> str:
+    """Return all that is known of a candidate, a line for each kind of thing."""
+    lines = [params_text(candidate["params"])]
+    marks = [
+        (tuning.default, tr("the default")),
+        (tuning.best, tr("the best so far") if tuning.running else tr("best")),
+    ]
+    lines.append(BETWEEN.join(text for number, text in marks if number == candidate["number"]))
+    if candidate["gflops"]:
+        rounds = candidate["rounds"]
+        how = (
+            trn("{count} round of the race", "{count} rounds of the race", rounds)
+            if rounds
+            else tr("looked at once: a few cold samples")
+        )
+        lines.append(tr("{gflops} GFLOPS, {how}", gflops=gflops_text(candidate["gflops"]), how=how))
+        if candidate["of_best"] and not tuning.running:
+            lines.append(tr("{share} of the best, timed in the same way", share=percent(candidate["of_best"])))
+    else:
+        lines.append(f"{status_name(candidate['status'])}: {candidate['message']}")
+    build = [
+        (candidate["regs"], tr("{count} registers per thread")),
+        (candidate["smem"], tr("{count} B of shared memory per block")),
+        (candidate["local_bytes"], tr("{count} B of local memory per thread")),
+    ]
+    lines.append(BETWEEN.join(text.format(count=value) for value, text in build if value))
+    lines.append(tr("candidate {place}", place=candidate["place"]))
+    lines += [f"⚑ {flag}" for flag in candidate["flags"]]
+    return "\n".join(line for line in lines if line)
+
+
+def left_out_text(document: Mapping[str, Any]) -> list[str]:
+    """Say what was not tried, and why."""
+    parts = []
+    if document["untried"]:
+        parts.append(trn("{count} not tried: no time", "{count} not tried: no time", document["untried"]))
+    for reason, count in document["left_out"].items():
+        why = tr(reason) if reason in (BLOCK, SHARED) else tr("they break {condition}", condition=reason)
+        parts.append(trn("{count} left out: {why}", "{count} left out: {why}", count, why=why))
+    parts += [f"⚑ {flag}" for flag in document["flags"]]
+    if document["equals"]:
+        alike = "; ".join(params_text(params) for params in document["equals"][:3])
+        parts.append(tr("cannot be told from the best: {params}", params=alike))
+    return parts

@@ -1,0 +1,92 @@
+"""The stage, and a second one beside it when two rungs are compared."""
+
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.session.second_rung import SecondRung
+from gemmviz.ui.comparison.chooser import Chooser
+from gemmviz.ui.comparison.figures_panel import FiguresPanel
+from gemmviz.ui.comparison.heads import Head, SecondMessage, column
+from gemmviz.ui.stage.stage import Stage
+
+
+class SecondStage(Stage):
+    """The second stage: what it says while it is empty is about the rung beside.
+
+    Parameters
+    ----------
+    beside
+        The rung.
+    """
+
+    def __init__(self, beside: SecondRung) -> None:
+        super().__init__(beside)
+        self.setAccessibleName(tr("Stage beside: matrices A, B and C of the second rung"))
+        beside.told.connect(self._on_told)
+
+    def _on_told(self) -> None:
+        self.update()
+
+    def _empty_text(self) -> tuple[str, str]:
+        beside = self.session
+        progress = beside.progress["record"]
+        if progress is not None:
+            return tr("Recording {rung}…", rung=beside.kernel.alias), progress[0]
+        if beside.message is not None:
+            return tr("No recording of {rung}", rung=beside.kernel.alias), tr("The line above says why.")
+        return tr("{rung} comes next", rung=beside.kernel.alias), tr("It is recorded after the rung on the left.")
+
+
+class Arena(QWidget):
+    """Holds the session's stage, and shows another beside it while there is a rung beside.
+
+    Parameters
+    ----------
+    session
+        Whose duel.
+    stage
+        The session's stage.
+    """
+
+    def __init__(self, session: Session, stage: Stage) -> None:
+        super().__init__()
+        self.session, self.duel, self.stage = session, session.duel, stage
+        self.race = FiguresPanel(session)
+        self.beside: Stage | None = None
+        self._head = Head(session, 0)
+        self._side: QWidget | None = None
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(2)
+        self._row.addLayout(column(self._head, stage), 1)
+        self.duel.changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show one stage, or two."""
+        on = self.duel.on
+        if on and self._side is None:
+            self._make()
+        self._head.setVisible(on)
+        if self._side is not None:
+            self._side.setVisible(on)
+
+    def choose(self) -> Chooser | None:
+        """Let people choose the rung beside; None where there is nothing to compare."""
+        if not self.session.kernel.recordable:
+            self.duel.start()  # which says why not
+            return None
+        box = Chooser(self.session, self.window())
+        box.show()
+        box.box.setFocus()
+        return box
+
+    def _make(self) -> None:
+        """Build the second stage when it is first wanted."""
+        self._side = QWidget()
+        self.beside = SecondStage(self.duel.beside)
+        head = Head(self.session, 1)
+        head.choose.connect(self.choose)
+        self._side.setLayout(column(head, SecondMessage(self.session), self.beside))
+        self._row.addWidget(self._side, 1)

@@ -1,0 +1,193 @@
+"""A pair of bars per figure, on one scale: what does not move is drawn once."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPixmap
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.session.comparison_figures import FigurePair, ratio_text
+from gemmviz.ui.look.figure_text import gflops_text
+from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.stage.caption import thousands
+
+_MARGIN, _GAP = 8.0, 10.0
+_SMALLEST_TEXT_PX = 9
+_USUAL_LANES = 5
+# A pair of lines may stand closer than text, but not further apart than this many lines.
+_TIGHTEST, _WIDEST = 0.95, 1.6
+# Of the height of a pair and the gap below it.
+_PAIR = 0.9
+_MIDDLE = Qt.AlignmentFlag.AlignVCenter
+_LEFT, _RIGHT = _MIDDLE | Qt.AlignmentFlag.AlignLeft, _MIDDLE | Qt.AlignmentFlag.AlignRight
+
+
+def side_colours(theme_name: str) -> tuple[str, str]:
+    """Return the colours of the chosen rung and of the one beside."""
+    curves = THEMES[theme_name].curves
+    return curves[0], curves[1]
+
+
+def fill_side(painter: QPainter, place: QRectF, theme_name: str, side: int) -> None:
+    """Fill a place with the colour of a side; the one beside is hatched, so that nobody needs the colours."""
+    painter.fillRect(place, QColor(side_colours(theme_name)[side]))
+    if side:
+        painter.fillRect(place, QBrush(QColor(THEMES[theme_name].background), Qt.BrushStyle.BDiagPattern))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where everything stands, in pixels: the font, a pair's height and its line's, and the columns."""
+
+    font: QFont
+    height: float
+    line: float
+    name_width: float
+    bars: float
+    room: float
+    figure_width: float
+    ratio_width: float
+
+
+class Bars(QWidget):
+    """A pair of bars per figure: above the chosen rung, below the one beside, hatched.
+
+    Parameters
+    ----------
+    session
+        Whose theme.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.lanes: list[FigurePair] = []
+        self.finished = False
+        self._still: tuple[object, QPixmap, _Places] | None = None
+        self.setAccessibleName(tr("Counters of both, recorded"))
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def minimumSizeHint(self) -> QSize:
+        """As many lines as there are bars, and room for their figures."""
+        line = QFontMetricsF(self.font()).height() * _TIGHTEST
+        return QSize(round(line * 24), round(2 * line * max(len(self.lanes), _USUAL_LANES)))
+
+    def show_lanes(self, found: list[FigurePair], finished: bool) -> None:
+        """Show other figures."""
+        more = len(found) != len(self.lanes)
+        self.lanes, self.finished = found, finished
+        if more:
+            self.updateGeometry()
+        if not self._session.playing:
+            said = (f"{lane.name}, {lane.origin}: {figure(lane, 0)}; {figure(lane, 1)}" for lane in found)
+            self.setAccessibleDescription("\n".join(said))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the bars and figures over what stands still."""
+        painter = QPainter(self)
+        if not self.lanes:
+            painter.fillRect(self.rect(), QColor(THEMES[self._session.theme].background))
+        else:
+            still, places = self._drawn_once()
+            painter.drawPixmap(0, 0, still)
+            self._draw_moving(painter, places)
+        painter.end()
+
+    def _drawn_once(self) -> tuple[QPixmap, _Places]:
+        totals = tuple((lane.name, lane.total) for lane in self.lanes)
+        key = (totals, self._session.theme, self.finished, self.size(), self.devicePixelRatioF(), self.font().key())
+        if self._still is None or self._still[0] != key:
+            ratio = self.devicePixelRatioF()
+            pixmap = QPixmap(self.size() * ratio)
+            pixmap.setDevicePixelRatio(ratio)
+            pixmap.fill(QColor(THEMES[self._session.theme].background))
+            places = self._places()
+            into = QPainter(pixmap)
+            self._draw_still(into, places)
+            into.end()
+            self._still = key, pixmap, places
+        return self._still[1:]
+
+    def _places(self) -> _Places:
+        font = QFont(self.font())
+        usual = QFontMetricsF(font).height()
+        height = min((self.height() - 4) / len(self.lanes), 2 * _WIDEST * usual)
+        line = height * _PAIR / 2
+        if line < usual * _TIGHTEST:
+            font.setPixelSize(max(int(line / usual * QFontMetricsF(font).ascent()), _SMALLEST_TEXT_PX))
+        metrics = QFontMetricsF(font)
+        name_width = max(metrics.horizontalAdvance(text) for lane in self.lanes for text in (lane.name, lane.origin))
+        figures = max(metrics.horizontalAdvance(figure(lane, side, True)) for lane in self.lanes for side in (0, 1))
+        ratio_width = QFontMetricsF(_bold(font)).horizontalAdvance("1/88.8×")
+        bars = _MARGIN + name_width + _GAP
+        room = max(self.width() - bars - figures - ratio_width - 2 * _GAP - _MARGIN, 20.0)
+        return _Places(font, height, line, name_width, bars, room, figures, ratio_width)
+
+    def _draw_still(self, painter: QPainter, at: _Places) -> None:
+        """Draw names, origins, how long each bar will be, and at the end what one comes to relative to the other."""
+        theme = THEMES[self._session.theme]
+        for number, lane in enumerate(self.lanes):
+            top = 2 + number * at.height
+            if number:
+                line = QRectF(_MARGIN, top - at.height * (1 - _PAIR) / 2, self.width() - 2 * _MARGIN, 1)
+                painter.fillRect(line, QColor(theme.raised))
+            painter.setFont(at.font)
+            painter.setPen(QColor(theme.text))
+            painter.drawText(QRectF(_MARGIN, top, at.name_width, at.line), _LEFT, lane.name)
+            painter.setPen(QColor(theme.muted))
+            painter.drawText(QRectF(_MARGIN, top + at.line, at.name_width, at.line), _LEFT, lane.origin)
+            for side in (0, 1):
+                total = lane.total[side]
+                if total:
+                    painter.setPen(QColor(side_colours(theme.name)[side]))
+                    frame = _bar(at, number, side, total / _scale(lane))
+                    painter.drawRect(frame.adjusted(0, 0, -1, -1))
+            if self.finished or lane.id == "gflops":
+                painter.setFont(_bold(at.font))
+                painter.setPen(QColor(theme.text))
+                said = QRectF(self.width() - at.ratio_width - _MARGIN, top, at.ratio_width, 2 * at.line)
+                painter.drawText(said, _RIGHT, ratio_text(lane.ratio))
+
+    def _draw_moving(self, painter: QPainter, at: _Places) -> None:
+        painter.setFont(at.font)
+        painter.setPen(QColor(THEMES[self._session.theme].text))
+        for number, lane in enumerate(self.lanes):
+            for side in (0, 1):
+                now = lane.now[side]
+                if now:
+                    fill_side(painter, _bar(at, number, side, now / _scale(lane)), self._session.theme, side)
+                top = 2 + number * at.height + side * at.line
+                place = QRectF(at.bars + at.room + _GAP, top, at.figure_width, at.line)
+                painter.drawText(place, _RIGHT, figure(lane, side))
+
+
+def _bold(font: QFont) -> QFont:
+    bold = QFont(font)
+    bold.setBold(True)
+    return bold
+
+
+def _scale(lane: FigurePair) -> float:
+    """Return what the whole width stands for: the larger one of both in all."""
+    return max(value for value in lane.total if value is not None)
+
+
+def _bar(at: _Places, number: int, side: int, share: float) -> QRectF:
+    top = 2 + number * at.height + side * at.line
+    return QRectF(at.bars, top + 1, max(at.room * share, 1.0), at.line - 2)
+
+
+def figure(lane: FigurePair, side: int, at_end: bool = False) -> str:
+    """Write one figure: so far / in all; as it will be, where it is asked how wide that is."""
+    now, total = (lane.total if at_end else lane.now)[side], lane.total[side]
+    if now is None or total is None:
+        return "–"
+    if lane.unit == "GFLOPS":
+        return gflops_text(total)
+    if lane.unit == "%":
+        return f"{now:.0f} %"
+    return f"{thousands(round(now))} / {thousands(round(total))}" + (f" {lane.unit}" if lane.unit else "")

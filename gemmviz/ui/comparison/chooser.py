@@ -1,0 +1,99 @@
+"""The list from which the rung beside is chosen: type to search, arrows and Enter to choose."""
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.session.comparison_match import Offer, offers
+from gemmviz.ui.look.figure_text import shown_name
+
+_MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+_ROWS, _COLUMNS = 18, 90
+
+
+class Chooser(QDialog):
+    """Every rung that has a source, and its broken variants, the likeliest first.
+
+    Parameters
+    ----------
+    session
+        Whose duel to choose for.
+    parent
+        The window that it belongs to.
+    """
+
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.setWindowTitle(tr("Which rung beside {rung}?", rung=shown_name(session.kernel, session)))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.box = QLineEdit()
+        self.box.setAccessibleName(tr("Search"))
+        self.box.setPlaceholderText(tr("Type to search: a name, a title, or what is taken away"))
+        self.list = QListWidget()
+        self.list.setAccessibleName(tr("Rungs"))
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        for offer in offers(session):
+            item = QListWidgetItem(_text(offer, session))
+            item.setData(Qt.ItemDataRole.UserRole, offer)
+            item.setToolTip(tr(offer.base.idea))
+            self.list.addItem(item)
+        self.none = QLabel(tr("No rung has all of these words."))
+        self.none.hide()
+        keys = QLabel(tr("Up and Down choose, Enter shows it beside, Esc leaves"))
+        keys.setObjectName("muted")
+        column = QVBoxLayout(self)
+        for widget in (self.box, self.list, self.none, keys):
+            column.addWidget(widget)
+        metrics = self.fontMetrics()
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.resize(metrics.horizontalAdvance("x") * _COLUMNS, metrics.height() * (_ROWS + 8))
+        self.box.textChanged.connect(self._search)
+        self.box.installEventFilter(self)
+        self.box.returnPressed.connect(self._take)
+        self.list.itemActivated.connect(lambda *_: self._take())
+        self._choose_first()
+
+    def _search(self, text: str) -> None:
+        """Leave those rows that have all the words."""
+        words = text.casefold().split()
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            offer = item.data(Qt.ItemDataRole.UserRole)
+            held = f"{item.text()} {offer.name} {offer.base.title} {tr(offer.base.title)}".casefold()
+            item.setHidden(not all(word in held for word in words))
+        self._choose_first()
+
+    def _choose_first(self) -> None:
+        shown = self._shown()
+        self.none.setVisible(not shown)
+        self.list.setCurrentRow(shown[0] if shown else -1)
+
+    def _shown(self) -> list[int]:
+        return [row for row in range(self.list.count()) if not self.list.item(row).isHidden()]
+
+    def _take(self) -> None:
+        item = self.list.currentItem()
+        if item is not None and not item.isHidden():
+            self.session.duel.start(item.data(Qt.ItemDataRole.UserRole).kernel())
+            self.accept()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Move in the list while the words are typed."""
+        if event.type() == QEvent.Type.KeyPress and event.key() in _MOVES:
+            shown = self._shown()
+            if shown:
+                at = shown.index(self.list.currentRow()) if self.list.currentRow() in shown else 0
+                far = 1 if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) else _ROWS
+                back = event.key() in (Qt.Key.Key_Up, Qt.Key.Key_PageUp)
+                self.list.setCurrentRow(shown[min(max(at - far if back else at + far, 0), len(shown) - 1)])
+            return True
+        return super().eventFilter(watched, event)
+
+
+def _text(offer: Offer, session: Session) -> str:
+    name = shown_name(offer.base, session)
+    if offer.change is None:
+        return f"{name}   {tr(offer.base.title)}"
+    return f"{name}   {tr(offer.change.title)}"

@@ -1,0 +1,101 @@
+"""The race: what both recordings have come to, as pairs of bars on one scale that grow while they play."""
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.session.comparison import PACES
+from gemmviz.session.comparison_figures import figure_pairs, sentence
+from gemmviz.ui.comparison.bars import Bars
+from gemmviz.ui.look.figure_text import shown_name
+
+_REFRESH_MS = 66
+
+
+class FiguresPanel(QWidget):
+    """The bars, how the race stands in a sentence, and the choice of what to keep in step by.
+
+    Parameters
+    ----------
+    session
+        Whose duel.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session, self.duel = session, session.duel
+        self.sentence = QLabel()
+        self.sentence.setWordWrap(True)
+        self.sentence.setAccessibleName(tr("How the race stands"))
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.pace = QComboBox()
+        self.pace.setAccessibleName(tr("In step by"))
+        self.pace.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.pace.addItem(tr("in step by work on K"), "work")
+        self.pace.addItem(tr("in step by bytes moved"), "bytes")
+        for number, tip in enumerate(
+            (
+                tr(
+                    "Both have made the same share of the reads that feed products: they are equally far along K. "
+                    "While a tile is loaded, its steps share the way to the next product."
+                ),
+                tr(
+                    "Both have moved the same bytes to and from global memory, whole sectors counted: the one that "
+                    "needs fewer is further on, and finishes first. Of a CPU, which has no sectors, those count that "
+                    "it asks for."
+                ),
+            )
+        ):
+            self.pace.setItemData(number, tip, Qt.ItemDataRole.ToolTipRole)
+        self.pace.currentIndexChanged.connect(self._on_pace)
+        self.bars = Bars(session)
+        head = QHBoxLayout()
+        head.setContentsMargins(8, 3, 4, 2)
+        head.addWidget(self.sentence, 1)
+        head.addWidget(self.pace)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.bars, 1)
+        # Numbers that change sixty times a second cannot be read, and cost the stages their frames.
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+        duel = self.duel
+        for signal in (duel.changed, duel.matched, session.recorded, session.themed, session.measured):
+            signal.connect(self._on_changed)
+        session.bench_chosen.connect(self._on_changed)
+        session.stepped.connect(self._on_step)
+        duel.beside.stepped.connect(self._on_step)
+        duel.beside.recorded.connect(self._on_changed)
+        self.refresh()
+
+    def _on_pace(self) -> None:
+        self.duel.set_pace(self.pace.currentData())
+
+    def _on_changed(self, *_: object) -> None:
+        self.refresh()
+
+    def _on_step(self) -> None:
+        if not self.duel.on:
+            return
+        if not self.session.playing:
+            self.refresh()
+        elif not self._timer.isActive():
+            self._timer.start()
+
+    def refresh(self) -> None:
+        """Show the figures of the session's step now."""
+        session, duel = self.session, self.duel
+        self.pace.blockSignals(True)
+        self.pace.setCurrentIndex(PACES.index(duel.pace))
+        self.pace.blockSignals(False)
+        self.pace.setToolTip(self.pace.itemData(self.pace.currentIndex(), Qt.ItemDataRole.ToolTipRole))
+        if not duel.on:
+            return
+        names = shown_name(session.kernel, session), shown_name(duel.beside.kernel, session)
+        self.sentence.setText(sentence(duel, session.step, names))
+        self.bars.show_lanes(figure_pairs(duel, session.step, session), duel.finished)

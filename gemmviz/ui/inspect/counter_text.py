@@ -1,0 +1,227 @@
+"""What the counters say below their table: totals, occupancy, and predictions beside what was measured.
+
+Totals are *recorded*, occupancy is *modelled*; where the source was proved, predictions stand beside what a GPU's own
+counters *measured*.
+"""
+
+from gemmviz.bench.model.devices import limits
+from gemmviz.bench.model.occupancy import advice, occupancy
+from gemmviz.language import mark, tr
+from gemmviz.proving.proofs import Proof, Proofs, proved_on
+from gemmviz.proving.verdict import Compared
+from gemmviz.session import Session
+from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.charts.kernel_use import default_device, kernel_use
+from gemmviz.ui.look.figure_text import gflops_text, origin_name
+from gemmviz.ui.stage.caption import BETWEEN, thousands
+
+# Where counters are called by name: `gemmviz.proving.launch_counters.COUNTERS`,
+# `gemmviz.proving.verdict.BY_INSTRUCTION`.
+_COUNTED = {
+    "global load sectors": mark("global load sectors"),
+    "global load requests": mark("global load requests"),
+    "global store sectors": mark("global store sectors"),
+    "global store requests": mark("global store requests"),
+    "shared load wavefronts": mark("shared load wavefronts"),
+    "shared store wavefronts": mark("shared store wavefronts"),
+    "shared load conflicts": mark("shared load conflicts"),
+    "shared store conflicts": mark("shared store conflicts"),
+    "boxes loaded": mark("boxes loaded"),
+    "boxes stored": mark("boxes stored"),
+    "wgmma wavefronts": mark("wgmma wavefronts"),
+}
+_LEVELS = {
+    "compulsory": mark("compulsory"),
+    "global": mark("global"),
+    "shared": mark("shared"),
+    "global, asked": mark("global, asked"),
+    "global, moved": mark("global, moved"),
+    "shared, asked": mark("shared, asked"),
+    "shared, moved": mark("shared, moved"),
+    "memory, asked": mark("memory, asked"),
+}
+
+
+def summary(playable: Playable, step: int) -> str:
+    """Return the figures that belong to no single array."""
+    traffic, cuda = playable.traffic, playable.recording.backend == "cuda"
+    parts = []
+    if cuda:
+        now, total = (int(playable.moved_bytes[s]) if playable.timeline.steps else 0 for s in (step, -1))
+        parts.append(tr("global sectors {count}", count=of(now // SECTOR_BYTES, total // SECTOR_BYTES)))
+        if traffic.conflict_degree():
+            conflicts, degree = traffic.bank_conflicts(), f"{traffic.conflict_degree():.2f}"
+            said = tr("{count} bank conflicts", count=thousands(conflicts)) if conflicts else tr("no bank conflicts")
+            parts.append(tr("wavefronts per shared request {degree}: {conflicts}", degree=degree, conflicts=said))
+    # Where bytes are counted twice, those that really move say more: the tip has both.
+    crossing = [level for level in playable.levels.levels if level.intensity]
+    shown = [level for level in crossing if not (cuda and level.name.endswith(", asked"))]
+    if shown:
+        named = (f"{tr(_LEVELS[level.name.removesuffix(', moved')])} {level.intensity:.3g}" for level in shown)
+        parts.append(tr("FLOP/byte: {figures}", figures=", ".join(named)))
+    used = [f"{a.name} {a.reads_per_element:.3g}×" for a in playable.levels.arrays if a.reads_per_element > 1]
+    if used:
+        parts.append(tr("reuse: {figures}", figures=", ".join(used)))
+    return BETWEEN.join(parts)
+
+
+def explanation(playable: Playable) -> str:
+    """Return what the summary's figures mean, with those that it leaves out."""
+    levels = playable.levels
+    crossing = [
+        tr(
+            "{level}: {bytes} bytes, {intensity} FLOP/byte",
+            level=tr(_LEVELS[level.name]),
+            bytes=thousands(level.bytes),
+            intensity=f"{level.intensity:.3g}",
+        )
+        for level in levels.levels
+        if level.intensity
+    ]
+    arrays = [
+        tr(
+            "{array}: {read} bytes read, {loaded} loaded, reuse {reuse}",
+            array=a.name,
+            read=thousands(a.read_bytes),
+            loaded=thousands(a.loaded_bytes),
+            reuse=f"{a.reads_per_element:.3g}",
+        )
+        for a in levels.arrays
+        if a.read_bytes
+    ]
+    flops = tr(
+        "Recorded. Arithmetic intensity: {flops} FLOP (2 M N K) / the bytes that cross a level.",
+        flops=thousands(levels.flops),
+    )
+    return "\n".join(
+        [
+            flops,
+            tr(
+                "Compulsory: each element that is used crosses once. Asked: what threads ask for. Moved: whole sectors "
+                "of 32 bytes, whole wavefronts of 128."
+            ),
+            *crossing,
+            tr(
+                "Reuse: bytes read / bytes loaded: how often what was loaded is read. Loaded: in global memory each "
+                "element once, in shared memory what is written to it."
+            ),
+            *arrays,
+        ]
+    )
+
+
+def occupied(session: Session) -> tuple[str, str]:
+    """Return the occupancy in a few words, with its mark, and what it is made of; empty where there are no blocks."""
+    if session.kernel.backend != "cuda":
+        return "", ""
+    device = default_device(session)
+    bounds = limits(device)
+    if bounds is None:
+        return "", ""
+    use, source = kernel_use(session)
+    now = occupancy(use, bounds)
+    said = tr(
+        "occupancy {percent} % modelled ({device})", percent=f"{100 * now.fraction:.3g}", device=_short(device["name"])
+    )
+    warps = tr(
+        "{warps} of {most} warps per SM: {threads} threads per block, {registers} registers per thread, "
+        "{shared} bytes of shared memory per block",
+        warps=now.warps,
+        most=bounds.warps_per_sm,
+        threads=use.threads,
+        registers=use.registers,
+        shared=thousands(use.shared_bytes),
+    )
+    return said, "\n".join([warps, source, advice(use, bounds)])
+
+
+def _short(device: str) -> str:
+    return device.removeprefix("NVIDIA ").removeprefix("GeForce ")
+
+
+def timed(session: Session) -> str:
+    """Return the chosen kernel's measured figure with its mark; empty where there is none."""
+    shown = session.shown(session.kernel.name)
+    gflops = shown.row.get("gflops") if shown else None
+    if not gflops:
+        return ""
+    values = {"figure": gflops_text(gflops), "size": f"{shown.row['M']} × {shown.row['N']} × {shown.row['K']}"}
+    if shown.origin:
+        return tr("{figure} GFLOPS at {size}: {origin}", origin=origin_name(shown.origin), **values)
+    return tr("{figure} GFLOPS at {size}: measured here", **values)
+
+
+def of(now: int, total: int) -> str:
+    """Write a count up to a step and in all."""
+    return f"{thousands(now)} / {thousands(total)}"
+
+
+def proof_of(session: Session) -> tuple[Proofs, list[Proof]] | None:
+    """Return the proofs of the chosen source, and the file that holds them; None where there are none."""
+    for file in session.proofs:
+        found = [proof for proof in file.of(session.kernel) if not proof.error]
+        if found:
+            return file, found
+    return None
+
+
+def proved(session: Session) -> tuple[str, str]:
+    """Return where the chosen source was proved, in a few words, and all that was compared; empty where it was not."""
+    known = proof_of(session)
+    if known is None:
+        return "", ""
+    file, found = known
+    holds = all(proof.holds for proof in found)
+    where = tr("✓ proved") if holds else tr("⚠ differs from the GPU")
+    rows = [f"{proved_on(session.kernel, [file])}:"] if holds else []
+    for proof in found:
+        if proof.recorded_wrong == 0 and proof.gpu_wrong == 0:
+            exact = tr(
+                "{kernel} at {size}: C is exact in the recording and on the GPU", kernel=proof.label, size=proof.size
+            )
+        else:
+            exact = tr("{kernel} at {size}: C is wrong", kernel=proof.label, size=proof.size)
+        rows += [exact, *(f"    {tr(_COUNTED[c.what])}: {_beside(c)}" for c in proof.compared)]
+        rows += [f"    {one.words}" for one in proof.unseen]
+    return where, "\n".join(rows)
+
+
+def compared(session: Session) -> tuple[str, str]:
+    """Return predicted beside measured, of the largest size that was proved: in a sentence, and line by line."""
+    known = proof_of(session)
+    if known is None:
+        return "", ""
+    file, found = known
+    proof = max(found, key=lambda p: p.m * p.n * p.k)
+    verdicts = [c.verdict for c in proof.compared]
+    values = {"gpu": file.machine.gpu, "size": proof.size, "all": len(verdicts), "equal": verdicts.count("equal")}
+    differ, explained = verdicts.count("differs"), verdicts.count("explained")
+    if differ:
+        said = tr("⚠ {differ} of {all} counters differ from {gpu} at {size}", differ=differ, **values)
+    elif explained:
+        said = tr(
+            "{equal} of {all} counters as {gpu} measured them, {explained} explained", explained=explained, **values
+        )
+    else:
+        said = tr("{all} of {all} counters as {gpu} measured them", **values)
+    marks = {"equal": "=", "explained": "≈", "differs": "⚠"}
+    lines = [
+        f"{marks[c.verdict]}  {tr(_COUNTED[c.what])}: {thousands(c.predicted)} / {thousands(c.measured)}"
+        for c in proof.compared
+    ]
+    return said, "\n".join([tr("predicted (recorded) / measured ({gpu}, {size})", **values), *lines])
+
+
+def _beside(compared: Compared) -> str:
+    values = {"predicted": thousands(compared.predicted), "measured": thousands(compared.measured)}
+    if compared.verdict == "equal":
+        return tr("{measured}, predicted and measured", **values)
+    if compared.adjusted is None:
+        return tr("{predicted} predicted, {measured} measured: {note}", note=compared.note, **values)
+    return tr(
+        "{predicted} predicted, with that {adjusted}, {measured} measured: {note}",
+        adjusted=thousands(compared.adjusted),
+        note=compared.note,
+        **values,
+    )

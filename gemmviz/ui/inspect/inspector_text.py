@@ -1,0 +1,226 @@
+"""Sentences of the inspector: what a warp asks for, what a thread holds, which way a value took."""
+
+import numpy as np
+
+from gemmviz.language import tr, trn
+from gemmviz.trace.cost.warp_request import WarpRequest
+from gemmviz.trace.origin.fragments import Fragment, shape_of
+from gemmviz.trace.origin.stale_reads import same
+from gemmviz.trace.origin.thread_state import ThreadState
+from gemmviz.trace.origin.value_path import Cell, Hop
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.names import cell_name
+from gemmviz.trace.recording.recording import WARP, Recording
+from gemmviz.ui.stage.caption import misread_text, number, thousands
+
+_TERMS = 6  # of a sum that are written out
+
+
+def cell_text(recording: Recording, cell: Cell) -> str:
+    """Name a cell: A[3, 4]."""
+    name, row, column = cell_name(recording, cell)
+    return f"{name}[{row}, {column}]"
+
+
+def block_text(recording: Recording, block: int) -> str:
+    """Name a block by its index: (1, 0)."""
+    x, y, z = recording.block_index(block)
+    return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
+
+
+def short_thread(recording: Recording, thread: int) -> str:
+    """Name a thread in little room: warp and lane; on a CPU its number."""
+    if recording.backend != "cuda":
+        return tr("thread {thread}", thread=thread)
+    return tr("warp {warp} lane {lane}", warp=thread // WARP, lane=thread % WARP)
+
+
+# The warp
+
+
+def request_head(recording: Recording, asked: WarpRequest) -> str:
+    """Say who asks for what, and where in the source."""
+    values = {
+        "warp": asked.warp,
+        "block": block_text(recording, asked.block),
+        "array": recording.arrays[asked.array].name,
+        "line": asked.line,
+        "step": thousands(asked.step + 1),
+    }
+    if asked.write:
+        return tr("Warp {warp} of block {block} writes {array}: line {line}, step {step}", **values)
+    return tr("Warp {warp} of block {block} reads {array}: line {line}, step {step}", **values)
+
+
+def request_cost(asked: WarpRequest) -> str:
+    """Say what a request costs."""
+    lanes = trn("{count} lane", "{count} lanes", len(asked.lane))
+    asks = tr("{lanes}, {bytes} bytes asked for", lanes=lanes, bytes=thousands(asked.asked_bytes))
+    if not asked.is_shared:
+        moved = thousands(asked.moved_bytes)
+        cost = trn(
+            "{count} sector = {bytes} bytes moved", "{count} sectors = {bytes} bytes moved", asked.units, bytes=moved
+        )
+        least = trn("side by side they would take {count}", "side by side they would take {count}", asked.least)
+        return f"{asks}, {cost}" + (f" ({least})" if asked.units > asked.least else "")
+    if asked.units == asked.least:
+        free = trn("no bank conflict: {count} wavefront", "no bank conflict: {count} wavefronts", asked.units)
+        return f"{asks}, {free}"
+    if asked.least == 1:
+        conflict = tr("{ways}-way bank conflict: {ways} wavefronts", ways=asked.units)
+    else:
+        conflict = tr("bank conflicts: {units} wavefronts instead of {least}", units=asked.units, least=asked.least)
+    return f"{asks}, {conflict}"
+
+
+def lanes_out(asked: WarpRequest) -> str:
+    """Say which lanes do not take part and why; empty where all do."""
+    said = []
+    if asked.outside and asked.certain:
+        said.append(trn("{count} lane out of bounds", "{count} lanes out of bounds", asked.outside))
+    elif asked.outside:
+        said.append(
+            trn("{count} lane inactive or out of bounds", "{count} lanes inactive or out of bounds", asked.absent)
+        )
+    elif asked.inactive:
+        said.append(trn("{count} lane inactive", "{count} lanes inactive", asked.inactive))
+    if asked.missing:
+        said.append(trn("{count} lane missing: the block ends", "{count} lanes missing: the block ends", asked.missing))
+    return ", ".join(said)
+
+
+def when_text(asked: WarpRequest, step: int, missed: bool) -> str:
+    """Say that a shown request is not made at the session's step; empty where it is.
+
+    ``missed``: threads may have accessed memory out of bounds at that step, of which there is no request to show.
+    """
+    if missed and asked.step > step:
+        return tr("At this step this warp accesses nothing within bounds: shown is its next request.")
+    if missed and asked.step < step:
+        return tr("At this step this warp accesses nothing within bounds: shown is its last request.")
+    if asked.step > step:
+        return tr("This step is not this warp's: shown is its next request.")
+    if asked.step < step:
+        return tr("This warp asks for nothing more: shown is its last request.")
+    return ""
+
+
+# The thread
+
+
+def operand_text(playable: Playable, state: ThreadState, place: int) -> str:
+    """Say what an operand is, and where its reader got it."""
+    operands, recording = state.products.operands, playable.recording
+    line, k = int(operands.line[place]), int(operands.k[place])
+    name = recording.arrays[int(operands.matrix[place])].name
+    at = f"{name}[{line}, {k}]" if operands.matrix[place] == 0 else f"{name}[{k}, {line}]"
+    use = int(operands.use[place])
+    source = recording.arrays[int(recording.accesses.array[use])].name
+    values = {
+        "cell": at,
+        "value": number(float(operands.value[place])),
+        "array": source,
+        "step": thousands(int(playable.timeline.step_of_row[use]) + 1),
+        "line": recording.sites[int(recording.accesses.site[use])].line,
+    }
+    if operands.write[place] < 0:
+        return tr("{cell} = {value}, read at step {step}, line {line}", **values)
+    matrix = recording.a if operands.matrix[place] == 0 else recording.b.T
+    if not same(operands.value[place], matrix[line, k]):
+        said = misread_text(float(operands.value[place]), float(matrix[line, k]))
+        return tr("✗ {cell}: {misread}, from {array} at step {step}, line {line}", misread=said, **values)
+    return tr("{cell} = {value}, read from {array} at step {step}, line {line}", **values)
+
+
+def sum_text(state: ThreadState, element: int) -> str:
+    """Write out the last products of one element's sum so far."""
+    known = state.products
+    done = np.flatnonzero((known.element == element) & (known.step <= state.step))
+    done = done[np.argsort(known.step[done], kind="stable")]
+    a, b = known.operands.value[known.a[done]], known.operands.value[known.b[done]]
+    terms = [f"{number(float(x))}·{_bracketed(float(y))}" for x, y in zip(a, b, strict=True)]
+    if not terms:
+        return "0"
+    before = "… + " if len(terms) > _TERMS else ""
+    return f"{before}{' + '.join(terms[-_TERMS:])} = {number(float(state.sums[element]))}"
+
+
+def _bracketed(value: float) -> str:
+    return f"({number(value)})" if value < 0 else number(value)
+
+
+def fragment_text(playable: Playable, fragment: Fragment) -> str:
+    """Say what a fragment is, when it was loaded, and how often each of its values is used."""
+    recording = playable.recording
+    height, width = fragment.lane.shape
+    values = {
+        "name": recording.arrays[fragment.matrix].name,
+        "rows": f"{fragment.row}–{fragment.row + height - 1}",
+        "columns": f"{fragment.column}–{fragment.column + width - 1}",
+        "step": thousands(fragment.step + 1),
+        "line": fragment.line,
+    }
+    if fragment.matrix == 2:
+        return tr("{name}, rows {rows}, columns {columns}: stored at step {step}, line {line}", **values)
+    said = tr("{name}, rows {rows}, columns {columns}: loaded by step {step}, line {line}", **values)
+    return f"{said}; {use_text(recording, fragment)}"
+
+
+def use_text(recording: Recording, fragment: Fragment) -> str:
+    """Say how often what was loaded is used: by fragments of C, or by products where their shape is not declared."""
+    shape, name = shape_of(recording.text), recording.arrays[fragment.matrix].name
+    side = shape[1 - fragment.matrix] if shape else 0
+    if side and fragment.products % side == 0:
+        times = fragment.products // side
+        return trn("one load of {name} used once", "one load of {name} used {count} times", times, name=name)
+    return trn(
+        "each value of {name} used in {count} product",
+        "each value of {name} used in {count} products",
+        fragment.products,
+        name=name,
+    )
+
+
+def uses_text(recording: Recording, held: list[Fragment]) -> str:
+    """Say in little room how often each load is used."""
+    if "wgmma" in recording.text:
+        return tr("A and B stay in shared memory")
+    shape, said = shape_of(recording.text), []
+    for fragment in held:
+        side = shape[1 - fragment.matrix] if shape and fragment.products else 1
+        if fragment.products and fragment.products % side == 0:
+            said.append(f"{recording.arrays[fragment.matrix].name} {fragment.products // side}×")
+    return tr("one load is used: {uses}", uses=", ".join(said)) if said else tr("nothing loaded yet")
+
+
+# The origin
+
+
+def hop_text(playable: Playable, hop: Hop) -> str:
+    """Say in one sentence which way a value took."""
+    recording = playable.recording
+    values = {
+        "cell": cell_text(recording, hop.origin),
+        "value": number(hop.read.value),
+        "target": cell_text(recording, hop.target),
+        "read": thousands(hop.read.step + 1),
+        "use": thousands(hop.use.step + 1),
+    }
+    if hop.write is None:
+        return tr("{cell} = {value}: read at step {read}, for {target}", **values)
+    shared, write = cell_text(recording, hop.write.cell), thousands(hop.write.step + 1)
+    if hop.misread:
+        return tr(
+            "{cell} = {value}: read at step {read}, in {shared} at step {write}; "
+            "at step {use} the thread READ {got} there for {target}",
+            shared=shared,
+            write=write,
+            got=number(hop.use.value),
+            **values,
+        )
+    return tr(
+        "{cell} = {value}: read at step {read}, in {shared} at step {write}, used at step {use} for {target}",
+        shared=shared,
+        write=write,
+        **values,
+    )

@@ -1,0 +1,1 @@
+"""How the window looks: theme, style, icons, labels, figures as text."""

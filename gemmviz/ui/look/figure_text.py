@@ -1,0 +1,232 @@
+"""Figures in words: GFLOPS, what came of a measurement, and all that is known of a row."""
+
+from statistics import median
+
+from gemmviz.bench.figures import Row, Shown, size_of
+from gemmviz.bench.ranking import LIBRARIES, Standing, place
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import mark, tr
+from gemmviz.session import Session, kernel_names
+
+_DTYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
+_STATUSES = {
+    "ok": mark("ok"),
+    "wrong": mark("wrong"),
+    "compile": mark("compile"),
+    "launch": mark("launch"),
+    "crash": mark("crash"),
+    "timeout": mark("timeout"),
+    "skipped": mark("skipped"),
+    "unsupported": mark("unsupported"),
+    "cancelled": mark("cancelled"),
+}
+BETWEEN = "  ·  "
+
+
+def gflops_text(value: float) -> str:
+    """Write GFLOPS with at most 4 significant digits and thin thousands."""
+    if value >= 1000:
+        digits = len(str(int(value)))
+        return f"{round(value, 4 - digits):,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return f"{value:.4g}" if value >= 100 else f"{value:.3g}"
+
+
+def percent(share: float | None) -> str:
+    """Write a share as a percentage; a dash for none."""
+    if share is None:
+        return "–"
+    return f"{share:.0%}" if share >= 0.1 else f"{share:.1%}" if share >= 0.001 else "<0.1%"
+
+
+def times(ratio: float) -> str:
+    """Write how many times as fast something is: at most three digits, thin thousands."""
+    return f"{gflops_text(round(ratio))}×" if ratio >= 100 else f"{ratio:.3g}×"
+
+
+def size_text(size: tuple[int, int, int]) -> str:
+    """Write M × N × K."""
+    return " × ".join(map(str, size))
+
+
+def short_size(size: tuple[int, int, int]) -> str:
+    """Write M × N × K, or N³ where all three are the same."""
+    return f"{size[1]}³" if len(set(size)) == 1 else size_text(size)
+
+
+def dtype_text(dtype: str) -> str:
+    """Write an element type as the field does: FP32."""
+    return _DTYPES.get(dtype, dtype)
+
+
+def shown_name(kernel: Kernel, session: Session) -> str:
+    """Return a kernel's alias; its file's name where two kernels share the alias; a library's title.
+
+    Of a variant, that of its rung and what was done to it: "gputiled without the second barrier".
+    """
+    if kernel.backend in LIBRARIES:
+        return tr(kernel.title)
+    if kernel.changes:
+        base = next((k for k in session.kernels if k.name == kernel.base_name), None)
+        rung = shown_name(base, session) if base else kernel.base_name
+        return tr("{rung} {changes}", rung=rung, changes=changes_text(kernel))
+    shared = sum(k.alias == kernel.alias for k in session.kernels) > 1
+    return kernel.name if shared else kernel.alias
+
+
+def changes_text(kernel: Kernel) -> str:
+    """Say what was done to a variant: "without the second barrier, with the loop over k unrolled"."""
+    return ", ".join(kernel_names.changes(kernel))
+
+
+def of_base_text(standing: Standing) -> str:
+    """Say what a variant costs or gains over its rung; the status where it failed, nothing without both figures."""
+    if not standing.gflops:
+        return f"✗ {status_name(standing.row['status'])}"
+    ratio = standing.of_base
+    if ratio is None:
+        return "–"
+    if ratio < 1:
+        return tr("costs {times}", times=times(1 / ratio))
+    return tr("gains {times}", times=times(ratio))
+
+
+def rung_text(kernel: Kernel, row: Row, session: Session) -> str:
+    """Return a rung's name with the values of its parameters; on the CPU only those that are not its defaults."""
+    params = row.get("params") or {}
+    if kernel.backend == "c":
+        values = [f"{name}={value}" for name, value in params.items() if value != kernel.defaults.get(name)]
+    else:
+        values = [str(value) for value in params.values()]
+    return f"{shown_name(kernel, session)} {','.join(values)}".rstrip()
+
+
+def status_text(row: Row | None) -> str:
+    """Say in words what came of measuring a kernel."""
+    if row is None:
+        return tr("not measured yet")
+    if row["status"] == "ok":
+        size = size_text((row["M"], row["N"], row["K"]))
+        figure = tr("{gflops} GFLOPS at {size}", gflops=gflops_text(row["gflops"]), size=size)
+        return ", ".join([figure, *row.get("flags", ())])
+    if row.get("exhibit") and row["status"] in ("wrong", "compile"):
+        return str(row.get("message", ""))
+    return f"{status_name(row['status'])}: {row.get('message', '')}".rstrip(": ")
+
+
+def status_name(status: str) -> str:
+    """Return what people read of a row's status."""
+    return tr(_STATUSES[status]) if status in _STATUSES else status
+
+
+def origin_text(shown: Shown, session: Session) -> str:
+    """Say where a figure comes from."""
+    if shown.origin:
+        return origin_name(shown.origin)
+    return tr("measured here, {device}", device=session.device or tr("this machine"))
+
+
+def origin_name(origin: str) -> str:
+    """Return the label of a reference, as `ReferenceResults.origin` gives it, in the language that is spoken.
+
+    Any other text stays as it is.
+    """
+    kind, _, device = origin.partition(": ")
+    return tr("reference: {device}", device=device) if kind == "reference" else origin
+
+
+def details(row: Row) -> list[str]:
+    """Return everything that a row knows about its figure, a line for each kind of thing."""
+    stats, hot, telemetry = row.get("stats") or {}, row.get("hot"), row.get("telemetry")
+    gflops = gflops_text(row["gflops"])
+    if stats:
+        median_text = tr(
+            "{gflops} GFLOPS, cold median of {n} samples ({time}), IQR {iqr}",
+            gflops=gflops,
+            n=stats["n"],
+            time=_seconds(stats["median"]),
+            iqr=f"{stats['iqr_rel']:.1%}",
+        )
+    else:
+        median_text = tr("{gflops} GFLOPS, cold median", gflops=gflops)
+    lines = [median_text]
+    if hot:
+        hot_text = gflops_text(hot["gflops"])
+        lines.append(tr("hot {gflops} GFLOPS, in batches of {count}", gflops=hot_text, count=hot["batch"]))
+    launches = [(tr("host launch {time}"), "host_launch_s"), (tr("first launch {time}"), "first_launch_s")]
+    lines.append(BETWEEN.join(text.format(time=_seconds(row[key])) for text, key in launches if row.get(key)))
+    rounds = row.get("rounds") or ()
+    if rounds:
+        lines.append(tr("rounds {figures} GFLOPS", figures=", ".join(gflops_text(r["gflops"]) for r in rounds)))
+    launch = [(tr("grid {extent}"), "grid"), (tr("block {extent}"), "block")]
+    lines.append(BETWEEN.join(text.format(extent=_extent(row[what])) for text, what in launch if row.get(what)))
+    build = [
+        (row.get("regs"), tr("{count} registers per thread")),
+        (row.get("smem"), tr("{count} B of shared memory per block")),
+        (row.get("local_bytes"), tr("{count} B of local memory per thread")),
+    ]
+    lines.append(BETWEEN.join(text.format(count=value) for value, text in build if value))
+    if telemetry:
+        lines.append(telemetry_text(telemetry))
+    lines += [f"⚑ {flag}" for flag in row.get("flags") or ()]
+    return [line for line in lines if line]
+
+
+def telemetry_text(telemetry: Row) -> str:
+    """Return clock, power and temperature (medians), energy and what slowed the device down."""
+    parts = [
+        f"{median(telemetry[key]):.4g} {unit}"
+        for key, unit in (("sm_mhz", "MHz"), ("power_w", "W"), ("temp_c", "°C"))
+        if telemetry.get(key)
+    ]
+    if telemetry.get("energy_j"):
+        parts.append(f"{gflops_text(telemetry['energy_j'])} J")
+    if telemetry.get("throttle"):
+        parts.append(tr("throttled: {reasons}", reasons=", ".join(telemetry["throttle"])))
+    return BETWEEN.join(parts)
+
+
+def standing_text(standing: Standing, session: Session) -> str:
+    """Return all figures of one rung: what the chart says when it is pointed at."""
+    kernel, row = standing.kernel, standing.row
+    if not standing.gflops:
+        return f"{row.get('label') or kernel.name}: {tr(kernel.title)}, {changes_text(kernel)}\n{status_text(row)}"
+    types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate)))
+    if standing.speedup is None:
+        alone = tr("the rung itself is not measured with these")
+        against = alone if standing.of_base is None else of_base_text(standing)
+        ranks = [tr("{changes}: {against}, never ranked", changes=changes_text(kernel), against=against)]
+    else:
+        ranks = [tr("{times} the first rung of the {place}", times=times(standing.speedup), place=place(kernel))]
+    if standing.share is not None:
+        ranks.append(tr("{share} of {library}", share=percent(standing.share), library=standing.library))
+    if standing.peak_share is not None:
+        share, kind = percent(standing.peak_share), row.get("peak_kind")
+        with_kind = tr("{share} of the peak ({kind}, modelled)", share=share, kind=kind)
+        ranks.append(with_kind if kind else tr("{share} of the peak (modelled)", share=share))
+    copies = session.figures.transfer(size_of(row), kernel.dtype)
+    if copies is not None and not standing.origin and place(kernel) == "GPU":
+        trip = copies["transfer"]
+        there, back = _seconds(trip["to_device_s"]), _seconds(trip["to_host_s"])
+        ranks.append(tr("copies apart: {there} to the device, {back} back", there=there, back=back))
+    return "\n".join(
+        [
+            f"{row.get('label') or shown_name(kernel, session)}: {tr(kernel.title)}",
+            origin_text(Shown(row, standing.origin), session),
+            f"{size_text((row['M'], row['N'], row['K']))}, {' + '.join(types)}",
+            *details(row),
+            BETWEEN.join(ranks),
+        ]
+    )
+
+
+def _extent(extent: list[int]) -> str:
+    """Write the extent of a grid or block, without dimensions of 1 at its end."""
+    x, y, z = extent
+    return size_text((x, y, z)) if z > 1 else f"{x} × {y}" if y > 1 else str(x)
+
+
+def _seconds(value: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value * 1e9:.3g} ns"

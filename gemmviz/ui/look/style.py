@@ -1,0 +1,98 @@
+"""How widgets look in a theme, at a size of type; and how large that size is for those who set a font themselves."""
+
+from PySide6.QtWidgets import QApplication, QComboBox, QSizePolicy
+
+from gemmviz import data
+from gemmviz.ui.look.theme import Theme
+
+TYPE_PT = 9.5
+"""Size of the window's type in points, at a scale of 1."""
+_SCALE = "gemmviz_type_scale"
+
+
+def set_scale(scale: float) -> None:
+    """Let `scaled` return sizes for this scale from now on."""
+    QApplication.instance().setProperty(_SCALE, scale)
+
+
+def scaled(size: float) -> float:
+    """Return a size, in points or pixels, as large as the user wants type to be."""
+    return size * (QApplication.instance().property(_SCALE) or 1.0)
+
+
+def letters_wide(box: QComboBox, letters: int) -> None:
+    """Let a box be as wide as so many letters, at any size of type, whatever its entries are."""
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(letters)
+    box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+
+def style_sheet(theme: Theme, scale: float = 1.0) -> str:
+    """Return the style sheet of a theme: flat, with visible focus, its type `scale` times as large as usual."""
+    t = theme
+    box, line = round(13 * scale), round(18 * scale)
+    icons = data.root("resources") / "icons"
+    tick, down, up = ((icons / f"{name}-{t.name}.svg").as_posix() for name in ("check", "down", "up"))
+    return f"""
+    QWidget {{ font-size: {TYPE_PT * scale:.2f}pt; }}
+    QMainWindow, QSplitter {{ background: {t.panel}; }}
+    QSplitter::handle {{ background: {t.border}; }}
+    QLabel#heading {{ color: {t.muted}; font-weight: bold; padding: 4px 8px; }}
+    QTabWidget > QLabel#heading {{ padding: 0px 8px 4px 8px; }}
+    Head > QLabel#heading {{ padding: 0px 8px; }}
+    QLabel#muted {{ color: {t.muted}; }}
+    QPushButton, QToolButton {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.outline};
+        border-radius: 4px; padding: 3px 9px; }}
+    QTabBar QToolButton {{ padding: 0px; }}
+    QToolButton#slim {{ padding: 1px 8px; }}
+    QPushButton#fold, QPushButton#fold:pressed {{ background: {t.panel}; color: {t.muted};
+        border: 2px solid transparent; font-weight: bold; text-align: left; padding: 2px 4px; }}
+    QPushButton#fold:focus {{ border: 2px solid {t.text}; }}
+    QPushButton:hover, QToolButton:hover {{ border-color: {t.accent}; }}
+    QComboBox:focus, QSpinBox:focus, QLineEdit:focus {{ border: 2px solid {t.text}; padding: 1px 3px; }}
+    QPushButton:pressed, QToolButton:pressed {{ background: {t.accent}; color: {t.background}; }}
+    QToolButton:checked {{ background: {t.background}; color: {t.accent}; border-color: {t.accent};
+        font-weight: bold; }}
+    QToolButton:focus, QPushButton:focus, QCheckBox:focus, QRadioButton:focus {{ border: 2px solid {t.text}; }}
+    QCheckBox {{ border: 2px solid transparent; border-radius: 4px; spacing: 6px; }}
+    QCheckBox::indicator, QTreeWidget::indicator {{ width: {box}px; height: {box}px;
+        border: 1px solid {t.muted}; border-radius: 3px; background: {t.background}; }}
+    QCheckBox::indicator:checked, QTreeWidget::indicator:checked {{ background: {t.accent};
+        border-color: {t.accent}; image: url("{tick}"); }}
+    QListView, QTreeView, QTableView, QTextEdit, QPlainTextEdit, QGraphicsView, QScrollArea {{
+        border: 2px solid transparent; }}
+    QListView:focus, QTreeView:focus, QTableView:focus, QTextEdit:focus, QPlainTextEdit:focus, QGraphicsView:focus,
+    QTabBar:focus, QSlider:focus, QScrollArea:focus {{ border: 2px solid {t.text}; }}
+    QPushButton:disabled, QToolButton:disabled {{ color: {t.muted}; border-color: {t.raised}; }}
+    QPushButton#primary {{ background: {t.accent}; color: {t.background}; font-weight: bold; }}
+    QPushButton#primary:disabled {{ background: {t.raised}; color: {t.muted}; }}
+    QSpinBox, QComboBox, QLineEdit {{ background: {t.background}; color: {t.text}; border: 1px solid {t.outline};
+        border-radius: 4px; padding: 2px 4px; min-height: {line}px; }}
+    QComboBox::drop-down {{ border: none; width: {line}px; }}
+    QComboBox::down-arrow, QSpinBox::down-arrow {{ image: url("{down}"); width: {box}px; height: {box}px; }}
+    QToolButton::menu-indicator {{ image: url("{down}"); width: {box}px; height: {box}px;
+        subcontrol-position: right center; right: 3px; }}
+    QToolButton[popupMode="2"] {{ padding-right: {line}px; }}
+    QSpinBox::up-arrow {{ image: url("{up}"); width: {box}px; height: {box}px; }}
+    QSpinBox::up-button, QSpinBox::down-button {{ border: none; width: {line}px; }}
+    QComboBox QAbstractItemView {{ background: {t.background}; color: {t.text};
+        selection-background-color: {t.accent}; selection-color: {t.background}; }}
+    QListView, QTreeView, QTableView, QTextEdit, QPlainTextEdit {{ background: {t.background}; color: {t.text}; }}
+    QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none; padding: 2px 5px; }}
+    QTableView {{ gridline-color: {t.raised}; }}
+    QTabWidget[narrow="true"] QTabBar::tab {{ padding: 4px 5px; }}
+    QTabWidget::pane {{ border: none; }}
+    QTabBar {{ qproperty-drawBase: 0; }}
+    QTabBar::tab {{ background: {t.panel}; color: {t.muted}; padding: 4px 10px; border: none;
+        border-bottom: 2px solid {t.panel}; }}
+    QTabBar::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
+    QProgressBar {{ background: {t.background}; border: 1px solid {t.border}; border-radius: 4px;
+        text-align: center; color: {t.text}; min-height: {line}px; }}
+    QProgressBar::chunk {{ background: {t.border}; border-radius: 3px; }}
+    QMenuBar, QMenu {{ background: {t.panel}; color: {t.text}; }}
+    QMenuBar::item:selected, QMenu::item:selected {{ background: {t.accent}; color: {t.background}; }}
+    QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}
+    QFrame#message {{ border-radius: 4px; border: 1px solid {t.border}; background: {t.raised}; }}
+    QFrame#message[kind="error"] {{ border-color: {t.bad}; }}
+    QFrame#message[kind="warning"] {{ border-color: {t.warn}; }}
+    """

@@ -1,0 +1,1 @@
+"""What stands around the stage: the ladder, the controls, messages, help."""

@@ -1,0 +1,406 @@
+"""What to record and what to measure: sizes, parameters, order, and the buttons that start and stop."""
+
+import re
+from itertools import pairwise
+
+from PySide6.QtCore import QEvent, QRegularExpression, QSize, Qt, Signal
+from PySide6.QtGui import QIntValidator, QRegularExpressionValidator, QResizeEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QSpinBox,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.bench.protocol import Protocol
+from gemmviz.catalogue.conditions import conditions, never
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import LARGEST, Problem
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.ui.look.accessible import name_parts
+from gemmviz.ui.look.short_label import ShortLabel
+from gemmviz.ui.look.style import letters_wide
+
+# Room beside the text of a box and of a button, in pixels; digits of a parameter.
+_WIDEST_USUAL = "16384"
+_BOX_FRAME, _BUTTON_FRAME, _PARAM_LETTERS = 8, 20, 3
+PARAMS_WIDE, PARAMS_NARROW = 3, 2
+"""How many parameters stand side by side below the stage, and beside the charts."""
+_SWEEPS = ((256, 4096), (256, 2048), (128, 1024), (256, 8192), (1024, 16384))
+
+
+def tab_through(*widgets: QWidget) -> None:
+    """Let the Tab key go through widgets in this order."""
+    for one, following in pairwise(widgets):
+        QWidget.setTabOrder(one, following)
+
+
+class SizeRow(QWidget):
+    """Three boxes M, N, K and a link that keeps them equal."""
+
+    changed = Signal(object)
+
+    def __init__(self, problem: Problem, what: str) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        self.boxes: dict[str, QSpinBox] = {}
+        for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
+            box = QSpinBox()
+            box.setRange(1, LARGEST)
+            box.setValue(value)
+            box.setKeyboardTracking(False)
+            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+            box.setAccessibleName(f"{name}, {what}")
+            box.setToolTip(tr("{name}: C is M × N, A is M × K, B is K × N ({what})", name=name, what=what))
+            box.valueChanged.connect(lambda value, name=name: self._on_value(name, value))
+            row.addWidget(QLabel(name))
+            row.addWidget(box)
+            self.boxes[name] = box
+        self.link = QToolButton()
+        self.link.setText("=")
+        self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.link.setCheckable(True)
+        self.link.setChecked(problem.m == problem.n == problem.k)
+        self.link.setToolTip(tr("Square: keep M = N = K"))
+        self.link.setAccessibleName(tr("Square: keep M = N = K"))
+        row.addWidget(self.link)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Give five digits the room that they need at another size of type."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        metrics = self.fontMetrics()
+        for box in self.boxes.values():
+            box.setFixedWidth(metrics.horizontalAdvance(_WIDEST_USUAL) + _BOX_FRAME)
+        self.link.setFixedWidth(metrics.horizontalAdvance("=") + _BUTTON_FRAME)
+
+    def problem(self) -> Problem:
+        """Return the size in the boxes."""
+        return Problem(*(self.boxes[n].value() for n in "MNK"))
+
+    def show_problem(self, problem: Problem) -> None:
+        """Put a size into the boxes without announcing it."""
+        for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
+            self.boxes[name].blockSignals(True)
+            self.boxes[name].setValue(value)
+            self.boxes[name].blockSignals(False)
+        if not problem.m == problem.n == problem.k:
+            self.link.setChecked(False)
+
+    def _on_value(self, name: str, value: int) -> None:
+        if self.link.isChecked():
+            self.show_problem(Problem.cube(value))
+        self.changed.emit(self.problem())
+
+
+class ParamsRow(QWidget):
+    """One editable box per tunable parameter of a kernel.
+
+    Parameters
+    ----------
+    per_row
+        How many stand side by side.
+    """
+
+    changed = Signal(object)
+
+    def __init__(self, per_row: int = 4) -> None:
+        super().__init__()
+        self._row = QGridLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(4)
+        self._per_row = per_row
+        self.boxes: dict[str, QComboBox] = {}
+        self._kernel: Kernel | None = None
+
+    def show_params(self, kernel: Kernel, values: dict[str, int]) -> None:
+        """Show a kernel's parameters with their values, without announcing them."""
+        if kernel is not self._kernel:
+            self._build(kernel)
+        for name, box in self.boxes.items():
+            box.blockSignals(True)
+            box.setCurrentText(str(values[name]))
+            box.blockSignals(False)
+
+    def _build(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        while self._row.count():
+            widget = self._row.takeAt(0).widget()
+            if widget is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        self.boxes = {}
+        requires = "; ".join(c.expression.text for c in conditions(kernel)) or tr("no constraint")
+        for name, offered in kernel.params.items():
+            # Tiles of 4 can be seen as a whole, where the kernel takes them.
+            small = () if never(kernel, name, 4) else (4,)
+            box = QComboBox()
+            box.setEditable(True)
+            box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+            box.lineEdit().setValidator(QIntValidator(1, LARGEST, box))
+            box.addItems([str(v) for v in sorted({*offered, *small})])
+            letters_wide(box, _PARAM_LETTERS)
+            box.setIconSize(QSize(0, 0))  # else it has room for one, and a row of three is too wide for a small screen
+            box.setToolTip(tr("{name}: any value that fits {requires}", name=name, requires=requires))
+            box.setAccessibleName(tr("Parameter {name}", name=name))
+            box.activated.connect(self._announce)
+            box.lineEdit().editingFinished.connect(self._announce)
+            for widget in self._place(len(self.boxes), QLabel(name), box):
+                widget.show()  # a widget that is not shown yet counts for nothing in the row's width
+            self.boxes[name] = box
+        name_parts(self)
+
+    def set_per_row(self, per_row: int) -> None:
+        """Choose how many stand side by side."""
+        if per_row == self._per_row:
+            return
+        self._per_row = per_row
+        widgets = [self._row.takeAt(0).widget() for _ in range(self._row.count())]
+        for number, pair in enumerate(zip(widgets[::2], widgets[1::2], strict=True)):
+            self._place(number, *pair)
+
+    def _place(self, number: int, *pair: QWidget) -> tuple[QWidget, ...]:
+        row, place = divmod(number, self._per_row)
+        for column, widget in enumerate(pair, 2 * place):
+            self._row.addWidget(widget, row, column)
+        return pair
+
+    def _announce(self, *_: object) -> None:
+        self.changed.emit({name: int(box.currentText()) for name, box in self.boxes.items() if box.currentText()})
+
+
+class SizesBox(QComboBox):
+    """The sizes N to measure over: some to choose from, or any, typed as numbers with something between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setEditable(True)
+        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        for first, last in _SWEEPS:
+            self.addItem(f"{first}…{last}")
+        self.setValidator(QRegularExpressionValidator(QRegularExpression(r"\s*\d{1,5}(\s*[ ,;…]\s*\d{1,5})*\s*")))
+        self.setMinimumWidth(96)
+        self.setAccessibleName(tr("Sizes N to measure over"))
+        self.setToolTip(tr("Sizes N = M = K: 256…4096 doubles from 256 to 4096; or type them: 500 1000 1500"))
+
+    def sizes(self) -> list[int]:
+        """Return the sizes, from small to large."""
+        text = self.currentText()
+        numbers = [min(max(int(n), 1), LARGEST) for n in re.findall(r"\d+", text)]
+        if "…" in text and len(numbers) == 2 and numbers[0] < numbers[1]:
+            first, last = numbers
+            numbers = [first * 2**i for i in range(64) if first * 2**i <= last]
+        return sorted(set(numbers)) or [_SWEEPS[0][0]]
+
+
+class RecordControls(QWidget):
+    """The bar above the stage: the size, parameters and order of what is recorded.
+
+    Parameters
+    ----------
+    session
+        What to choose.
+    """
+
+    record = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(8, 4, 8, 4)
+        rows.setSpacing(4)
+        row, self._below = QHBoxLayout(), QHBoxLayout()
+        row.setSpacing(8)
+        rows.addLayout(row)
+        rows.addLayout(self._below)
+        self._row = row
+        self.size = SizeRow(session.problem, tr("what is recorded"))
+        self.params = ParamsRow()
+        self.order = QComboBox()
+        self.order.addItem(tr("blocks together"), "grid")
+        self.order.addItem(tr("block by block"), "block")
+        self.order.setToolTip(tr("Order in which the blocks are played (an order of events, not of time)"))
+        self.order.setAccessibleName(tr("Order of blocks"))
+        self.button = QPushButton(tr("Record"))
+        self.button.setToolTip(tr("Compile the source for the CPU and record every access (Ctrl+R)"))
+        self.auto = QCheckBox(tr("auto"))
+        self.auto.setChecked(True)
+        self.auto.setToolTip(tr("Record again when the kernel, its size or a parameter changes"))
+        for widget in (self.size, self.params, self.order):
+            row.addWidget(widget)
+        row.addStretch(1)
+        row.addWidget(self.auto)
+        row.addWidget(self.button)
+        self.size.changed.connect(lambda problem: session.choose(problem=problem))
+        self.params.changed.connect(lambda params: session.choose(params=params))
+        self.order.activated.connect(lambda *_: session.choose(order=self.order.currentData()))
+        self.button.clicked.connect(lambda *_: self.record.emit())
+        session.chosen.connect(self._on_chosen)
+        self._on_chosen()
+
+    def _on_chosen(self) -> None:
+        session = self.session
+        self.size.show_problem(session.problem)
+        self.params.show_params(session.kernel, session.params)
+        self.order.setCurrentIndex(self.order.findData(session.order))
+        self.order.setVisible(session.kernel.backend == "cuda")
+        self.button.setEnabled(session.kernel.recordable)
+        tab_through(self.size.link, *self.params.boxes.values(), self.order, self.auto, self.button)
+        self._place_params()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the parameters a row of their own when they do not fit beside the size."""
+        super().resizeEvent(event)
+        self._place_params()
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for no more width than two rows take, also while all stands in one: the window may become narrower."""
+        least = max(self._others(), self.params.sizeHint().width()) + 16
+        whole = super().minimumSizeHint()
+        return QSize(min(least, whole.width()), whole.height())
+
+    def _others(self) -> int:
+        """Return the width of all but the parameters, in pixels."""
+        return sum(w.sizeHint().width() + 8 for w in (self.size, self.order, self.auto, self.button))
+
+    def _place_params(self) -> None:
+        others = self._others()
+        fits = others + self.params.sizeHint().width() + 16 <= self.width()
+        if fits and self._below.count():
+            self._below.removeWidget(self.params)
+            self._below.takeAt(0)
+            self._row.insertWidget(1, self.params)
+        elif not fits and not self._below.count():
+            self._row.removeWidget(self.params)
+            self._below.addWidget(self.params)
+            self._below.addStretch(1)
+
+
+class MeasureControls(QWidget):
+    """The panel beside the charts: size and parameters to measure with, start, cancel, progress.
+
+    Parameters
+    ----------
+    session
+        What to choose, and whose progress to show.
+    """
+
+    measure_this = Signal()
+    measure_all = Signal()
+    measure_over_n = Signal(list, bool)
+    """(sizes, whether every rung)."""
+    cancel = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.heading = QLabel(tr("Measure on this machine"))
+        self.heading.setObjectName("heading")
+        self.size = SizeRow(session.bench_problem, tr("what is measured"))
+        self.params = ParamsRow(PARAMS_WIDE)
+        self.this = QPushButton(tr("Measure this"))
+        self.this.setObjectName("primary")
+        self.this.setToolTip(tr("Verify the chosen rung against float64, then time it (Ctrl+M)"))
+        self.all = QPushButton(tr("Measure all"))
+        self.all.setToolTip(tr("Verify and time every rung with its default parameters (Ctrl+Shift+M)"))
+        self.quick = QCheckBox(tr("quick"))
+        self.quick.setToolTip(tr("A first impression: fewer samples, less accuracy; without it, the full protocol"))
+        self.quick.toggled.connect(self._on_quick)
+        self.sizes = SizesBox()
+        self.over_this = QPushButton(tr("This"))
+        self.over_this.setToolTip(tr("Measure the chosen rung at each of these sizes, M = N = K (Ctrl+Alt+M)"))
+        self.over_all = QPushButton(tr("All"))
+        self.over_all.setToolTip(tr("Measure every rung at each of these sizes, M = N = K"))
+        self.stop = QPushButton(tr("Cancel"))
+        self.stop.setToolTip(tr("Stop measuring and recording (Esc)"))
+        self.progress = QProgressBar()
+        self.progress.setAccessibleName(tr("Progress"))
+        self.status = ShortLabel()
+        self.status.setObjectName("muted")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 8, 6)
+        column.setSpacing(5)
+        head = QHBoxLayout()
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.quick)
+        column.addLayout(head)
+        grid = QGridLayout()
+        grid.setContentsMargins(8, 0, 0, 0)
+        grid.setVerticalSpacing(5)
+        grid.addWidget(self.size, 0, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(self.params, 1, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
+        for at, widget in enumerate((self.this, self.all, self.stop)):
+            grid.addWidget(widget, 2, at)
+        over = QHBoxLayout()
+        over.addWidget(QLabel(tr("Over N")))
+        over.addWidget(self.sizes, 1)
+        for button, what in ((self.over_this, tr("Measure this over N")), (self.over_all, tr("Measure all over N"))):
+            button.setAccessibleName(what)
+            over.addWidget(button)
+        grid.addLayout(over, 3, 0, 1, 3)
+        grid.addWidget(self.progress, 4, 0, 1, 3)
+        grid.addWidget(self.status, 5, 0, 1, 3)
+        grid.setRowStretch(5, 1)
+        column.addLayout(grid, 1)
+        self.size.changed.connect(lambda problem: session.choose_bench(problem=problem))
+        self.params.changed.connect(lambda params: session.choose_bench(params=params))
+        self.this.clicked.connect(lambda *_: self.measure_this.emit())
+        self.all.clicked.connect(lambda *_: self.measure_all.emit())
+        self.over_this.clicked.connect(lambda *_: self.start_over_n(False))
+        self.over_all.clicked.connect(lambda *_: self.start_over_n(True))
+        self.stop.clicked.connect(lambda *_: self.cancel.emit())
+        session.chosen.connect(self._on_chosen)
+        session.bench_chosen.connect(self._on_chosen)
+        session.progressed.connect(self._on_progress)
+        session.device_changed.connect(lambda: self._on_progress("bench"))
+        self._on_chosen()
+        self._on_progress("bench")
+
+    def start_over_n(self, every: bool) -> None:
+        """Measure the chosen rung, or every one, over N, unless something is being measured."""
+        if self.session.progress["bench"] is None:
+            self.measure_over_n.emit(self.sizes.sizes(), every)
+
+    def _on_quick(self, quick: bool) -> None:
+        self.session.protocol = Protocol.quick().to_plain() if quick else {}
+
+    def _on_chosen(self) -> None:
+        session = self.session
+        self.size.show_problem(session.bench_problem)
+        self.params.show_params(session.kernel, session.bench_params)
+        self.params.setVisible(bool(session.kernel.params))
+        chain = (*self.params.boxes.values(), self.this, self.all, self.stop, self.sizes)
+        tab_through(self.quick, *self.size.boxes.values(), self.size.link, *chain, self.over_this, self.over_all)
+
+    def _on_progress(self, engine: str) -> None:
+        bench, record = self.session.progress["bench"], self.session.progress["record"]
+        self.this.setEnabled(bench is None)
+        for button in (self.all, self.over_this, self.over_all):
+            button.setEnabled(bench is None)
+        self.stop.setEnabled(bench is not None or record is not None)
+        shown = bench or record
+        self.progress.setVisible(shown is not None)
+        if shown is None:
+            where = self.session.device or tr("This machine")
+            self.status.say(tr("{where}. Every figure is the median of verified launches.", where=where), where)
+            return
+        text, share = shown
+        self.status.say(text, text)
+        self.progress.setRange(0, 100 if share is not None else 0)
+        if share is not None:
+            self.progress.setValue(int(share * 100))

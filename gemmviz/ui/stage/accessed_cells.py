@@ -1,0 +1,148 @@
+"""Which drawn cells accesses touch: at a step, lately, by one warp. Remembered for the steps around the current one."""
+
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.recording import Array
+
+# A window of fewer accesses is worked out as a whole; of more, step by step, so that each step is looked at only once.
+_SMALL_WINDOW = 4096
+_KEPT_STEPS = 96
+# How strongly an access glows at its own step, and how fast that fades over the trail.
+_BRIGHTEST, _FADING = 0.92, 1.3
+
+
+class AccessedCells:
+    """The cells that a recording's accesses touch, as they are drawn: numbered row by row.
+
+    Parameters
+    ----------
+    playable
+        Whose accesses.
+    """
+
+    def __init__(self, playable: Playable) -> None:
+        self._playable = playable
+        self._steps: OrderedDict[tuple[int, int, int | None], Ints] = OrderedDict()
+        self._newest: dict[int, Ints] = {}
+        self._warp: tuple[tuple[int, int, int], Ints] | None = None
+
+    def rows(self, step: int, block: int | None = None) -> Ints:
+        """Return the rows of a step, those of one block or all."""
+        timeline = self._playable.timeline
+        return timeline.rows(step) if block is None else self._playable.block_rows(step, block)
+
+    def warp_rows(self, step: int, block: int, warp: int) -> Ints:
+        """Return the rows of a warp's request at a step."""
+        key = step, block, warp
+        if self._warp is None or self._warp[0] != key:
+            rows = self._playable.warp_rows(step, block, warp) if self._playable.timeline.steps else np.zeros(0, int)
+            self._warp = key, rows
+        return self._warp[1]
+
+    def at(self, array: int, step: int, block: int | None = None) -> Ints:
+        """Return the different cells of an array that a step touches, in one block or in all."""
+        key = array, step, block
+        found = self._steps.get(key)
+        if found is None:
+            if len(self._playable.timeline.array) and int(self._playable.timeline.array[step]) == array:
+                cells, _ = covered(self._playable, array, self.rows(step, block))
+                flags = np.zeros(self._playable.recording.arrays[array].size, bool)
+                flags[cells] = True
+                found = np.flatnonzero(flags)
+            else:
+                found = np.zeros(0, np.int64)
+            self._steps[key] = found
+            while len(self._steps) > _KEPT_STEPS:
+                self._steps.popitem(last=False)
+        else:
+            self._steps.move_to_end(key)
+        return found
+
+    def glow(self, array: int, step: int, block: int | None, trail: int) -> tuple[Ints, Any, Any]:
+        """Return the cells that glow, how strongly (0 to 1), and whether by a write.
+
+        Parameters
+        ----------
+        array, step
+            Where and when.
+        block
+            Whose accesses; None for all of them.
+        trail
+            For how many steps an access glows.
+        """
+        playable = self._playable
+        if not playable.timeline.steps:
+            return np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, bool)
+        cells, ages = self._lately(array, step, block, trail)
+        # Oldest first: of several accesses to a cell, the newest counts.
+        newest = self._newest.setdefault(array, np.zeros(playable.recording.arrays[array].size, np.int64))
+        numbers = np.arange(len(cells))
+        newest[cells] = numbers
+        kept = newest[cells] == numbers
+        cells, ages = cells[kept], ages[kept]
+        strength = (_BRIGHTEST * (1 - ages / trail) ** _FADING).astype(np.float32)
+        return cells, strength, playable.timeline.write[step - ages]
+
+    def _lately(self, array: int, step: int, block: int | None, trail: int) -> tuple[Ints, Ints]:
+        """Return the cells touched in the last steps, oldest first, and how many steps ago."""
+        playable = self._playable
+        timeline, log = playable.timeline, playable.recording.accesses
+        first = max(0, step - trail + 1)
+        if timeline.start[step + 1] - timeline.start[first] <= _SMALL_WINDOW:
+            rows, ages = timeline.window(step, trail)
+            keep = log.array[rows] == array
+            if block is not None:
+                keep &= log.block[rows] == block
+            rows, ages = rows[keep], ages[keep]
+            cells, place = covered(playable, array, rows)
+            return cells, ages[place]
+        steps = first + np.flatnonzero(timeline.array[first : step + 1] == array)
+        parts = [self.at(array, int(s), block) for s in steps]
+        none = [np.zeros(0, np.int64)]
+        return np.concatenate(none + parts), np.repeat(step - steps, [len(part) for part in parts])
+
+    def sectors(self, array: int, step: int, block: int, warp: int) -> Ints:
+        """Return the elements of each 32-byte sector that a warp touches in a global array at a step.
+
+        Returns
+        -------
+        ndarray
+            int64 (sectors, elements per sector), in memory order; empty where the warp does not touch the array, and on
+            a CPU, which has no warps.
+        """
+        playable = self._playable
+        info = playable.recording.arrays[array]
+        length = max(SECTOR_BYTES // info.itemsize, 1)
+        nothing = np.zeros((0, length), np.int64)
+        if playable.recording.backend != "cuda" or info.space != "global" or not playable.timeline.steps:
+            return nothing
+        if int(playable.timeline.array[step]) != array:
+            return nothing
+        cells, _ = covered(playable, array, self.warp_rows(step, block, warp), memory_order=True)
+        return np.unique(cells // length)[:, None] * length + np.arange(length)
+
+
+def covered(playable: Playable, array: int, rows: Ints, memory_order: bool = False) -> tuple[Ints, Ints]:
+    """Return the drawn cells that accesses cover, and for each the place of its access in `rows`.
+
+    Cells are numbered row by row as drawn, or as they stand in memory.
+    """
+    info = playable.recording.arrays[array]
+    position, element = playable.recording.elements(rows)
+    element = np.minimum(element, info.size - 1)
+    return element if memory_order else as_drawn(info, element), position
+
+
+def as_drawn(info: Array, element: Ints) -> Ints:
+    """Return the drawn cells, numbered row by row, of elements given by their place in memory."""
+    if not info.column_major:
+        return element
+    rows, columns = info.grid
+    drawn: Ints = element % rows * columns + element // rows
+    return drawn

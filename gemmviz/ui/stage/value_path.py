@@ -1,0 +1,180 @@
+"""Drawn over the stage: the ways of values to the chosen element of C, and the lanes of a frozen warp."""
+
+from collections import defaultdict
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
+
+from gemmviz.language import tr
+from gemmviz.trace.cost.warp_request import warp_request
+from gemmviz.trace.origin.value_path import Cell, Hop, PathStop, hops_now
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.names import cell_name
+from gemmviz.ui.look.theme import Theme, ink, rgb
+from gemmviz.ui.stage.accessed_cells import covered
+from gemmviz.ui.stage.caption import misread_text, thousands
+from gemmviz.ui.stage.marks import crossed
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.scene import Panel
+
+_C = 2
+_MOST_NOW = 6  # ways that one step takes at once: those of a fragment are many, and all alike
+# Larger cells say their lanes themselves (`gemmviz.ui.stage.cell_text`).
+_LANE_FROM, _LANE_UP_TO, _OUTLINED_FROM = 11.0, 20.0, 3.0
+_HEAD = 9.0
+
+
+def draw(painter: QPainter, panels: list[Panel], moment: Moment, playable: Playable, theme: Theme, font: QFont) -> None:
+    """Draw the lanes of the frozen warp, then arrows: of the chosen way, or of those that the step takes.
+
+    Parameters
+    ----------
+    painter, panels
+        Where to, and where the arrays stand.
+    moment, playable
+        When, of what; the chosen element of C is the moment's cell.
+    theme, font
+        How.
+    """
+    if not playable.timeline.steps:
+        return
+    painter.save()
+    painter.setFont(font)
+    if moment.frozen:
+        _draw_lanes(painter, panels, moment, playable, theme)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    if moment.hop is not None:
+        _draw_hop(painter, panels, moment, playable, theme, moment.hop, told=True)
+    elif moment.cell is not None and moment.cell[0] == _C:
+        _, row, column = cell_name(playable.recording, moment.cell)
+        fed = playable.provenance.fed(row, column)
+        for hop in hops_now(playable, fed, moment.cell, moment.step, _MOST_NOW):
+            _draw_hop(painter, panels, moment, playable, theme, hop, told=False)
+    painter.restore()
+
+
+def _draw_lanes(painter: QPainter, panels: list[Panel], moment: Moment, playable: Playable, theme: Theme) -> None:
+    """Outline the cells of the frozen warp's request, with their lanes where the cells themselves do not say them."""
+    asked = warp_request(playable, moment.step, moment.block, moment.warp)
+    if asked is None:
+        return
+    for panel in panels:
+        if panel.array != asked.array or panel.cell < _OUTLINED_FROM:
+            continue
+        cells, place = covered(playable, panel.array, asked.row)
+        lanes: dict[int, list[int]] = defaultdict(list)
+        for cell, lane in zip(cells.tolist(), asked.lane[place].tolist(), strict=True):
+            lanes[cell].append(lane)
+        boxes = {cell: _box(panel, *divmod(cell, panel.columns)) for cell in lanes}
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(theme.selection), max(1.5, min(panel.cell / 10, 3))))
+        painter.drawRects(list(boxes.values()))
+        if _LANE_FROM <= panel.cell < _LANE_UP_TO:
+            _draw_numbers(painter, panel, boxes, lanes, theme.write if asked.write else theme.read, theme)
+
+
+def _draw_numbers(
+    painter: QPainter,
+    panel: Panel,
+    boxes: dict[int, QRectF],
+    lanes: dict[int, list[int]],
+    colour: str,
+    theme: Theme,
+) -> None:
+    """Write the first lane of each cell over it; a plus where there are more."""
+    font = QFont(painter.font())
+    font.setPixelSize(max(int(panel.cell * 0.58), 7))
+    painter.save()
+    painter.setFont(font)
+    metrics = QFontMetricsF(font)
+    for cell, box in boxes.items():
+        said = f"{lanes[cell][0]}{'+' if len(lanes[cell]) > 1 else ''}"
+        if metrics.horizontalAdvance(said) > panel.cell:
+            said = str(lanes[cell][0])
+        painter.fillRect(box.adjusted(1, 1, -1, -1), QColor(colour))
+        painter.setPen(QColor(ink(theme, rgb(colour))))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
+    painter.restore()
+
+
+def _draw_hop(
+    painter: QPainter,
+    panels: list[Panel],
+    moment: Moment,
+    playable: Playable,
+    theme: Theme,
+    hop: Hop,
+    told: bool,
+) -> None:
+    """Draw one way as arrows: solid where it is taken at this step, dashed before and after."""
+    legs: list[tuple[Cell, Cell, tuple[PathStop, ...]]] = []
+    if hop.write is None:
+        legs.append((hop.origin, hop.target, (hop.use,)))
+    else:
+        legs.append((hop.origin, hop.write.cell, (hop.read, hop.write)))
+        legs.append((hop.use.cell, hop.target, (hop.use,)))
+    shown = {p.array: p for p in panels}
+    for begin, end, stops in legs:
+        if begin[0] not in shown or end[0] not in shown:
+            continue
+        _, *from_cell = cell_name(playable.recording, begin)
+        _, *to_cell = cell_name(playable.recording, end)
+        line = QLineF(_box(shown[begin[0]], *from_cell).center(), _box(shown[end[0]], *to_cell).center())
+        now = any(stop.step == moment.step for stop in stops)
+        if hop.misread and stops == (hop.use,):
+            _wrong_arrow(painter, line, now, theme)
+            _note(painter, line.center(), misread_text(hop.use.value, hop.read.value), theme, theme.bad)
+            continue
+        _arrow(painter, line, theme.read if len(stops) == 1 else theme.write, now, theme)
+        if told:
+            steps = "–".join(thousands(step + 1) for step in sorted({stop.step for stop in stops}))
+            _note(painter, line.center(), tr("step {step}", step=steps), theme)
+
+
+def _wrong_arrow(painter: QPainter, line: QLineF, now: bool, theme: Theme) -> None:
+    """Draw the arrow of a value that was not the one in the cell: dashed, and crossed out where it begins."""
+    _arrow(painter, line, theme.bad, now, theme, dashed=True)
+    cross = QRectF(0, 0, 2 * _HEAD, 2 * _HEAD)
+    cross.moveCenter(line.p1())
+    for shade, width in ((theme.background, 5.0), (theme.bad, 2.6)):
+        painter.setPen(QPen(QColor(shade), width))
+        painter.drawLines(crossed(cross))
+
+
+def _arrow(painter: QPainter, line: QLineF, colour: str, now: bool, theme: Theme, dashed: bool = False) -> None:
+    """Draw an arrow with a rim, to be seen on cells of any colour."""
+    width = 2.6 if now else 1.6
+    head = QPolygonF()
+    if line.length() > 2 * _HEAD:
+        unit, normal = line.unitVector(), line.normalVector().unitVector()
+        along = QPointF(unit.dx(), unit.dy()) * _HEAD
+        across = QPointF(normal.dx(), normal.dy()) * (_HEAD * 0.45)
+        tip = line.p2()
+        head = QPolygonF([tip, tip - along + across, tip - along - across])
+        line = QLineF(line.p1(), tip - along * 0.8)
+    style = Qt.PenStyle.SolidLine if now and not dashed else Qt.PenStyle.DashLine
+    for shade, extra in ((theme.background, 2.4), (colour, 0.0)):
+        pen = QPen(QColor(shade), width + extra)
+        pen.setStyle(style if not extra else Qt.PenStyle.SolidLine)
+        painter.setPen(pen)
+        painter.drawLine(line)
+    painter.setPen(QPen(QColor(theme.background), 1))
+    painter.setBrush(QColor(colour))
+    painter.drawPolygon(head)
+    painter.drawEllipse(line.p1(), width + 1, width + 1)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+
+
+def _note(painter: QPainter, at: QPointF, text: str, theme: Theme, colour: str = "") -> None:
+    metrics = QFontMetricsF(painter.font())
+    box = QRectF(0, 0, metrics.horizontalAdvance(text) + 8, metrics.height())
+    box.moveCenter(at)
+    painter.setPen(QPen(QColor(colour or theme.border), 1))
+    painter.setBrush(QColor(theme.raised))
+    painter.drawRoundedRect(box, 3, 3)
+    painter.setPen(QColor(theme.text))
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _box(panel: Panel, row: int, column: int) -> QRectF:
+    return QRectF(panel.x + column * panel.cell, panel.y + row * panel.cell, panel.cell, panel.cell)

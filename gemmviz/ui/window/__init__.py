@@ -1,0 +1,1 @@
+"""The main window, its actions, and what connects it with the engines."""

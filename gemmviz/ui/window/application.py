@@ -1,0 +1,87 @@
+"""Qt's application around one window: opened, shown, and run until it is closed."""
+
+import gc
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from pyqtgraph.util.garbage_collector import GarbageCollector
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.session import Session, preferences
+from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.window import Window
+from gemmviz.ui.window.windows import Windows
+from gemmviz.ui.window.worker import EngineLike
+
+_HEARTBEAT_MS = 200
+# On a screen smaller than this the window takes all of it; on a huge one it stays within a teacher's reach.
+_ROOMY, _LARGEST = QSize(1440, 900), QSize(1920, 1200)
+
+
+def application() -> QApplication:
+    """Return the process's application, made when there is none yet, in the style that the themes are drawn for."""
+    result = QApplication.instance() or QApplication(sys.argv[:1])
+    result.setApplicationName("gemmviz")
+    result.setStyle("Fusion")
+    collect_garbage_here(result)
+    return result
+
+
+def collect_garbage_here(running: QApplication) -> None:
+    """Let Python collect its garbage in this thread only, from a timer.
+
+    Left alone, it collects in whichever thread allocates next. A worker that unpacks a recording would then destroy
+    widgets that went out of use, in the wrong thread, and Qt crashes some time later.
+    """
+    if not hasattr(running, "garbage_collector"):
+        # What was imported lives for ever: a full collection that looks at it, too, takes longer than a frame may.
+        gc.freeze()
+        running.garbage_collector = GarbageCollector()
+
+
+def fit(window: Window, screen: QSize) -> None:
+    """Give the window nine tenths of the screen, but no more than it can use, and all of a small one."""
+    if screen.width() < _ROOMY.width() or screen.height() < _ROOMY.height():
+        window.resize(screen)
+        window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
+    else:
+        window.resize((screen * 0.9).boundedTo(_LARGEST))
+
+
+def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | None) -> int:
+    """Open the window, record what is chosen, and stay until the window is closed.
+
+    Parameters
+    ----------
+    session
+        What the window shows.
+    make_engine
+        Makes an engine; see `Controller`.
+    file
+        A kernel file to open, or None.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    running = application()
+    preferences.remember(session)
+    windows = Windows(session, Controller(session, make_engine))
+    window = windows.window
+    # Python runs a signal's handler only when it gets to run at all: the timer lets it, also while nothing happens.
+    signal.signal(signal.SIGINT, lambda *_: windows.window.close())
+    signal.signal(signal.SIGTERM, lambda *_: windows.window.close())
+    heartbeat = QTimer()
+    heartbeat.timeout.connect(lambda: None)
+    heartbeat.start(_HEARTBEAT_MS)
+    fit(window, running.primaryScreen().availableSize())
+    window.show()
+    if file is not None:
+        # A file that cannot be opened leaves the first recording to be made.
+        QTimer.singleShot(0, lambda: window.open_file(file))
+    QTimer.singleShot(0, window.controller.record)
+    return running.exec()

@@ -1,0 +1,400 @@
+"""Turns what the session wants into requests to the two engines, and their replies into the session's state."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from gemmviz.bench import store
+from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.results import FAILURES
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.report import Report
+from gemmviz.engine.messages import (
+    BenchRequest,
+    Done,
+    Failed,
+    Probed,
+    ProbeRequest,
+    Progress,
+    RecordRequest,
+    Reply,
+    Result,
+    Sample,
+)
+from gemmviz.language import tr, trn
+from gemmviz.session import Answer, Message, Session
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.charts.tuning_runner import TuningRunner
+from gemmviz.ui.comparison.recording import SecondRecorder
+from gemmviz.ui.look.figure_text import status_name
+from gemmviz.ui.source.checks import CheckedJob, Checks, Job
+from gemmviz.ui.window.worker import EngineLike, Worker
+
+_DEBOUNCE_MS = 250
+
+
+class Controller(QObject):
+    """Drives one engine that records and one that measures, so that recording stays quick during a benchmark.
+
+    Parameters
+    ----------
+    session
+        What is wanted, and where answers go.
+    make_engine
+        Makes an engine; called once in each worker's thread.
+    """
+
+    cancelled = Signal()
+    """Everything that runs or waits is being stopped: others that use the engines must not go on with the next."""
+
+    def __init__(self, session: Session, make_engine: Callable[[], EngineLike]) -> None:
+        super().__init__()
+        self.session = session
+        self.auto = True
+        self.play_next = True
+        self.recorder = Worker("records", make_engine)
+        self.bench = Worker("measures", make_engine)
+        self._runs = count(1)
+        self._base = session.base
+        self._record_run = self._bench_run = self._probe_run = 0
+        self.checks = Checks(session, self.recorder, self.next_run)
+        self.tuning = TuningRunner(session, self.bench, self.next_run, self.checks)
+        self.beside = SecondRecorder(session, make_engine, self.next_run)
+        self._debounce = QTimer(self)
+        self._debounce.setSingleShot(True)
+        self._debounce.setInterval(_DEBOUNCE_MS)
+        self._debounce.timeout.connect(self.record)
+        self.recorder.replied.connect(self._on_record_reply)
+        self.recorder.recorded.connect(self._on_recorded)
+        self.bench.replied.connect(self._on_bench_reply)
+        session.chosen.connect(self._on_chosen)
+        session.tour.recording_wanted.connect(self.record)
+        session.reopening.recording_wanted.connect(self.record)
+        session.demonstration.recording_wanted.connect(self.record)
+
+    def close(self) -> None:
+        """End both engines and their threads."""
+        self._debounce.stop()
+        self.cancelled.emit()
+        self._record_run = self._bench_run = self._probe_run = -1
+        self.recorder.cancel()
+        self.bench.cancel()
+        self.beside.close()
+        self.recorder.stop()
+        self.bench.stop()
+
+    def next_run(self) -> int:
+        """Return a number for a request: replies carry it, so that others can share the engines."""
+        return next(self._runs)
+
+    # Recording
+
+    def _on_chosen(self) -> None:
+        session = self.session
+        if session.fault is not None:
+            # The text that is being edited is no kernel yet: what was recorded of the one before stays.
+            self._debounce.stop()
+            self._tell_fault()
+            return
+        # A lesson says by itself what an exhibit shows, and needs the room.
+        exhibit = session.kernel.exhibit if session.tour.lesson is None else ""
+        if session.base is not self._base or not self._outlives_typing():
+            session.tell(Message(_exhibit_text(exhibit), "info", lasting=True) if exhibit else None)
+        self._base = session.base
+        if self.auto:
+            self._debounce.start()
+
+    def _outlives_typing(self) -> bool:
+        """Say whether the message is a question, or about another file than the one being edited."""
+        message = self.session.message
+        if message is None or not message.lasting:
+            return False
+        return message.asks or (message.source is not None and message.source[0] != self.session.base.path.name)
+
+    def _tell_fault(self) -> bool:
+        """Say why the text is no kernel; False where it is one."""
+        fault = self.session.fault
+        if fault is not None:
+            self.session.tell(Message(str(fault), line=fault.line))
+        return fault is not None
+
+    def record(self) -> None:
+        """Record what is chosen; a size that does not fit is said so, with one that does."""
+        session = self.session
+        session.settle()
+        self._debounce.stop()
+        if self._tell_fault():
+            return
+        if not session.kernel.recordable:
+            self.cancel_recording()
+            self._record_run = 0
+            session.set_progress("record", None)
+            session.pause()
+            session.show(None)
+            return
+        try:
+            session.launch()
+        except GemmvizError as error:
+            fix = nearest_size(session.kernel, session.problem, session.params)
+            use = Answer(tr("Use {size}", size=fix), lambda: session.choose(problem=fix))
+            answers = (use,) if fix and fix != session.problem else ()
+            session.tell(Message(str(error), "warning", answers=answers))
+            return
+        kernel, problem = session.kernel, session.problem
+        self._record_run = self.next_run()
+        session.set_progress("record", (tr("Recording {kernel}", kernel=kernel.alias), None))
+        self.recorder.submit(
+            RecordRequest(
+                self._record_run,
+                str(kernel.path),
+                kernel.text,
+                problem.m,
+                problem.n,
+                problem.k,
+                dict(session.params),
+                session.order,
+                as_written=session.as_written,
+            )
+        )
+
+    def cancel_recording(self) -> None:
+        """Stop recording."""
+        self.recorder.cancel()
+
+    def _on_recorded(self, run: int, playable: Playable, report: Report | None) -> None:
+        session = self.session
+        if run != self._record_run:
+            return
+        session.found.record(playable.recording.text, report)
+        session.set_progress("record", None)
+        self._probe_once()
+        placed = session.tour.waiting or session.reopening.waiting or session.demonstration.waiting
+        playing = (session.playing or self.play_next) and not placed
+        self.play_next = False
+        session.pause()
+        session.show(playable)
+        notes = _explained(_notes(playable), session.kernel) or _another_size(session)
+        if session.tour.lesson is not None and session.kernel.exhibit:
+            notes = None
+        if notes is not None or session.message is None or not session.message.lasting:
+            session.tell(notes)
+        if playing:
+            session.play()
+
+    def _on_record_reply(self, reply: Reply) -> None:
+        if reply.run != self._record_run:
+            return
+        if isinstance(reply, Progress):
+            self.session.set_progress("record", (reply.text, reply.share))
+        elif isinstance(reply, Failed):
+            self.session.set_progress("record", None)
+            self._probe_once()
+            self.session.tell(_explained(self._failure(reply), self.session.kernel))
+
+    # Measuring
+
+    def _probe_once(self) -> None:
+        """Ask what this machine has, for the labels of the figures: after the first recording, which must not wait."""
+        if not self._probe_run and self.session.progress["bench"] is None:
+            self._probe_run = self.next_run()
+            self.bench.submit(ProbeRequest(self._probe_run))
+
+    def measure_this(self) -> None:
+        """Measure the chosen rung with its chosen parameters."""
+        session = self.session
+        session.settle()
+        if self._tell_fault():
+            return
+        try:
+            launch(session.kernel, session.bench_problem, session.bench_params)
+        except GemmvizError as error:
+            session.tell(Message(str(error), "warning", lasting=True))
+            return
+        self._measure_checked([self._this()])
+
+    def measure_all(self) -> None:
+        """Measure every rung with its default parameters, or with those tuned here where that is wanted."""
+        self._measure_checked(self._every([self.session.bench_problem]))
+
+    def measure_over_n(self, sizes: list[int], every: bool) -> None:
+        """Measure the chosen rung, or every one, at M = N = K for each of some sizes."""
+        self.session.settle()
+        if every or not self._tell_fault():
+            problems = [Problem.cube(n) for n in sizes]
+            self._measure_checked(self._every(problems) if every else [self._this()], problems)
+
+    def _this(self) -> Job:
+        return self.session.kernel, dict(self.session.bench_params)
+
+    def _every(self, problems: list[Problem]) -> list[Job]:
+        return [(kernel, self.session.tuning.params_for(kernel, problems)) for kernel in self.session.kernels]
+
+    def _measure_checked(self, jobs: list[Job], problems: list[Problem] | None = None) -> None:
+        """Measure what the checker has nothing against; what it has is said, and measured only when asked again."""
+
+        def judged(verdicts: list[CheckedJob]) -> None:
+            good = [verdict.job for verdict in verdicts if not verdict.fault]
+            bad = [verdict for verdict in verdicts if verdict.fault]
+            if good:
+                self._measure_jobs(good, problems)
+            if bad:
+                said = "\n".join(
+                    tr("{kernel} is not measured: {why}", kernel=self._name(v.job[0]), why=v.fault) for v in bad
+                )
+                anyway = Answer(tr("Run anyway"), lambda: self._measure_jobs([v.job for v in bad], problems))
+                self.session.tell(Message(said, "warning", answers=(anyway,), lasting=True))
+
+        self.checks.judge(jobs, judged)
+
+    def _name(self, kernel: Kernel) -> str:
+        return self.session.title if kernel is self.session.kernel else kernel.path.name
+
+    def _measure_jobs(self, jobs: list[Job], problems: list[Problem] | None) -> None:
+        for kernel, _ in jobs:
+            self.session.keep_variant(kernel)
+        self.measure([{"path": str(k.path), "text": k.text, "params": params} for k, params in jobs], problems)
+
+    def measure(self, kernels: list[dict], problems: list[Problem] | None = None) -> None:
+        """Measure some kernels, each given as ``BenchRequest`` wants them.
+
+        Parameters
+        ----------
+        kernels
+            What to measure.
+        problems
+            At which sizes; by default at the one chosen for measuring.
+        """
+        session = self.session
+        sizes = [(p.m, p.n, p.k) for p in problems or [session.bench_problem]]
+        self._bench_run = self.next_run()
+        session.tell(None)
+        session.start_samples()
+        session.set_progress("bench", (tr("Starting"), None))
+        self.bench.submit(BenchRequest(self._bench_run, kernels, sizes, dict(session.protocol)))
+
+    def cancel(self) -> None:
+        """Stop recording and measuring."""
+        self.cancelled.emit()
+        self.cancel_recording()
+        self.beside.cancel()
+        self.bench.cancel()
+
+    def _on_bench_reply(self, reply: Reply) -> None:
+        if reply.run not in (self._bench_run, self._probe_run):
+            return
+        session = self.session
+        match reply:
+            case Probed():
+                session.set_device(_device(reply.facts), reply.facts["device"])
+            case Progress() if reply.run == self._bench_run:
+                session.set_progress("bench", (reply.text, reply.share))
+            case Sample():
+                flops = 2.0 * reply.m * reply.n * reply.k
+                figures = [flops / s / 1e9 for s in reply.seconds if s > 0]
+                session.add_samples(reply.label, f"{reply.m} × {reply.n} × {reply.k}", figures, reply.gflops)
+            case Result():
+                session.add_result(reply.row)
+            case Done():
+                session.set_progress("bench", None)
+                self._keep(reply.document)
+                self._say_failed(reply.document)
+                if not session.device:
+                    self._probe_run = 0  # the run had taken the place of the probe
+                    self._probe_once()
+            case Failed() if reply.run == self._bench_run:
+                session.set_progress("bench", None)
+                session.tell(self._failure(reply))
+            case Failed() if reply.kind == "cancelled":
+                self._probe_run = 0  # another run took the probe's place: it is made again after the next recording
+
+    def _failure(self, reply: Failed) -> Message | None:
+        """Say why a run failed; a text that was edited is named as its file."""
+        kernel, base = self.session.kernel, self.session.base
+        message = reply.message.replace(kernel.path.name, base.path.name)
+        return _failure(replace(reply, message=message))
+
+    def _say_failed(self, document: dict) -> None:
+        """Say why the only kernel of a run has no figure: nothing else in the window would."""
+        rows = [row for row in document.get("results", []) if row["backend"] != TRANSFER]
+        failed = [row for row in rows if row["status"] in FAILURES]
+        if self.session.message is None and len(rows) == len(failed) == 1:
+            row = failed[0]
+            said = tr(
+                "{kernel} was run and has no GFLOPS. {status}: {why}",
+                kernel=row["label"],
+                status=status_name(row["status"]),
+                why=row["message"],
+            )
+            self.session.tell(Message(said, "warning", lasting=True))
+
+    def _keep(self, document: dict) -> None:
+        """Take the result file of a run, and keep it among the past runs of this machine."""
+        self.session.document = document
+        if document.get("results"):
+            try:
+                store.save(document)
+            except GemmvizError as error:
+                said = tr("The results are not kept: {error}", error=error)
+                self.session.tell(Message(said, "warning", lasting=True))
+
+
+def _failure(reply: Failed) -> Message | None:
+    if reply.kind == "cancelled":
+        return Message(tr("Cancelled. What was finished before is kept."), "info")
+    said = any(f"{before}{reply.line}" in reply.message for before in ("line ", ":"))
+    text = reply.message
+    if reply.line and not said:
+        text = tr("line {line}: {what}", line=reply.line, what=reply.message)
+    return Message(text, "warning" if reply.kind == "refused" else "error", reply.line)
+
+
+def _explained(message: Message | None, kernel: Kernel) -> Message | None:
+    """Let the message about an exhibit begin with what the exhibit is for: that it fails is no fault."""
+    if message is None or not kernel.exhibit:
+        return message
+    return replace(message, text=f"{_exhibit_text(kernel.exhibit)}\n{message.text}", kind="info", lasting=True)
+
+
+def _exhibit_text(exhibit: str) -> str:
+    return tr("Exhibit: {why}", why=tr(exhibit))
+
+
+def _another_size(session: Session) -> Message | None:
+    """Say why a rung is shown at another size than the one chosen, when it is."""
+    if session.wanted is None or session.problem == session.wanted or session.tour.lesson is not None:
+        return None
+    try:
+        launch(session.kernel, session.wanted, session.params)
+    except GemmvizError as error:
+        return Message(tr("Shown at {size}, because {why}", size=session.problem, why=error), "info")
+    said = {"size": session.problem, "wanted": session.wanted}
+    return Message(tr("Shown at {size}, because {wanted} would not fill the tiles of several blocks.", **said), "info")
+
+
+def _notes(playable: Playable) -> Message | None:
+    """Say what the recorder noticed, when it noticed anything."""
+    recording = playable.recording
+    notes = list(recording.notes)
+    if recording.wrong:
+        wrong = trn(
+            "{kernel} computed {count} wrong element of C.",
+            "{kernel} computed {count} wrong elements of C.",
+            recording.wrong,
+            kernel=recording.label,
+        )
+        notes.insert(0, wrong)
+    # A note begins with FILE:LINE where the recorder knows it.
+    line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
+    return Message("\n".join(notes[:4]), "warning", line) if notes else None
+
+
+def _device(facts: dict) -> str:
+    """Name the machine in a few words, from what the engine's probe says."""
+    gpu, cpu = facts["device"], facts["cpu"]
+    return " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])

@@ -1,0 +1,47 @@
+"""Lets the widget that has the focus use its own keys, where a shortcut of the window would take them."""
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QTabBar, QWidget
+
+from gemmviz.ui.look.accessible import name_parts
+
+_PRESSES = (Qt.Key.Key_Space,)
+_CHOOSES = (Qt.Key.Key_Space, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
+
+
+class KeyGuard(QObject):
+    """Keeps Space, arrows, Home and End for buttons, boxes and tabs that people reached with the Tab key.
+
+    The mouse does not give them the focus, so that after a click Space still plays.
+
+    Parameters
+    ----------
+    window
+        Whose widgets to guard, now; call `guard` for those that come later.
+    """
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.guard(window)
+
+    def guard(self, parent: QWidget) -> None:
+        """Guard a widget's children, and give their parts names."""
+        name_parts(parent)
+        for kind in (QAbstractButton, QComboBox, QTabBar):
+            for widget in parent.findChildren(kind):
+                if isinstance(widget.parent(), QTabBar):  # it scrolls the tabs, as the arrow keys do
+                    widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+                if widget.focusPolicy() == Qt.FocusPolicy.NoFocus or (kind is QComboBox and widget.isEditable()):
+                    continue
+                widget.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+                widget.removeEventFilter(self)
+                widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Claim a key before it becomes a shortcut."""
+        if event.type() == QEvent.Type.ShortcutOverride:
+            keys = _PRESSES if isinstance(watched, QAbstractButton) else _CHOOSES
+            if event.key() in keys and not event.modifiers():
+                event.accept()
+                return True
+        return False

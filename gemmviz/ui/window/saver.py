@@ -1,0 +1,75 @@
+"""Asks where to save the results, the stage, a film or a chart, and saves it there."""
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from gemmviz.bench import results
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr
+from gemmviz.session import Message, Session
+from gemmviz.ui.export.states import States
+
+
+class Saver:
+    """Files that the user asks for.
+
+    Parameters
+    ----------
+    parent
+        The window that the dialogs belong to.
+    session
+        Whose results to save, and where messages go.
+    """
+
+    def __init__(self, parent: QWidget, session: Session) -> None:
+        self._parent = parent
+        self._session = session
+        self.states = States(parent, session)
+
+    def results(self) -> None:
+        """Save the result file (JSON) of the last run."""
+        if not self._session.document:
+            self._session.tell(Message(tr("There are no results to save yet: measure a rung first."), "info"))
+            return
+        path, _ = QFileDialog.getSaveFileName(
+            self._parent, tr("Save the results"), "results.json", tr("Results (*.json)")
+        )
+        if path:
+            try:
+                results.write_results(self._session.document, Path(path))
+            except GemmvizError as error:
+                self._session.tell(Message(str(error)))
+
+    def stage(self, stage: QWidget) -> None:
+        """Save the stage as it is now."""
+        path, _ = QFileDialog.getSaveFileName(self._parent, tr("Save the stage"), "stage.png", tr("Pictures (*.png)"))
+        if path and not stage.grab().save(path):
+            text = tr(
+                "Cannot write {path}: check the folder and that the name ends in {suffix}", path=path, suffix=".png"
+            )
+            self._session.tell(Message(text))
+
+    def export(self) -> QWidget | None:
+        """Open the dialog that exports steps as films and pictures, beside the window; None where nothing plays."""
+        from gemmviz.ui.export.dialog import ExportDialog  # late: Pillow is not needed before
+
+        if self._session.playable is None:
+            self._session.tell(Message(tr("There is nothing to export yet: record a rung first."), "info"))
+            return None
+        dialog = ExportDialog(self._parent, self._session)
+        dialog.show()
+        return dialog
+
+    def chart(self, chart: QWidget) -> None:
+        """Save a chart as picture, drawing or figures."""
+        from gemmviz.ui.charts.chart_export import FILTERS, export  # late, as the charts are
+
+        name = chart.accessibleName().lower().replace(" ", "-")
+        path, kind = QFileDialog.getSaveFileName(self._parent, tr("Save the chart"), f"{name}.png", tr(FILTERS))
+        if path:
+            suffix = kind.rpartition("*")[2].rstrip(")")
+            try:
+                export(chart, Path(path) if Path(path).suffix else Path(path + suffix))
+            except GemmvizError as error:
+                self._session.tell(Message(str(error), lasting=True))

@@ -1,0 +1,350 @@
+"""The main window: ladder, stage, source, transport, charts and counters put together."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAction, QCloseEvent, QIcon, QKeySequence
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QMainWindow,
+    QMenu,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz import data
+from gemmviz.bench import reference_results
+from gemmviz.language import tr
+from gemmviz.proving import proofs
+from gemmviz.session import Message, Session
+from gemmviz.ui.comparison.arena import Arena
+from gemmviz.ui.comparison.layout import ComparisonLayout
+from gemmviz.ui.inspect.inspector import Inspector
+from gemmviz.ui.look.accessible import Announcer
+from gemmviz.ui.look.style import scaled, set_scale, style_sheet
+from gemmviz.ui.look.theme import THEMES, palette
+from gemmviz.ui.panels.controls import PARAMS_NARROW, PARAMS_WIDE, MeasureControls, RecordControls
+from gemmviz.ui.panels.help_box import HelpBox
+from gemmviz.ui.panels.help_text import help_groups
+from gemmviz.ui.panels.ladder import Ladder
+from gemmviz.ui.panels.message_bar import MessageBar
+from gemmviz.ui.panels.view_box import ViewBox
+from gemmviz.ui.present.predict_panel import PredictPanel
+from gemmviz.ui.present.presenting import Presenting
+from gemmviz.ui.source.kernel_files import KernelFiles
+from gemmviz.ui.source.source_side import SourceSide
+from gemmviz.ui.stage.stage import Stage
+from gemmviz.ui.stage.transport import Transport
+from gemmviz.ui.tour.my_stops import StopsList
+from gemmviz.ui.tour.tour_bar import TourBar
+from gemmviz.ui.window.actions import Action
+from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.keys import KeyGuard
+from gemmviz.ui.window.pages import Pages
+from gemmviz.ui.window.saver import Saver
+from gemmviz.ui.window.window_actions import PAGES, SUBMENU, window_actions
+
+if TYPE_CHECKING:
+    from gemmviz.ui.claims.claims_runner import ClaimsRunner
+
+_FIRST_LOOK_MS, _BREATH_MS = 1500, 60
+# In pixels, at a scale of type of 1.
+_LEAST_LADDER, _LEAST_SIDE, _MEASURE_WIDTH, _SOURCE_WIDTH = 200, 180, 300, 390
+
+
+class Window(QMainWindow):
+    """The window of one session.
+
+    Parameters
+    ----------
+    session
+        What to show.
+    controller
+        Records and measures for it; closed with the window.
+    claims_runner
+        The one of the window before (see `Windows`): what it runs goes on. By default one is made when it is needed.
+    """
+
+    def __init__(self, session: Session, controller: Controller, claims_runner: "ClaimsRunner | None" = None) -> None:
+        super().__init__()
+        self.session = session
+        self.controller = controller
+        self.claims_runner = claims_runner
+        # Before the widgets do: they ask for the size of type that it sets.
+        session.themed.connect(self._on_theme)
+        set_scale(session.type_scale)
+        self.setWindowTitle("gemmviz")
+        self.resize(1280, 800)
+        self.ladder = Ladder(session)
+        self.stage = Stage(session)
+        self.arena = Arena(session, self.stage)
+        self.source_side = SourceSide(session)
+        self.source, self.source_heading = self.source_side.source, self.source_side.heading
+        self.files = KernelFiles(self, session)
+        self.predict = PredictPanel(session)
+        self.presenting = Presenting(self)
+        self.transport = Transport(session)
+        self.predict.takes_place_of(self.transport.slider)
+        self.inspector = Inspector(session)
+        self.counters = self.inspector.counters
+        self.message_bar = MessageBar(session)
+        self.recording = RecordControls(session)
+        self.view_box = ViewBox(session)
+        self.measuring = MeasureControls(session)
+        self.tour_bar = TourBar(session)
+        self.tour_bar.takes_place_of(self.recording)
+        self.stops = StopsList(session, self)
+        self.charts: QWidget | None = None
+        self.claims: QWidget | None = None
+        self.pages = Pages()
+        self._chart_place, self._chart_page = _column(), _column()
+        self._measure_place, self._measure_side = _column(self.measuring), _column()
+        self.saver = Saver(self, session)
+        self._page_before, self._source_width = "stage", _SOURCE_WIDTH
+        self._arrange()
+        self.actions_table = window_actions(self)
+        self._make_menus(self.actions_table)
+        self.room = ComparisonLayout(self, session.duel, self._upper, self._lower, self.pages)
+        self.source.line_clicked.connect(self._on_line)
+        self.source.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.ShortcutFocusReason))
+        self.source_side.findings.check.connect(controller.checks.check_sizes)
+        self.recording.record.connect(controller.record)
+        self.recording.auto.toggled.connect(self._on_auto)
+        self.measuring.measure_this.connect(controller.measure_this)
+        self.measuring.measure_all.connect(controller.measure_all)
+        self.measuring.measure_over_n.connect(controller.measure_over_n)
+        self.measuring.cancel.connect(controller.cancel)
+        self.pages.switched.connect(self._on_page)
+        self._keys = KeyGuard(self)
+        Announcer(session, self.stage)
+        self._on_theme()
+        # pyqtgraph takes longer to import than all the rest to show: the first paint does not wait for it.
+        self._late = QTimer(self)
+        self._late.setSingleShot(True)
+        self._late.timeout.connect(self._make_late)
+        self._late_parts = self._late_work()
+        self._late.start(0)
+        self.stage.setFocus()
+
+    def _arrange(self) -> None:
+        stage = _column(self.recording, self.tour_bar, self.arena, self.predict, self.transport)
+        stage.layout().setStretchFactor(self.arena, 1)
+        for name, title, key, tip in PAGES:
+            self.pages.announce(name, tr(title), key, tr(tip))
+        for widget in (self.view_box, self.tour_bar.demo_button, self.tour_bar.lesson_button):
+            self.pages.bar.layout().addWidget(widget)
+        self.pages.fill("stage", stage)
+        self.pages.fill("charts", self._chart_page)
+        middle = _column(self.pages.bar, self.message_bar, self.pages)
+        middle.layout().setStretchFactor(self.pages, 1)
+        right = _column(self.source_side, self._measure_side)
+        self._measure_side.hide()
+        upper = QSplitter(Qt.Orientation.Horizontal)
+        left = _column(_heading(tr("Ladder")), self.ladder)
+        for widget, stretch in ((left, 0), (middle, 3), (right, 1)):
+            upper.addWidget(widget)
+            upper.setStretchFactor(upper.count() - 1, stretch)
+        # The middle takes what its controls need: they must not overlap.
+        upper.setSizes([240, 650, _SOURCE_WIDTH])
+        self._upper, self._left, self._right, self._lower = upper, left, right, QSplitter(Qt.Orientation.Horizontal)
+        lower = self._lower
+        parts = ((self.arena.race, 3), (self._chart_place, 3), (self._measure_place, 0), (self.inspector, 3))
+        for widget, stretch in parts:
+            lower.addWidget(widget)
+            lower.setStretchFactor(lower.count() - 1, stretch)
+        lower.setSizes([0, 420, 284, 576])
+        whole = QSplitter(Qt.Orientation.Vertical)
+        whole.addWidget(upper)
+        whole.addWidget(lower)
+        whole.setStretchFactor(0, 3)
+        whole.setStretchFactor(1, 1)
+        whole.setSizes([566, 210])
+        for splitter in (upper, lower, whole):
+            splitter.setHandleWidth(1)
+            splitter.setChildrenCollapsible(False)
+        self.setCentralWidget(whole)
+
+    def make_charts(self) -> None:
+        """Put the charts in their place (once), and what else the first paint need not wait for."""
+        if self.charts is None:
+            self.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
+            from gemmviz.ui.charts.charts import Charts
+
+            self.charts = Charts(self.session)
+            self.charts.setAccessibleName(tr("Charts"))
+            self.charts.export_wanted.connect(self.save_chart)
+            self.charts.tune_wanted.connect(self.controller.tuning.start)
+            self.charts.use_wanted.connect(self.controller.tuning.use)
+            self._on_page()
+            self._keys.guard(self.charts)
+            references, faults = reference_results.load()
+            self.session.set_references(references)
+            self.session.set_proofs(proofs.kept())
+            if faults:
+                self.session.tell(Message("\n".join(faults), "warning", lasting=True))
+
+    def _make_late(self) -> None:
+        """Do the next part of what the first paint need not wait for."""
+        wait_ms = next(self._late_parts, None)
+        if wait_ms is not None:
+            self._late.start(wait_ms)
+
+    def _late_work(self) -> Iterator[int]:
+        """Build in parts what would make people wait when they first turn to it; give the pauses, in milliseconds."""
+        self.make_charts()
+        yield _FIRST_LOOK_MS  # the first recording comes before the claims
+        import gemmviz.ui.claims.claims_page
+        import gemmviz.ui.claims.claims_runner  # noqa: F401
+
+        yield _BREATH_MS
+        self._make_runner()
+        yield _BREATH_MS
+        if self.claims is None:
+            self._make_claims()
+
+    def _make_runner(self) -> None:
+        from gemmviz.ui.claims.claims_runner import ClaimsRunner
+
+        self.claims_runner = self.claims_runner or ClaimsRunner(self.session, self.controller)
+
+    def _make_claims(self) -> None:
+        """Build the page of claims: it reads files that nothing else needs."""
+        from gemmviz.ui.claims.claims_page import ClaimsPage
+
+        self._make_runner()
+        self.claims = ClaimsPage(self.session, self.claims_runner)
+        self.pages.fill("claims", self.claims)
+        self._keys.guard(self.claims)
+
+    def _on_page(self, *_: object) -> None:
+        """Move charts and controls to where the page has room for them."""
+        page = self.pages.name()
+        if page == "claims" and self.claims is None:
+            self._make_claims()
+        on_charts = page == "charts"
+        self.view_box.show_on_stage(page == "stage")
+        if self.charts is not None:
+            (self._chart_page if on_charts else self._chart_place).layout().addWidget(self.charts)
+            self.charts.show()
+            self.charts.refresh()
+        (self._measure_side if on_charts else self._measure_place).layout().addWidget(self.measuring)
+        self.measuring.params.set_per_row(PARAMS_NARROW if on_charts else PARAMS_WIDE)
+        self.measuring.show()
+        self.source_side.setVisible(not on_charts)
+        self._measure_side.setVisible(on_charts)
+        self._right.setVisible(page != "claims")
+        self._lower.setVisible(page == "stage")
+        self._share_width(page)
+
+    def _share_width(self, page: str) -> None:
+        """Give the controls beside the charts what they need, and the source what it had before."""
+        ladder, middle, side = self._upper.sizes()
+        if self._page_before == "stage" and side:
+            self._source_width = side
+        beside_charts = round(scaled(_MEASURE_WIDTH))
+        wanted = {"stage": self._source_width, "charts": beside_charts}.get(page, side)
+        self._right.setMinimumWidth(beside_charts if page == "charts" else round(scaled(_LEAST_SIDE)))
+        if page != self._page_before and wanted != side:
+            self._upper.setSizes([ladder, middle + side - wanted, wanted])
+        self._page_before = page
+
+    def _make_menus(self, table: list[Action]) -> None:
+        menus: dict[str, QMenu] = {}
+        for record in table:
+            action = QAction(record.title, self)
+            action.setObjectName(record.id)
+            action.setShortcuts([QKeySequence(k) for k in record.keys])
+            action.triggered.connect(lambda *_, record=record: record.callback())
+            self._menu(record.menu, menus).addAction(action)
+
+    def _menu(self, path: str, menus: "dict[str, QMenu]") -> QMenu:
+        """Return the menu at a path such as ``"View > Language"``, made where there is none yet."""
+        menu = menus.get(path)
+        if menu is None:
+            above, _, title = path.rpartition(SUBMENU)
+            parent = self._menu(above, menus) if above else self.menuBar()
+            menu = menus[path] = parent.addMenu(tr(title))
+        return menu
+
+    def show_help(self) -> HelpBox:
+        """Show the list of keys beside the window, without blocking it."""
+        box = HelpBox(help_groups(self.actions_table), self)
+        box.show()
+        return box
+
+    # Files
+
+    def open_file(self, path: Path) -> None:
+        """Put a kernel file on the ladder and choose it."""
+        self.files.open(path)
+
+    def save_chart(self) -> None:
+        """Let the user save the chart in sight."""
+        if self.charts is not None:
+            self.saver.chart(self.charts.currentWidget())
+
+    def next_chart(self) -> None:
+        """Turn to the next chart."""
+        if self.charts is not None:
+            self.charts.setCurrentIndex((self.charts.currentIndex() + 1) % self.charts.count())
+
+    # What the session says
+
+    def _on_line(self, line: int) -> None:
+        self.session.seek_line(line)
+
+    def _on_auto(self, auto: bool) -> None:
+        self.controller.auto = auto
+
+    def _on_theme(self) -> None:
+        theme = THEMES[self.session.theme]
+        set_scale(self.session.type_scale)
+        QApplication.instance().setPalette(palette(theme))
+        sheet = style_sheet(theme, self.session.type_scale)
+        if sheet != self.styleSheet():
+            self.setStyleSheet(sheet)
+        self._fit_type()
+
+    def _fit_type(self) -> None:
+        """Give the ladder and the source the room that larger or smaller type needs."""
+        self._left.setMinimumWidth(round(scaled(_LEAST_LADDER)))
+        self._share_width(self._page_before)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """End the engines with the window, unless edits are to be saved first."""
+        if not self.files.may_close():
+            event.ignore()
+            return
+        self.session.pause()
+        self.retire()
+        self.controller.close()
+        event.accept()
+
+    def retire(self) -> None:
+        """Do nothing more by itself: the window is closed, or another one takes its place."""
+        self.presenting.close()
+        self.files.close()
+        for timer in self.findChildren(QTimer):
+            timer.stop()
+        if self.charts is not None:
+            self.charts.stop()
+
+
+def _column(*widgets: QWidget) -> QWidget:
+    column = QWidget()
+    layout = QVBoxLayout(column)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return column
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setObjectName("heading")
+    return label

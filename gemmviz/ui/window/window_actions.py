@@ -1,0 +1,176 @@
+"""The table of everything that can be done in the window: each feature's actions, in the order of the menus."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+
+from gemmviz.language import LANGUAGES, mark, tr
+from gemmviz.ui.comparison import comparison_actions as duel
+from gemmviz.ui.export import export_actions
+from gemmviz.ui.inspect import inspector
+from gemmviz.ui.present.presenting import present_actions
+from gemmviz.ui.tour import tour_actions
+from gemmviz.ui.window.actions import Action, session_actions
+
+if TYPE_CHECKING:
+    from gemmviz.ui.window.window import Window
+
+PAGES = (
+    ("stage", mark("Stage"), "F2", mark("What the kernel does, step by step")),
+    ("charts", mark("Charts"), "F3", mark("How fast it is: the charts fill the middle")),
+    ("claims", mark("Claims"), "F4", mark("What the five documents say, judged on this machine")),
+)
+MENUS = (
+    mark("File"),
+    mark("Play"),
+    mark("Run"),
+    mark("View"),
+    mark("Language"),
+    mark("Source"),
+    mark("Cell"),
+    mark("Help"),
+)
+"""Names of menus, as an `Action` has them."""
+SUBMENU = " > "
+SCALE_STEP = 1.125
+"""How much larger type gets by one press of a key."""
+_LANGUAGE_MENU = f"View{SUBMENU}Language"
+
+
+def window_actions(window: "Window") -> list[Action]:
+    """Return every action of a window."""
+    return [
+        *_file_actions(window),
+        *export_actions.actions(window.saver),
+        *session_actions(window.session),
+        *_view_actions(window),
+        *inspector.actions(window.inspector),
+        *tour_actions.actions(window.session, window.stops),
+        *present_actions(window),
+        *duel.actions(window),
+        *_type_actions(window),
+        *_language_actions(window),
+        *_message_actions(window),
+        Action("help", "Help", tr("Keys and mouse"), ("F1",), window.show_help),
+    ]
+
+
+def _file_actions(window: "Window") -> list[Action]:
+    controller, over_n = window.controller, window.measuring.start_over_n
+    return [
+        Action("open", "File", tr("Open a kernel file…"), ("Ctrl+O",), window.files.ask_file),
+        Action("reload", "File", tr("Reload the kernel's file"), ("F5",), window.files.reload),
+        Action("save", "File", tr("Save the results of the last run…"), ("Ctrl+S",), window.saver.results),
+        Action(
+            "save_picture",
+            "File",
+            tr("Save the stage as a picture…"),
+            ("Ctrl+P",),
+            lambda: window.saver.stage(window.stage),
+        ),
+        Action("save_chart", "File", tr("Save the chart (PNG, SVG, CSV)…"), ("Ctrl+E",), window.save_chart),
+        Action("save_kernel", "File", tr("Save the kernel"), ("Ctrl+Alt+S",), window.files.save),
+        Action("save_kernel_as", "File", tr("Save the kernel as…"), ("Ctrl+Shift+S",), window.files.save_as),
+        Action("quit", "File", tr("Quit"), ("Ctrl+Q",), window.close),
+        Action("record", "Run", tr("Record"), ("Ctrl+R",), controller.record),
+        Action("check", "Run", tr("Check at other sizes"), ("Ctrl+Shift+R",), controller.checks.check_sizes),
+        Action("measure", "Run", tr("Measure this rung"), ("Ctrl+M",), controller.measure_this),
+        Action("measure_all", "Run", tr("Measure all rungs"), ("Ctrl+Shift+M",), controller.measure_all),
+        Action("over_n", "Run", tr("Measure this rung over N"), ("Ctrl+Alt+M",), lambda: over_n(False)),
+        Action("all_over_n", "Run", tr("Measure all rungs over N"), ("Ctrl+Alt+Shift+M",), lambda: over_n(True)),
+        Action("tune", "Run", tr("Tune this kernel"), ("Ctrl+U",), controller.tuning.start),
+        Action("use_tuned", "Run", tr("Measure with what tuning found"), ("Ctrl+Shift+U",), controller.tuning.use),
+        Action("cancel", "Run", tr("Cancel"), ("Esc",), controller.cancel),
+    ]
+
+
+def _view_actions(window: "Window") -> list[Action]:
+    stage, session, by_key = window.stage, window.session, Qt.FocusReason.ShortcutFocusReason
+    pages = [
+        Action(
+            f"page_{name}",
+            "View",
+            tr("Page {title}", title=tr(title)),
+            (key,),
+            lambda name=name: window.pages.turn_to(name),
+        )
+        for name, title, key, _ in PAGES
+    ]
+    side = window.source_side
+    return [
+        *pages,
+        Action("edit", "Source", tr("Edit the source / lock it"), ("Ctrl+Shift+E",), window.source.toggle_edit),
+        Action("revert", "Source", tr("Back to the text on file"), ("F6",), session.revert),
+        Action("break", "Source", tr("Break it: take a part away…"), ("Ctrl+B",), side.break_box.open),
+        Action("find", "Source", tr("Find in the source"), ("Ctrl+F",), side.find_bar.open),
+        Action("findings", "Source", tr("To the findings"), ("Ctrl+4",), side.findings.take_focus),
+        Action("next_chart", "View", tr("Next chart"), ("G",), window.next_chart),
+        Action(
+            "references",
+            "View",
+            tr("Show / hide references"),
+            ("Ctrl+H",),
+            lambda: session.want_references(not session.references_shown),
+        ),
+        Action("reset", "View", tr("Show the whole stage"), ("0",), stage.reset_view),
+        Action("zoom_in", "View", tr("Zoom in"), ("Ctrl++", "Ctrl+="), lambda: stage.zoom(1)),
+        Action("zoom_out", "View", tr("Zoom out"), ("Ctrl+-",), lambda: stage.zoom(-1)),
+        Action("shift_left", "View", tr("Shift the stage left"), ("Ctrl+Left",), lambda: stage.shift(-1, 0)),
+        Action("shift_right", "View", tr("Shift the stage right"), ("Ctrl+Right",), lambda: stage.shift(1, 0)),
+        Action("shift_up", "View", tr("Shift the stage up"), ("Ctrl+Up",), lambda: stage.shift(0, -1)),
+        Action("shift_down", "View", tr("Shift the stage down"), ("Ctrl+Down",), lambda: stage.shift(0, 1)),
+        Action(
+            "cell_left", "Cell", tr("Choose the cell to the left"), ("Shift+Left",), lambda: stage.pick_beside(0, -1)
+        ),
+        Action(
+            "cell_right", "Cell", tr("Choose the cell to the right"), ("Shift+Right",), lambda: stage.pick_beside(0, 1)
+        ),
+        Action("cell_up", "Cell", tr("Choose the cell above"), ("Shift+Up",), lambda: stage.pick_beside(-1, 0)),
+        Action("cell_down", "Cell", tr("Choose the cell below"), ("Shift+Down",), lambda: stage.pick_beside(1, 0)),
+        Action("cell_array", "Cell", tr("Choose in the next array"), ("X",), stage.pick_next_array),
+        Action("cell_none", "Cell", tr("Choose no cell"), ("Backspace",), stage.let_go),
+        Action("focus_ladder", "View", tr("To the ladder"), ("Ctrl+1",), lambda: window.ladder.setFocus(by_key)),
+        Action("focus_stage", "View", tr("To the stage"), ("Ctrl+2",), lambda: stage.setFocus(by_key)),
+        Action("focus_source", "View", tr("To the source"), ("Ctrl+3",), lambda: window.source.setFocus(by_key)),
+    ]
+
+
+def _type_actions(window: "Window") -> list[Action]:
+    session = window.session
+
+    def scale(direction: int) -> None:
+        session.set_type_scale(round(session.type_scale * SCALE_STEP**direction, 3))
+
+    return [
+        Action("larger", "View", tr("Larger type"), ("Ctrl+Alt++", "Ctrl+Alt+="), lambda: scale(1)),
+        Action("smaller", "View", tr("Smaller type"), ("Ctrl+Alt+-",), lambda: scale(-1)),
+        Action(
+            "type_size", "View", tr("Type as large as at first"), ("Ctrl+Alt+0",), lambda: session.set_type_scale(1)
+        ),
+        Action(
+            "calm",
+            "View",
+            tr("Calm on / off: nothing glows longer than its step"),
+            ("Ctrl+Alt+C",),
+            lambda: session.set_calm(not session.calm),
+        ),
+    ]
+
+
+def _language_actions(window: "Window") -> list[Action]:
+    # A language is named in itself: whoever is lost in another one finds it.
+    return [
+        Action(
+            f"speak_{code}", _LANGUAGE_MENU, name, (f"Ctrl+Alt+{number}",), lambda code=code: window.session.speak(code)
+        )
+        for number, (code, name) in enumerate(LANGUAGES.items(), 1)
+    ]
+
+
+def _message_actions(window: "Window") -> list[Action]:
+    bar = window.message_bar
+    return [
+        Action("answer_1", "Help", tr("First answer to the message"), ("Alt+1",), lambda: bar.answer(0)),
+        Action("answer_2", "Help", tr("Second answer to the message"), ("Alt+2",), lambda: bar.answer(1)),
+        Action("close_message", "Help", tr("Close the message"), ("Alt+X",), bar.dismiss),
+    ]

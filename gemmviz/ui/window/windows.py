@@ -1,0 +1,110 @@
+"""The window of a session, built anew around it when another language is spoken; Qt's own texts follow."""
+
+from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTimer, QTranslator, Signal
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.session import Message, Session
+from gemmviz.session.listening import Listening
+from gemmviz.ui.window import window_state
+from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.window import Window
+
+_QT_TEXTS = "gemmviz_qt_texts"
+# In English on purpose: without the font nobody could read it in Korean.
+_NO_HANGUL = "Korean needs a font that is not installed here: sudo apt-get install fonts-noto-cjk, then start again."
+
+
+class Windows(QObject):
+    """Owns the window of a session; the controller and its engines go on while the window is exchanged.
+
+    Parameters
+    ----------
+    session
+        What to show.
+    controller
+        Records and measures for it.
+    """
+
+    exchanged = Signal()
+    """`window` is another one."""
+
+    def __init__(self, session: Session, controller: Controller) -> None:
+        super().__init__()
+        self.session = session
+        self._controller = controller
+        self._wanted = QTimer(self)
+        self._wanted.setSingleShot(True)
+        # Not at once: the action that asked for it, and the list of those who listen, are still at work.
+        self._wanted.setInterval(0)
+        self._wanted.timeout.connect(self._exchange)
+        session.spoken.connect(self._on_spoken)
+        self._listening = Listening(session, "gemmviz.ui")
+        speak_qt(session.language)
+        self.window = Window(session, controller)
+        self._say_font()
+
+    def _on_spoken(self) -> None:
+        self._wanted.start()
+
+    def _exchange(self) -> None:
+        old = self.window
+        if not old.isVisible():
+            return  # closed meanwhile
+        speak_qt(self.session.language)
+        state, listed = window_state.take(old), old.stops.listed
+        presenting, scale = old.presenting.on, old.presenting.scale
+        old.retire()
+        runner = old.claims_runner
+        self._listening.let_go((runner, runner.judge) if runner is not None else ())
+        self.window = new = Window(self.session, self._controller, runner)
+        new.setGeometry(state.geometry)
+        new.setWindowState(state.screen_state)
+        self._tell_all()
+        if old.charts is not None:
+            new.make_charts()
+        new.source.adopt(old.source)
+        new.show()
+        window_state.give(new, state)
+        new.room.adopt(old.room)
+        new.activateWindow()
+        new.stops.list_again(listed)
+        if presenting:
+            new.presenting.start(scale)
+        QTimer.singleShot(0, new, lambda: window_state.give_scrolls(new, state))
+        old.hide()
+        old.deleteLater()
+        self.exchanged.emit()
+        self._say_font()
+
+    def _say_font(self) -> None:
+        if self.session.language == "ko" and not can_write_korean():
+            self.session.tell(Message(_NO_HANGUL, "warning", lasting=True))
+
+    def _tell_all(self) -> None:
+        """Tell the new window what has happened: its widgets were built for a session at its beginning."""
+        session = self.session
+        for signal in (session.chosen, session.recorded, session.stepped, session.picked, session.playback):
+            self._listening.tell(signal)
+        for engine in session.progress:
+            self._listening.tell(session.progressed, engine)
+        for signal in (session.sampled, session.referenced, session.device_changed, session.messaged):
+            self._listening.tell(signal)
+
+
+def speak_qt(code: str) -> None:
+    """Let Qt's own dialogs speak a language, too: there is one translator in the application, or none for English."""
+    application = QApplication.instance()
+    for texts in application.findChildren(QTranslator, _QT_TEXTS):
+        application.removeTranslator(texts)
+        texts.deleteLater()
+    texts = QTranslator(application)
+    texts.setObjectName(_QT_TEXTS)
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    if code != "en" and texts.load(QLocale(code), "qtbase", "_", folder):
+        application.installTranslator(texts)
+
+
+def can_write_korean() -> bool:
+    """Say whether a font with Korean letters is installed."""
+    return bool(QFontDatabase.families(QFontDatabase.WritingSystem.Korean))
