@@ -37,14 +37,14 @@ def main():
     window, meter = open_window(time.thread_time if asked.cpu else time.perf_counter)
     session = window.session
     for left, right, size, pace in PAIRS:
-        session.duel.stop()
+        session.comparison.stop()
         session.choose_kernel(find(left, session.kernels))
         session.choose(problem=Problem.cube(size))
         wait_recorded(session)
         alone, _ = play(window, meter, _PLAY_S)
-        session.duel.start_named(right, pace)
+        session.comparison.start_named(right, pace)
         until = time.monotonic() + _MATCH_S
-        while session.duel.match is None and time.monotonic() < until:
+        while session.comparison.match is None and time.monotonic() < until:
             wait(50)
         frames, _ = play(window, meter, _PLAY_S)
         what = f"frame of {left} | {right} at {size}, p95"

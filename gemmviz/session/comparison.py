@@ -52,7 +52,7 @@ class Comparison:
         self.kernel: Kernel | None = None
         """The rung beside; it stays chosen while it is not shown."""
         self.pace: Pace = "work"
-        self.beside = SecondRung(session)
+        self.second = SecondRung(session)
         self.note = ""
         """Why both are at another size than the one that was chosen; empty where they are not."""
         self.match: Match | None = None
@@ -64,7 +64,7 @@ class Comparison:
         session.recorded.connect(self._on_recorded)
         session.stepped.connect(self._follow)
         session.picked.connect(self._on_picked)
-        self.beside.pointed.connect(self._on_pointed)
+        self.second.pointed.connect(self._on_pointed)
 
     # Which
 
@@ -120,9 +120,9 @@ class Comparison:
         if not self.on:
             return
         self.on, self.match, self._met, self.note = False, None, None, ""
-        self.beside.tell(None)
-        self.beside.set_progress(None)
-        self.beside.show(None)
+        self.second.tell(None)
+        self.second.set_progress(None)
+        self.second.show(None)
         self.changed.emit()
         session, before = self._session, self._size_before
         self._size_before = None
@@ -143,7 +143,7 @@ class Comparison:
 
     def _arrange(self) -> None:
         """Find the size for both, and ask for what is missing."""
-        session, kernel, beside = self._session, self.kernel, self.beside
+        session, kernel, beside = self._session, self.kernel, self.second
         if not self.on or kernel is None or not session.kernel.recordable:
             return
         found = comparison_match.fit(session.kernel, session.params, kernel, session.problem)
@@ -176,7 +176,7 @@ class Comparison:
         self.wanted.emit()
 
     def _same_order(self) -> bool:
-        playable = self.beside.playable
+        playable = self.second.playable
         return playable is not None and playable.timeline.order_by == self._session.order
 
     # Recordings
@@ -184,7 +184,7 @@ class Comparison:
     @property
     def room(self) -> int:
         """Accesses that the recording beside may have, as two of them must fit in memory; less than 1: none does."""
-        return comparison_match.room_beside(self._session.playable, self.beside.kernel)
+        return comparison_match.room_beside(self._session.playable, self.second.kernel)
 
     def too_large(self) -> bool:
         """Say whether the chosen rung's recording leaves no room for another; if so, the size that does is told."""
@@ -203,14 +203,14 @@ class Comparison:
             size=size,
         )
         use = Answer(tr("Use {size}", size=size), lambda: self._session.choose(problem=size))
-        self.beside.show(None)
-        self.beside.tell(Message(said, "warning", answers=(use,)))
+        self.second.show(None)
+        self.second.tell(Message(said, "warning", answers=(use,)))
         return True
 
     def show(self, playable: Playable) -> None:
         """Take the recording beside."""
-        self.beside.set_progress(None)
-        self.beside.show(playable)
+        self.second.set_progress(None)
+        self.second.show(playable)
         self._meet()
 
     def meet(self, pair: Pair) -> None:
@@ -221,7 +221,7 @@ class Comparison:
         if not _same(pair, self.pair):
             return
         self._met = pair
-        self.match = Match(pair[0].course, pair[1].course, self.pace)
+        self.match = Match(pair[0].recording_progress, pair[1].recording_progress, self.pace)
         self._overtime = 0.0
         self._on_picked()
         self._follow()
@@ -230,7 +230,7 @@ class Comparison:
     @property
     def pair(self) -> Pair | None:
         """Both recordings, where both are there, in one view."""
-        mine, other = self._session.playable, self.beside.playable
+        mine, other = self._session.playable, self.second.playable
         if not self.on or mine is None or other is None:
             return None
         return (mine, other) if mine.recording.as_written == other.recording.as_written else None
@@ -248,14 +248,14 @@ class Comparison:
     def finished(self) -> bool:
         """Whether both stand at their last step."""
         match, session = self.match, self._session
-        return match is not None and session.step >= match.mine.last and self.beside.step >= match.other.last
+        return match is not None and session.step >= match.mine.last and self.second.step >= match.other.last
 
     def overtime(self, seconds: float) -> bool:
         """Let the one beside play on where the session's recording has ended; False when there is nothing to wait for.
 
         In step by bytes, the rung that moves fewer has finished while the other is on its way.
         """
-        session, match, beside = self._session, self.match, self.beside
+        session, match, beside = self._session, self.match, self.second
         waits = match is not None and session.loop_range is None and session.step >= match.mine.last
         if match is None or not waits or beside.step >= match.other.last:
             self._overtime = self._still_s = 0.0
@@ -272,7 +272,7 @@ class Comparison:
     def _follow(self) -> None:
         if self.match is not None:
             step = self._session.step
-            self.beside.seek(self.match.step(int(np.clip(step, 0, self.match.mine.last))))
+            self.second.seek(self.match.step(int(np.clip(step, 0, self.match.mine.last))))
 
     # Cells
 
@@ -280,13 +280,13 @@ class Comparison:
         """Choose on the second stage what is chosen on the first."""
         if self.on and not self._pointing:
             session = self._session
-            self.beside.choose_warp(session.warp)
-            self.beside.point(*same_cell(session.cell, session.playable, self.beside.playable))
+            self.second.choose_warp(session.warp)
+            self.second.point(*same_cell(session.cell, session.playable, self.second.playable))
 
     def _on_pointed(self) -> None:
         """Choose on the first stage what was chosen on the second; a cell that only that one has stays there."""
-        cell, block = same_cell(self.beside.cell, self.beside.playable, self._session.playable)
-        if self.beside.cell is not None and cell is None:
+        cell, block = same_cell(self.second.cell, self.second.playable, self._session.playable)
+        if self.second.cell is not None and cell is None:
             return
         self._pointing = True
         try:
@@ -317,7 +317,7 @@ class Comparison:
     def _say(self, text: str) -> None:
         from gemmviz.session.state import Message  # late, as above
 
-        self.beside.tell(Message(text, "warning"))
+        self.second.tell(Message(text, "warning"))
 
 
 def _same(one: Pair | None, other: Pair | None) -> bool:

@@ -74,7 +74,7 @@ class FigurePair:
         return other / mine if self.alike and mine and other else None
 
 
-def figure_pairs(duel: Comparison, step: int, measured: Measurements) -> list[FigurePair]:
+def figure_pairs(comparison: Comparison, step: int, measured: Measurements) -> list[FigurePair]:
     """Return the figures of both at the session's step; none where they are not in step yet.
 
     Parameters
@@ -86,10 +86,10 @@ def figure_pairs(duel: Comparison, step: int, measured: Measurements) -> list[Fi
     measured
         Whose figures to show beside: only where both rungs were measured here, at the size chosen for measuring.
     """
-    match, pair = duel.match, duel.pair
+    match, pair = comparison.match, comparison.pair
     if match is None or pair is None:
         return []
-    now = match.mine.at(min(step, match.mine.last)), match.other.at(duel.beside.step)
+    now = match.mine.at(min(step, match.mine.last)), match.other.at(comparison.second.step)
     total = match.mine.at(match.mine.last), match.other.at(match.other.last)
     on_gpu = _on_gpu(match)
     # A CPU has no sectors: its loop asks for bytes, and nobody recorded which cache lines that moved.
@@ -142,7 +142,7 @@ def ratio_text(ratio: float | None) -> str:
     return _ABOUT if said in ("1×", "1/1") else said
 
 
-def sentence(duel: Comparison, step: int, names: tuple[str, str]) -> str:
+def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
     """Say how the race stands.
 
     Parameters
@@ -152,14 +152,14 @@ def sentence(duel: Comparison, step: int, names: tuple[str, str]) -> str:
     names
         Of the chosen rung and of the one beside, for people.
     """
-    match = duel.match
+    match = comparison.match
     mine, other = names
     if match is None:
         return tr("The race begins when both are recorded.")
-    if duel.finished:
-        return _verdict(duel, names)
-    if duel.pace == "work":
-        shares = match.mine.share(min(step, match.mine.last)), match.other.share(duel.beside.step)
+    if comparison.finished:
+        return _verdict(comparison, names)
+    if comparison.pace == "work":
+        shares = match.mine.share(min(step, match.mine.last)), match.other.share(comparison.second.step)
         return tr(
             "Of the reads that feed products, {mine} has done {one}, {other} {two}.",
             mine=mine,
@@ -167,7 +167,7 @@ def sentence(duel: Comparison, step: int, names: tuple[str, str]) -> str:
             one=f"{shares[0]:.0%}",
             two=f"{shares[1]:.0%}",
         )
-    if duel.beside.step >= match.other.last:
+    if comparison.second.step >= match.other.last:
         said = _OTHER_ENDED
     elif step >= match.mine.last:
         said = _MINE_ENDED
@@ -176,8 +176,8 @@ def sentence(duel: Comparison, step: int, names: tuple[str, str]) -> str:
     return tr(said[_on_gpu(match)], mine=mine, other=other)
 
 
-def _verdict(duel: Comparison, names: tuple[str, str]) -> str:
-    match = duel.match
+def _verdict(comparison: Comparison, names: tuple[str, str]) -> str:
+    match = comparison.match
     assert match is not None
     on_gpu = _on_gpu(match)
     (mine, other), totals = names, [c.at(c.last).bytes for c in (match.mine, match.other)]
@@ -193,7 +193,7 @@ def _verdict(duel: Comparison, names: tuple[str, str]) -> str:
         said = tr(texts[kind], mine=mine, other=other, share=written, times=written)
     wrong = [
         trn("{rung} has {count} wrong element of C.", "{rung} has {count} wrong elements of C.", count, rung=name)
-        for name, count in zip(names, (playable.recording.wrong for playable in duel.pair or ()), strict=False)
+        for name, count in zip(names, (playable.recording.wrong for playable in comparison.pair or ()), strict=False)
         if count
     ]
     return " ".join([said, *wrong])

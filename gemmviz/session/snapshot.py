@@ -39,7 +39,7 @@ def take(session: "Session", view: Mapping[str, Any] | None = None) -> Plain:
     view
         What the window adds: its page, zoom and so on; kept as it is.
     """
-    problem, playable, duel = session.problem, session.playable, session.duel
+    problem, playable, comparison = session.problem, session.playable, session.comparison
     plain: Plain = {
         "kernel": _kernel_of(session),
         "breaks": list(session.breaks),
@@ -54,7 +54,9 @@ def take(session: "Session", view: Mapping[str, Any] | None = None) -> Plain:
         "language": session.language,
         "type_scale": session.type_scale,
         "calm": session.calm,
-        "beside": {"kernel": duel.kernel.name, "pace": duel.pace} if duel.on and duel.kernel is not None else None,
+        "beside": {"kernel": comparison.kernel.name, "pace": comparison.pace}
+        if comparison.on and comparison.kernel is not None
+        else None,
         "stops": [to_plain(stop) for stop in session.tour.mine.get(session.base.name, ())],
         "view": dict(view or {}),
     }
@@ -65,8 +67,8 @@ def take(session: "Session", view: Mapping[str, Any] | None = None) -> Plain:
             "loop_range": None if inside is None else [step + 1 for step in inside],
             "block": list(recording.block_index(session.block)),
             "warp": session.warp,
-            "lane": session.inspected.lane,
-            "frozen": session.freeze.on,
+            "lane": session.inspection.lane,
+            "frozen": session.frozen_warp.on,
             "cell": None if session.cell is None else list(cell_name(recording, session.cell)),
         }
     return plain
@@ -222,9 +224,9 @@ def _choose(
 
 def _put_beside(session: "Session", plain: Mapping[str, Any]) -> None:
     if plain.get("beside"):
-        session.duel.start_named(plain["beside"]["kernel"], plain["beside"].get("pace"))
+        session.comparison.start_named(plain["beside"]["kernel"], plain["beside"].get("pace"))
     elif "beside" in plain:
-        session.duel.stop()
+        session.comparison.stop()
     if "stops" in plain:
         session.tour.keep(session.base.name, tuple(map(from_plain, plain["stops"])))
 
@@ -257,7 +259,7 @@ def _place(session: "Session", plain: Mapping[str, Any]) -> None:
         if "warp" in plain:  # who picks an element of C picks its owner's warp and lane
             session.choose_warp(warp_number(recording, plain["warp"]))
         if "lane" in plain:
-            session.inspected.choose_lane(plain["lane"])
+            session.inspection.choose_lane(plain["lane"])
         if plain.get("loop_range"):
             first, last = (_step(session, step) for step in plain["loop_range"])
             session.set_loop_range(first, last)
@@ -265,8 +267,8 @@ def _place(session: "Session", plain: Mapping[str, Any]) -> None:
             session.set_loop(plain["loop"])
         if "step" in plain:
             session.seek(_step(session, plain["step"]))
-        if plain.get("frozen", session.freeze.on) != session.freeze.on:
-            session.freeze.toggle()
+        if plain.get("frozen", session.frozen_warp.on) != session.frozen_warp.on:
+            session.frozen_warp.toggle()
     except ConstraintError as error:
         session.tell(Message(str(error), "warning"))
 

@@ -78,7 +78,7 @@ class Session(Choice, Playback):
     def __init__(self, kernels: list[Kernel], theme: str = "dark") -> None:
         super().__init__(kernels)
         Playback.__init__(self)
-        self.found = Findings()
+        self.findings = Findings()
         self.tuning = Tuning(self)
         self.protocol: dict[str, float] = {}
         self.theme = theme
@@ -86,12 +86,12 @@ class Session(Choice, Playback):
         self.message: Message | None = None
         self.progress: dict[str, tuple[str, float | None] | None] = {"record": None, "bench": None}
         self.tour = Tour(self)
-        self.duel = Comparison(self)
+        self.comparison = Comparison(self)
         self.predict = Predict(self)
         self.reopening = Reopening(self)
         self.demonstration = Demonstration(self)
-        self.freeze = FrozenWarp(self)
-        self.inspected = Inspection(self)
+        self.frozen_warp = FrozenWarp(self)
+        self.inspection = Inspection(self)
 
     # What is on the stage
 
@@ -130,17 +130,17 @@ class Session(Choice, Playback):
 
     def advance(self, seconds: float) -> None:
         """Let time pass: while playing, go on; where this recording has ended, the one beside may be on its way."""
-        if not (self.playing and self.duel.overtime(seconds)):
+        if not (self.playing and self.comparison.overtime(seconds)):
             super().advance(seconds)
 
     def step_by(self, count: int) -> None:
         """Stop, and go some steps on or back; from request to request of a warp that is frozen."""
-        if not self.freeze.step(count):
+        if not self.frozen_warp.step(count):
             super().step_by(count)
 
     def step_unit(self, direction: int) -> None:
         """Stop, and go to the next of the chosen units (1) or the last one (-1); a frozen warp goes by its requests."""
-        if not self.freeze.step(direction):
+        if not self.frozen_warp.step(direction):
             super().step_unit(direction)
 
     def point_at(self, stop: OwnStop) -> None:
@@ -150,7 +150,7 @@ class Session(Choice, Playback):
         if stop.warp is not None:
             self.choose_warp(stop.warp)
         if stop.lane is not None:
-            self.inspected.choose_lane(stop.lane)
+            self.inspection.choose_lane(stop.lane)
         if stop.panel is not None:
             self.wanted_panel(stop.panel)
 

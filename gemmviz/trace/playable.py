@@ -53,7 +53,7 @@ class Playable:
         return Provenance(self.recording, self.timeline, self.history, self.staged)
 
     @cached_property
-    def course(self) -> RecordingProgress:
+    def recording_progress(self) -> RecordingProgress:
         """How far it is at each step, to be played in step with another (not prepared: only a pair needs it)."""
         return progress(self.recording, self.timeline, self.traffic, self.staged)
 
@@ -63,27 +63,27 @@ class Playable:
         return story(self)
 
     @cached_property
-    def flights(self) -> AsyncCopies:
+    def async_copies(self) -> AsyncCopies:
         """When each asynchronous copy is under way."""
         return async_copies(self.recording, self.timeline)
 
     @cached_property
-    def phases(self) -> MbarrierStates:
+    def mbarrier_states(self) -> MbarrierStates:
         """What each mbarrier is at each step."""
         return mbarrier_states(self.recording, self.timeline)
 
     @cached_property
-    def groups(self) -> Warpgroups:
+    def warpgroups(self) -> Warpgroups:
         """Which warpgroup owns which sums of C, where warpgroups multiply."""
         return warpgroups(self.recording, self.timeline)
 
     @cached_property
-    def crowd(self) -> Participation:
+    def participation(self) -> Participation:
         """How many blocks and warps take part in each step."""
         return participation(self.recording, self.timeline)
 
     @cached_property
-    def outside(self) -> OutOfBounds:
+    def out_of_bounds(self) -> OutOfBounds:
         """Who is absent from each step because it accessed memory out of bounds."""
         return out_of_bounds(self.recording, self.timeline)
 
@@ -161,7 +161,7 @@ class Playable:
         first, last = np.searchsorted(rows, self._block_start[block : block + 2])
         return rows[first:last]
 
-    def misread(self, step: int, block: int) -> StaleReads:
+    def stale_reads(self, step: int, block: int) -> StaleReads:
         """Return what a block reads that its shared cells do not show: see `gemmviz.trace.origin.stale_reads`."""
         rows = self.block_rows(step, block) if self.timeline.steps else np.zeros(0, np.int64)
         return stale_reads(self.recording, self.history, step, rows)
@@ -172,7 +172,7 @@ class Playable:
         units = self.traffic.running[step, array, write, 2]
         if step:
             units = units - self.traffic.running[step - 1, array, write, 2]
-        return float(units) / max(int(self.crowd.warps[step]), 1)
+        return float(units) / max(int(self.participation.warps[step]), 1)
 
     def line(self, step: int) -> int:
         """Return the source line that executes at a step (from 1; 0 where unknown)."""
@@ -183,8 +183,8 @@ class Playable:
     def prepare(self) -> "Playable":
         """Compute the parts that are computed on demand, and return self."""
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
-        _ = self.timeline.step_of_row, self._block_steps, self.provenance, self.story.prepare(), self.flights
-        _ = self.crowd, self._block_start, self.outside, self.phases, self.groups
+        _ = self.timeline.step_of_row, self._block_steps, self.provenance, self.story.prepare(), self.async_copies
+        _ = self.participation, self._block_start, self.out_of_bounds, self.mbarrier_states, self.warpgroups
         if self.recording.wrong:
             _ = self.wrong_from
         return self

@@ -53,7 +53,7 @@ def test_a_broken_kernel_is_recorded_and_its_race_is_found(window, qtbot):
     entry(window, "no-second-barrier").trigger()
     wait_recorded(window, qtbot)
     assert session.kernel.name == "gputiled~no-second-barrier" and session.variant
-    kinds = {found.thing.kind for found in session.found.entries() if not found.is_cost}
+    kinds = {found.thing.kind for found in session.findings.entries() if not found.is_cost}
     assert kinds == {"race"}
     assert session.playable.recording.text == window.source.text()
 

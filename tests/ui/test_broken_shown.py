@@ -45,7 +45,7 @@ def race() -> tuple[Playable, int, int, int]:
     """Return a race, and the step, array and element of a read of block 0 that got NaN instead of its cell's value."""
     shown = playable("gputiled", 7, 6, 9, "no-first-barrier", TS=4)
     for step in range(shown.timeline.steps):
-        lost = shown.misread(step, 0)
+        lost = shown.stale_reads(step, 0)
         nan = np.flatnonzero(np.isnan(lost.got))
         if len(nan):
             return shown, step, int(shown.timeline.array[step]), int(lost.element[nan[0]])
@@ -87,7 +87,7 @@ def crossed_cells(shown: Playable, image: QImage, array: int) -> set[int]:
 
 def test_cells_that_were_read_as_something_else_are_crossed_out(qapp):
     shown, step, array, _ = race()
-    wanted = set(shown.misread(step, 0).element.tolist())
+    wanted = set(shown.stale_reads(step, 0).element.tolist())
     assert crossed_cells(shown, painted(shown, Moment(step)), array) == wanted
     whole = playable("gputiled", 7, 6, 9, TS=4)
     assert not crossed_cells(whole, painted(whole, Moment(step)), array)
@@ -95,7 +95,7 @@ def test_cells_that_were_read_as_something_else_are_crossed_out(qapp):
 
 def test_the_foot_says_what_was_read(qapp):
     shown, step, array, element = race()
-    count = len(shown.misread(step, 0).row)
+    count = len(shown.stale_reads(step, 0).row)
     assert f"{count} reads get OTHER VALUES" in caption(shown, step, 0)
     held = number(float(shown.history.values(array, step, 0)[element]))
     assert about_cell(shown, array, element, step, 0).startswith(f"READ NaN, not {held}")
@@ -106,8 +106,8 @@ def test_the_foot_says_what_was_read(qapp):
 
 def test_the_arrow_of_a_misread_value_is_drawn_as_wrong(qapp):
     shown, _, _, _ = race()
-    fed = shown.provenance.fed(0, 3)
-    lost = shown.provenance.misread(fed, 0, 3)
+    fed = shown.provenance.operand_paths(0, 3)
+    lost = shown.provenance.stale_reads(fed, 0, 3)
     for place, wrong in ((int(lost.argmax()), True), (int(lost.argmin()), False)):
         hop = hop_at(shown, fed, place, (2, 3))
         without, drawn = (painted(shown, Moment(0, hop=one)) for one in (None, hop))
@@ -123,7 +123,7 @@ def test_origin_names_what_was_read_instead(inspector):
     session.show(shown)
     session.pick((2, 3), 0)
     model = inspector.origin.table.model()
-    lost = shown.provenance.misread(model.fed, 0, 3)
+    lost = shown.provenance.stale_reads(model.fed, 0, 3)
     assert f"✗ {int(lost.sum())} READ as other values" in inspector.origin.head.text()
     assert "WRONG: NaN instead of " in inspector.origin.head.text()
     for row, wrong in enumerate(lost.tolist()):
@@ -136,14 +136,14 @@ def test_origin_names_what_was_read_instead(inspector):
 
 def test_the_thread_does_not_call_an_operand_what_it_did_not_read(inspector):
     shown, step, array, _ = race()
-    lost = shown.misread(step, 0)
+    lost = shown.stale_reads(step, 0)
     session = inspector.session
     session.show(shown)
     session.pick(None, 0)
     session.seek(step)
     inspector.show_panel("thread")
     for row, got, held in zip(lost.row.tolist(), lost.got.tolist(), lost.held.tolist(), strict=True):
-        session.inspected.choose_lane(int(shown.recording.accesses.thread[row]))
+        session.inspection.choose_lane(int(shown.recording.accesses.thread[row]))
         name = shown.recording.arrays[array].name
         assert (
             f": READ {number(got)}, not {number(held)}, from {name} at step {step + 1}" in inspector.thread.text.text()

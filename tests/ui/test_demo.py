@@ -36,7 +36,7 @@ def test_a_key_shows_the_demo_with_its_thread(window, qtbot):
     qtbot.keyClick(window.stage, Qt.Key.Key_L, CTRL | SHIFT)
     wait_shown(window, qtbot)
     assert (session.problem, session.params) == (Problem.cube(8), {"TS": 4})
-    assert (session.block, session.inspected.thread) == (1, 6)
+    assert (session.block, session.inspection.thread) == (1, 6)
     assert window.inspector.currentWidget() is window.inspector.thread
     assert not session.playing
 
@@ -48,7 +48,7 @@ def test_a_button_shows_the_demo_of_the_chosen_rung(window, qtbot):
     assert (session.problem, session.step) == (Problem.cube(4), 0)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     wait_shown(window, qtbot)
-    assert (session.block, session.inspected.thread, session.cell) == (1, 2, (2, 1 * 4 + 2))
+    assert (session.block, session.inspection.thread, session.cell) == (1, 2, (2, 1 * 4 + 2))
     assert not button.isChecked()
     session.choose_kernel(find("cublas", session.kernels))
     assert not button.isEnabled()
@@ -75,7 +75,7 @@ def test_findings_say_where_only_small_blocks_are_to_blame(window, qtbot):
     assert all(text.endswith("only because blocks are 4 wide here") for text in findings(window))
     session.choose_kernel(find("gpumult1", session.kernels))
     wait_recorded(window, qtbot)
-    qtbot.waitUntil(lambda: session.found.text == session.kernel.text and not findings(window), timeout=RECORDING_MS)
+    qtbot.waitUntil(lambda: session.findings.text == session.kernel.text and not findings(window), timeout=RECORDING_MS)
     session.choose_kernel(find("matmul_kernel_naive", session.kernels))
     wait_recorded(window, qtbot)
     qtbot.waitUntil(lambda: len(findings(window)) == 2, timeout=RECORDING_MS)

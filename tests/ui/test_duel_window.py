@@ -18,101 +18,101 @@ D = Qt.Key.Key_D
 
 
 @pytest.fixture
-def duel(window, qtbot):
+def comparison(window, qtbot):
     """The window's duel, in step: gputiled and its variant without the second barrier."""
-    duel = window.session.duel
-    duel.start_named("gputiled~no-second-barrier")
-    qtbot.waitUntil(lambda: duel.match is not None, timeout=RECORDING_MS)
-    return duel
+    comparison = window.session.comparison
+    comparison.start_named("gputiled~no-second-barrier")
+    qtbot.waitUntil(lambda: comparison.match is not None, timeout=RECORDING_MS)
+    return comparison
 
 
 def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
-    session, duel = window.session, window.session.duel
+    session, comparison = window.session, window.session.comparison
     first, size = session.playable, session.problem
     shares = window._upper.sizes(), window._lower.sizes()
     qtbot.keyClick(window.stage, D)
-    qtbot.waitUntil(lambda: duel.match is not None, timeout=RECORDING_MS)
+    qtbot.waitUntil(lambda: comparison.match is not None, timeout=RECORDING_MS)
     assert session.playable is first
-    assert window.arena.beside.isVisible() and window.arena.race.isVisible()
+    assert window.arena.second.isVisible() and window.arena.race.isVisible()
     assert not window.charts.isVisible()
-    assert abs(window.stage.height() - window.arena.beside.height()) <= 1
-    assert abs(window.stage.width() - window.arena.beside.width()) <= 4
+    assert abs(window.stage.height() - window.arena.second.height()) <= 1
+    assert abs(window.stage.width() - window.arena.second.width()) <= 4
     qtbot.keyClick(window.stage, Qt.Key.Key_End)
-    assert duel.finished
+    assert comparison.finished
     assert window.arena.race.sentence.text()
     assert [lane.id for lane in window.arena.race.bars.lanes][:2] == ["bytes", "requests"]
     qtbot.keyClick(window.stage, D)
-    assert not window.arena.beside.isVisible() and not window.arena.race.isVisible()
+    assert not window.arena.second.isVisible() and not window.arena.race.isVisible()
     assert window.charts.isVisible() and window.source.isVisible()
     assert session.problem == size and session.playable is first
     qtbot.waitUntil(lambda: (window._upper.sizes(), window._lower.sizes()) == shares)
 
 
 def test_the_rung_beside_is_found_by_typing(window, qtbot):
-    duel = window.session.duel
+    comparison = window.session.comparison
     qtbot.keyClick(window.stage, D, Qt.KeyboardModifier.ControlModifier)
     box = window.findChild(Chooser)
     qtbot.keyClicks(box.box, "gputiled second barrier")
     qtbot.keyClick(box.box, Qt.Key.Key_Down)
     qtbot.keyClick(box.box, Qt.Key.Key_Up)
     qtbot.keyClick(box.box, Qt.Key.Key_Return)
-    assert duel.beside.kernel.name == "gputiled~no-second-barrier"
-    assert duel.beside.params == window.session.params
+    assert comparison.second.kernel.name == "gputiled~no-second-barrier"
+    assert comparison.second.params == window.session.params
     qtbot.keyClick(window.stage, D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    assert duel.pace == "bytes" and window.arena.race.pace.currentData() == "bytes"
+    assert comparison.pace == "bytes" and window.arena.race.pace.currentData() == "bytes"
     window.arena.race.pace.setCurrentIndex(0)
-    assert duel.pace == "work"
+    assert comparison.pace == "work"
 
 
-def test_a_click_on_one_stage_chooses_the_cell_on_both(window, duel, qtbot):
-    beside = window.arena.beside
+def test_a_click_on_one_stage_chooses_the_cell_on_both(window, comparison, qtbot):
+    beside = window.arena.second
     panel = next(p for p in beside.panels() if p.array == C)
     point = QPoint(round(panel.x + 5.5 * panel.cell), round(panel.y + 2.5 * panel.cell))
     qtbot.mouseClick(beside, Qt.MouseButton.LeftButton, pos=point)
     columns = window.session.playable.recording.n
-    assert window.session.cell == duel.beside.cell == (C, 2 * columns + 5)
+    assert window.session.cell == comparison.second.cell == (C, 2 * columns + 5)
 
 
-def test_playing_moves_both(window, duel, qtbot):
+def test_playing_moves_both(window, comparison, qtbot):
     session = window.session
     qtbot.keyClick(window.stage, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: session.step > 3 and duel.beside.step > 3)
+    qtbot.waitUntil(lambda: session.step > 3 and comparison.second.step > 3)
     qtbot.keyClick(window.stage, Qt.Key.Key_Space)
-    assert duel.beside.step == duel.match.step(session.step)
+    assert comparison.second.step == comparison.match.step(session.step)
 
 
 def test_a_broken_text_beside_leaves_the_first_stage_alone(window, qtbot):
-    session, duel = window.session, window.session.duel
+    session, comparison = window.session, window.session.comparison
     first = session.playable
     tiled = find("gputiled", session.kernels)
     text = tiled.text.replace("float sum = 0;", "float sum = nothing;", 1)
-    duel.start(parse(text, tiled.path.with_stem("mine")))
-    qtbot.waitUntil(lambda: duel.beside.message is not None, timeout=RECORDING_MS)
-    assert "nothing" in duel.beside.message.text and "Ctrl+D" in duel.beside.message.text
+    comparison.start(parse(text, tiled.path.with_stem("mine")))
+    qtbot.waitUntil(lambda: comparison.second.message is not None, timeout=RECORDING_MS)
+    assert "nothing" in comparison.second.message.text and "Ctrl+D" in comparison.second.message.text
     assert session.playable is first and session.message is None
-    assert duel.match is None and not window.arena.race.bars.lanes
+    assert comparison.match is None and not window.arena.race.bars.lanes
 
 
 def test_cancelling_ends_the_second_recording_and_says_so(window, qtbot):
-    duel = window.session.duel
-    duel.start_named("matmul_kernel_2d_thread_tiling")
-    qtbot.waitUntil(lambda: duel.beside.progress["record"] is not None)
+    comparison = window.session.comparison
+    comparison.start_named("matmul_kernel_2d_thread_tiling")
+    qtbot.waitUntil(lambda: comparison.second.progress["record"] is not None)
     qtbot.keyClick(window.stage, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: duel.beside.message is not None, timeout=RECORDING_MS)
-    assert "cancelled" in duel.beside.message.text
-    assert duel.beside.playable is None and duel.beside.progress["record"] is None
+    qtbot.waitUntil(lambda: comparison.second.message is not None, timeout=RECORDING_MS)
+    assert "cancelled" in comparison.second.message.text
+    assert comparison.second.playable is None and comparison.second.progress["record"] is None
     qtbot.keyClick(window.stage, D)
     qtbot.keyClick(window.stage, D)
-    qtbot.waitUntil(lambda: duel.match is not None, timeout=RECORDING_MS)
+    qtbot.waitUntil(lambda: comparison.match is not None, timeout=RECORDING_MS)
 
 
-def test_another_size_on_the_left_is_recorded_on_both(window, duel, qtbot):
+def test_another_size_on_the_left_is_recorded_on_both(window, comparison, qtbot):
     session = window.session
     session.choose(problem=Problem.cube(12))
     window.controller.record()
 
     def both():
-        assert duel.match is not None
-        assert [p.recording.m for p in duel.pair] == [12, 12]
+        assert comparison.match is not None
+        assert [p.recording.m for p in comparison.pair] == [12, 12]
 
     qtbot.waitUntil(both, timeout=RECORDING_MS)

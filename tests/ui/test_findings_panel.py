@@ -27,13 +27,13 @@ def break_it(window, qtbot):
     between = session.text.split("__syncthreads();")[1]
     session.edit(session.text.replace(f"{between}__syncthreads();", between, 1))
     wait_recorded(window, qtbot)
-    qtbot.waitUntil(lambda: session.found.text == session.kernel.text)
+    qtbot.waitUntil(lambda: session.findings.text == session.kernel.text)
 
 
 def check_sizes(window, qtbot):
     qtbot.keyClick(window, Qt.Key.Key_R, CTRL | SHIFT)
-    assert window.session.found.checking
-    qtbot.waitUntil(lambda: window.session.found.checked, timeout=RECORDING_MS)
+    assert window.session.findings.checking
+    qtbot.waitUntil(lambda: window.session.findings.checked, timeout=RECORDING_MS)
 
 
 def open_file(window, folder, old, new, name="mine.cu"):
@@ -53,7 +53,7 @@ def test_a_clean_recording_says_so_and_how_to_look_further(window, qtbot):
 
 def test_costs_are_named_with_their_lines_and_are_no_defects(window):
     assert heading(window).startswith("Findings: No defect, ")
-    lines = [site.line for site in window.session.found.here.costs]
+    lines = [site.line for site in window.session.findings.here.costs]
     assert lines and [row.split(":")[0] for row in rows(window)] == [f"! line {line}" for line in lines]
     assert all(" times as many as needed" in row for row in rows(window))
     marks = window.source.marks[lines[0]]
@@ -119,7 +119,7 @@ def test_an_edit_makes_the_findings_of_the_text_before_go(window, qtbot):
 def test_a_check_that_is_cancelled_says_so(window, qtbot):
     window.controller.checks.check_sizes()
     qtbot.keyClick(window, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: not window.session.found.checking, timeout=RECORDING_MS)
+    qtbot.waitUntil(lambda: not window.session.findings.checking, timeout=RECORDING_MS)
     assert "cancelled" in window.source_side.findings.state.text()
     assert window.session.progress["record"] is None
 

@@ -62,7 +62,7 @@ def test_keys_freeze_the_warp_and_step_by_its_requests(window, qtbot):
     session, inspector = window.session, window.inspector
     session.play()
     qtbot.keyClick(window, Qt.Key.Key_W)
-    assert session.freeze.on and not session.playing
+    assert session.frozen_warp.on and not session.playing
     assert inspector.panel == "warp"
     assert inspector.warp.head.text().startswith("Warp 0 of block (0, 0) reads A: line ")
     begins = session.stations("request")
@@ -70,7 +70,7 @@ def test_keys_freeze_the_warp_and_step_by_its_requests(window, qtbot):
     assert session.step in begins
     assert f"step {session.step + 1}" in inspector.warp.head.text()
     qtbot.keyClick(window, Qt.Key.Key_Space)
-    assert session.playing and not session.freeze.on
+    assert session.playing and not session.frozen_warp.on
     session.pause()
     for name in ("thread", "origin", "counters"):
         qtbot.keyClick(window, Qt.Key.Key_I)
@@ -87,7 +87,7 @@ def test_keys_freeze_the_warp_and_step_by_its_requests(window, qtbot):
         qtbot.keyClick(table, key)
     assert session.step == step, "arrows belong to the table"
     model, at = table.model(), table.currentIndex()
-    assert session.inspected.hop == model.hop(at.row())
+    assert session.inspection.hop == model.hop(at.row())
     assert table.accessibleDescription().startswith(f"{model.index(at.row(), 1).data()}: read at step ")
     qtbot.keyClick(table, Qt.Key.Key_Return)
     assert session.step == model.step(at.row(), at.column())
@@ -120,11 +120,11 @@ def test_a_click_on_a_lane_chooses_it(inspector, qtbot):
     view = inspector.warp.view
     grid = view._grid()
     qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=grid.box(7, 2, 10).center().toPoint())
-    assert session.inspected.lane == 7
+    assert session.inspection.lane == 7
     inspector.show_panel("thread")
     assert "lane 7" in inspector.thread.head.text()
     inspector.thread.lane.setValue(3)
-    assert session.inspected.lane == 3
+    assert session.inspection.lane == 3
 
 
 def test_what_comes_next_is_not_told_while_it_is_predicted(inspector):
@@ -283,7 +283,7 @@ def painted(shown: Playable, moment: Moment) -> QImage:
 def test_the_chosen_way_is_drawn_from_cell_to_cell(qapp):
     shown = playable("gputiled", 8, TS=4)
     target, step = (2, 3 * 8 + 5), 0
-    hop = hop_at(shown, shown.provenance.fed(3, 5), 0, target)
+    hop = hop_at(shown, shown.provenance.operand_paths(3, 5), 0, target)
     panels = StagePainter(shown, THEMES["light"], QFont()).panels(QRectF(0, 0, 900, 700), Moment().view)
     origin, tile, c = panels[0], panels[3], panels[2]
     begin = origin.x + 0.5 * origin.cell, origin.y + 3.5 * origin.cell
@@ -323,11 +323,12 @@ def test_lanes_that_missed_the_array_are_not_called_inactive(inspector):
     last = session.steps - 1
     session.seek(last)
     session.pick(None, 3)
-    asked = session.freeze.request()
+    asked = session.frozen_warp.request()
     assert asked.step == last and asked.outside
     assert f"{asked.outside} lanes out of bounds" in inspector.warp.cost.text()
     assert "inactive" not in inspector.warp.cost.text()
-    assert f"{int(session.playable.outside.most[last])} out of bounds, not drawn" in caption(session.playable, last)
+    most = int(session.playable.out_of_bounds.most[last])
+    assert f"{most} out of bounds, not drawn" in caption(session.playable, last)
     # With blocks so large whole warps miss: there is nothing to show of them at this step.
     session.show(playable("gputiled", 7, "no-store-check", TS=16))
     session.seek(session.steps - 1)

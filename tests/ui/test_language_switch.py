@@ -105,18 +105,18 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
 def test_what_plays_is_frozen_or_looped_stays_as_it_is(windows, qtbot):
     session, window = windows.session, windows.window
     window.inspector.show_panel("warp")
-    session.freeze.toggle()
+    session.frozen_warp.toggle()
     session.set_loop(not session.loop)
     looping = session.loop
     window.inspector.show_panel("counters")
     speak(windows, qtbot, "es")
     new = windows.window
-    assert session.freeze.on and session.loop == looping
+    assert session.frozen_warp.on and session.loop == looping
     assert new.inspector.warp.frozen.isChecked() and new.transport.loop.isChecked() == looping
     session.play()  # lets the warp go while its tab is not seen
     assert not new.inspector.warp.frozen.isChecked()
     speak(windows, qtbot, "en")
-    assert session.playing and not session.freeze.on
+    assert session.playing and not session.frozen_warp.on
     session.pause()
 
 

@@ -249,9 +249,9 @@ def test_escape_closes_the_keys_before_it_ends(presenter, qtbot):
 def test_the_lesson_the_warp_the_type_and_the_language_have_their_keys(presenter, session, qtbot, monkeypatch):
     ctrl, alt = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
     press(presenter, qtbot, K.Key_W)
-    assert session.freeze.on
+    assert session.frozen_warp.on
     press(presenter, qtbot, K.Key_W)
-    assert not session.freeze.on
+    assert not session.frozen_warp.on
     before = presenter.sentence.font().pixelSize()
     qtbot.keyClick(presenter, K.Key_Equal, ctrl | alt)
     assert presenter.sentence.font().pixelSize() > before and session.type_scale == 1

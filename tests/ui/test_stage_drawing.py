@@ -162,9 +162,9 @@ def test_copies_are_in_flight_from_their_issue_to_their_wait(qapp):
     log, step_of = playable.recording.accesses, playable.timeline.step_of_row
     write, read, _ = log.copies.T
     for step in range(0, playable.timeline.steps, 5):
-        under_way = playable.flights.at(step, 0)
+        under_way = playable.async_copies.at(step, 0)
         wanted = (log.block[write] == 0) & (step_of[read] <= step) & (step < step_of[write])
-        assert sorted(playable.flights.write[under_way]) == sorted(write[wanted])
+        assert sorted(playable.async_copies.write[under_way]) == sorted(write[wanted])
         said = f"{wanted.sum()} copies of the block in flight"
         assert (said in caption(playable, step, 0)) == bool(wanted.any())
 
@@ -180,7 +180,7 @@ def has_amber(image, panel, row, column):
 
 def test_the_target_of_a_copy_is_hatched_until_it_arrives(qapp):
     playable = pipelined()
-    counts = [len(playable.flights.at(s, 0)) for s in range(playable.timeline.steps)]
+    counts = [len(playable.async_copies.at(s, 0)) for s in range(playable.timeline.steps)]
     busy, quiet = int(np.argmax(counts)), max(s for s, n in enumerate(counts) if n) + 1
     hatched = []
     for step in (busy, quiet + 8):

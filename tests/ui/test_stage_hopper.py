@@ -62,7 +62,7 @@ def when_waiting(playable: Playable, barrier: tuple[str, int]) -> int:
     """Return the first step at which the producer waits for a barrier."""
     number = playable.recording.barriers.index(barrier)
     steps = range(playable.timeline.steps)
-    return next(s for s in steps if playable.phases.at(s, 0)[number].waiting.tolist() == [0])
+    return next(s for s in steps if playable.mbarrier_states.at(s, 0)[number].waiting.tolist() == [0])
 
 
 # Barriers
@@ -106,7 +106,7 @@ def test_the_lamps_change_with_the_phases(qapp):
     painter = StagePainter(playable, DARK, QFont())
     place = painter._arranged(RECT, View())[1]
     box = QRectF(place.x, place.y, place.width, place.height).toRect()
-    states = [repr(playable.phases.at(step, 0)) for step in range(playable.timeline.steps)]
+    states = [repr(playable.mbarrier_states.at(step, 0)) for step in range(playable.timeline.steps)]
     pictures = [image_of(painter, Moment(step)).copy(box) for step in range(playable.timeline.steps)]
     for step in range(1, len(states)):
         assert (pictures[step] == pictures[step - 1]) == (states[step] == states[step - 1]), step
@@ -133,7 +133,7 @@ def test_boxes_in_flight_are_counted_as_boxes(qapp):
 
 def test_every_cell_that_a_copy_goes_to_is_marked(qapp):
     playable = rung("warp_specialised", Problem(64, 256, 192), BM=64, BN=256, STAGES=3)
-    flights, log = playable.flights, playable.recording.accesses
+    flights, log = playable.async_copies, playable.recording.accesses
     flying = [len(flights.at(step, 0)) for step in range(playable.timeline.steps)]
     step = int(np.argmax(flying))
     assert flying[step] * 8 == 3 * 64 * (64 + 256)  # elements: three stages of a tile of A and one of B
@@ -225,7 +225,7 @@ def test_a_chosen_sum_shows_what_its_thread_holds_with_it(qapp):
         colours = [image.pixelColor(int(x), y) for x in xs]
         return sum(np.abs(np.array([c.red(), c.green(), c.blue()]) - white).max() < 60 for c in colours) > 0
 
-    held = {int(c) for c in playable.groups.of_thread(3, 5)}
+    held = {int(c) for c in playable.warpgroups.of_thread(3, 5)}
     # Away from the marks of the chosen cell itself, and from the lines around the groups.
     chosen = [(row, column) for row in (3, 11, 20, 40) for column in range(10, 60)]
     assert [framed(*cell) for cell in chosen] == [row * 64 + column in held for row, column in chosen]

@@ -108,12 +108,12 @@ def test_a_state_brings_the_view_back(naive, qtbot):
 
 def test_both_rungs_side_by_side_are_recorded_in_the_same_view(naive, qtbot):
     session = naive.session
-    session.duel.start_named("gpumult1")
-    qtbot.waitUntil(lambda: session.duel.match is not None)
+    session.comparison.start_named("gpumult1")
+    qtbot.waitUntil(lambda: session.comparison.match is not None)
     choose(naive, qtbot, "as written")
     wait_recorded(naive, qtbot)
-    qtbot.waitUntil(lambda: session.duel.match is not None)
-    assert all(playable.recording.as_written for playable in session.duel.pair)
+    qtbot.waitUntil(lambda: session.comparison.match is not None)
+    assert all(playable.recording.as_written for playable in session.comparison.pair)
 
 
 def test_a_picture_says_its_view(qapp, tmp_path):

@@ -208,7 +208,7 @@ def test_equal_shares_are_right_cut_or_not(
 def test_an_element_that_was_added_to_was_fed_by_both_blocks(shares: Recording) -> None:
     playable = played(shares)
     for row, column in ((130, 10), (200, 63), (3, 5), (383, 40)):
-        fed = playable.provenance.fed(row, column)
+        fed = playable.provenance.operand_paths(row, column)
         assert fed.covered(0) == fed.covered(1) == shares.k and fed.gives_stored and not fed.rest
         both = set(shares.accesses.block[fed.use].tolist())
         assert both == ({0, 1} if 128 <= row < 256 else {row // 256})

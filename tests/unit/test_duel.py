@@ -36,18 +36,18 @@ class Pair:
 
     def __init__(self, left, right, n, pace="work", **params):
         self.session = session = Session(ladder())
-        self.duel = duel = session.duel
+        self.comparison = comparison = session.comparison
         session.choose(problem=Problem.cube(n))
         session.choose_kernel(find(left, session.kernels), params)
         session.show(recorded(left, n, tuple(session.params.items())))
-        duel.paired.connect(lambda: duel.meet(duel.pair))
-        duel.wanted.connect(self.record)
-        duel.start_named(right, pace)
+        comparison.paired.connect(lambda: comparison.meet(comparison.pair))
+        comparison.wanted.connect(self.record)
+        comparison.start_named(right, pace)
 
     def record(self):
-        beside = self.duel.beside
+        beside = self.comparison.second
         name, n = beside.kernel.name, beside.problem.m
-        self.duel.show(recorded(name, n, tuple(beside.params.items()), self.session.as_written))
+        self.comparison.show(recorded(name, n, tuple(beside.params.items()), self.session.as_written))
 
 
 def session_at(name, n=8, **params):
@@ -69,8 +69,8 @@ def test_beside_a_broken_rung_comes_the_one_on_file():
     session = session_at(TILED)
     session.break_it(("no-second-barrier",))
     assert next_to(session) is session.base
-    session.duel.start()
-    assert session.duel.beside.kernel is session.base
+    session.comparison.start()
+    assert session.comparison.second.kernel is session.base
 
 
 def test_variants_are_offered_beside_their_base_and_nothing_twice():
@@ -97,41 +97,41 @@ def test_both_get_one_size_and_the_same_value_of_what_both_have():
 
 def test_a_size_that_suits_both_is_chosen_said_and_taken_back():
     session = session_at(TILED, TS=4)
-    session.duel.start_named("matmul_tc")
-    assert session.problem == Problem.cube(16) == session.duel.beside.problem
-    assert "16 x 16 x 16" in session.duel.note
-    session.duel.stop()
-    assert (session.problem, session.duel.note, session.duel.on) == (Problem.cube(8), "", False)
+    session.comparison.start_named("matmul_tc")
+    assert session.problem == Problem.cube(16) == session.comparison.second.problem
+    assert "16 x 16 x 16" in session.comparison.note
+    session.comparison.stop()
+    assert (session.problem, session.comparison.note, session.comparison.on) == (Problem.cube(8), "", False)
 
 
 def test_a_size_that_people_choose_meanwhile_stays():
     session = session_at(TILED, TS=4)
-    session.duel.start_named("matmul_tc")
+    session.comparison.start_named("matmul_tc")
     session.choose(problem=Problem.cube(32))
-    assert session.duel.note == ""
-    session.duel.stop()
+    assert session.comparison.note == ""
+    session.comparison.stop()
     assert session.problem == Problem.cube(32)
 
 
 def test_a_library_call_has_nothing_to_compare_and_says_so():
     session = Session(ladder())
     session.choose_kernel(next(k for k in session.kernels if not k.recordable))
-    session.duel.toggle()
-    assert not session.duel.on
+    session.comparison.toggle()
+    assert not session.comparison.on
     assert "library call" in session.message.text
 
 
 def test_an_unknown_rung_is_refused():
     with pytest.raises(UnknownKernel):
-        session_at(TILED).duel.start_named("nobody")
+        session_at(TILED).comparison.start_named("nobody")
 
 
 def test_choosing_the_rung_beside_on_the_left_puts_another_beside():
     session = session_at(TILED, TS=4)
-    session.duel.start_named(COALESCED)
+    session.comparison.start_named(COALESCED)
     session.choose_kernel(find(COALESCED, session.kernels))
-    assert session.duel.kernel.name != COALESCED
-    assert session.duel.beside.kernel is session.duel.kernel
+    assert session.comparison.kernel.name != COALESCED
+    assert session.comparison.second.kernel is session.comparison.kernel
 
 
 @pytest.mark.parametrize("pace", ["work", "bytes"])
@@ -139,34 +139,34 @@ def test_whatever_moves_the_session_moves_the_one_beside(pace):
     pair = Pair(NAIVE, COALESCED, 16, pace)
     for step in (0, 5, 20, 3, pair.session.steps - 1):
         pair.session.seek(step)
-        assert pair.duel.beside.step == pair.duel.match.step(step)
+        assert pair.comparison.second.step == pair.comparison.match.step(step)
     pair.session.seek_phase(-1)
-    assert pair.duel.beside.step == pair.duel.match.step(pair.session.step)
+    assert pair.comparison.second.step == pair.comparison.match.step(pair.session.step)
 
 
 def test_changing_the_measure_moves_only_the_one_beside():
     pair = Pair(NAIVE, COALESCED, 32)
     pair.session.seek(20)
-    by_work = pair.duel.beside.step
-    pair.duel.next_pace()
+    by_work = pair.comparison.second.step
+    pair.comparison.next_pace()
     assert pair.session.step == 20
-    assert pair.duel.beside.step == pair.duel.match.step(20) > by_work
+    assert pair.comparison.second.step == pair.comparison.match.step(20) > by_work
 
 
 @pytest.mark.parametrize("pace", ["work", "bytes"])
 def test_a_broken_rung_goes_along_with_its_base(pace):
     pair = Pair(TILED, "gputiled~no-second-barrier", 8, pace, TS=4)
-    assert pair.duel.beside.params == {"TS": 4}
+    assert pair.comparison.second.params == {"TS": 4}
     pair.session.seek(pair.session.steps - 1)
-    assert pair.duel.finished
-    assert f"{pair.duel.beside.playable.recording.wrong} wrong elements" in sentence(
-        pair.duel, pair.session.step, NAMES
+    assert pair.comparison.finished
+    assert f"{pair.duel.second.playable.recording.wrong} wrong elements" in sentence(
+        pair.comparison, pair.session.step, NAMES
     )
 
 
 def test_a_cell_of_a_matrix_is_chosen_on_both():
     pair = Pair(TILED, COALESCED, 16)
-    session, beside = pair.session, pair.duel.beside
+    session, beside = pair.session, pair.comparison.second
     session.pick((2, 3 * 16 + 5))
     assert beside.cell == (2, 3 * 16 + 5)
     assert beside.block == beside.playable.recording.owners[0][3, 5]
@@ -181,7 +181,7 @@ def test_a_cell_of_a_matrix_is_chosen_on_both():
 
 def test_the_dearer_one_plays_on_when_the_other_has_finished():
     pair = Pair(COALESCED, NAIVE, 16, "bytes")
-    session, beside = pair.session, pair.duel.beside
+    session, beside = pair.session, pair.comparison.second
     session.set_loop(False)
     session.seek(session.steps - 1)
     where = beside.step
@@ -193,7 +193,7 @@ def test_the_dearer_one_plays_on_when_the_other_has_finished():
     for _ in range(1000):
         session.advance(0.2)
     assert beside.step == beside.steps - 1 and not session.playing
-    assert pair.duel.finished
+    assert pair.comparison.finished
 
 
 def test_by_work_playing_starts_again_as_it_does_alone():
@@ -204,49 +204,49 @@ def test_by_work_playing_starts_again_as_it_does_alone():
     for _ in range(5):
         session.advance(0.25)
     assert session.step < session.steps - 1
-    assert pair.duel.beside.step == pair.duel.match.step(session.step)
+    assert pair.comparison.second.step == pair.comparison.match.step(session.step)
 
 
 def test_two_recordings_that_do_not_fit_together_are_refused_with_a_size_that_does(monkeypatch):
     session = session_at(TILED, 32, TS=8)
     session.show(recorded(TILED, 32, (("TS", 8),)))
     monkeypatch.setattr(comparison_match, "MOST_BYTES", 6_000_000)
-    session.duel.start_named(COALESCED)
-    assert session.duel.too_large()
-    message = session.duel.beside.message
+    session.comparison.start_named(COALESCED)
+    assert session.comparison.too_large()
+    message = session.comparison.second.message
     assert "8 MB" in message.text and "6 MB" in message.text
     message.answers[0].act()
     assert session.problem == Problem.cube(16)
     session.show(recorded(TILED, 16, (("TS", 8),)))
-    assert not session.duel.too_large()
-    assert 0 < session.duel.room < 60_000
+    assert not session.comparison.too_large()
+    assert 0 < session.comparison.room < 60_000
 
 
 def test_the_race_shows_both_on_one_scale_and_says_where_figures_come_from():
     pair = Pair(NAIVE, COALESCED, 64, "bytes")
     session = pair.session
     session.seek(session.steps - 1)
-    shown = {lane.id: lane for lane in figure_pairs(pair.duel, session.step, session)}
+    shown = {lane.id: lane for lane in figure_pairs(pair.comparison, session.step, session)}
     assert "wavefronts" not in shown and "gflops" not in shown
     assert {lane.origin for lane in shown.values()} == {"recorded as compiled"}
     moved = shown["bytes"]
-    assert moved.now == moved.total == tuple(int(p.moved_bytes[-1]) for p in pair.duel.pair)
+    assert moved.now == moved.total == tuple(int(p.moved_bytes[-1]) for p in pair.comparison.pair)
     assert ratio_text(moved.ratio) == "1/6.62"
     assert shown["done"].now == (100, 100)
-    assert sentence(pair.duel, session.step, NAMES) == "right moves 1/6.62 of the bytes of left."
+    assert sentence(pair.comparison, session.step, NAMES) == "right moves 1/6.62 of the bytes of left."
 
 
 def test_both_are_recorded_in_the_sessions_view_which_the_race_names():
     pair = Pair("gpumult0", "gpumult1", 8, BX=4, BY=4)
-    session, duel = pair.session, pair.duel
+    session, comparison = pair.session, pair.comparison
     session.choose(as_written=True)
     session.show(recorded("gpumult0", 8, tuple(session.params.items()), True))
-    assert duel.match is not None
-    assert [playable.recording.as_written for playable in duel.pair] == [True, True]
-    shown = {lane.id: lane for lane in figure_pairs(duel, session.steps - 1, session)}
+    assert comparison.match is not None
+    assert [playable.recording.as_written for playable in comparison.pair] == [True, True]
+    shown = {lane.id: lane for lane in figure_pairs(comparison, session.steps - 1, session)}
     assert {lane.origin for lane in shown.values()} == {"recorded as written"}
     session.choose(as_written=False)
-    assert duel.match is None  # one is recorded as compiled, the other not yet
+    assert comparison.match is None  # one is recorded as compiled, the other not yet
 
 
 def test_measured_figures_stand_beside_only_where_both_were_measured_at_that_size():
@@ -260,16 +260,16 @@ def test_measured_figures_stand_beside_only_where_both_were_measured_at_that_siz
 
     measure(TILED, 512, 900.0)
     measure(COALESCED, 256, 300.0)
-    assert "gflops" not in [lane.id for lane in figure_pairs(pair.duel, 0, session)]
+    assert "gflops" not in [lane.id for lane in figure_pairs(pair.comparison, 0, session)]
     measure(COALESCED, 512, 450.0)
-    lane = figure_pairs(pair.duel, 0, session)[-1]
+    lane = figure_pairs(pair.comparison, 0, session)[-1]
     assert (lane.id, lane.origin, lane.now, lane.ratio) == ("gflops", "measured", (900.0, 450.0), 0.5)
     assert "512" in lane.name
 
 
 def test_a_cpu_has_bytes_and_no_warps():
     pair = Pair("hostmult0", TILED, 8)
-    shown = {lane.id: lane for lane in figure_pairs(pair.duel, pair.session.steps - 1, pair.session)}
+    shown = {lane.id: lane for lane in figure_pairs(pair.comparison, pair.session.steps - 1, pair.session)}
     assert shown["requests"].total[0] is None and shown["requests"].total[1] > 0
     traffic = pair.session.playable.traffic.arrays
     assert shown["bytes"].total[0] == sum(a.read_bytes + a.write_bytes for a in traffic)
@@ -281,13 +281,13 @@ def test_what_a_cpu_asks_for_is_not_compared_with_what_a_gpu_moves():
         pair = Pair(*names, 8, "bytes")
         session = pair.session
         session.seek(0)
-        assert "a CPU's are asked for, a GPU's moved" in sentence(pair.duel, 0, NAMES)
+        assert "a CPU's are asked for, a GPU's moved" in sentence(pair.comparison, 0, NAMES)
         session.seek(session.steps - 1)
-        shown = {lane.id: lane for lane in figure_pairs(pair.duel, session.step, session)}
+        shown = {lane.id: lane for lane in figure_pairs(pair.comparison, session.step, session)}
         assert all(shown["bytes"].total) and shown["bytes"].ratio is None
-        pair.duel.set_pace("work")
+        pair.comparison.set_pace("work")
         session.seek(session.steps - 1)
-        said = sentence(pair.duel, session.step, NAMES)
+        said = sentence(pair.comparison, session.step, NAMES)
         assert said == "Both have finished. What a CPU asks for cannot be compared with what a GPU moves."
 
 
@@ -295,13 +295,13 @@ def test_two_loops_of_a_cpu_ask_for_bytes():
     pair = Pair("hostmult0", "hostmult1_opt", 8, "bytes")
     session = pair.session
     session.seek(session.steps // 8)
-    assert sentence(pair.duel, session.step, NAMES) == (
+    assert sentence(pair.comparison, session.step, NAMES) == (
         "right goes as far as it gets with the bytes that left has asked for."
     )
     session.seek(session.steps - 1)
-    ratio = next(lane for lane in figure_pairs(pair.duel, session.step, session) if lane.id == "bytes").ratio
+    ratio = next(lane for lane in figure_pairs(pair.comparison, session.step, session) if lane.id == "bytes").ratio
     assert ratio < 1
-    assert sentence(pair.duel, session.step, NAMES) == f"right asks for {ratio_text(ratio)} of the bytes of left."
+    assert sentence(pair.comparison, session.step, NAMES) == f"right asks for {ratio_text(ratio)} of the bytes of left."
 
 
 def test_an_element_is_the_same_however_it_lies_in_memory():

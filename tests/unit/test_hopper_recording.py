@@ -197,7 +197,7 @@ def test_elements_of_c_know_who_summed_them_up_and_from_what(ring: Recording) ->
         # The thread that holds the sum and not the one that asks the copy engine to store it.
         at, across = row % 64, column % 128
         assert owner.thread == 128 + at // 16 * 32 + at % 8 * 4 + across % 8 // 2
-        fed = playable.provenance.fed(row, column)
+        fed = playable.provenance.operand_paths(row, column)
         assert fed.covered(0) == fed.covered(1) == ring.k and fed.gives_stored and fed.by_group
     known = products(playable, owner.block, owner.thread)
     assert not known.stored_otherwise(ring).any()

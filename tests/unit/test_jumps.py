@@ -91,7 +91,7 @@ def test_an_element_of_c_is_followed_through_all_that_feeds_it(session: Session,
     seen = [0, *walk(session)]
     recording, timeline = tiled.recording, tiled.timeline
     log = recording.accesses
-    fed = tiled.provenance.fed(5, 7)
+    fed = tiled.provenance.operand_paths(5, 7)
     rows = np.concatenate([fed.read, fed.write, fed.use])
     assert len(fed.use) == 2 * 32
     assert set(seen) == {*timeline.step_of_row[rows].tolist(), session.steps - 1}

@@ -280,7 +280,7 @@ def test_a_lesson_at_the_demo_is_walked(session):
     session.choose_kernel(find("gpumult1", session.kernels))
     session.tour.start(at_demo(kernel="gpumult1", size=None, params=None))
     assert session.tour.stop.say == "8 x 32 x 8."
-    assert (session.block, session.warp, session.inspected.lane) == (1, 1, 3)
+    assert (session.block, session.warp, session.inspection.lane) == (1, 1, 3)
 
 
 # The tour

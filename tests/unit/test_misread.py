@@ -56,7 +56,7 @@ def test_reads_that_lost_a_race_are_found_step_by_step(change: str) -> None:
     found = {}
     for step in range(shown.timeline.steps):
         for block in range(shown.recording.blocks):
-            lost = shown.misread(step, block)
+            lost = shown.stale_reads(step, block)
             rows = zip(lost.row.tolist(), lost.element.tolist(), strict=True)
             found |= dict(zip(rows, zip(lost.got.tolist(), lost.held.tolist(), strict=True), strict=True))
             assert lost.written.all()
@@ -71,11 +71,11 @@ def test_a_right_kernel_reads_what_its_cells_show(name: str) -> None:
     recording = shown.recording
     for step in range(shown.timeline.steps):
         for block in {0, recording.blocks - 1}:
-            assert not len(shown.misread(step, block).row)
+            assert not len(shown.stale_reads(step, block).row)
     for cell in ((0, 0), (recording.m - 1, recording.n - 1)):
-        fed = shown.provenance.fed(*cell)
+        fed = shown.provenance.operand_paths(*cell)
         assert fed.gives_stored and not fed.unknown
-        assert not shown.provenance.misread(fed, *cell).any()
+        assert not shown.provenance.stale_reads(fed, *cell).any()
 
 
 def test_a_cell_that_nobody_wrote_is_said_to_be_empty() -> None:
@@ -89,7 +89,7 @@ def test_a_cell_that_nobody_wrote_is_said_to_be_empty() -> None:
     shown = playable(own(body, Problem(4, 4, 4), block="[2]"))
     log = shown.recording.accesses
     (read,) = np.flatnonzero(~log.write & (log.array == 3))
-    lost = shown.misread(int(shown.timeline.step_of_row[read]), 0)
+    lost = shown.stale_reads(int(shown.timeline.step_of_row[read]), 0)
     assert lost.row.tolist() == [read]
     assert np.isnan(lost.held[0]) and not lost.written[0]
     assert lost.got[0] == shown.recording.a[0, 0]
@@ -98,8 +98,8 @@ def test_a_cell_that_nobody_wrote_is_said_to_be_empty() -> None:
 def test_a_hop_says_that_its_value_was_read_as_another() -> None:
     shown = race("no-first-barrier")
     cell = (0, 3)
-    fed = shown.provenance.fed(*cell)
-    lost = shown.provenance.misread(fed, *cell)
+    fed = shown.provenance.operand_paths(*cell)
+    lost = shown.provenance.stale_reads(fed, *cell)
     assert 0 < lost.sum() < len(lost)
     for place, wrong in enumerate(lost.tolist()):
         hop = hop_at(shown, fed, place, (2, 3))
@@ -116,7 +116,7 @@ def test_operands_that_do_not_give_what_was_stored_are_found_out() -> None:
     recording = shown.recording
     right = recording.a @ recording.b
     row, column = (int(at[0]) for at in np.nonzero(recording.c != right))
-    fed = shown.provenance.fed(row, column)
+    fed = shown.provenance.operand_paths(row, column)
     assert fed.total == right[row, column] and fed.stored == recording.c[row, column]
     assert not fed.gives_stored and not fed.unknown
     known = products(shown, *(int(owner[row, column]) for owner in recording.owners))
@@ -131,7 +131,8 @@ def test_a_sum_that_another_warp_left_in_shared_memory_has_an_unknown_origin() -
     kernel = parse(GROUPS.read_text(), GROUPS)
     shown = playable(record(launch(kernel, Problem.cube(32))))
     asked = shown.provenance
-    assert asked.fed(0, 0).covered(0) == asked.fed(0, 0).covered(1) == 32 and not asked.fed(0, 0).unknown
+    paths = asked.operand_paths(0, 0)
+    assert paths.covered(0) == paths.covered(1) == 32 and not paths.unknown
     for column in (1, 2, 3):
-        fed = asked.fed(0, column)
+        fed = asked.operand_paths(0, column)
         assert fed.unknown and not len(fed.use), "the thread that stores it read A[0, j] for another element"

@@ -46,7 +46,7 @@ def test_the_last_step_stands_at_the_end_even_where_it_adds_something():
 @pytest.mark.parametrize("name", RUNGS)
 def test_curves_rise_and_end_where_the_recording_does(name):
     playable = played(name)
-    course = playable.course
+    course = playable.recording_progress
     assert (np.diff(course.work) > 0).all()
     assert (np.diff(course.bytes) >= 0).all()
     assert course.work[-1] == 2.0
@@ -58,7 +58,7 @@ def test_curves_rise_and_end_where_the_recording_does(name):
 def test_no_share_of_the_work_is_done_before_the_first_product():
     recording = record(launch(find(TILED, ladder()), SIZE, {"TS": 8}))
     order = timeline.build(recording)
-    course = Playable(recording, order, traffic.measure(recording, order)).course
+    course = Playable(recording, order, traffic.measure(recording, order)).recording_progress
     tiles = order.array >= 3
     reads = np.flatnonzero(tiles & ~order.write)
     first, counts = int(reads[0]), np.diff(order.start)
@@ -78,7 +78,7 @@ def test_reads_that_feed_products_are_those_of_tiles_where_there_are_tiles():
 @pytest.mark.parametrize("name", RUNGS)
 def test_what_it_comes_to_is_what_the_traffic_says_in_all(name):
     playable = played(name)
-    arrays, last = playable.traffic.arrays, playable.course.at(playable.course.last)
+    arrays, last = playable.traffic.arrays, playable.recording_progress.at(playable.recording_progress.last)
     assert last.done == 1.0
     if playable.recording.backend == "cuda":
         assert last.requests == sum(a.read_requests + a.write_requests for a in arrays)
@@ -97,13 +97,13 @@ def test_requests_so_far_are_counted_step_by_step():
         requests = {
             (int(playable.timeline.step_of_row[row]), int(log.block[row]), int(log.thread[row]) // 32) for row in rows
         }
-        assert playable.course.at(step).requests == len(requests)
+        assert playable.recording_progress.at(step).requests == len(requests)
 
 
 @pytest.mark.parametrize("pace", ["work", "bytes"])
 @pytest.mark.parametrize("names", PAIRS)
 def test_the_other_is_as_far_as_it_can_be_without_being_ahead(names, pace):
-    mine, other = (played(name).course for name in names)
+    mine, other = (played(name).recording_progress for name in names)
     match = Match(mine, other, pace)
     steps = [match.step(step) for step in range(mine.last + 1)]
     assert steps == sorted(steps)
@@ -117,7 +117,7 @@ def test_the_other_is_as_far_as_it_can_be_without_being_ahead(names, pace):
 
 @pytest.mark.parametrize("names", PAIRS)
 def test_by_work_both_end_together(names):
-    mine, other = (played(name).course for name in names)
+    mine, other = (played(name).recording_progress for name in names)
     match = Match(mine, other, "work")
     assert match.step(mine.last) == other.last
     assert match.back().step(other.last) == mine.last
@@ -125,7 +125,7 @@ def test_by_work_both_end_together(names):
 
 
 def test_by_bytes_the_cheaper_one_ends_first():
-    dear, cheap = played(NAIVE).course, played(COALESCED).course
+    dear, cheap = played(NAIVE).recording_progress, played(COALESCED).recording_progress
     match = Match(dear, cheap, "bytes")
     first = next(step for step in range(dear.last + 1) if match.step(step) == cheap.last)
     assert first < dear.last / 4
@@ -135,6 +135,6 @@ def test_by_bytes_the_cheaper_one_ends_first():
 
 @pytest.mark.parametrize("pace", ["work", "bytes"])
 def test_a_recording_goes_exactly_alike_with_itself(pace):
-    course = played(TILED).course
+    course = played(TILED).recording_progress
     match = Match(course, course, pace)
     assert [match.step(step) for step in range(course.last + 1)] == list(range(course.last + 1))

@@ -50,7 +50,7 @@ def test_what_a_barrier_is_in_the_end_is_what_its_last_event_says(cluster: int, 
     playable = ring(cluster, order)
     events, last = playable.recording.events, playable.timeline.steps - 1
     for block in range(playable.recording.blocks):
-        for barrier, state in enumerate(playable.phases.at(last, block)):
+        for barrier, state in enumerate(playable.mbarrier_states.at(last, block)):
             mine = np.flatnonzero((events.barrier == barrier) & (events.block == block))
             assert state.ready and not len(state.waiting)
             changed = mine[~np.isin(events.kind[mine], (tma_boxes.WAIT, tma_boxes.PASS))][-1]
@@ -64,7 +64,7 @@ def test_phases_only_ever_end_and_what_is_missing_stays_within_what_is_needed(cl
     needed = {"full": 1, "empty": cluster}
     before = [0] * len(playable.recording.barriers)
     for step in range(playable.timeline.steps):
-        for barrier, state in enumerate(playable.phases.at(step, 0)):
+        for barrier, state in enumerate(playable.mbarrier_states.at(step, 0)):
             name, _ = playable.recording.barriers[barrier]
             assert state.needed == needed[name] and 0 <= state.arrivals <= state.needed
             assert before[barrier] <= state.ended <= before[barrier] + 1 and state.parity == state.ended % 2
@@ -79,26 +79,35 @@ def test_bytes_are_missing_from_the_announcement_to_the_last_box() -> None:
     full, found = number(playable, "full"), playable.recording.boxes
     steps = playable.timeline.step_of_row[found.write[found.barrier == full]]
     first, second = sorted(steps.tolist())[:2]  # of the first tile: a box of A and one of B
-    assert [playable.phases.at(s, 0)[full].bytes for s in (0, first - 1, first, second)] == [16384, 16384, 8192, 0]
-    assert playable.phases.at(second - 1, 0)[full].ended == 0 and playable.phases.at(second, 0)[full].ended == 1
-    assert playable.phases.at(second, 0)[full].announced == 0
-    assert playable.phases.counts_bytes == {number(playable, "full", s) for s in range(STAGES)}
+    states = playable.mbarrier_states
+    assert [states.at(s, 0)[full].bytes for s in (0, first - 1, first, second)] == [
+        16384,
+        16384,
+        8192,
+        0,
+    ]
+    assert (
+        states.at(second - 1, 0)[full].ended == 0
+        and states.at(second, 0)[full].ended == 1
+    )
+    assert states.at(second, 0)[full].announced == 0
+    assert states.counts_bytes == {number(playable, "full", s) for s in range(STAGES)}
 
 
 def test_who_waits_is_told_until_the_phase_ends() -> None:
     playable = specialised()
     empty, full = number(playable, "empty"), number(playable, "full")
-    waiting = [[s.waiting.tolist() for s in playable.phases.at(t, 0)] for t in range(playable.timeline.steps)]
+    waiting = [[s.waiting.tolist() for s in playable.mbarrier_states.at(t, 0)] for t in range(playable.timeline.steps)]
     # The consumers wait for the first tile, and the producer, when the ring is full, for its first stage.
     assert waiting[0][full] == list(range(128, 256)) and waiting[0][empty] == []
     opened = next(t for t, now in enumerate(waiting) if not now[full])
-    assert playable.phases.at(opened, 0)[full].ended == 1
+    assert playable.mbarrier_states.at(opened, 0)[full].ended == 1
     asked = playable.timeline.step_of_row[playable.recording.boxes.read]
     third = np.sort(asked)[2 * STAGES - 1]
     assert waiting[third][empty] == [0] and waiting[third - 1][empty] == []
     assert all(now[empty] in ([], [0]) for now in waiting)
     given_back = next(t for t in range(third, len(waiting)) if not waiting[t][empty])
-    assert playable.phases.at(given_back, 0)[empty].ended == 1
+    assert playable.mbarrier_states.at(given_back, 0)[empty].ended == 1
     read = [t for t in range(given_back + 1) if playable.recording.arrays[playable.timeline.array[t]].name == "As"]
     assert len(read) > 2
 
@@ -106,7 +115,7 @@ def test_who_waits_is_told_until_the_phase_ends() -> None:
 def test_a_producer_that_nobody_serves_waits_to_the_end() -> None:
     kernel = broken(find("warp_specialised", ladder()), ("never-given-back",))
     playable = played(kernel, Problem(64, 64, 384), BM=64, BN=64, STAGES=3)
-    states = playable.phases.at(playable.timeline.steps - 1, 0)
+    states = playable.mbarrier_states.at(playable.timeline.steps - 1, 0)
     assert states[number(playable, "empty")].waiting.tolist() == [0]
     assert states[number(playable, "empty")].ended == 0
 
@@ -114,12 +123,12 @@ def test_a_producer_that_nobody_serves_waits_to_the_end() -> None:
 def test_a_kernel_without_barriers_has_none() -> None:
     playable = played(find("gputiled", ladder()), Problem.cube(8), TS=4)
     known = mbarrier_states(playable.recording, playable.timeline)
-    assert known.at(0, 0) == [] and known.order == () and playable.groups.count == 0
+    assert known.at(0, 0) == [] and known.order == () and playable.warpgroups.count == 0
 
 
 def test_the_producer_owns_no_sums_and_the_others_all_of_them() -> None:
     playable = played(find("two_consumers", ladder()), Problem(128, 64, 128), BN=64, STAGES=2)
-    known = playable.groups
+    known = playable.warpgroups
     assert known.owning == (False, True, True) and known.asking == (True, False, False)
     held = [known.held(known.tile(0, 0, group)) for group in (1, 2)]
     assert known.tile(0, 0, 0) == -1
@@ -132,7 +141,7 @@ def test_the_producer_owns_no_sums_and_the_others_all_of_them() -> None:
 
 def test_a_persistent_block_holds_one_tile_after_the_other() -> None:
     playable = ring()
-    known = playable.groups
+    known = playable.warpgroups
     tiles = [known.tile(step, 0, 1) for step in range(playable.timeline.steps)]
     assert tiles == sorted(tiles)
     first, second = dict.fromkeys(tiles)
@@ -178,7 +187,7 @@ def test_the_pieces_of_a_row_are_dealt_by_the_swizzle() -> None:
 
 def test_a_tile_of_which_two_blocks_add_up_parts_is_held_by_both() -> None:
     playable = played(find("equal_shares", ladder()), Problem(256, 384, 128), BN=128, BLOCKS=4)
-    known = playable.groups
+    known = playable.warpgroups
     held = [{known.tile(s, block, 1) for s in range(playable.timeline.steps)} for block in range(4)]
     cells = [np.logical_or.reduce([known.held(tile) for tile in tiles]) for tiles in held]
     # Blocks 0 and 2 have the upper rows: a tile of columns each, and half the work on the one between.

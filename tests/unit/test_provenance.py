@@ -68,7 +68,7 @@ def test_every_rung_says_what_fed_an_element(name: str, problem: Problem) -> Non
         owner = asked.owner(row, column)
         assert owner is not None
         assert (owner.block, owner.thread) == (block[row, column], thread[row, column])
-        fed = asked.fed(row, column)
+        fed = asked.operand_paths(row, column)
         if fed.rest:
             # A block before this one computed the first products; how their sum gets here is not recorded.
             assert name == "stream_k" and owner.block > 0
@@ -95,7 +95,7 @@ def test_who_touched_a_cell_is_a_search_through_all_accesses(name: str) -> None:
     for array, info in enumerate(recording.arrays):
         for cell in (0, info.size // 2, info.size - 1):
             found = np.flatnonzero((element == cell) & (log.array[position] == array))
-            touches = asked.touched(array, cell)
+            touches = asked.accesses_of(array, cell)
             assert sorted(touches.rows) == sorted(position[found])
             assert dict(zip(touches.rows, touches.value, strict=True)) == dict(
                 zip(position[found], value[found], strict=True)
@@ -109,16 +109,16 @@ def test_who_touched_a_cell_is_a_search_through_all_accesses(name: str) -> None:
 def test_a_shared_cell_belongs_to_its_block() -> None:
     recording = rung("gputiled", Problem.cube(32))
     asked = provenance(recording)
-    alone = [asked.touched(3, 5, block) for block in range(recording.blocks)]
+    alone = [asked.accesses_of(3, 5, block) for block in range(recording.blocks)]
     assert [set(recording.accesses.block[t.rows]) for t in alone] == [{0}, {1}, {2}, {3}]
-    assert sum(len(t.rows) for t in alone) == len(asked.touched(3, 5).rows)
+    assert sum(len(t.rows) for t in alone) == len(asked.accesses_of(3, 5).rows)
 
 
 def test_an_element_that_nobody_writes_has_no_owner() -> None:
     recording = own("if (threadIdx.x) C[threadIdx.x] = A[threadIdx.x];", Problem.cube(4), block="[8]")
     asked = provenance(recording)
     assert asked.owner(0, 0) is None
-    assert not len(asked.fed(0, 0).use)
+    assert not len(asked.operand_paths(0, 0).use)
     assert asked.owner(0, 3) is not None
 
 
@@ -127,7 +127,7 @@ def test_a_group_that_stays_for_more_tiles_feeds_each_by_its_own_products(name: 
     params = {"BN": 64, "STAGES": 2, "BLOCKS": 2} | cluster
     asked = provenance(record(launch(find(name, ladder()), Problem(128, 192, 128), params)))
     for row, column in ((3, 5), (3, 70), (100, 150)):
-        fed = asked.fed(row, column)
+        fed = asked.operand_paths(row, column)
         assert_whole(asked, fed, row, column)
         # Two tiles of a block share their rows of A, not their columns of B: each product reads one of both.
         assert np.count_nonzero(fed.matrix == 0) == np.count_nonzero(fed.matrix == 1) == asked.recording.k
@@ -139,7 +139,7 @@ def test_a_thread_that_writes_all_of_c_used_for_each_element_what_it_read_just_b
     log = recording.accesses
     writes = np.flatnonzero(log.write & (log.array == 2))
     for row, column in cells(recording):
-        fed = asked.fed(row, column)
+        fed = asked.operand_paths(row, column)
         assert (len(fed.reads(0)), len(fed.reads(1))) == (recording.k, recording.k)
         last = writes[log.element[writes] == row * recording.n + column].max()
         before = writes[writes < last].max()
@@ -276,7 +276,7 @@ def test_values_are_followed_through_registers_and_copies(body: str, before: str
     assert recording.wrong == 0
     asked = provenance(recording)
     for row, column in product(range(0, 16, 3), range(0, 16, 5)):
-        fed = asked.fed(row, column)
+        fed = asked.operand_paths(row, column)
         assert_whole(asked, fed, row, column)
         assert (fed.write >= 0).all() and not fed.by_warp
         assert len(fed.shared_reads) == 64
@@ -288,7 +288,7 @@ def test_values_that_were_loaded_two_tiles_ahead_are_followed(tiles: int) -> Non
     assert recording.wrong == 0
     asked = provenance(recording)
     for row, column in product(range(4), range(4)):
-        fed = asked.fed(row, column)
+        fed = asked.operand_paths(row, column)
         assert_whole(asked, fed, row, column)
         assert (fed.write >= 0).all() and not fed.by_warp and not fed.unknown
         assert len(fed.use) == 2 * recording.k
@@ -298,14 +298,14 @@ def test_the_first_tile_of_many_that_were_loaded_ahead_is_followed_too() -> None
     recording = own(AHEAD, Problem(16, 16, 256))
     asked = provenance(recording)
     for row, column in ((0, 0), (3, 5), (15, 15)):
-        fed = asked.fed(row, column)
+        fed = asked.operand_paths(row, column)
         assert_whole(asked, fed, row, column)
         assert len(fed.use) == 2 * recording.k and (fed.write >= 0).all() and not fed.unknown
 
 
 def test_values_that_are_stored_in_another_order_are_followed() -> None:
     recording = own(TANGLED.replace("ORDER", "(k * 7 + 3)"), Problem(16, 2, 32))
-    fed = provenance(recording).fed(3, 1)
+    fed = provenance(recording).operand_paths(3, 1)
     log = recording.accesses
     assert fed.k.tolist() == [(k * 7 + 3) % 32 for k in range(32)]
     assert (log.value[fed.read] == log.value[fed.use]).all() and (fed.write >= 0).all() and not fed.unknown
@@ -315,7 +315,7 @@ def test_what_cannot_be_followed_is_said_to_be_unknown() -> None:
     # Each thread has an order of its own.
     recording = own(TANGLED.replace("ORDER", "(k * 7 + t * t)"), Problem(16, 2, 32))
     asked = provenance(recording)
-    fed = asked.fed(3, 1)
+    fed = asked.operand_paths(3, 1)
     assert fed.unknown and not fed.by_warp
     assert not len(fed.use), "every load of A was stored, and none of these stores was found"
 

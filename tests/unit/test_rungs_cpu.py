@@ -95,7 +95,7 @@ def test_panels_are_arrays_that_hold_a_and_b_in_the_order_of_use_and_zeros_beyon
 def test_an_element_of_c_is_fed_through_the_panels_by_its_row_and_its_column(name: str) -> None:
     recording = recorded(name, Problem(7, 17, 5))
     timeline = build(recording)
-    fed = Playable(recording, timeline, measure(recording, timeline)).provenance.fed(3, 4)
+    fed = Playable(recording, timeline, measure(recording, timeline)).provenance.operand_paths(3, 4)
     assert set(recording.covered(fed.reads(0))[1]) == {3 * 5 + k for k in range(5)}
     assert set(recording.covered(fed.reads(1))[1]) >= {k * 17 + 4 for k in range(5)}
 

@@ -93,7 +93,7 @@ def test_the_demo_is_shown_when_its_recording_is_there(session, playable):
     session.show(playable)
     assert not session.demonstration.waiting and panels == ["thread"]
     assert session.step == locate(kernel.demo, session.playable).step > 0
-    assert (session.block, session.warp, session.inspected.lane, session.cell) == (1, 0, 6, (2, 14))
+    assert (session.block, session.warp, session.inspection.lane, session.cell) == (1, 0, 6, (2, 14))
     session.seek(0)
     session.demonstration.show()  # its recording stands there: nothing is recorded again
     assert len(wanted) == 1 and session.step > 0

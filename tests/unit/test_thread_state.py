@@ -115,7 +115,7 @@ def test_before_its_first_load_a_warp_holds_sums_only() -> None:
 def test_a_hop_goes_through_the_cells_that_hold_its_value(name: str) -> None:
     shown = playable(rung(name, Problem.cube(16)))
     row, column = 5, 9
-    fed, target = shown.provenance.fed(row, column), (2, 5 * 16 + 9)
+    fed, target = shown.provenance.operand_paths(row, column), (2, 5 * 16 + 9)
     for place in range(len(fed.use)):
         hop = hop_at(shown, fed, place, target)
         matrix = [shown.recording.a, shown.recording.b][hop.origin[0]]
@@ -134,5 +134,5 @@ def test_a_hop_goes_through_the_cells_that_hold_its_value(name: str) -> None:
 
 def test_an_element_that_nothing_feeds_has_no_first_hop() -> None:
     shown = playable(rung("gputiled", Problem.cube(16)))
-    fed = shown.provenance.fed(0, 0)
+    fed = shown.provenance.operand_paths(0, 0)
     assert first_after(shown, fed.taken(np.zeros(0, np.int64)), 3) == -1

@@ -145,8 +145,8 @@ def warp_request(playable: Playable, step: int, block: int, warp: int) -> WarpRe
         served,
         int(units[0]),
         int(least[0]),
-        min(int(playable.outside.most[step]), WARP - missing - len(row)),
-        bool(playable.outside.certain[step]),
+        min(int(playable.out_of_bounds.most[step]), WARP - missing - len(row)),
+        bool(playable.out_of_bounds.certain[step]),
     )
 
 

@@ -88,10 +88,10 @@ def _touches(playable: Playable, cell: tuple[int, int], block: int) -> Ints:
     """Return the steps that access a cell; of an element of C also those of everything that feeds it."""
     array, element = cell
     origins = playable.provenance
-    steps = origins.touched(array, element, block).steps
+    steps = origins.accesses_of(array, element, block).steps
     if array != 2:
         return np.unique(steps)
     row, column = (int(v[0]) for v in playable.recording.arrays[2].cells(np.array([element])))
-    fed = origins.fed(row, column)
+    fed = origins.operand_paths(row, column)
     rows = np.concatenate([fed.read, fed.write[fed.write >= 0], fed.use])
     return np.unique(np.concatenate([steps, playable.timeline.step_of_row[rows]]))

@@ -95,7 +95,7 @@ class Provenance:
         at = np.arange(len(which)) - np.repeat(np.cumsum(count) - count - first, count)
         return self._index[at] & ((1 << self._bits) - 1), which
 
-    def touched(self, array: int, element: int, block: int | None = None) -> CellAccesses:
+    def accesses_of(self, array: int, element: int, block: int | None = None) -> CellAccesses:
         """Return every access of a cell.
 
         Parameters
@@ -122,7 +122,7 @@ class Provenance:
     def owner(self, row: int, column: int) -> Owner | None:
         """Return who owns an element of C; None where nobody writes it."""
         log = self.recording.accesses
-        touches = self.touched(_C, self._element(_C, row, column))
+        touches = self.accesses_of(_C, self._element(_C, row, column))
         mine = touches.write
         writes = replace(
             touches,
@@ -136,7 +136,7 @@ class Provenance:
         last = over if over >= 0 else last
         return Owner(int(log.block[last]), int(log.thread[last]), writes)
 
-    def fed(self, row: int, column: int) -> OperandPaths:
+    def operand_paths(self, row: int, column: int) -> OperandPaths:
         """Return every access that fed an element of C, path by path, in the order of the uses."""
         # The same element is asked for again at every step that is shown.
         if self._answered is None or self._answered[0] != (row, column):
@@ -236,7 +236,7 @@ class Provenance:
         values: npt.NDArray[np.float32] = line.astype(np.float32)
         return values
 
-    def misread(self, fed: OperandPaths, row: int, column: int) -> npt.NDArray[np.bool_]:
+    def stale_reads(self, fed: OperandPaths, row: int, column: int) -> npt.NDArray[np.bool_]:
         """Say, path by path, whether the owner of C[row, column] got another value than the one that was copied."""
         wanted = np.where(
             fed.matrix == _A,

@@ -204,7 +204,7 @@ def loop_element(playable: Playable, writes: tuple[Ints, Ints], step: int) -> tu
 
 def _of_one(playable: Playable, row: int, column: int) -> Operands:
     """Return what fed one element of C as operands: of a loop that owns all of C, looking at all would take long."""
-    recording, fed = playable.recording, playable.provenance.fed(row, column)
+    recording, fed = playable.recording, playable.provenance.operand_paths(row, column)
     line = np.where(fed.matrix == _A, row, column)
     wanted = np.zeros(len(fed.use), np.int64)
     for matrix in (_A, _B):

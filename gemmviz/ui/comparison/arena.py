@@ -51,21 +51,21 @@ class Arena(QWidget):
 
     def __init__(self, session: Session, stage: Stage) -> None:
         super().__init__()
-        self.session, self.duel, self.stage = session, session.duel, stage
+        self.session, self.comparison, self.stage = session, session.comparison, stage
         self.race = FiguresPanel(session)
-        self.beside: Stage | None = None
+        self.second: Stage | None = None
         self._head = Head(session, 0)
         self._side: QWidget | None = None
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(2)
         self._row.addLayout(column(self._head, stage), 1)
-        self.duel.changed.connect(self.refresh)
+        self.comparison.changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show one stage, or two."""
-        on = self.duel.on
+        on = self.comparison.on
         if on and self._side is None:
             self._make()
         self._head.setVisible(on)
@@ -75,7 +75,7 @@ class Arena(QWidget):
     def choose(self) -> Chooser | None:
         """Let people choose the rung beside; None where there is nothing to compare."""
         if not self.session.kernel.recordable:
-            self.duel.start()  # which says why not
+            self.comparison.start()  # which says why not
             return None
         box = Chooser(self.session, self.window())
         box.show()
@@ -85,8 +85,8 @@ class Arena(QWidget):
     def _make(self) -> None:
         """Build the second stage when it is first wanted."""
         self._side = QWidget()
-        self.beside = SecondStage(self.duel.beside)
+        self.second = SecondStage(self.comparison.second)
         head = Head(self.session, 1)
         head.choose.connect(self.choose)
-        self._side.setLayout(column(head, SecondMessage(self.session), self.beside))
+        self._side.setLayout(column(head, SecondMessage(self.session), self.second))
         self._row.addWidget(self._side, 1)

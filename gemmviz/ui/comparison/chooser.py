@@ -76,7 +76,7 @@ class Chooser(QDialog):
     def _take(self) -> None:
         item = self.list.currentItem()
         if item is not None and not item.isHidden():
-            self.session.duel.start(item.data(Qt.ItemDataRole.UserRole).kernel())
+            self.session.comparison.start(item.data(Qt.ItemDataRole.UserRole).kernel())
             self.accept()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

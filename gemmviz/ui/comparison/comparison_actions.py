@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
 def actions(window: "Window") -> list[Action]:
     """Return the actions of a duel."""
-    duel = window.session.duel
+    comparison = window.session.comparison
     return [
-        Action("beside", "View", tr("Another rung beside / one stage"), ("D",), duel.toggle),
+        Action("beside", "View", tr("Another rung beside / one stage"), ("D",), comparison.toggle),
         Action("beside_which", "View", tr("Choose the rung beside…"), ("Ctrl+D",), window.arena.choose),
-        Action("beside_pace", "View", tr("In step by work on K / by bytes moved"), ("Ctrl+Shift+D",), duel.next_pace),
+        Action(
+            "beside_pace", "View", tr("In step by work on K / by bytes moved"), ("Ctrl+Shift+D",), comparison.next_pace
+        ),
     ]

@@ -24,7 +24,7 @@ class FiguresPanel(QWidget):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        self.session, self.duel = session, session.duel
+        self.session, self.comparison = session, session.comparison
         self.sentence = QLabel()
         self.sentence.setWordWrap(True)
         self.sentence.setAccessibleName(tr("How the race stands"))
@@ -64,23 +64,23 @@ class FiguresPanel(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
-        duel = self.duel
-        for signal in (duel.changed, duel.matched, session.recorded, session.themed, session.measured):
+        comparison = self.comparison
+        for signal in (comparison.changed, comparison.matched, session.recorded, session.themed, session.measurements):
             signal.connect(self._on_changed)
         session.bench_chosen.connect(self._on_changed)
         session.stepped.connect(self._on_step)
-        duel.beside.stepped.connect(self._on_step)
-        duel.beside.recorded.connect(self._on_changed)
+        comparison.second.stepped.connect(self._on_step)
+        comparison.second.recorded.connect(self._on_changed)
         self.refresh()
 
     def _on_pace(self) -> None:
-        self.duel.set_pace(self.pace.currentData())
+        self.comparison.set_pace(self.pace.currentData())
 
     def _on_changed(self, *_: object) -> None:
         self.refresh()
 
     def _on_step(self) -> None:
-        if not self.duel.on:
+        if not self.comparison.on:
             return
         if not self.session.playing:
             self.refresh()
@@ -89,13 +89,13 @@ class FiguresPanel(QWidget):
 
     def refresh(self) -> None:
         """Show the figures of the session's step now."""
-        session, duel = self.session, self.duel
+        session, comparison = self.session, self.comparison
         self.pace.blockSignals(True)
-        self.pace.setCurrentIndex(PACES.index(duel.pace))
+        self.pace.setCurrentIndex(PACES.index(comparison.pace))
         self.pace.blockSignals(False)
         self.pace.setToolTip(self.pace.itemData(self.pace.currentIndex(), Qt.ItemDataRole.ToolTipRole))
-        if not duel.on:
+        if not comparison.on:
             return
-        names = shown_name(session.kernel, session), shown_name(duel.beside.kernel, session)
-        self.sentence.setText(sentence(duel, session.step, names))
-        self.bars.show_lanes(figure_pairs(duel, session.step, session), duel.finished)
+        names = shown_name(session.kernel, session), shown_name(comparison.second.kernel, session)
+        self.sentence.setText(sentence(comparison, session.step, names))
+        self.bars.show_lanes(figure_pairs(comparison, session.step, session), comparison.finished)

@@ -82,7 +82,7 @@ class Head(QWidget):
                 button.setObjectName("slim")
                 row.addWidget(button)
         self._keep_height()
-        for signal in (session.chosen, session.duel.changed, session.duel.beside.chosen):
+        for signal in (session.chosen, session.comparison.changed, session.comparison.second.chosen):
             signal.connect(self.refresh)
         self.refresh()
 
@@ -98,14 +98,14 @@ class Head(QWidget):
 
     def refresh(self) -> None:
         """Show the rung's name, or as much of it as fits."""
-        duel = self.session.duel
-        kernel = duel.beside.kernel if self.side else self.session.kernel
+        comparison = self.session.comparison
+        kernel = comparison.second.kernel if self.side else self.session.kernel
         name = shown_name(kernel, self.session)
         _elide(self.name, name, f"{name}\n{tr(kernel.title)}")
         if not self.side:
             # Not in a bar above the stages: what moves one of them, or makes both smaller, costs more than it says.
-            self.note.setVisible(bool(duel.note))
-            _elide(self.note, duel.note, duel.note)
+            self.note.setVisible(bool(comparison.note))
+            _elide(self.note, comparison.note, comparison.note)
 
     def resizeEvent(self, event: object) -> None:
         """Fit the name again."""
@@ -115,7 +115,7 @@ class Head(QWidget):
         self.choose.emit()
 
     def _on_close(self, *_: object) -> None:
-        self.session.duel.stop()
+        self.session.comparison.stop()
 
 
 class SecondMessage(QFrame):
@@ -129,7 +129,7 @@ class SecondMessage(QFrame):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        self.beside = session.duel.beside
+        self.second = session.comparison.second
         self.setObjectName("message")
         self.text = QLabel()
         self.text.setWordWrap(True)
@@ -146,12 +146,12 @@ class SecondMessage(QFrame):
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self.answer.clicked.connect(self._on_answer)
         close.clicked.connect(self._on_close)
-        self.beside.told.connect(self.refresh)
+        self.second.told.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show the message, if there is one."""
-        message = self.beside.message
+        message = self.second.message
         self.setVisible(message is not None)
         if message is None:
             return
@@ -164,13 +164,13 @@ class SecondMessage(QFrame):
         self.style().polish(self)
 
     def _on_answer(self, *_: object) -> None:
-        message = self.beside.message
-        self.beside.tell(None)
+        message = self.second.message
+        self.second.tell(None)
         if message is not None and message.answers:
             message.answers[0].act()
 
     def _on_close(self, *_: object) -> None:
-        self.beside.tell(None)
+        self.second.tell(None)
 
 
 def _elide(label: QLabel, text: str, tip: str) -> None:

@@ -29,9 +29,11 @@ class ComparisonLayout(QObject):
         The pages of the window.
     """
 
-    def __init__(self, window: QWidget, duel: Comparison, upper: QSplitter, lower: QSplitter, pages: Pages) -> None:
+    def __init__(
+        self, window: QWidget, comparison: Comparison, upper: QSplitter, lower: QSplitter, pages: Pages
+    ) -> None:
         super().__init__(window)
-        self._window, self._duel, self._upper, self._lower, self._pages = window, duel, upper, lower, pages
+        self._window, self._comparison, self._upper, self._lower, self._pages = window, comparison, upper, lower, pages
         self._source = source = upper.widget(upper.count() - 1)
         self._on = False
         self._sizes: list[int] = []
@@ -53,13 +55,13 @@ class ComparisonLayout(QObject):
         self._again.timeout.connect(self._put_back)
         for widget in (window, source):
             widget.installEventFilter(self)
-        duel.changed.connect(self.refresh)
+        comparison.changed.connect(self.refresh)
         lower.widget(0).hide()
         self.refresh()
 
     def refresh(self) -> None:
         """Give the stages the room that they need now."""
-        on, lower = self._duel.on, self._lower
+        on, lower = self._comparison.on, self._lower
         if on == self._on:
             return
         last = lower.count() - 1

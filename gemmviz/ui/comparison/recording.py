@@ -31,7 +31,7 @@ class SecondRecorder(QObject):
 
     def __init__(self, session: Session, make_engine: Callable[[], EngineLike], next_run: Callable[[], int]) -> None:
         super().__init__()
-        self.session, self.duel = session, session.duel
+        self.session, self.comparison = session, session.comparison
         self.worker = Worker("records beside", make_engine)
         self._next_run = next_run
         self._run = 0
@@ -43,9 +43,9 @@ class SecondRecorder(QObject):
         self.worker.replied.connect(self._on_reply)
         self.worker.recorded.connect(self._on_recorded)
         self.worker.computed.connect(self._on_computed)
-        self.duel.wanted.connect(self._on_wanted)
-        self.duel.paired.connect(self._on_paired)
-        self.duel.changed.connect(self._on_changed)
+        self.comparison.wanted.connect(self._on_wanted)
+        self.comparison.paired.connect(self._on_paired)
+        self.comparison.changed.connect(self._on_changed)
         session.progressed.connect(self._on_progress)
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ class SecondRecorder(QObject):
         self._debounce.start()
 
     def _on_changed(self) -> None:
-        if not self.duel.on:
+        if not self.comparison.on:
             self._debounce.stop()
             self._run, self._waiting = 0, False
             self.worker.cancel()
@@ -74,11 +74,16 @@ class SecondRecorder(QObject):
 
     def _record(self) -> None:
         """Record what is wanted, once the first recording is there or has failed."""
-        duel, beside = self.duel, self.duel.beside
-        if not self._waiting or not duel.on or beside.problem is None or self.session.progress["record"] is not None:
+        comparison, beside = self.comparison, self.comparison.second
+        if (
+            not self._waiting
+            or not comparison.on
+            or beside.problem is None
+            or self.session.progress["record"] is not None
+        ):
             return
         self._waiting = False
-        if duel.too_large():
+        if comparison.too_large():
             return
         kernel, problem = beside.kernel, beside.problem
         self._run = self._next_run()
@@ -93,27 +98,27 @@ class SecondRecorder(QObject):
                 problem.k,
                 dict(beside.params),
                 self.session.order,
-                capacity=duel.room,
+                capacity=comparison.room,
                 as_written=self.session.as_written,
             )
         )
 
     def _on_recorded(self, run: int, playable: Playable, _: Report | None) -> None:
         if run == self._run:
-            self.duel.show(playable)
+            self.comparison.show(playable)
 
     def _on_paired(self) -> None:
-        pair = self.duel.pair
+        pair = self.comparison.pair
         if pair is not None:
             self.worker.compute(lambda: _worked_out(pair))
 
     def _on_computed(self, pair: Pair) -> None:
-        self.duel.meet(pair)
+        self.comparison.meet(pair)
 
     def _on_reply(self, reply: Reply) -> None:
         if reply.run != self._run:
             return
-        beside = self.duel.beside
+        beside = self.comparison.second
         if isinstance(reply, Progress):
             beside.set_progress((reply.text, reply.share))
         elif isinstance(reply, Failed):
@@ -124,7 +129,7 @@ class SecondRecorder(QObject):
 def _worked_out(pair: Pair) -> Pair:
     """Return the pair when the courses of both are there (in the worker's thread)."""
     for playable in pair:
-        _ = playable.course
+        _ = playable.recording_progress
     return pair
 
 

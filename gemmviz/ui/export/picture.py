@@ -175,7 +175,7 @@ class _WindowFrames:
         window.make_charts()
         window.show()
         session.show(playable)
-        session.found.record(recording.text, report_of(picture.reply, playable))
+        session.findings.record(recording.text, report_of(picture.reply, playable))
 
     def image(self, moment: Moment) -> QImage:
         session = self._session

@@ -65,7 +65,7 @@ class Inspector(QTabWidget):
 
     def freeze(self) -> None:
         """Freeze the warp and turn to it, or release it."""
-        freeze = self.session.freeze
+        freeze = self.session.frozen_warp
         freeze.toggle()
         if freeze.on:
             self.show_panel("warp")
@@ -92,7 +92,7 @@ class Inspector(QTabWidget):
 
 def actions(inspector: Inspector) -> list[Action]:
     """Return what people can do with the inspector."""
-    freeze = inspector.session.freeze
+    freeze = inspector.session.frozen_warp
     return [
         Action("freeze", "Cell", tr("Freeze the warp / release it"), ("W",), inspector.freeze),
         Action("warp_on", "Cell", tr("Choose the next warp"), (".",), lambda: freeze.next_warp(1)),

@@ -116,7 +116,7 @@ class OperandTable(LazyTable):
         super().__init__(playable, FED, len(fed.use))
         self.fed, self.target = fed, target
         _, row, column = cell_name(playable.recording, target)
-        self.misread = playable.provenance.misread(fed, row, column).nonzero()[0]
+        self.misread = playable.provenance.stale_reads(fed, row, column).nonzero()[0]
         """The rows whose value was not read as it was copied."""
 
     def hop(self, row: int) -> Hop:

@@ -122,7 +122,7 @@ class OriginPanel(InspectPanel):
     def _of_element(self, playable: Playable) -> OperandTable:
         session, recording = self.session, playable.recording
         _, row, column = cell_name(recording, session.cell)
-        owner, fed = playable.provenance.owner(row, column), playable.provenance.fed(row, column)
+        owner, fed = playable.provenance.owner(row, column), playable.provenance.operand_paths(row, column)
         said = [cell_text(recording, session.cell)]
         if recording.wrong and playable.wrong_from[row, column] < playable.timeline.steps:
             said.append(wrong_text(recording, row, column))
@@ -171,7 +171,7 @@ class OriginPanel(InspectPanel):
     def _of_cell(self, playable: Playable) -> AccessTable:
         session = self.session
         array, element = session.cell
-        touches = playable.provenance.touched(array, element, session.shown_block)
+        touches = playable.provenance.accesses_of(array, element, session.shown_block)
         info, said = playable.recording.arrays[array], [cell_text(playable.recording, session.cell)]
         if info.space == "shared":
             block = block_text(playable.recording, session.shown_block)
@@ -188,7 +188,7 @@ class OriginPanel(InspectPanel):
         if isinstance(model, LazyTable) and index.isValid():
             hop = model.hop(index.row())
             self.table.setAccessibleDescription(hop_text(model.playable, hop) if hop else self.head.text())
-            self.session.inspected.choose_hop(hop)
+            self.session.inspection.choose_hop(hop)
 
     def _go(self, index: QModelIndex) -> None:
         """Go to the step that a cell of the table is about."""

@@ -56,9 +56,9 @@ class InspectPanel(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self._on_time)
-        for signal in (session.recorded, session.picked, session.themed, session.inspected.changed):
+        for signal in (session.recorded, session.picked, session.themed, session.inspection.changed):
             signal.connect(self._now)
-        session.freeze.changed.connect(self._now)
+        session.frozen_warp.changed.connect(self._now)
         session.stepped.connect(self._on_step)
 
     def refresh(self) -> None:

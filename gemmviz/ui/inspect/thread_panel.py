@@ -75,13 +75,13 @@ class ThreadPanel(InspectPanel):
         self._writes: tuple[Playable, int, tuple[Ints, Ints]] | None = None
 
     def _on_lane(self, lane: int) -> None:
-        if lane != self.session.inspected.lane:
-            self.session.inspected.choose_lane(lane)
+        if lane != self.session.inspection.lane:
+            self.session.inspection.choose_lane(lane)
 
     def refresh(self) -> None:
         """Show the chosen thread at this step."""
         session = self.session
-        playable, looked = session.playable, session.inspected
+        playable, looked = session.playable, session.inspection
         self.lane.blockSignals(True)
         self.lane.setPrefix(tr("lane {number}", number="") if session.warps else tr("thread {thread}", thread=""))
         self.lane.setRange(0, max(looked.lanes - 1, 0))
@@ -122,7 +122,7 @@ class ThreadPanel(InspectPanel):
 
     def _name(self, playable: Playable, held: list[Fragment]) -> None:
         session = self.session
-        thread, recording = session.inspected.thread, playable.recording
+        thread, recording = session.inspection.thread, playable.recording
         if recording.backend == "cuda":
             said = thread_text(recording, session.block, thread)
             if held:
@@ -144,7 +144,7 @@ class ThreadPanel(InspectPanel):
     def _of_thread(self, playable: Playable) -> Products | None:
         """Return what the chosen thread multiplies: found once, and kept while it is looked at."""
         session = self.session
-        thread, element = session.inspected.thread, None
+        thread, element = session.inspection.thread, None
         if playable.recording.backend != "cuda":
             element = self._cell(playable)
             if element is None or int(playable.recording.owners[1][element]) != thread:
@@ -190,7 +190,7 @@ class ThreadPanel(InspectPanel):
     def _of_fragments(self, playable: Playable, state: ThreadState, held: list[Fragment]) -> str:
         """Say what the warp loaded, and what of it the chosen lane holds."""
         said = [fragment_text(playable, fragment) for fragment in held]
-        lane = self.session.inspected.lane
+        lane = self.session.inspection.lane
         for fragment in held:
             rows, columns = (fragment.lane == lane).nonzero()
             order = fragment.slot[rows, columns].argsort()

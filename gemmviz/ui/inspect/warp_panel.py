@@ -29,7 +29,7 @@ class WarpPanel(InspectPanel):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        freeze = session.freeze
+        freeze = session.frozen_warp
         self.before = self._button("‹", tr("Previous warp (,)"), lambda: freeze.next_warp(-1))
         self.after = self._button("›", tr("Next warp (.)"), lambda: freeze.next_warp(1))
         self.frozen = self._button(tr("Freeze"), "", freeze.toggle)
@@ -38,7 +38,7 @@ class WarpPanel(InspectPanel):
         self.cost.setWordWrap(True)
         self.cost.setContentsMargins(8, 0, 8, 2)
         self.view = WarpView()
-        self.view.lane_clicked.connect(session.inspected.choose_lane)
+        self.view.lane_clicked.connect(session.inspection.choose_lane)
         self.scroll = QScrollArea()
         self.box, self.told = BoxView(), QLabel()
         self.told.setWordWrap(True)
@@ -83,7 +83,7 @@ class WarpPanel(InspectPanel):
 
     def _mark(self) -> None:
         """Mark the button, in sight or not: it is what a person finds who turns to this tab."""
-        freeze = self.session.freeze
+        freeze = self.session.frozen_warp
         self.frozen.setEnabled(freeze.possible)
         self.frozen.setChecked(freeze.on)
         self.frozen.setText(tr("Release") if freeze.on else tr("Freeze"))
@@ -94,7 +94,7 @@ class WarpPanel(InspectPanel):
     def refresh(self) -> None:
         """Show the warp's request at this step, or its next one."""
         session = self.session
-        freeze, playable = session.freeze, session.playable
+        freeze, playable = session.frozen_warp, session.playable
         for button in (self.before, self.after):
             button.setEnabled(session.warps > 1)
         boxes = tma_activity(playable, session.step, session.shown_block) if playable is not None else []
@@ -115,12 +115,12 @@ class WarpPanel(InspectPanel):
         if asked is not None and session.predict.on and asked.step > session.step:
             asked = None  # what comes next is what people are asked for
         theme = THEMES[session.theme]
-        self.view.show_request(playable, asked, session.inspected.lane, theme)
+        self.view.show_request(playable, asked, session.inspection.lane, theme)
         if asked is None or playable is None:
             self.head.say("")
             self.cost.setText(self._why_empty())
         else:
-            missed = bool(playable.outside.most[session.step])
+            missed = bool(playable.out_of_bounds.most[session.step])
             self.head.say(request_head(playable.recording, asked))
             said = [request_cost(asked), lanes_out(asked), when_text(asked, session.step, missed)]
             if boxes:
@@ -142,10 +142,10 @@ class WarpPanel(InspectPanel):
         return next(box for box in tma_activity(playable, step, session.shown_block) if box.warp == session.warp)
 
     def _why_empty(self) -> str:
-        if not self.session.freeze.possible:
-            return self.session.freeze.why_not
+        if not self.session.frozen_warp.possible:
+            return self.session.frozen_warp.why_not
         if self.session.predict.on:
             return tr("What this warp asks for next is not told while it is to be predicted.")
-        if self.session.playable.outside.most.any():
+        if self.session.playable.out_of_bounds.most.any():
             return tr("This warp of the block makes no request within bounds: choose another one (. and ,).")
         return tr("This warp of the block makes no request: choose another one (. and ,), or another block.")

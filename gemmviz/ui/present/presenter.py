@@ -210,7 +210,7 @@ class Presenter(QWidget):
 
     def freeze(self) -> None:
         """Freeze the warp, or release it; where there is none, say why."""
-        freeze = self.session.freeze
+        freeze = self.session.frozen_warp
         if freeze.possible or freeze.on:
             freeze.toggle()
         else:

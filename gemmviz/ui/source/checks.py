@@ -109,7 +109,7 @@ class Checks(QObject):
         self._run = _Run(self._next_run(), kernel, todo)
         self._after = after
         if kernel is self.session.kernel:
-            self.session.found.start(kernel.text)
+            self.session.findings.start(kernel.text)
         self._say(tr("Checking {kernel}", kernel=kernel.alias), None)
         self._recorder.submit(CheckRequest(self._run.number, str(kernel.path), kernel.text, todo.to_plain()))
 
@@ -124,7 +124,7 @@ class Checks(QObject):
                 report = Report.from_plain(reply.report)
                 run.reports.append(report)
                 if self._is_shown(run):
-                    self.session.found.add(report)
+                    self.session.findings.add(report)
             case Done():
                 self._end(run, run.todo.left_out)
                 self._after(*self._fault(run))
@@ -137,12 +137,12 @@ class Checks(QObject):
                 self._after(_unchecked(reply.message), False)
 
     def _is_shown(self, run: _Run) -> bool:
-        return run.kernel.text == self.session.found.text
+        return run.kernel.text == self.session.findings.text
 
     def _end(self, run: _Run, left_out: list[str]) -> None:
         self._run = None
         if self._is_shown(run):
-            self.session.found.finish(left_out)
+            self.session.findings.finish(left_out)
         # A recording that took the engine has its own progress.
         progress = self.session.progress["record"]
         if progress is not None and progress[0] == self._said:

@@ -82,7 +82,7 @@ class FindingsPanel(QWidget):
         self.button.clicked.connect(lambda *_: self.check.emit())
         self.list.itemClicked.connect(self._on_item)
         self.list.itemActivated.connect(self._on_item)
-        session.found.changed.connect(self.refresh)
+        session.findings.changed.connect(self.refresh)
         session.chosen.connect(self.refresh)
         session.recorded.connect(self.refresh)
         session.themed.connect(self.refresh)
@@ -91,7 +91,7 @@ class FindingsPanel(QWidget):
     def refresh(self) -> None:
         """Show what is found now."""
         session = self.session
-        found = session.found
+        found = session.findings
         self._entries = found.entries() if found.text == session.kernel.text else []
         defects = [e for e in self._entries if not e.is_cost]
         costs = [e for e in self._entries if e.is_cost]
@@ -124,7 +124,7 @@ class FindingsPanel(QWidget):
 
     def _state(self, defects: bool) -> str:
         """Say what was looked at, and what can be done next."""
-        session, found = self.session, self.session.found
+        session, found = self.session, self.session.findings
         if not session.kernel.recordable:
             return tr("A library call has no source to check.")
         if found.checking:

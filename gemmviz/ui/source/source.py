@@ -41,7 +41,7 @@ class Source(Editor):
         session.stepped.connect(self._mark)
         session.messaged.connect(self._on_message)
         session.themed.connect(lambda: self.set_theme(THEMES[session.theme]))
-        session.found.changed.connect(self._on_found)
+        session.findings.changed.connect(self._on_found)
 
     # The text
 
@@ -151,7 +151,7 @@ class Source(Editor):
 
     def _on_found(self) -> None:
         """Mark the line of the message, and the lines of what the checker found in this text."""
-        found = self.session.found
+        found = self.session.findings
         self.marks = {}
         if self._error:
             self.marks[self._error[0]] = [Mark("error", self._error[1])]

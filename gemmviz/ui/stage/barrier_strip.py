@@ -43,7 +43,7 @@ class BarrierStrip:
         self._playable, self._theme, self._vector = playable, theme, vector
         self._families = families(playable)
         self._most = max((len(members) for _, members in self._families), default=0)
-        known = playable.phases
+        known = playable.mbarrier_states
         of = known.key // (known.steps + 1) % max(known.barriers, 1)
         self._needed = [int(known.values[np.isin(of, m), 1].max(initial=0)) for _, m in self._families]
         self._kept: tuple[Any, QPixmap] | None = None
@@ -70,11 +70,11 @@ class BarrierStrip:
         return widths
 
     def _counts(self, barrier: int) -> bool:
-        return barrier in self._playable.phases.counts_bytes
+        return barrier in self._playable.mbarrier_states.counts_bytes
 
     def draw(self, painter: QPainter, place: StageRect, font: QFont, step: int, block: int, ratio: float) -> None:
         """Draw the barriers of a block as they are after a step."""
-        states = self._playable.phases.at(step, block)
+        states = self._playable.mbarrier_states.at(step, block)
         if self._vector:
             painter.save()
             painter.translate(place.x, place.y)
@@ -99,7 +99,7 @@ class BarrierStrip:
         for family, (_, members) in enumerate(self._families):
             for index, barrier in enumerate(members):
                 if places.box(family, index).contains(x - place.x, y - place.y):
-                    return about_barrier(self._playable, self._playable.phases.at(step, block), barrier)
+                    return about_barrier(self._playable, self._playable.mbarrier_states.at(step, block), barrier)
         return ""
 
     def _draw(self, painter: QPainter, place: StageRect, font: QFont, states: list[BarrierState]) -> None:
@@ -283,7 +283,7 @@ def about_barrier(playable: Playable, states: list[BarrierState], barrier: int) 
             missing=state.arrivals,
         ),
     ]
-    if barrier in playable.phases.counts_bytes:
+    if barrier in playable.mbarrier_states.counts_bytes:
         bytes_missing, announced = thousands(state.bytes), thousands(state.announced)
         said.append(tr("{missing} of {announced} announced bytes missing", missing=bytes_missing, announced=announced))
     if len(state.waiting):

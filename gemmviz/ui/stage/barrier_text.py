@@ -15,7 +15,7 @@ def families(playable: Playable) -> list[Family]:
     """Return the arrays of mbarriers that the kernel initialises, with the numbers of their barriers by index."""
     names = playable.recording.barriers
     found: dict[str, list[int]] = {}
-    for barrier in playable.phases.order:
+    for barrier in playable.mbarrier_states.order:
         found.setdefault(_family(names[barrier][0]), []).append(barrier)
     return [(name, sorted(members, key=lambda b: names[b][1])) for name, members in found.items()]
 
@@ -39,7 +39,7 @@ def who(playable: Playable, threads: npt.NDArray[np.int64]) -> tuple[str, int]:
 
     A thread whose warpgroup asks for boxes and owns no sum of C is the producer.
     """
-    recording, known = playable.recording, playable.groups
+    recording, known = playable.recording, playable.warpgroups
     if len(threads) == 1:
         group = int(threads[0]) // WARPGROUP
         if known.count and known.asking[group] and not known.owning[group]:

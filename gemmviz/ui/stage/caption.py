@@ -49,7 +49,7 @@ def caption(playable: Playable, step: int, block: int | None = None) -> str:
     else:
         parts += [_threads_text(playable, step), *_missed_text(playable, step), _cost_text(playable, step)]
     if block is not None:
-        parts += waits(playable, playable.phases.at(step, block))
+        parts += waits(playable, playable.mbarrier_states.at(step, block))
     parts += _flying_text(playable, step, block)
     parts += [line, tr("phase {phase}", phase=timeline.phase[step] + 1)]
     return BETWEEN.join(parts)
@@ -83,10 +83,10 @@ def _loop_text(playable: Playable, step: int) -> str:
 
 def _missed_text(playable: Playable, step: int) -> list[str]:
     """Say how many threads are not seen at a step because they missed the array; nothing where all are seen."""
-    missed = int(playable.outside.most[step])
+    missed = int(playable.out_of_bounds.most[step])
     if not missed:
         return []
-    if playable.outside.certain[step]:
+    if playable.out_of_bounds.certain[step]:
         return [tr("{count} out of bounds, not drawn", count=thousands(missed))]
     return [tr("up to {count} out of bounds, not drawn", count=thousands(missed))]
 
@@ -97,7 +97,7 @@ def _threads_text(playable: Playable, step: int) -> str:
     rows = timeline.rows(step)
     array = recording.arrays[int(timeline.array[step])]
     # A thread may appear twice only when blocks differ: rows are single accesses of single threads.
-    blocks = trn("{count} block", "{count} blocks", int(playable.crowd.blocks[step]))
+    blocks = trn("{count} block", "{count} blocks", int(playable.participation.blocks[step]))
     who = {"blocks": blocks, "array": array.name}
     match array.space, bool(timeline.write[step]):
         case "shared", False:
@@ -167,7 +167,7 @@ def _box_text(playable: Playable, step: int) -> str:
 
 def _flying_text(playable: Playable, step: int, block: int | None) -> list[str]:
     """Say how many boxes and how many copies of threads are under way; nothing where none is."""
-    boxes, flights = playable.recording.boxes, playable.flights
+    boxes, flights = playable.recording.boxes, playable.async_copies
     writes = flights.write[flights.at(step, block)]
     mine = np.isin(boxes.write, writes) if len(writes) else np.zeros(len(boxes), bool)
     flying, said = len(writes) - int(boxes.writes[mine].sum()), []
@@ -181,7 +181,7 @@ def _flying_text(playable: Playable, step: int, block: int | None) -> list[str]:
 
 def _misread_text(playable: Playable, step: int, block: int | None) -> list[str]:
     """Say how many reads of the block whose cells are shown get other values than stand there: nothing matters more."""
-    lost = 0 if block is None else len(playable.misread(step, block).row)
+    lost = 0 if block is None else len(playable.stale_reads(step, block).row)
     if not lost:
         return []
     return [trn("{count} read gets ANOTHER VALUE", "{count} reads get OTHER VALUES", lost)]
@@ -217,12 +217,12 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
         if recording.backend == "cuda":
             bank = element * info.itemsize // 4 % 32
             parts.append(tr("bank {bank} of block {block}", bank=bank, block=_index(recording.block_index(block))))
-        lost = playable.misread(step, block)
+        lost = playable.stale_reads(step, block)
         here = np.flatnonzero(lost.element == element)[:1]
         if len(here):
             got, held, written = (column[here[0]] for column in (lost.got, lost.held, lost.written))
             parts.insert(0, misread_text(float(got), float(held), bool(written)))
-    touches = playable.provenance.touched(array, element, block)
+    touches = playable.provenance.accesses_of(array, element, block)
     reads = int((~touches.write).sum())
     parts.append(tr("read {reads}×, written {writes}× in all", reads=reads, writes=len(touches.rows) - reads))
     now = touches.rows[touches.steps == step]
@@ -237,7 +237,7 @@ def owner_text(playable: Playable, row: int, column: int) -> str:
     """Say which thread holds an element of C, and what it holds with it, where warpgroups multiply; empty elsewhere."""
     recording = playable.recording
     block, thread = (int(o[row, column]) for o in recording.owners)
-    if block < 0 or not playable.groups.count:
+    if block < 0 or not playable.warpgroups.count:
         return ""
     cell = f"{recording.arrays[C].name}[{row}, {column}]"
     said = tr("{cell} of {thread}", cell=cell, thread=thread_text(recording, block, thread))
@@ -246,7 +246,7 @@ def owner_text(playable: Playable, row: int, column: int) -> str:
 
 def _held_text(playable: Playable, row: int, column: int) -> list[str]:
     """Say which sums of C are held with one, where warpgroups multiply; nothing elsewhere."""
-    known = playable.groups
+    known = playable.warpgroups
     if not known.count:
         return []
     held, group = len(known.of_thread(row, column)), known.group(row, column)
@@ -277,7 +277,7 @@ def wrong_text(recording: Recording, row: int, column: int) -> str:
 
 def fed_text(playable: Playable, row: int, column: int) -> str:
     """Say how many accesses fed an element of C: reads of A and B from global memory, reads of shared memory."""
-    fed = playable.provenance.fed(row, column)
+    fed = playable.provenance.operand_paths(row, column)
     shared = tr("shared") if playable.recording.backend == "cuda" else tr("panels")
     counts = [("A", fed.reads(A)), ("B", fed.reads(B)), (shared, fed.shared_reads)]
     said = ", ".join(f"{name} {thousands(len(rows))}×" for name, rows in counts if len(rows))

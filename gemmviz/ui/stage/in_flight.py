@@ -63,7 +63,7 @@ class InFlight:
     def _changes_of(self, block: int) -> Ints:
         """Return the steps at which the copies of a block that are under way change, ascending."""
         if block not in self._changes:
-            flights = self._playable.flights
+            flights = self._playable.async_copies
             mine = slice(*np.searchsorted(flights.block, (block, block + 1)).tolist())
             self._changes[block] = np.unique(np.concatenate([flights.issued[mine], flights.arrived[mine]]))
         return self._changes[block]
@@ -71,9 +71,9 @@ class InFlight:
     def _find(self, moment: Moment) -> dict[int, tuple[list[Cells], list[Cells]]]:
         """Return, for each array, the rectangles of cells that copies are going to, and those that they read."""
         playable = self._playable
-        found = playable.flights.at(moment.step, moment.block)
+        found = playable.async_copies.at(moment.step, moment.block)
         log = playable.recording.accesses
-        write, read = playable.flights.write[found], playable.flights.read[found]
+        write, read = playable.async_copies.write[found], playable.async_copies.read[found]
         read = read[read >= 0]
         return {
             array: (

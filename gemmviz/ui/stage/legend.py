@@ -42,7 +42,7 @@ def entries(playable: Playable, theme: Theme, warp: int, block: int = 0) -> list
         text = tr("C already written, by thread") if several else tr("C already written")
         found.append(LegendEntry(text, QColor(*(theme.owner(1, 0) if several else loop_colour(theme)))))
         return found
-    if playable.groups.count:
+    if playable.warpgroups.count:
         found += _of_groups(playable, theme, block)
     else:
         several = recording.threads > WARP
@@ -60,7 +60,7 @@ def entries(playable: Playable, theme: Theme, warp: int, block: int = 0) -> list
 def _of_groups(playable: Playable, theme: Theme, block: int) -> list[LegendEntry]:
     """Explain which warpgroups own sums of C, and which own none."""
     found: list[LegendEntry] = []
-    known = playable.groups
+    known = playable.warpgroups
     for group in np.flatnonzero(known.owning).tolist():
         text = tr("of warpgroup {number}", number=group) if found else tr("sums of warpgroup {number}", number=group)
         found.append(LegendEntry(text, QColor(*group_colour(playable.recording, theme, block, group))))

@@ -144,7 +144,7 @@ class Marks:
             return
         key = moment.step, moment.block
         if self._misread is None or self._misread[0] != key:
-            self._misread = key, np.unique(self.playable.misread(*key).element)
+            self._misread = key, np.unique(self.playable.stale_reads(*key).element)
         lost = self._misread[1]
         if 0 < len(lost) <= _MOST_CROSSES:
             self._cross_out(painter, panel, *self.playable.recording.arrays[panel.array].cells(lost))

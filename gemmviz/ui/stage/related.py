@@ -31,7 +31,7 @@ def related(playable: Playable, cell: tuple[int, int], block: int) -> Related:
     row, column = divmod(int(chosen[0]), recording.arrays[array].grid[1])
     if array == C:
         # What its thread holds beside it is chosen with it, where that is a part of what a warpgroup owns.
-        beside = playable.groups.of_thread(row, column) if playable.groups.count else chosen
+        beside = playable.warpgroups.of_thread(row, column) if playable.warpgroups.count else chosen
         return Related(_feeding(playable, row, column) | {C: np.union1d(chosen, beside)})
     if array in (A, B):
         line = (
@@ -55,7 +55,7 @@ def touched_by_warp(playable: Playable, step: int, block: int, warp: int) -> Rel
 
 
 def _feeding(playable: Playable, row: int, column: int) -> dict[int, Ints]:
-    recording, fed = playable.recording, playable.provenance.fed(row, column)
+    recording, fed = playable.recording, playable.provenance.operand_paths(row, column)
     if fed.unknown or not len(fed.matrix):
         return {}  # nobody knows all of it: dimming the rest would claim too much
     found = {}

@@ -62,10 +62,10 @@ class Stage(QWidget):
         self.setMinimumSize(320, 240)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         # A player that is no session has no warp to freeze.
-        self._freeze = getattr(session, "freeze", None)
+        self._freeze = getattr(session, "frozen_warp", None)
         if self._freeze is not None:
             self._freeze.changed.connect(self._refresh)
-        self._inspected = getattr(session, "inspected", None)
+        self._inspected = getattr(session, "inspection", None)
         if self._inspected is not None:
             self._inspected.changed.connect(self._refresh)
         session.recorded.connect(self._on_recorded)

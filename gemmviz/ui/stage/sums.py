@@ -49,7 +49,7 @@ class Sums:
         font
             Of the names.
         """
-        known, panel = self._playable.groups, placed[C]
+        known, panel = self._playable.warpgroups, placed[C]
         if not known.count:
             return
         tiles = tuple(known.tile(moment.step, moment.block, group) for group in range(known.count))
@@ -70,7 +70,7 @@ class Sums:
 
     def _held(self, group: int, tile: int) -> tuple[int, Edges, tuple[int, int, int, int]]:
         """Return a warpgroup, the lines around what it holds, and its bounds: (top, bottom, left, right), in cells."""
-        held = self._playable.groups.held(tile)
+        held = self._playable.warpgroups.held(tile)
         rows, columns = np.flatnonzero(held.any(axis=1)), np.flatnonzero(held.any(axis=0))
         area = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
         return group, outline(held), area
@@ -101,7 +101,7 @@ class Sums:
         if self._of_thread is None or self._of_thread[0] != element:
             recording = self._playable.recording
             row, column = (int(v[0]) for v in recording.arrays[C].cells(np.array([element])))
-            self._of_thread = element, self._playable.groups.of_thread(row, column)
+            self._of_thread = element, self._playable.warpgroups.of_thread(row, column)
         cells = self._of_thread[1]
         columns, side = panel.columns, panel.cell
         mark = max(side, _SMALLEST_MARK)

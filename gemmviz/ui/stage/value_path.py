@@ -47,7 +47,7 @@ def draw(painter: QPainter, panels: list[Panel], moment: Moment, playable: Playa
         _draw_hop(painter, panels, moment, playable, theme, moment.hop, told=True)
     elif moment.cell is not None and moment.cell[0] == _C:
         _, row, column = cell_name(playable.recording, moment.cell)
-        fed = playable.provenance.fed(row, column)
+        fed = playable.provenance.operand_paths(row, column)
         for hop in hops_now(playable, fed, moment.cell, moment.step, _MOST_NOW):
             _draw_hop(painter, panels, moment, playable, theme, hop, told=False)
     painter.restore()

@@ -65,7 +65,7 @@ class Controller(QObject):
         self._record_run = self._bench_run = self._probe_run = 0
         self.checks = Checks(session, self.recorder, self.next_run)
         self.tuning = TuningRunner(session, self.bench, self.next_run, self.checks)
-        self.beside = SecondRecorder(session, make_engine, self.next_run)
+        self.second = SecondRecorder(session, make_engine, self.next_run)
         self._debounce = QTimer(self)
         self._debounce.setSingleShot(True)
         self._debounce.setInterval(_DEBOUNCE_MS)
@@ -85,7 +85,7 @@ class Controller(QObject):
         self._record_run = self._bench_run = self._probe_run = -1
         self.recorder.cancel()
         self.bench.cancel()
-        self.beside.close()
+        self.second.close()
         self.recorder.stop()
         self.bench.stop()
 
@@ -171,7 +171,7 @@ class Controller(QObject):
         session = self.session
         if run != self._record_run:
             return
-        session.found.record(playable.recording.text, report)
+        session.findings.record(playable.recording.text, report)
         session.set_progress("record", None)
         self._probe_once()
         placed = session.tour.waiting or session.reopening.waiting or session.demonstration.waiting
@@ -282,7 +282,7 @@ class Controller(QObject):
         """Stop recording and measuring."""
         self.cancelled.emit()
         self.cancel_recording()
-        self.beside.cancel()
+        self.second.cancel()
         self.bench.cancel()
 
     def _on_bench_reply(self, reply: Reply) -> None:

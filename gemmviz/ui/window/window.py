@@ -108,7 +108,7 @@ class Window(QMainWindow):
         self._arrange()
         self.actions_table = window_actions(self)
         self._make_menus(self.actions_table)
-        self.room = ComparisonLayout(self, session.duel, self._upper, self._lower, self.pages)
+        self.room = ComparisonLayout(self, session.comparison, self._upper, self._lower, self.pages)
         self.source.line_clicked.connect(self._on_line)
         self.source.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.ShortcutFocusReason))
         self.source_side.findings.check.connect(controller.checks.check_sizes)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from gemmviz.language import LANGUAGES, mark, tr
-from gemmviz.ui.comparison import comparison_actions as duel
+from gemmviz.ui.comparison import comparison_actions as comparison
 from gemmviz.ui.export import export_actions
 from gemmviz.ui.inspect import inspector
 from gemmviz.ui.present.presenting import present_actions
@@ -47,7 +47,7 @@ def window_actions(window: "Window") -> list[Action]:
         *inspector.actions(window.inspector),
         *tour_actions.actions(window.session, window.stops),
         *present_actions(window),
-        *duel.actions(window),
+        *comparison.actions(window),
         *_type_actions(window),
         *_language_actions(window),
         *_message_actions(window),
