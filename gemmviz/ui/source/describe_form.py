@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
-from gemmviz.catalogue.guessing.roles import Reason
+from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.guessing.tokens import split_text
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import launch, nearest_size
@@ -154,7 +154,7 @@ class DescribeForm(QDialog):
         """
         self.setStyleSheet(own if self.parent() else style_sheet(t) + own)
 
-    def _label(self, text: str, known: Reason | None) -> QLabel:
+    def _label(self, text: str, known: GuessReason | None) -> QLabel:
         """Return the label of a row: a mark and a colour where the guess is unsure, and the reason as a tooltip."""
         unsure = known is not None and known.confidence < SURE
         label = QLabel(f"{text} (?)" if unsure else text)

@@ -17,7 +17,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
-MEASURED = json.loads((Path(__file__).parent / "wmma_fragments_sm90.json").read_text())["fragments"]
+MEASURED = json.loads((Path(__file__).parents[1] / "wmma_fragments_sm90.json").read_text())["fragments"]
 PROBE = """#include <mma.h>
 using namespace nvcuda;
 // Loads tiles whose elements hold their own number, and writes down what each lane got. A bfloat16 has no room for

@@ -16,7 +16,7 @@ from gemmviz.trace.recording.async_copy_rows import pairs
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
-PIPELINED = (Path(__file__).parent / "styles/pipelined.cu").read_text()
+PIPELINED = (Path(__file__).parents[1] / "styles/pipelined.cu").read_text()
 FRONT = PIPELINED[: PIPELINED.index("#include")]
 
 

@@ -21,7 +21,7 @@ from gemmviz.proving.prediction import PredictedCost, PredictedSite, Prediction
 from gemmviz.proving.proofs import Machine, Proof
 from gemmviz.proving.verdict import Compared, compare
 
-HERE = Path(__file__).parent / "ncu"
+HERE = Path(__file__).parents[1] / "ncu"
 # Where the code of 30_gputiled.cu began when Nsight Compute counted it: its front matter was shorter.
 CODE_LINE_THEN = 13
 MACHINE = Machine("NVIDIA H200", "580", "13.0", "2025.3", "2026-11-21")

@@ -142,7 +142,7 @@ busy("C[mine] = s; if (blockIdx.x > 3) for (volatile int i = 0;; i++);", 3)
 
 def test_no_worker_outlives_the_process_that_records() -> None:
     folder = Path(__file__).parent
-    command = [sys.executable, "-c", _FOREVER, str(folder), str(folder.parent.parent)]
+    command = [sys.executable, "-c", _FOREVER, str(folder), str(folder.parents[2])]
     with subprocess.Popen(command) as recording:
         children = Path(f"/proc/{recording.pid}/task/{recording.pid}/children")
         workers = eventually(lambda: mine if len(mine := children.read_text().split()) == 3 else None)

@@ -20,7 +20,7 @@ from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
 ODD = Problem(7, 6, 9)
-GROUPS = Path(__file__).parent / "styles" / "groups.cu"
+GROUPS = Path(__file__).parents[2] / "styles" / "groups.cu"
 
 
 def playable(recording: Recording) -> Playable:

@@ -15,7 +15,7 @@ from gemmviz.engine.supervisor import Engine
 from gemmviz.trace import hazards
 from gemmviz.trace.recording.record import record
 
-FILES = sorted((Path(__file__).parent / "foreign").glob("*.c*"))
+FILES = sorted((Path(__file__).parents[1] / "foreign").glob("*.c*"))
 SIZES = (Problem(48, 32, 64), Problem(37, 45, 41), Problem(1, 1, 1), Problem(70, 130, 24))
 FAST = {
     **{"rounds": 1, "warmup_launches": 1, "warmup_s": 0},

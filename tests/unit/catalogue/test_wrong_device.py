@@ -15,7 +15,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 
-HOPPER = Path(__file__).parent / "hopper"
+HOPPER = Path(__file__).parents[1] / "hopper"
 AMPERE = Device("RTX 3060", "GPU-0", "8.6", 28, 1, 1, False, shared_per_block_bytes=101_376)
 
 

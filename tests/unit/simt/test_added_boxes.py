@@ -22,7 +22,7 @@ from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import ADDED, STORED
 
-PARTS = (Path(__file__).parent / "hopper/two_parts.cu").read_text()
+PARTS = (Path(__file__).parents[1] / "hopper/two_parts.cu").read_text()
 ODD = Problem(20, 24, 12)
 SMALL = {"BN": 64, "STAGES": 2, "CLUSTER": 1}
 SECOND = "stored[tile] = 0;\n        __threadfence();\n        global_read();\n        tma_add(C, left, top, c);"

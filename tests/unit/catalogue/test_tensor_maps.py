@@ -11,7 +11,7 @@ from gemmviz.catalogue.kernel import load
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 
-HOPPER = Path(__file__).parent / "hopper"
+HOPPER = Path(__file__).parents[1] / "hopper"
 HALF, SINGLE = 6, 7
 
 

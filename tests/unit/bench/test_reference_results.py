@@ -54,7 +54,7 @@ def test_the_references_that_are_shipped_can_be_read():
     assert not faults
 
 
-REFERENCE_SCRIPT = Path(__file__).parents[2] / "benchmarks" / "reference.py"
+REFERENCE_SCRIPT = Path(__file__).parents[3] / "benchmarks" / "reference.py"
 
 
 def reference_script():

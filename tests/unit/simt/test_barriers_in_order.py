@@ -8,7 +8,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.hazards import Finding, find
 from gemmviz.trace.recording.record import record
 
-RING = (Path(__file__).parent / "styles/wgmma_ring.cu").read_text()
+RING = (Path(__file__).parents[1] / "styles/wgmma_ring.cu").read_text()
 MEET = "if (CLUSTER > 1) cluster_meet();\n    else __syncthreads();"
 WAIT_EMPTY = "barrier_wait(empty[stage], parity ^ 1);"
 

@@ -9,7 +9,7 @@ import pytest
 
 from gemmviz.catalogue.ladder import ladder
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 # Everybody who clones gets them all: a rung may take 270 kB, which is a film of some 10 seconds and two stills.
 MOST_BYTES_EACH = 270_000
 

@@ -12,7 +12,7 @@ from gemmviz.trace import hazards
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
-STYLES = Path(__file__).parent / "styles"
+STYLES = Path(__file__).parents[1] / "styles"
 
 
 def clean(style: str, *size: int) -> Recording:

@@ -17,7 +17,7 @@ from gemmviz.bench.stats import significant, summarise
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 if not (ROOT / "docs").is_dir():
     pytest.skip("the documents are not beside these tests", allow_module_level=True)

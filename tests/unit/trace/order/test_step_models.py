@@ -19,7 +19,7 @@ from gemmviz.trace.order.timeline import Order
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
-PIPELINED = Path(__file__).parent / "styles" / "pipelined.cu"
+PIPELINED = Path(__file__).parents[2] / "styles" / "pipelined.cu"
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from gemmviz.bench import results, store
 from gemmviz.cli import run
 from gemmviz.cli.doctor import window_facts
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def write(folder, name, text):

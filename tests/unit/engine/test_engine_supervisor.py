@@ -299,7 +299,7 @@ def test_the_process_dies_with_its_parent_even_inside_an_endless_kernel(tmp_path
 
 def parent_script(folder, text):
     """A program that measures one kernel in an engine of its own, and prints the engine's process."""
-    here = Path(__file__).parent
+    here = Path(__file__).parents[1]
     script = folder / "run.py"
     script.write_text(PARENT.format(tests=str(here), root=str(here.parents[1]), text=text))
     return script

@@ -17,7 +17,7 @@ from gemmviz.proving.verdict import Compared, compare
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
-STYLES = Path(__file__).parent / "styles"
+STYLES = Path(__file__).parents[1] / "styles"
 
 
 def recorded(name: str, problem: Problem, **params: int) -> Recording:

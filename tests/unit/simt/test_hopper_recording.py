@@ -25,7 +25,7 @@ from gemmviz.trace.recording import tma_boxes
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
-STYLES = Path(__file__).parent / "styles"
+STYLES = Path(__file__).parents[1] / "styles"
 RING, FFMA, SHAPES = ((STYLES / f"{name}.cu").read_text() for name in ("wgmma_ring", "tma_ffma", "wgmma_shapes"))
 ODD = Problem(200, 136, 328)  # edges in all directions, two tiles per block
 

@@ -10,7 +10,7 @@ import pytest
 from gemmviz import cli
 from gemmviz.catalogue.ladder import ladder
 
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).parents[3] / "README.md"
 pytestmark = pytest.mark.skipif(not README.exists(), reason="runs from a wheel, where there is no README")
 
 

@@ -19,7 +19,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording import tma_boxes
 from gemmviz.trace.recording.record import record
 
-STYLES = Path(__file__).parent / "styles"
+STYLES = Path(__file__).parents[2] / "styles"
 RING = parse((STYLES / "wgmma_ring.cu").read_text(), STYLES / "wgmma_ring.cu")
 STAGES, TILE_BYTES = 3, (64 * 64 + 64 * 128) * 2
 
@@ -80,16 +80,8 @@ def test_bytes_are_missing_from_the_announcement_to_the_last_box() -> None:
     steps = playable.timeline.step_of_row[found.write[found.barrier == full]]
     first, second = sorted(steps.tolist())[:2]  # of the first tile: a box of A and one of B
     states = playable.mbarrier_states
-    assert [states.at(s, 0)[full].bytes for s in (0, first - 1, first, second)] == [
-        16384,
-        16384,
-        8192,
-        0,
-    ]
-    assert (
-        states.at(second - 1, 0)[full].ended == 0
-        and states.at(second, 0)[full].ended == 1
-    )
+    assert [states.at(s, 0)[full].bytes for s in (0, first - 1, first, second)] == [16384, 16384, 8192, 0]
+    assert states.at(second - 1, 0)[full].ended == 0 and states.at(second, 0)[full].ended == 1
     assert states.at(second, 0)[full].announced == 0
     assert states.counts_bytes == {number(playable, "full", s) for s in range(STAGES)}
 

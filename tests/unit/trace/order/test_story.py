@@ -18,7 +18,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
-STYLES = Path(__file__).parent / "styles"
+STYLES = Path(__file__).parents[2] / "styles"
 # Elements along K that a tile of each rung has: a parameter of its own, or what a box of the copy engine holds.
 DEPTH: dict[str, str | int] = {
     **dict.fromkeys(("matmul_kernel_block_tiling", "RR", "RC", "CR", "CC"), "BLOCK"),
