@@ -63,7 +63,7 @@ class Charts(QTabWidget):
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
         self.currentChanged.connect(lambda *_: self.refresh())
-        for signal in (session.measurements, session.referenced, session.chosen, session.bench_chosen):
+        for signal in (session.measured, session.referenced, session.chosen, session.bench_chosen):
             signal.connect(self._on_figures)
         session.device_changed.connect(self._on_figures)
         session.kernels_changed.connect(self._on_figures)

@@ -72,7 +72,7 @@ class OccupancyPanel(QWidget):
             whatif.changed.connect(self._on_changed)
         self.reset.clicked.connect(self.follow)
         self.device.chosen.connect(self._soon)
-        for signal in (session.chosen, session.recorded, session.measurements, session.referenced):
+        for signal in (session.chosen, session.recorded, session.measured, session.referenced):
             signal.connect(self._on_session)
         session.themed.connect(self._fit)
         self._touched = False

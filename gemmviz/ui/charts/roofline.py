@@ -91,7 +91,7 @@ class RooflinePanel(Chart):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
-        for signal in (session.chosen, session.measurements, session.referenced, session.bench_chosen):
+        for signal in (session.chosen, session.measured, session.referenced, session.bench_chosen):
             signal.connect(self._soon)
         session.themed.connect(self._fit)
         self.survey.changed.connect(self._soon)

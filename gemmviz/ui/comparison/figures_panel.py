@@ -65,7 +65,7 @@ class FiguresPanel(QWidget):
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
         comparison = self.comparison
-        for signal in (comparison.changed, comparison.matched, session.recorded, session.themed, session.measurements):
+        for signal in (comparison.changed, comparison.matched, session.recorded, session.themed, session.measured):
             signal.connect(self._on_changed)
         session.bench_chosen.connect(self._on_changed)
         session.stepped.connect(self._on_step)

@@ -181,7 +181,7 @@ class Counters(QWidget):
         session.stepped.connect(self._on_step)
         session.chosen.connect(self._on_chosen)
         session.themed.connect(self._fit_columns)
-        for signal in (session.referenced, session.measurements, session.device_changed):
+        for signal in (session.referenced, session.measured, session.device_changed):
             signal.connect(self._on_chosen)
         self._on_recorded()
 

@@ -72,7 +72,7 @@ class Ladder(QListWidget):
         self.currentItemChanged.connect(self._on_current)
         session.kernels_changed.connect(self._fill)
         session.chosen.connect(self._on_chosen)
-        session.measurements.connect(self._on_measured)
+        session.measured.connect(self._on_measured)
         for signal in (session.referenced, session.device_changed, session.size_chosen):
             signal.connect(self._tell_all)
         session.themed.connect(self._on_theme)
