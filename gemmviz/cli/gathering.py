@@ -15,8 +15,7 @@ from gemmviz.engine.messages import (
     Recorded,
     RecordRequest,
 )
-from gemmviz.trace.cost.traffic import Traffic
-from gemmviz.trace.recording.recording import Recording
+from gemmviz.trace import untrusted
 
 
 class Gathering:
@@ -67,7 +66,8 @@ class Gathering:
         request = RecordRequest(self._run, job.path, job.text, *size, params, as_written=case.as_written)
         reply = self._driver.run(request, *place)
         if isinstance(reply, Recorded):
-            recording, traffic = Recording.from_plain(reply.recording), Traffic.from_plain(reply.traffic)
+            recording = untrusted.recording_of(reply.recording)
+            traffic = untrusted.traffic_of(reply.traffic, recording, None)
             self._found.add_counts(counted(recording, traffic))
         elif isinstance(reply, Failed) and reply.kind != "cancelled":
             self._found.add_fault(case, reply.message, reply.kind)

@@ -18,6 +18,7 @@ from gemmviz.cli import options
 from gemmviz.cli.record_print import show
 from gemmviz.engine.messages import Failed, Progress, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
+from gemmviz.trace import untrusted
 from gemmviz.trace.cost.memory_levels import levels
 from gemmviz.trace.cost.sites import SiteTraffic, by_line
 from gemmviz.trace.cost.traffic import Traffic
@@ -73,7 +74,8 @@ def _run(args: argparse.Namespace) -> int:
         as_written=args.as_written,
     )
     reply = engine_reply(request)
-    recording, traffic = Recording.from_plain(reply.recording), Traffic.from_plain(reply.traffic)
+    recording = untrusted.recording_of(reply.recording)
+    traffic = untrusted.traffic_of(reply.traffic, recording, None)
     if args.json:
         text = json.dumps(document(recording, traffic, args.accesses), indent=None if args.accesses else 2) + "\n"
         if args.json == "-":

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import get_args
 
 from gemmviz.catalogue.errors import (
     BuildError,
@@ -41,8 +42,6 @@ from gemmviz.engine.messages import (
     Reply,
     Request,
     TuneRequest,
-    decode,
-    encode,
 )
 from gemmviz.language import set_language, tr
 
@@ -70,7 +69,7 @@ def main(connection: Connection) -> None:
     threading.Thread(target=_read, args=(connection, inbox), name="reader", daemon=True).start()
     while True:
         request, cancel = inbox.get()
-        for_good = _serve(request, cancel, lambda reply: framing.send(connection, encode(reply)))
+        for_good = _serve(request, cancel, lambda reply: framing.send(connection.fileno(), reply))
         if for_good:
             os._exit(0)
 
@@ -85,11 +84,12 @@ def _redirect_output() -> None:
 
 
 def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threading.Event]]") -> None:
+    receiver = framing.Receiver(connection.fileno(), (*get_args(Request), Cancel))
     cancels: dict[int, threading.Event] = {}
     while True:
         try:
-            message = decode(connection.recv())
-        except (EOFError, OSError):
+            message = receiver.receive(None)
+        except (EOFError, OSError, framing.NotAMessage):
             os.killpg(0, signal.SIGKILL)
         if isinstance(message, Cancel):
             if message.run in cancels:

@@ -1,13 +1,13 @@
 """What goes to the engine and what comes back: plain data only, so that an engine can run elsewhere.
 
-Each message is a dataclass of texts, numbers, lists, dictionaries and NumPy arrays; `encode` and `decode` turn it into
-a dictionary and back. Every message carries the number of its run, so that stale answers can be dropped. Every request
+Each message is a dataclass of texts, numbers, lists, dictionaries and NumPy arrays; `gemmviz.engine.framing` sends and
+receives them. Every message carries the number of its run, so that stale answers can be dropped. Every request
 carries the ``language`` of the sentences that come back, one of `gemmviz.language.LANGUAGES`: `supervisor.Engine` fills
 in that of its own process.
 """
 
-from dataclasses import dataclass, field, fields
-from typing import Any, get_args
+from dataclasses import dataclass, field
+from typing import Any
 
 from gemmviz.catalogue.errors import Defect
 
@@ -274,24 +274,3 @@ Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProfileReq
 Reply = Progress | Header | Recorded | Checked | Sample | Result | Tried | Searched | Profiled | Probed | Done | Failed
 Message = Request | Cancel | Reply
 FINAL = (Recorded, Searched, Profiled, Probed, Done, Failed)
-_TYPES: dict[str, type[Message]] = {t.__name__: t for t in get_args(Message)}
-
-
-def encode(message: Message) -> Plain:
-    """Return the message as a dictionary of plain data."""
-    return {"type": type(message).__name__} | {f.name: getattr(message, f.name) for f in fields(message)}
-
-
-def decode(plain: Plain) -> Message:
-    """Undo `encode`.
-
-    Raises
-    ------
-    ValueError
-        For a dictionary that is no message.
-    """
-    body = dict(plain)
-    try:
-        return _TYPES[body.pop("type")](**body)
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"not a message of the engine: {error}") from None

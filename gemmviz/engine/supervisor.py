@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, get_args
 
+from gemmviz.backends.host import available_memory
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
 from gemmviz.engine import child, framing
@@ -34,8 +35,6 @@ from gemmviz.engine.messages import (
     Searched,
     Tried,
     TuneRequest,
-    decode,
-    encode,
 )
 from gemmviz.language import language, mark, tr
 
@@ -43,6 +42,8 @@ _POLL_S = 0.02
 _GRACE_S = 0.3
 # A process that holds gigabytes was seen to take longer than two seconds to die on a busy machine.
 _DYING_S = 5.0
+# A process that is to take a request takes some of it within this time.
+_TAKING_S = 20.0
 # A new process says its first word, and answers a probe, within this time.
 _FIRST_S = 120.0
 _WHAT = {
@@ -72,6 +73,7 @@ class Engine:
     def __init__(self) -> None:
         self._process: Any = None
         self._pipe: Connection | None = None
+        self._receiver: framing.Receiver | None = None
         self._lock = threading.Lock()
 
     @property
@@ -275,7 +277,7 @@ class Engine:
             self._start()
         assert self._pipe is not None
         try:
-            self._pipe.send(encode(replace(request, language=language())))
+            framing.send(self._pipe.fileno(), replace(request, language=language()), _TAKING_S)
         except OSError:
             raise self._obituary() from None
 
@@ -284,21 +286,22 @@ class Engine:
         pipe = self._pipe
         if pipe is not None:
             with suppress(OSError):  # it is dead already: the next look into the pipe tells how
-                pipe.send(encode(Cancel(run)))
+                framing.send(pipe.fileno(), Cancel(run), _GRACE_S)
         return time.monotonic() + _GRACE_S
 
     def _receive(self) -> Reply | None:
         """Return the next reply, or None when there is none for a while."""
-        pipe = self._pipe
-        if pipe is None:
+        receiver = self._receiver
+        if receiver is None:
             raise _Lost("cancelled", tr("the engine was closed"))
         try:
-            if not pipe.poll(_POLL_S):
-                return None
-            message = decode(framing.receive(pipe))
+            message = receiver.receive(_POLL_S)
+        except framing.NotAMessage as error:
+            said = tr("the engine's process sent what is no message ({why}): a kernel may have broken it", why=error)
+            raise _Lost("crash", said) from None
         except (EOFError, OSError):
             raise self._obituary() from None
-        assert isinstance(message, Reply)
+        assert message is None or isinstance(message, Reply)
         return message
 
     def _start(self) -> None:
@@ -313,11 +316,12 @@ class Engine:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             other.close()
+        self._receiver = framing.Receiver(self._pipe.fileno(), get_args(Reply), available_memory)
 
     def _kill(self) -> None:
         with self._lock:
             process, pipe = self._process, self._pipe
-            self._process = self._pipe = None
+            self._process = self._pipe = self._receiver = None
         if pipe is not None:
             pipe.close()
         if process is None or process.pid is None:

@@ -11,6 +11,7 @@ from gemmviz.engine.messages import Failed, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import tr
 from gemmviz.trace.recording.recording import Recording
+from gemmviz.trace.untrusted import recording_of
 
 _DEADLINE_S = 10.0
 
@@ -40,7 +41,7 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
         )
         for reply in engine.run(request, cancel):
             if isinstance(reply, Recorded):
-                return _verdict(Recording.from_plain(reply.recording))
+                return _verdict(recording_of(reply.recording))
             if isinstance(reply, Failed):
                 if reply.kind == "compile" and (reply.line or 0) > _front_matter_lines(kernel):
                     raise BuildError(reply.message, reply.line)

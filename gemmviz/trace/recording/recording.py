@@ -364,6 +364,9 @@ class Recording:
         return cls(
             **{
                 **plain,
+                "block": tuple(plain["block"]),
+                "grid": tuple(plain["grid"]),
+                "scope": None if plain["scope"] is None else tuple(plain["scope"]),
                 "arrays": tuple(Array(**{**a, "shape": tuple(a["shape"])}) for a in plain["arrays"]),
                 "sites": tuple(Site(*s) for s in plain["sites"]),
                 "diagnostics": tuple(Diagnostic(*n) for n in plain["diagnostics"]),

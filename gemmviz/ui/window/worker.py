@@ -12,11 +12,10 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.report import Report
 from gemmviz.checking.waste import wasted
 from gemmviz.engine.messages import Failed, Recorded, Reply, Request
-from gemmviz.trace.cost.traffic import Traffic
+from gemmviz.trace import untrusted
 from gemmviz.trace.hazards import Finding
-from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.recording import Recording
+from gemmviz.trace.untrusted import Damaged
 
 
 class EngineLike(Protocol):
@@ -26,7 +25,7 @@ class EngineLike(Protocol):
         """Yield the replies to a request; end soon after `cancel` is set."""
 
     def close(self) -> None:
-        """End the engine's process."""
+        """End the engine's process; any thread may call it."""
 
 
 class Worker(QThread):
@@ -58,6 +57,7 @@ class Worker(QThread):
             queue.SimpleQueue()
         )
         self._latest = threading.Event()
+        self._engine: EngineLike | None = None
 
     def submit(self, request: Request) -> None:
         """Start a request; the one before it is cancelled."""
@@ -77,16 +77,22 @@ class Worker(QThread):
         """Cancel whatever runs or waits."""
         self._latest.set()
 
-    def stop(self) -> None:
-        """Cancel, end the engine's process and the thread, and wait for both."""
+    def kill(self) -> None:
+        """Cancel, and end the engine's process at once: whatever a kernel does there, the thread goes on."""
         self.cancel()
+        engine = self._engine
+        if engine is not None:
+            engine.close()
+
+    def stop(self) -> None:
+        """End the engine's process and the thread, and wait for both."""
+        self.kill()
         self._requests.put(None)
         if self.isRunning():
             self.wait()
 
     def run(self) -> None:
         """Serve requests until `stop` (in the thread)."""
-        engine: EngineLike | None = None
         try:
             while (item := self._requests.get()) is not None:
                 if callable(item):
@@ -97,27 +103,29 @@ class Worker(QThread):
                     self.replied.emit(Failed(request.run, "cancelled", "cancelled"))
                     continue
                 try:
-                    engine = engine or self._make_engine()
-                    for reply in engine.run(request, cancel):
+                    self._engine = self._engine or self._make_engine()
+                    for reply in self._engine.run(request, cancel):
                         if isinstance(reply, Recorded):
                             playable = playable_of(reply)
                             self.recorded.emit(reply.run, playable, report_of(reply, playable))
                         else:
                             self.replied.emit(reply)
+                except Damaged as error:
+                    self.replied.emit(Failed(request.run, "crash", str(error)))
                 except Exception as error:
                     # Whatever goes wrong here must end as a message, not as a dead thread.
                     traceback.print_exc()
                     self.replied.emit(Failed(request.run, "internal", f"{type(error).__name__}: {error}"))
         finally:
-            if engine is not None:
-                engine.close()
+            if self._engine is not None:
+                self._engine.close()
 
 
 def playable_of(reply: Recorded) -> Playable:
     """Unpack a recording, ready to show: done in the worker, so that the window's thread need not."""
-    return Playable(
-        Recording.from_plain(reply.recording), Timeline(**reply.timeline), Traffic.from_plain(reply.traffic)
-    ).prepare()
+    recording = untrusted.recording_of(reply.recording)
+    timeline = untrusted.timeline_of(reply.timeline, recording)
+    return Playable(recording, timeline, untrusted.traffic_of(reply.traffic, recording, timeline)).prepare()
 
 
 def report_of(reply: Recorded, playable: Playable) -> Report | None:

@@ -24,8 +24,6 @@ from gemmviz.engine.messages import (
     RecordRequest,
     Result,
     Sample,
-    decode,
-    encode,
 )
 from gemmviz.engine.supervisor import Engine
 
@@ -322,16 +320,3 @@ if __name__ == "__main__":
     engine.close()
     print("finished")
 """
-
-
-@pytest.mark.parametrize(
-    "message", [ProbeRequest(1), BenchRequest(2, [entry("x")], [(1, 2, 3)]), Failed(3, "oom", "x", 4)]
-)
-def test_messages_come_back_from_plain_data(message):
-    assert decode(encode(message)) == message
-
-
-@pytest.mark.parametrize("plain", [{}, {"type": "Nothing"}, {"type": "Probed"}, {"type": "Done", "run": 1, "more": 2}])
-def test_what_is_no_message_is_refused(plain):
-    with pytest.raises(ValueError, match="not a message"):
-        decode(plain)

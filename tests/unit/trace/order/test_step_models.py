@@ -1,7 +1,5 @@
 """What is known of each step: who takes part, which copies are under way; and how recordings come from the engine."""
 
-import multiprocessing
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +9,6 @@ from recordings import rung
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine import framing
 from gemmviz.trace.hopper.async_copies import async_copies
 from gemmviz.trace.order import timeline
 from gemmviz.trace.order.participation import participation
@@ -55,33 +52,3 @@ def test_a_copy_is_under_way_from_its_read_to_its_write(pipelined: Recording, or
     assert 0 in under_way and (found.block[under_way] == found.block[0]).all()
     assert set(found.at(middle)) >= set(under_way.tolist())
     assert 0 not in found.at(int(found.arrived[0]))
-
-
-def test_arrays_arrive_as_they_were_sent() -> None:
-    here, there = multiprocessing.Pipe()
-    large = np.random.default_rng(1).integers(0, 255, 12_000_000, np.uint8)
-    sent = {"large": large, "none": np.zeros((0, 3), np.int64), "turned": np.arange(6.0).reshape(2, 3).T, "text": "x"}
-    sender = threading.Thread(target=framing.send, args=(there, sent))
-    sender.start()
-    found = framing.receive(here)
-    sender.join()
-    assert found["text"] == "x" and found.keys() == sent.keys()
-    for name in ("large", "none", "turned"):
-        assert found[name].dtype == sent[name].dtype and (found[name] == sent[name]).all()
-    found["large"][0] = 1  # whoever receives an array may change it
-    framing.send(there, "next")
-    assert framing.receive(here) == "next"
-
-
-def test_an_end_that_closes_in_the_middle_of_an_array_is_noticed() -> None:
-    here, there = multiprocessing.Pipe()
-
-    def part() -> None:
-        there.send((b"", [1_000_000]))
-        there.close()
-
-    sender = threading.Thread(target=part)
-    sender.start()
-    with pytest.raises((EOFError, OSError)):
-        framing.receive(here)
-    sender.join()

@@ -1,0 +1,173 @@
+"""Recordings that come from a process in which a stranger's kernel ran: checked before their numbers serve as indices.
+
+A kernel can write over anything in its own process, the recording among it. What is read here may therefore hold any
+numbers; it becomes a `Recording`, a `Timeline` and a `Traffic` only if every number that points somewhere points to
+something that is there.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr
+from gemmviz.trace.cost.traffic import Traffic
+from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.recording.recording import Recording
+
+_MOST_THREADS = 1024  # of a block: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
+_MOST_BLOCKS = 1 << 40
+_MOST_CELLS = 1 << 36
+_SPACES = ("global", "shared")
+_DTYPES = "biuf"
+
+
+class Damaged(GemmvizError):
+    """A recording that contradicts itself."""
+
+    def __init__(self, why: object) -> None:
+        super().__init__(
+            tr("The recording that arrived contradicts itself ({why}): the kernel may have written over it.", why=why)
+        )
+
+
+def recording_of(plain: Mapping[str, Any]) -> Recording:
+    """Undo `Recording.to_plain` for data from another process.
+
+    Raises
+    ------
+    Damaged
+        When a field is missing or of another type, or a number points to nothing.
+    """
+    try:
+        found = Recording.from_plain(plain)
+        _check_launch(found)
+        _check_rows(found)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise Damaged(error) from None
+    return found
+
+
+def timeline_of(plain: Mapping[str, Any], recording: Recording) -> Timeline:
+    """Undo `Timeline.to_plain` for data from another process.
+
+    Raises
+    ------
+    Damaged
+        When it is not an order of the recording's rows.
+    """
+    try:
+        found = Timeline(**plain)
+        steps, rows = found.steps, len(recording.accesses)
+        _need(found.order_by in ("grid", "block"), "an unknown order")
+        for name, length in (("order", rows), ("start", steps + 1), *((n, steps) for n in ("site", "array", "phase"))):
+            _column(getattr(found, name), length, name, "iu")
+        _column(found.write, steps, "write", "b")
+        _within(found.order, rows, "order")
+        _need(rows == 0 or bool((np.bincount(found.order, minlength=rows) == 1).all()), "an order that repeats rows")
+        _need(int(found.start[0]) == 0 and int(found.start[-1]) == rows, "steps that do not cover the rows")
+        _need(bool((np.diff(found.start) > 0).all()), "an empty step")
+        _within(found.site, len(recording.sites), "site of a step")
+        _within(found.array, len(recording.arrays), "array of a step")
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise Damaged(error) from None
+    return found
+
+
+def traffic_of(plain: Mapping[str, Any], recording: Recording, timeline: Timeline | None) -> Traffic:
+    """Undo `Traffic.to_plain` for data from another process.
+
+    Raises
+    ------
+    Damaged
+        When it is not of this recording and timeline.
+    """
+    try:
+        found = Traffic.from_plain(plain)
+        steps = timeline.steps if timeline is not None else 0
+        _need(found.running.shape == (steps, len(recording.arrays), 2, 3), "sums of another shape")
+        _need(found.running.dtype.kind in "iu", "sums that are no whole numbers")
+        _need(len(found.arrays) == len(recording.arrays), "another number of arrays")
+        names = {array.name for array in recording.arrays}
+        for site in found.sites:
+            _need(site.array in names, "an array that is not there")
+            _need(isinstance(site.line, int) and site.line >= 0, "a line that is not there")
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise Damaged(error) from None
+    return found
+
+
+def _need(holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(what)
+
+
+def _column(found: Any, length: int, name: str, kinds: str) -> None:
+    _need(isinstance(found, np.ndarray) and found.dtype.kind in kinds and found.shape == (length,), f"{name} is wrong")
+
+
+def _within(found: npt.NDArray[Any], end: int, name: str, first: int = 0) -> None:
+    if found.size:
+        _need(first <= int(found.min()) and int(found.max()) < end, f"{name} points outside")
+
+
+def _check_launch(found: Recording) -> None:
+    texts = (found.kernel, found.label, found.backend, found.text, found.sha256)
+    _need(all(isinstance(text, str) for text in texts), "a text")
+    sides = (found.m, found.n, found.k)
+    _need(all(isinstance(s, int) and 0 < s < _MOST_CELLS for s in sides), "a size")
+    for dims in (found.block, found.grid):
+        _need(len(dims) == 3 and all(isinstance(d, int) and d > 0 for d in dims), "a block or a grid")
+    _need(found.threads <= _MOST_THREADS and found.blocks <= _MOST_BLOCKS, "a block or a grid")
+    for matrix, shape in ((found.a, (sides[0], sides[2])), (found.b, (sides[2], sides[1])), (found.c, sides[:2])):
+        _need(isinstance(matrix, np.ndarray) and matrix.dtype == np.float64 and matrix.shape == shape, "a matrix")
+    _need(len(found.arrays) >= 3 and len(found.arrays) < 256, "the arrays")
+    for array in found.arrays:
+        _need(isinstance(array.name, str) and array.space in _SPACES, "an array")
+        _need(len(array.shape) > 0 and all(isinstance(s, int) and s > 0 for s in array.shape), "the shape of an array")
+        _need(array.size < _MOST_CELLS and array.itemsize > 0, "the size of an array")
+    for site in found.sites:
+        _need(isinstance(site.line, int) and site.line >= 0 and isinstance(site.column, int), "a place in the source")
+    if found.scope is not None:
+        first, end = found.scope
+        _need(0 <= first < end <= found.blocks, "the recorded blocks")
+
+
+def _check_rows(found: Recording) -> None:
+    log = found.accesses
+    rows = len(log.site)
+    for name in ("site", "array", "bytes", "element", "block", "thread", "phase", "turn"):
+        _column(getattr(log, name), rows, name, "iu")
+    _column(log.write, rows, "write", "b")
+    _column(log.value, rows, "value", "f")
+    _need(isinstance(log.more, np.ndarray) and log.more.ndim == 1 and log.more.dtype.kind == "f", "the further values")
+    _within(log.site, len(found.sites), "site")
+    _within(log.array, len(found.arrays), "array")
+    _within(log.block, found.blocks, "block")
+    _within(log.thread, found.threads, "thread")
+    if rows:
+        itemsize = np.array([a.itemsize for a in found.arrays], np.int64)
+        size = np.array([a.size for a in found.arrays], np.int64)
+        width = np.maximum(log.bytes.astype(np.int64) // itemsize[log.array], 1)
+        _need(bool((log.element.astype(np.int64) + width <= size[log.array]).all()), "element points outside")
+        _need(len(log.more) in (0, int((width - 1).sum())), "the further values")
+    # What is not a column: rows of others, or -1.
+    for name, columns in (("copies", (0, 1)), ("boxes", (0, 2)), ("events", (10,))):
+        table = getattr(log, name)
+        _need(isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype == np.int64, name)
+        for column in columns:
+            _within(table[:, column], rows + 1, name, first=-1)
+    boxes = found.boxes
+    for first, count in ((boxes.read, boxes.reads), (boxes.write, boxes.writes)):
+        _need(bool(((count >= 0) & (first + count <= rows)).all()), "boxes")
+    _within(boxes.block, found.blocks, "block of a box")
+    _within(boxes.to, found.blocks, "destination of a box")
+    _within(boxes.thread, found.threads, "thread of a box")
+    _within(boxes.array, len(found.arrays), "array of a box", first=-1)
+    _within(boxes.matrix, 3, "matrix of a box")
+    _within(boxes.barrier, len(found.barriers), "barrier of a box", first=-1)
+    events = found.events
+    _within(events.barrier, len(found.barriers), "barrier", first=-1)
+    _within(events.block, found.blocks, "block of an event")

@@ -1,0 +1,183 @@
+"""Messages between the processes: what is sent arrives, and nothing else can come out of any bytes."""
+
+import os
+import pickle
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import get_args
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gemmviz.engine import framing
+from gemmviz.engine.framing import NotAMessage, Receiver, send
+from gemmviz.engine.messages import BenchRequest, Cancel, Failed, Message, ProbeRequest, Progress, Recorded, Reply
+
+ALL = get_args(Message)
+
+
+@contextmanager
+def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    here, there = socket.socketpair()
+    with here, there:
+        yield here, there
+
+
+def frame(body: bytes, sizes: tuple[int, ...] = (), mark: bytes = b"gmv1", length: int | None = None) -> bytes:
+    head = struct.pack("<4sII", mark, len(body) if length is None else length, len(sizes))
+    return head + b"".join(struct.pack("<Q", size) for size in sizes) + body
+
+
+def answer(sent: bytes, kinds: tuple[type, ...] = ALL, room: int | None = None) -> Message | None:
+    """What a receiver makes of some bytes after which the sender goes on living."""
+    with pair() as (here, there):
+        there.sendall(sent)
+        return Receiver(here.fileno(), kinds, lambda: room).receive(0.05)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ProbeRequest(1),
+        Cancel(7),
+        BenchRequest(2, [{"path": "x.c", "text": "void x() {}", "params": {"TS": 4}}], [(1, 2, 3)]),
+        Failed(3, "oom", "x", 4),
+        Progress(4, "half", 0.5, float("inf"), None),
+    ],
+)
+def test_messages_arrive_as_they_were_sent(message: Message) -> None:
+    with pair() as (here, there):
+        send(there.fileno(), message)
+        assert Receiver(here.fileno(), ALL).receive(5) == message
+
+
+def test_arrays_arrive_as_they_were_sent() -> None:
+    with pair() as (here, there):
+        arrays = {
+            "large": np.random.default_rng(1).integers(0, 255, 12_000_000, np.uint8),
+            "none": np.zeros((0, 3), np.int64),
+            "turned": np.arange(6.0).reshape(2, 3).T,
+            "truth": np.array([True, False]),
+            "zero": np.array(3.5, np.float32),
+        }
+        sent = Recorded(1, {"text": "x", "count": np.int64(3), **arrays}, {"deep": [{"array": arrays["turned"]}]}, {})
+        sender = threading.Thread(target=send, args=(there.fileno(), sent))
+        sender.start()
+        receiver = Receiver(here.fileno(), get_args(Reply))
+        found = receiver.receive(60)
+        sender.join()
+        assert isinstance(found, Recorded) and found.recording["count"] == 3 and found.recording["text"] == "x"
+        for name, array in arrays.items():
+            assert found.recording[name].dtype == array.dtype and found.recording[name].shape == array.shape
+            assert (found.recording[name] == array).all()
+        assert (found.timeline["deep"][0]["array"] == arrays["turned"]).all()
+        found.recording["large"][0] = 1  # whoever receives an array may change it
+        send(there.fileno(), Cancel(2))
+        assert Receiver(here.fileno(), (Cancel,)).receive(5) == Cancel(2)
+
+
+def test_a_message_that_arrives_in_pieces_is_kept_until_it_is_whole() -> None:
+    with pair() as (here, there):
+        sent = frame(msgspec.msgpack.encode(["Cancel", {"run": 5}]))
+        receiver = Receiver(here.fileno(), (Cancel,))
+        for byte in sent[:-1]:
+            there.send(bytes([byte]))
+            assert receiver.receive(0) is None
+        there.send(sent[-1:])
+        assert receiver.receive(1) == Cancel(5)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"nonsense, and more than a head of it",
+        frame(b"", mark=b"evil"),
+        frame(b"x", length=framing.MOST_BODY + 1),
+        struct.pack("<4sII", b"gmv1", 1, framing.MOST_ARRAYS + 1),
+        frame(msgspec.msgpack.encode(["Nothing", {}])),
+        frame(msgspec.msgpack.encode(["Probed", {}])),
+        frame(msgspec.msgpack.encode(["Progress", {"run": "one", "text": 2}])),
+        frame(msgspec.msgpack.encode({"type": "Done", "run": 1})),
+        frame(b"\x91" * 100_000),
+        frame(pickle.dumps(print)),
+        frame(msgspec.msgpack.encode(["Probed", {"run": 1, "facts": {"x": msgspec.msgpack.Ext(9, b"")}}])),
+        frame(
+            msgspec.msgpack.encode(
+                ["Probed", {"run": 1, "facts": {"x": msgspec.msgpack.Ext(1, msgspec.msgpack.encode([0, "|O", [1]]))}}]
+            ),
+        ),
+    ],
+)
+def test_what_is_no_message_is_refused(sent: bytes) -> None:
+    with pytest.raises(NotAMessage):
+        answer(sent)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape"), [("|O", [1]), ("<f8", [2]), ("<f8", [-1, 3]), ("<f8", [1 << 62]), ("V8", [1])]
+)
+def test_an_array_is_only_what_its_bytes_are(dtype: str, shape: list[int]) -> None:
+    entry = msgspec.msgpack.Ext(1, msgspec.msgpack.encode([0, dtype, shape]))
+    body = msgspec.msgpack.encode(["Probed", {"run": 1, "facts": {"x": entry}}])
+    with pytest.raises(NotAMessage):
+        answer(frame(body, (8,)) + bytes(8))
+
+
+def test_an_array_is_not_handed_out_twice() -> None:
+    entry = msgspec.msgpack.Ext(1, msgspec.msgpack.encode([0, "<f8", [1]]))
+    body = msgspec.msgpack.encode(["Probed", {"run": 1, "facts": {"x": entry, "y": entry}}])
+    with pytest.raises(NotAMessage):
+        answer(frame(body, (8,)) + bytes(8))
+
+
+def test_arrays_that_do_not_fit_are_refused_before_they_are_read() -> None:
+    with pytest.raises(NotAMessage, match="do not fit in memory"):
+        answer(frame(b"x", (1 << 50,)), room=1 << 30)
+
+
+def test_a_reply_cannot_be_a_request() -> None:
+    with pytest.raises(NotAMessage, match="not expected here"):
+        answer(frame(msgspec.msgpack.encode(["ProbeRequest", {"run": 1}])), get_args(Reply))
+
+
+def test_a_sender_that_stops_in_the_middle_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(framing, "STALL_S", 0.1)
+    with pair() as (here, there):
+        there.send(frame(b"", length=1000) + b"x")
+        with pytest.raises(NotAMessage, match="in the middle of a message"):
+            Receiver(here.fileno(), ALL).receive(None)
+
+
+def test_an_end_that_closes_in_the_middle_of_an_array_is_noticed() -> None:
+    with pair() as (here, there):
+        there.send(frame(b"x", (1_000_000,)))
+        there.close()
+        with pytest.raises((EOFError, OSError)):
+            Receiver(here.fileno(), ALL).receive(None)
+
+
+def test_nobody_waits_for_ever_for_a_process_that_takes_nothing() -> None:
+    with pair() as (_, there):
+        os.set_blocking(there.fileno(), False)
+        with pytest.raises(TimeoutError):
+            send(there.fileno(), Failed(1, "internal", "x" * 10_000_000), 0.1)
+
+
+@given(st.binary(max_size=300))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_are_a_message_of_ours_or_refused(sent: bytes) -> None:
+    for start in (b"", struct.pack("<4sII", b"gmv1", len(sent), 0)):
+        with pair() as (here, there):
+            there.sendall(start + sent)
+            there.close()
+            try:
+                found = Receiver(here.fileno(), get_args(Reply)).receive(1)
+            except (NotAMessage, EOFError, OSError):
+                continue
+            assert isinstance(found, Reply)
