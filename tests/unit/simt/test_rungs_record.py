@@ -13,6 +13,7 @@ from gemmviz.trace import hazards
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
+from gemmviz.trace.untrusted import recording_of
 
 LADDER = ladder()
 RUNGS = [kernel for kernel in LADDER if kernel.recordable and not kernel.exhibit]
@@ -41,6 +42,7 @@ def test_a_rung_computes_the_right_c_within_bounds_at_every_size_it_takes_or_off
         recording = record(job)
         assert (recording.wrong, recording.notes) == (0, ()), wanted
         assert hazards.find(recording) == [], wanted
+        recording_of(recording.to_plain())  # as it arrives from the engine
 
 
 @pytest.mark.parametrize("rung", [k for k in RUNGS if k.params], ids=lambda kernel: kernel.name)
