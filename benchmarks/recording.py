@@ -107,7 +107,9 @@ def main(names: list[str], as_written: bool) -> None:
     import os
 
     from gemmviz.catalogue.ladder import ladder
+    from gemmviz.catalogue.renamed import today
 
+    names = [today(name) for name in names]
     cores = len(os.sched_getaffinity(0))
     rungs = [k for k in ladder() if k.recordable and (not names or k.name in names)]
     print(f"{'kernel':40} {'M x N x K':>15} {'accesses':>9} {'on':>3} {'kernel':>7} {'run':>7} {'in all':>7} ", end="")

@@ -179,7 +179,9 @@ def measure_rungs(table, window, meter, names, sizes):
     """Play every rung at its default size, in each resolution."""
     import numpy as np
 
-    session = window.session
+    from gemmviz.catalogue.renamed import today
+
+    session, names = window.session, [today(name) for name in names]
     for kernel in [k for k in session.kernels if k.recordable and (names == ["all"] or k.name in names)]:
         session.choose_kernel(kernel)
         if not wait_recorded(session):

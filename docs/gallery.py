@@ -12,6 +12,7 @@ from typing import Any
 
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
+from gemmviz.catalogue.renamed import today
 from gemmviz.cli import run
 
 _DOCS = Path(__file__).parent
@@ -72,7 +73,7 @@ def main(names: list[str]) -> int:
     _FOLDER.mkdir(exist_ok=True)
     for kernel in kernels:
         for words in commands(kernel, plans[kernel.name]):
-            if names and kernel.name not in names:
+            if names and kernel.name not in map(today, names):
                 continue
             path = _DOCS.parent / words[-1]
             if run([*words[:-1], str(path)]):

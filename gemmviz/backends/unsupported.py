@@ -10,7 +10,7 @@ from gemmviz.language import mark, tr
 _SYNC = mark("use __syncthreads(), __syncwarp(), the waits of <cuda_pipeline.h> or the barriers of <gemmviz/ptx.h>")
 _COPY = mark("use <cuda_pipeline.h>, or cp.async and the copy engine (TMA) from <gemmviz/ptx.h>")
 # What <gemmviz/ptx.h> has of these is no reason to refuse anything.
-_OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32_b?f16)|cluster_rank)\b)"
+_OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32(?:_b?f16)?)|cluster_rank)\b)"
 # What is looked for in the source without its comments and texts, what it is called, and what to do instead.
 _REFUSED = [
     (r"\b(?:asm|__asm__|__asm)\b", mark("inline PTX (asm)"),

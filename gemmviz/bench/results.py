@@ -21,13 +21,16 @@ from gemmviz.bench import schema
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import Stats
 from gemmviz.bench.verify import Verdict
-from gemmviz.catalogue.errors import GemmvizError, Unavailable
+from gemmviz.catalogue import renamed
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.kernel import read as read_source
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Problem
 
 FAILURES = frozenset({"wrong", "compile", "launch", "crash", "timeout"})
 """The statuses that blame the kernel; the others blame the machine, the size or nobody."""
+_NAMING = ("results", "recordings", "profiles")
 BROKEN = "broken on purpose"
 """What the flag begins with of a variant that is known to have a defect: C may be right by luck."""
 Row = dict[str, Any]
@@ -225,7 +228,7 @@ def write_results(content: Document, path: Path) -> None:
 
 
 def read_results(path: Path) -> Document:
-    """Read a result file of this or an older gemmviz; the document has the present schema's form.
+    """Read a result file of this or an older gemmviz; the document has the present schema's form and kernels' names.
 
     Raises
     ------
@@ -241,14 +244,19 @@ def read_results(path: Path) -> Document:
     except (json.JSONDecodeError, RecursionError) as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise GemmvizError(f"{path} is truncated or not JSON{where}") from None
-    return schema.checked(content, path)
+    return _of_today(schema.checked(content, path))
+
+
+def _of_today(content: Document) -> Document:
+    """Return a document with the names that its kernels have now."""
+    return content | {part: [renamed.row_of_today(row) for row in content[part]] for part in _NAMING if part in content}
 
 
 def _edited(kernel: Kernel) -> bool:
     """Whether the text differs from the file it names."""
     try:
-        return kernel.path.read_text(encoding="utf-8") != kernel.text
-    except (OSError, UnicodeDecodeError):
+        return read_source(kernel.path) != kernel.text
+    except (OSError, FrontMatterError):
         return True
 
 

@@ -1,5 +1,6 @@
 """Reads single values of a kernel's front matter, and says what is wrong with one."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,8 +10,10 @@ from gemmviz.catalogue.errors import FrontMatterError
 
 MATRICES = ("A", "B", "C")
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
-VERSION = 2
-"""The newest version of the front matter that is known here: 2 brought ``version`` and ``demo``."""
+VERSION = 3
+"""The newest version of the front matter that is known here: 2 brought ``version`` and ``demo``, 3 ``code_of``."""
+FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
+"""Finds the front matter in a kernel's text."""
 
 Matter = Mapping[str, Any]
 

@@ -8,28 +8,27 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from gemmviz.catalogue import demo, front_matter, switches, tensor_map, what_runs
+from gemmviz.catalogue import demo, front_matter, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import FrontMatterError, NoFrontMatter
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.front_matter import MATRICES, SCALARS
+from gemmviz.catalogue.front_matter import FENCE, MATRICES, SCALARS
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
 from gemmviz.language import tr
 
-__all__ = ["MATRICES", "SCALARS", "Backend", "Kernel", "code", "load", "parse"]
+__all__ = ["MATRICES", "SCALARS", "Backend", "Kernel", "code", "load", "parse", "read"]
 
 Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
 _BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
 _LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "openblas": "openblas", "cublas": "cublas"}
 # Two digits may have a letter behind them, which puts a rung between two others.
 _NUMBER = re.compile(r"^(\d+|\d\d[a-z])_")
-_FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 _KEYS = frozenset(
     {
         *("title", "idea", "source", "alias", "entry", "args", "params", "block", "grid", "shared", "requires"),
         *("dtype", "accumulate", "math", "layout", "library", "exhibit", "capability", "maps", "cluster"),
-        *("version", "demo"),
+        *("version", "demo", shared_code.KEY),
     }
 )
 
@@ -43,7 +42,7 @@ class Kernel:
     name
         What people type: the file's name without number and suffix.
     path, text
-        The file, and all of its text, front matter included.
+        The file, and all of its text, front matter included; the code may be another file's (see `read`).
     backend
         ``"c"`` and ``"cuda"`` are kernels with a source; the others are library references.
     title, idea, source, alias
@@ -122,7 +121,7 @@ class Kernel:
         What is for people (title, idea, demo, ...), which values of a parameter are offered and first, what sizes must
         fulfil, and the declared changes have no part in it: a figure or proof stays one of this source.
         """
-        fence, (start, end) = _FENCE.search(self.text), switches.block(self.text)
+        fence, (start, end) = FENCE.search(self.text), switches.block(self.text)
         before = self.text[: fence.start()] if fence else ""
         return what_runs.digest(
             before + self.text[_code_start(self.text) : start] + self.text[end:] if self.recordable else "",
@@ -210,7 +209,7 @@ def code(text: str) -> tuple[int, int]:
 
 
 def _code_start(text: str) -> int:
-    found = _FENCE.search(text)
+    found = FENCE.search(text)
     return found.end() if found else 0
 
 
@@ -228,10 +227,24 @@ def load(path: Path) -> Kernel:
     OSError
         When the file cannot be read.
     """
+    return parse(read(path), path)
+
+
+def read(path: Path) -> str:
+    """Return the text of a kernel file: with the code of another file where it says so (``code_of``).
+
+    Raises
+    ------
+    FrontMatterError
+        When it is no text, or its code cannot be found.
+    OSError
+        When the file cannot be read.
+    """
     try:
-        return parse(path.read_text(encoding="utf-8-sig"), path)
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise FrontMatterError(f"{path.name}: not a text file in UTF-8") from None
+    return shared_code.whole(text, path)
 
 
 def parse(text: str, path: Path) -> Kernel:
@@ -270,7 +283,7 @@ def _line_of_key(key: str, text: str) -> int | None:
 
 
 def _line_with(part: str, text: str) -> int | None:
-    matter = _FENCE.search(text)
+    matter = FENCE.search(text)
     end = matter.end() if matter else len(text)
     at = text.find(part, 0, end) if part else -1
     return text[:at].count("\n") + 1 if at >= 0 else None
@@ -279,7 +292,7 @@ def _line_with(part: str, text: str) -> int | None:
 def _front_matter(text: str, path: Path) -> dict[str, Any]:
     body, found = text, None
     if path.suffix != ".toml":
-        found = _FENCE.search(text)
+        found = FENCE.search(text)
         if found is None:
             raise NoFrontMatter(
                 "no front matter: it starts with a line `// ---gemmviz` and ends with `// ---`; "
@@ -306,6 +319,8 @@ def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
     if unknown and version <= front_matter.VERSION:
         known = demo.KEYS if unknown[0].startswith("demo.") else _KEYS
         raise FrontMatterError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+    if shared_code.KEY in matter:
+        raise FrontMatterError(shared_code.ALONE)
     name = _NUMBER.sub("", path.stem)
     backend = _BACKEND_OF.get(path.suffix) or _LIBRARIES.get(str(matter.get("library")))
     if backend is None:

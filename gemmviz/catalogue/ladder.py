@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from gemmviz import data
+from gemmviz.catalogue import renamed
 from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
 from gemmviz.catalogue.kernel import Kernel, load
@@ -34,7 +35,7 @@ def ladder(folder: Path | None = None) -> list[Kernel]:
 
 
 def find(name: str, kernels: list[Kernel]) -> Kernel:
-    """Return the kernel called `name` (its name or alias), or the one in the file of that path.
+    """Return the kernel called `name` (its name, its alias or a name from before), or the one in the file of that path.
 
     Behind a ``~`` stand the changes to make of those that the kernel declares: ``gputiled~no-second-barrier``, or
     ``gputiled~no-first-barrier+no-second-barrier``.
@@ -46,6 +47,9 @@ def find(name: str, kernels: list[Kernel]) -> Kernel:
     """
     for kernel in kernels:
         if name in (kernel.name, kernel.alias):
+            return kernel
+    for kernel in kernels:
+        if name in renamed.before(kernel.name):
             return kernel
     path = Path(name)
     if path.suffix in SUFFIXES:

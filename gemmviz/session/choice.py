@@ -4,6 +4,7 @@ from pathlib import Path
 
 from psygnal import Signal
 
+from gemmviz.catalogue import renamed
 from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.kernel import Kernel, parse
@@ -308,9 +309,9 @@ class Choice(Measurements):
         Raises
         ------
         GemmvizError
-            When there is one.
+            When there is one, or had one before.
         """
-        if name in [k.name for k in self.kernels if k.path != path]:
+        if name in [known for k in self.kernels if k.path != path for known in (k.name, *renamed.before(k.name))]:
             raise GemmvizError(
                 tr("the ladder has a kernel named {name} already: rename {file}", name=repr(name), file=path.name)
             )

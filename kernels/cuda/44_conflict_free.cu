@@ -36,6 +36,7 @@ conflict_free(const float *A, const float *B, float *C, int M, int N, int K)
     for (int t = 0; t < K; t += BK) {
         #pragma unroll
         for (int first = 0; first < FOURS_A; first += THREADS) {
+            // Row by row, WIDE / 4 fours each, down all BM rows; then the next WIDE columns.
             int e = first + thread, i = e / (WIDE / 4) % BM, k = e / (BM * WIDE / 4) * WIDE + e % (WIDE / 4) * 4;
             if (FOURS_A % THREADS && e >= FOURS_A)
                 break;

@@ -31,11 +31,11 @@ warp_tiling(const float *A, const float *B, float *C, int M, int N, int K)
     constexpr int LM = BM / TM < 4 ? BM / TM : 4, LN = BN / TN < 8 ? BN / TN : 8;
     constexpr int WM = LM * TM, WN = LN * TN; // the warp tile
     int thread = threadIdx.x, warp = thread / (LM * LN), lane = thread % (LM * LN);
-    // Lanes 2 i and 2 i + 1 share their columns, lanes i and i + 2 their rows: of such neighbours the hardware serves
-    // 16 lanes at a time instead of 8.
+    // Of 4 x 8 lanes, lane l is in row l % 2 + l / 16 * 2 and column l / 2 % 8. So lanes 2 i and 2 i + 1 share their
+    // columns of C, lanes i and i + 2 their rows: of such neighbours the hardware serves 16 at a time instead of 8.
     int ly = lane % 2 + lane / (2 * LN) * 2, lx = lane / 2 % LN;
     int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
-    // The thread's first element in the block tile. Its rows stand in groups of four, and so do its columns.
+    // The thread's first element in the block tile. Its rows stand in groups of four, 4 LM apart; its columns, 4 LN apart.
     int y = warp / (BN / WN) * WM + ly * 4;
     int x = warp % (BN / WN) * WN + lx * 4;
     float sum[TM][TN] = {};
@@ -43,6 +43,7 @@ warp_tiling(const float *A, const float *B, float *C, int M, int N, int K)
     for (int t = 0; t < K; t += BK) {
         #pragma unroll
         for (int first = 0; first < FOURS_A; first += THREADS) {
+            // Row by row, WIDE / 4 fours each, down all BM rows; then the next WIDE columns.
             int e = first + thread, i = e / (WIDE / 4) % BM, k = e / (BM * WIDE / 4) * WIDE + e % (WIDE / 4) * 4;
             if (FOURS_A % THREADS && e >= FOURS_A)
                 break;

@@ -62,10 +62,10 @@ async_pipeline(const float *A, const float *B, float *C, int M, int N, int K)
     constexpr int LM = BM / TM < 4 ? BM / TM : 4, LN = BN / TN < 8 ? BN / TN : 8;
     constexpr int WM = LM * TM, WN = LN * TN; // the warp tile
     int warp = threadIdx.x / (LM * LN), lane = threadIdx.x % (LM * LN);
-    // Neighbours share their columns, or their rows: such lanes are served 16 at a time.
+    // Lane l is in row l % 2 + l / 16 * 2, column l / 2 % 8: neighbours share columns or rows, and 16 are served at once.
     int ly = lane % 2 + lane / (2 * LN) * 2, lx = lane / 2 % LN;
     int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
-    // The thread's first element in the block tile. Its rows stand in groups of four, and so do its columns.
+    // The thread's first element in the block tile. Its rows stand in groups of four, 4 LM apart; its columns, 4 LN apart.
     int y = warp / (BN / WN) * WM + ly * 4;
     int x = warp % (BN / WN) * WN + lx * 4;
     float sum[TM][TN] = {};

@@ -1,6 +1,6 @@
 // ---gemmviz
 // version    = 2
-// title      = "Equal shares of the work"
+// title      = "Stream-K"
 // idea       = "Each block gets the same number of k-steps, not of tiles: no multiprocessor waits for the last wave, and copying has warps of its own."
 // entry      = "stream_k<WM, WN, TN, BK, STAGES, GROUP>"
 // args       = ["A", "B.map", "C", "M", "N", "K"]
@@ -103,7 +103,7 @@ stream_k(const float *A, const __grid_constant__ tensor_map B, float *C, int M, 
     if (warp < 0) {
         registers_down<40>();
         constexpr int ROWS = COPIERS / 8;
-        int k0 = lane % 8, m0 = threadIdx.x / 8; // 8 lanes read one sector of A
+        int k0 = lane % 8, m0 = threadIdx.x / 8; // 8 lanes read 8 columns of a row of A, one sector; a warp, 4 rows
         piece p;
         while (work.next(p)) {
             place at = place_of<GROUP>(p.tile, rows, cols);
@@ -139,6 +139,8 @@ stream_k(const float *A, const __grid_constant__ tensor_map B, float *C, int M, 
     }
 
     registers_up<232>();
+    // Of 8 x 4 lanes, lane l is in row l / 4 and column l % 4. It has 4 rows of the warp tile, and 4 more 32 rows below;
+    // of its columns, 4 side by side, then 4 more every 16: lanes that read at once then read side by side.
     int tm = lane / 4, tn = lane % 4, me = threadIdx.x - COPIERS;
     int row0 = warp % WM * 8 * TM + 4 * tm, col0 = warp / WM * 4 * TN + 4 * tn;
     float a[2][TM], b[2][TN]; // this k's operands, and the next one's on their way

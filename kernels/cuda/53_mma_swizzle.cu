@@ -30,6 +30,8 @@ using namespace gemmviz::ptx;
 // it stands in another place of each, so that together they are the 128 bytes that the banks give at a time.
 template <int COLS> __device__ __forceinline__ unsigned place(unsigned row, unsigned piece)
 {
+    // A row of 64 halves fills the banks: piece p of row r stands at p ^ r % 8. Of shorter rows 2 or 4 fill them together,
+    // and as many have the same turn.
     constexpr unsigned TURNS = COLS < 64 ? COLS / 8 : 8;
     return (piece ^ row / (8 / TURNS) % TURNS) * 8;
 }
@@ -66,6 +68,8 @@ mma_swizzle(const half *A, const half *B, float *C, int M, int N, int K)
         #pragma unroll
         for (int k = 0; k < BK; k += 16) {
             // A lane names one of the 16 rows of 16 x 16 elements, and its left or right half: four matrices of 8 x 8.
+            // Lanes 0 to 15 name the left halves of rows 0 to 15, lanes 16 to 31 the right ones; of each matrix a lane then
+            // has row l / 4, columns l % 4 * 2 and the next one (transposed: rows and columns exchanged), as mma wants it.
             unsigned r = lane % 16, side = lane / 16;
             unsigned a[WM / 16][4];
             #pragma unroll
@@ -86,7 +90,8 @@ mma_swizzle(const half *A, const half *B, float *C, int M, int N, int K)
         }
         __syncthreads();
     }
-    // Of each 16 x 8 a lane has two neighbours in row lane / 4, and two in the row 8 below.
+    // Of each 16 x 8 sums of an mma, lane l has columns l % 4 * 2 and the next one: of row l / 4 in sum[..][0] and [1],
+    // of row l / 4 + 8 in [2] and [3]. Here i counts the halves of 8 rows.
     #pragma unroll
     for (int i = 0; i < WM / 8; i++) {
         #pragma unroll

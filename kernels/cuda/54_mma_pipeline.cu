@@ -32,6 +32,8 @@ using namespace gemmviz::ptx;
 // Where a tile with rows of COLS halves keeps the 16-byte piece number `piece` of a row: swizzled, no bank conflicts.
 template <int COLS> __device__ __forceinline__ unsigned place(unsigned row, unsigned piece)
 {
+    // A row of 64 halves fills the banks: piece p of row r stands at p ^ r % 8. Of shorter rows 2 or 4 fill them together,
+    // and as many have the same turn.
     constexpr unsigned TURNS = COLS < 64 ? COLS / 8 : 8;
     return row * COLS + (piece ^ row / (8 / TURNS) % TURNS) * 8;
 }
@@ -63,7 +65,8 @@ template <int WM, int WN> struct fragments {
     unsigned a[WM / 16][4], b[WN / 16][4];
 };
 
-// Of each 16 x 16 elements a lane names one row, left or right.
+// Of each 16 x 16 elements a lane names one row, left or right: lanes 0 to 15 the left halves of rows 0 to 15, lanes 16 to 31
+// the right ones. Of each 8 x 8 it gets row l / 4, columns l % 4 * 2 and the next (of B, transposed), as mma wants it.
 template <int BN, int BK, int WM, int WN>
 __device__ __forceinline__ void load(fragments<WM, WN> &f, const half *As, const half *Bs, int wm, int wn, int k)
 {
@@ -129,7 +132,8 @@ mma_pipeline(const half *A, const half *B, float *C, int M, int N, int K)
             now = next;
         }
     }
-    // Of each 16 x 8 a lane has two neighbours in row lane / 4, and two in the row 8 below.
+    // Of each 16 x 8 sums of an mma, lane l has columns l % 4 * 2 and the next one: of row l / 4 in sum[..][0] and [1],
+    // of row l / 4 + 8 in [2] and [3]. Here i counts the halves of 8 rows.
     #pragma unroll
     for (int i = 0; i < WM / 8; i++) {
         #pragma unroll

@@ -34,7 +34,8 @@ template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2],
         wgmma_m64n256k16_f32_f16<ACROSS_K>(sum, a, b, add);
 }
 
-// Writes a warpgroup's sums, which begin at (row, col) of C. Of 8 columns a thread has two neighbours, in two rows.
+// Writes a warpgroup's sums, which begin at (row, col) of C. wgmma gives each of the 4 warps 16 of the 64 rows; lane l of a
+// warp has row l / 4 and the row 8 below (h), and of each 8 columns (j) column l % 4 * 2 and the next one.
 template <int BN>
 __device__ __forceinline__ void store(float *C, int M, int N, int row, int col, const float (&sum)[BN / 2])
 {

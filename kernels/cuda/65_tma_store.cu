@@ -36,6 +36,8 @@ template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2],
 }
 
 // Sends a warpgroup's sums, which begin at (row, col) of C, through the group's two boxes of 64 rows and 32 columns.
+// Of the 64 rows each of the 4 warps has 16; lane l of a warp has row l / 4 (r is that row of the box) and the row 8 below
+// (h), and of each 8 columns (j) column l % 4 * 2 and the next one.
 template <int BN>
 __device__ __forceinline__ void store(const tensor_map &C, int row, int col, const float (&sum)[BN / 2],
                                       float (*box)[64][32])
@@ -52,7 +54,8 @@ __device__ __forceinline__ void store(const tensor_map &C, int row, int col, con
         for (int h = 0; h < 2; h++) {
             #pragma unroll
             for (int j = 0; j < 8; j++) {
-                // Odd rows take their columns in another order: without that, two rows would meet in a bank.
+                // Swizzled: the 4 columns of piece p of row r stand at piece p ^ (r % 8), as the tensor map says. Odd rows take
+                // their columns in another order: without that, two rows would meet in a bank.
                 const float *even = &sum[part / 2 + 4 * j + 2 * h], *odd = &sum[part / 2 + 4 * (j ^ 2) + 2 * h];
                 int column = (r % 2 ? j ^ 2 : j) * 8 + threadIdx.x % 4 * 2, piece = column % 32 / 4 ^ r % 8;
                 *(float2 *)&box[column / 32][r + 8 * h][piece * 4 + column % 4] =

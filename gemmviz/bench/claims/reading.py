@@ -8,6 +8,7 @@ from typing import Any
 from gemmviz import data
 from gemmviz.bench.claims.record import Case, Check, Claim, Quantity, StatedTable
 from gemmviz.bench.claims.rules import RULES
+from gemmviz.catalogue import renamed
 from gemmviz.catalogue.errors import GemmvizError
 
 _CLAIM_KEYS = {
@@ -146,4 +147,4 @@ def _quantity(case: Mapping[str, Any], what: str) -> Quantity:
     m, n, k = (size, size, size) if isinstance(size, int) else size
     params = tuple(sorted(case.get("params", {}).items()))
     own = {name: case[name] for name in ("device", "registers", "carve_out_kib", "as_written") if name in case}
-    return Quantity(Case(case["kernel"], (m, n, k), params, **own), what)
+    return Quantity(Case(renamed.today(case["kernel"]), (m, n, k), params, **own), what)

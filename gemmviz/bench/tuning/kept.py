@@ -12,6 +12,7 @@ from typing import Any
 import platformdirs
 
 from gemmviz.bench import results
+from gemmviz.catalogue import renamed
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
@@ -103,10 +104,10 @@ def keep(document: results.Document) -> Path | None:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise GemmvizError(f"cannot keep tuned parameters in {place}: {error.strerror}") from None
-    device = hashlib.sha256(found.tuned_on.encode()).hexdigest()[:8]
-    name = re.sub(r"[^\w.+~-]", "_", found.kernel)
-    path = place / f"{name}-{found.M}x{found.N}x{found.K}-{device}{_SUFFIX}"
+    path = place / _file_name(found, found.kernel)
     results.write_results({"schema_version": VERSION, **asdict(found)}, path)
+    for name in renamed.before(found.kernel):
+        (place / _file_name(found, name)).unlink(missing_ok=True)
     return path
 
 
@@ -132,7 +133,7 @@ def forget(kernel: str) -> int:
     count = 0
     for path in _files():
         try:
-            if _read(path).kernel != kernel:
+            if _read(path).kernel != renamed.today(kernel):
                 continue
         except GemmvizError:
             continue  # a damaged file is left alone
@@ -199,7 +200,13 @@ def _read(path: Path) -> Tuned:
     fault = _fault(content)
     if fault:
         raise GemmvizError(f"{path} is no file of tuned parameters: it {fault}")
-    return Tuned(**{f.name: content[f.name] for f in fields(Tuned)})
+    return Tuned(**renamed.row_of_today({f.name: content[f.name] for f in fields(Tuned)}))
+
+
+def _file_name(found: Tuned, kernel: str) -> str:
+    device = hashlib.sha256(found.tuned_on.encode()).hexdigest()[:8]
+    name = re.sub(r"[^\w.+~-]", "_", kernel)
+    return f"{name}-{found.M}x{found.N}x{found.K}-{device}{_SUFFIX}"
 
 
 def _fault(content: Any) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from gemmviz.catalogue import moment
+from gemmviz.catalogue import moment, renamed
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.moment import Moment
 from gemmviz.catalogue.problem import Problem
@@ -138,7 +138,8 @@ def parse_lesson(table: Mapping[str, Any], path: Path) -> Lesson:
         raise reader.error(tr('next = "RUNG" stands in the last stop only'))
     read = tuple(_Reader(path.name, number).stop(stop) for number, stop in enumerate(stops, 1))
     return Lesson(
-        *(path, kernel, reader.size(table), reader.texts(table, "title"), read, params, order, str(following[-1])),
+        *(path, renamed.today(kernel), reader.size(table), reader.texts(table, "title"), read, params, order),
+        renamed.today(str(following[-1])),
         as_written=as_written,
     )
 

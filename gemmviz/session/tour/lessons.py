@@ -8,6 +8,7 @@ import numpy as np
 import platformdirs
 
 from gemmviz import data
+from gemmviz.catalogue import renamed
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
@@ -41,7 +42,8 @@ def own_folder() -> Path:
 
 def lesson_path(kernel: Kernel) -> Path | None:
     """Return the file of a rung's lesson, the user's own first; None where there is none."""
-    names = dict.fromkeys((kernel.name, kernel.base_name))
+    base = kernel.base_name
+    names = dict.fromkeys((kernel.name, base, *renamed.before(base)))
     folders = (own_folder(), data.root("resources") / "lessons")
     paths = (folder / f"{name}{SUFFIX}" for folder in folders for name in names)
     return next((path for path in paths if path.is_file()), None)

@@ -107,7 +107,7 @@ class KernelFiles(QObject):
 
     def _tell_fault(self, path: Path, error: FrontMatterError) -> None:
         said = str(error) if error.line else tr("Cannot open {file}", file=error)
-        source = (path.name, path.read_text(encoding="utf-8")) if error.line else None
+        source = (path.name, _text(path)) if error.line else None
         self._say(Message(said, line=error.line, lasting=True, source=source))
 
     def _say(self, message: Message) -> None:
@@ -136,8 +136,8 @@ class KernelFiles(QObject):
         if base is None:
             return
         try:
-            text = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError):
+            text = kernels.read(path)
+        except (OSError, FrontMatterError):
             self._on_file_gone(path)
             return
         if text == self.session.on_file(base):
@@ -168,8 +168,8 @@ class KernelFiles(QObject):
 
     def _keep(self, base: Kernel) -> None:
         """Keep the edits: the file's text is then the one that they are compared with."""
-        with suppress(OSError, UnicodeDecodeError):
-            self.session.set_on_file(base, base.path.read_text(encoding="utf-8-sig"))
+        with suppress(OSError, FrontMatterError):
+            self.session.set_on_file(base, kernels.read(base.path))
 
     def _on_file_gone(self, path: Path) -> None:
         if self._base(path) is not None:
@@ -251,6 +251,14 @@ class KernelFiles(QObject):
     def _save_one(self, kernel: Kernel) -> bool:
         self.session.choose_kernel(kernel)
         return self.save()
+
+
+def _text(path: Path) -> str:
+    """Return the text whose lines a fault is about: with the code of another file, where that can be found."""
+    try:
+        return kernels.read(path)
+    except FrontMatterError:
+        return path.read_text(encoding="utf-8")
 
 
 def _cannot_open(file: object, reason: object) -> str:

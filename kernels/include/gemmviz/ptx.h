@@ -7,6 +7,8 @@
 
 #define GEMMVIZ_PTX static __device__ __forceinline__
 
+struct __nv_bfloat16;
+
 namespace gemmviz {
 namespace ptx {
 
@@ -352,6 +354,29 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
 GEMMVIZ_WGMMAS(f16)
 GEMMVIZ_WGMMAS(bf16)
 #undef GEMMVIZ_WGMMAS
+// wgmma_m64n64k16_f32<half or __nv_bfloat16, ALONG_K or ACROSS_K>(d, a, b, add) and so on: the type of the operands is a
+// template argument, for kernels that are written for both.
+template <typename Element> struct of_bf16 {
+    enum { value = 0 };
+};
+template <> struct of_bf16<__nv_bfloat16> {
+    enum { value = 1 };
+};
+#define GEMMVIZ_WGMMA_OF(n) \
+    template <typename Element, int LieOfB, int LieOfA = ALONG_K> \
+    GEMMVIZ_PTX void wgmma_m64n##n##k16_f32(float (&d)[n / 2], operand a, operand b, int add) \
+    { \
+        if constexpr (of_bf16<Element>::value) \
+            wgmma_m64n##n##k16_f32_bf16<LieOfB, LieOfA>(d, a, b, add); \
+        else \
+            wgmma_m64n##n##k16_f32_f16<LieOfB, LieOfA>(d, a, b, add); \
+    }
+GEMMVIZ_WGMMA_OF(64)
+GEMMVIZ_WGMMA_OF(96)
+GEMMVIZ_WGMMA_OF(128)
+GEMMVIZ_WGMMA_OF(192)
+GEMMVIZ_WGMMA_OF(256)
+#undef GEMMVIZ_WGMMA_OF
 #undef GEMMVIZ_WGMMA
 #undef GEMMVIZ_N32_3
 #undef GEMMVIZ_N32_2

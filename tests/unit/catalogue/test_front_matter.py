@@ -88,10 +88,10 @@ def test_an_unknown_key_of_a_newer_version_is_said(
     assert kernel().notes == ()
 
     file = tmp_path / "mine.cu"
-    text = find("gpumult1", ladder()).text
+    rung = find("gpumult1", ladder())
     file.write_text(
-        text.replace("// title", f"// version = {VERSION + 1}\n// lens = 1\n// title", 1).replace(
-            f"// version  = {VERSION}\n", ""
+        rung.text.replace("// title", f"// version = {VERSION + 1}\n// lens = 1\n// title", 1).replace(
+            f"// version  = {rung.version}\n", ""
         ),
         encoding="utf-8",
     )

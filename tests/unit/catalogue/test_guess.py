@@ -27,9 +27,9 @@ BEYOND = ("simd", "simd_threads")
 UNFITTED = ("wmma_shared", "mma_swizzle", "mma_pipeline")
 FRONT = re.compile(r"^// ---gemmviz\n(//(?! ---).*\n)*// ---\n", re.MULTILINE)
 # That a thread's rows and columns stand in groups of four is not guessed: the values found are not those that work.
-OF_FOURS = ("warp_tiling", "async_pipeline", "register_buffer", "block_order")
+OF_FOURS = ("warp_tiling", "async_pipeline", "register_buffer", "l2_swizzle")
 # What two tiles take of dynamic shared memory is guessed as twice what the first one takes; here B's is larger.
-AS_TWINS = ("block_order",)
+AS_TWINS = ("l2_swizzle",)
 # One of each kind is recorded as well.
 KINDS = ("hostmult1", "gpumult0", "mm", "matmul_kernel_naive", "RR", "gputiled_more_work", "matmul_tc_2d_warp_tiling")
 SIZE = Problem(256, 512, 128)

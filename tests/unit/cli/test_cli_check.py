@@ -101,7 +101,7 @@ def test_the_second_size_tells_m_n_and_k_apart(rung: Kernel) -> None:
 
 
 def test_what_declared_changes_are_about_is_looked_at_in_the_original() -> None:
-    rung = find("equal_shares", ladder())
+    rung = find("stream_k_tma", ladder())
     launches, cut = plan(rung, [], {}).launches, Problem(384, 64, 128)
     assert [params["BLOCKS"] for size, params in launches if size == cut] == [2]
     assert all(launches.count(case) == 1 for case in launches)

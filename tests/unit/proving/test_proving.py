@@ -234,7 +234,7 @@ def test_the_shipped_proofs_are_of_the_shipped_kernels_and_hold() -> None:
     "name",
     [
         *("gpumult0", "matmul_kernel_naive", "RR", "matmul_kernel_2d_thread_tiling", "matmul_tc_2d_warp_tiling"),
-        *("async_pipeline", "block_order", "wmma_shared", "mma_swizzle", "mma_pipeline", "wgmma", "cluster"),
+        *("async_pipeline", "l2_swizzle", "wmma_shared", "mma_swizzle", "mma_pipeline", "wgmma", "cluster"),
     ],
 )
 def test_what_an_h200_counted_is_predicted_anew_from_the_source(name: str) -> None:

@@ -67,7 +67,7 @@ def parts() -> Recording:
 @pytest.fixture(scope="module")
 def shares() -> Recording:
     """Three tiles for two blocks: the one in the middle is cut."""
-    return record(launch(rung("equal_shares", ladder()), Problem(384, 64, 136), SMALL | {"BLOCKS": 2}))
+    return record(launch(rung("stream_k_tma", ladder()), Problem(384, 64, 136), SMALL | {"BLOCKS": 2}))
 
 
 def test_sums_are_added_to_what_is_there_and_nothing_is_found(parts: Recording) -> None:
@@ -185,7 +185,7 @@ def test_a_tile_that_is_cut_is_right_and_nothing_is_found(shares: Recording) -> 
     assert (playable.history.values(2, playable.timeline.steps - 1).reshape(shares.c.shape) == shares.c).all()
 
 
-@pytest.mark.parametrize("name", ["equal_shares", "equal_shares_bf16"])
+@pytest.mark.parametrize("name", ["stream_k_tma", "stream_k_tma_bf16"])
 @pytest.mark.parametrize(
     ("size", "blocks", "cluster", "cut"),
     [
@@ -196,7 +196,7 @@ def test_a_tile_that_is_cut_is_right_and_nothing_is_found(shares: Recording) -> 
     ],
     ids=str,
 )
-def test_equal_shares_are_right_cut_or_not(
+def test_stream_k_tma_is_right_cut_or_not(
     name: str, size: tuple[int, int, int], blocks: int, cluster: int, cut: bool
 ) -> None:
     params = {"BN": 64 * cluster, "STAGES": 2, "BLOCKS": blocks, "CLUSTER": cluster}

@@ -6,6 +6,8 @@
 
 #define GEMMVIZ_PTX GV_DEVICE
 
+struct __nv_bfloat16;
+
 namespace gemmviz {
 namespace ptx {
 
@@ -165,6 +167,24 @@ GV_WGMMA(128, bf16, GV_BFLOAT16)
 GV_WGMMA(192, bf16, GV_BFLOAT16)
 GV_WGMMA(256, bf16, GV_BFLOAT16)
 #undef GV_WGMMA
+template <typename Element> struct of_bf16 {
+    enum { value = 0 };
+};
+template <> struct of_bf16<__nv_bfloat16> {
+    enum { value = 1 };
+};
+#define GV_WGMMA_OF(n) \
+    template <typename Element, int AcrossK> \
+    GEMMVIZ_PTX void wgmma_m64n##n##k16_f32(float (&d)[n / 2], operand a, operand b, int add) \
+    { \
+        gv_wgmma(d, n, of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF, a, b, AcrossK, add); \
+    }
+GV_WGMMA_OF(64)
+GV_WGMMA_OF(96)
+GV_WGMMA_OF(128)
+GV_WGMMA_OF(192)
+GV_WGMMA_OF(256)
+#undef GV_WGMMA_OF
 
 } // namespace ptx
 } // namespace gemmviz

@@ -277,7 +277,7 @@ def test_tile_steps_are_loads_of_tiles_and_not_sums_that_are_staged() -> None:
         return measure(record(launch(find(name, ladder()), problem, params), deadline_s=20)).tile_steps
 
     # Of one tile, K is a single step; a block that computes two tiles has the steps of both.
-    for name in ("tma_store", "cluster", "equal_shares"):
+    for name in ("tma_store", "cluster", "stream_k_tma"):
         assert steps(name, Problem.cube(8)) == 1, name
     assert steps("cluster", Problem.cube(256), BN=128, BLOCKS=2) == 2 * 4
     # A stage is filled with zeros behind K: that is a load.

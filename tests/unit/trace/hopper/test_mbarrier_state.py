@@ -178,7 +178,7 @@ def test_the_pieces_of_a_row_are_dealt_by_the_swizzle() -> None:
 
 
 def test_a_tile_of_which_two_blocks_add_up_parts_is_held_by_both() -> None:
-    playable = played(find("equal_shares", ladder()), Problem(256, 384, 128), BN=128, BLOCKS=4)
+    playable = played(find("stream_k_tma", ladder()), Problem(256, 384, 128), BN=128, BLOCKS=4)
     known = playable.warpgroups
     held = [{known.tile(s, block, 1) for s in range(playable.timeline.steps)} for block in range(4)]
     cells = [np.logical_or.reduce([known.held(tile) for tile in tiles]) for tiles in held]

@@ -31,9 +31,9 @@ DEPTH: dict[str, str | int] = {
 }
 # The same of those that bring tiles in while they multiply another one.
 AHEAD: dict[str, str | int] = {
-    **dict.fromkeys(("async_pipeline", "register_buffer", "block_order", "mma_pipeline"), "BK"),
+    **dict.fromkeys(("async_pipeline", "register_buffer", "l2_swizzle", "mma_pipeline"), "BK"),
     **dict.fromkeys(("warp_specialised", "two_consumers", "persistent", "tma_store", "cluster"), 64),
-    **dict.fromkeys(("equal_shares", "equal_shares_bf16"), 64),
+    **dict.fromkeys(("stream_k_tma", "stream_k_tma_bf16"), 64),
 }
 FRAGMENTS = ("matmul_tc", "matmul_tc_2d_warp_tiling")
 PACKED = ("packed", "simd", "simd_threads")  # a CPU's panels; see test_rungs_cpu.py

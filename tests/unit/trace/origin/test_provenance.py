@@ -122,7 +122,7 @@ def test_an_element_that_nobody_writes_has_no_owner() -> None:
     assert asked.owner(0, 3) is not None
 
 
-@pytest.mark.parametrize(("name", "cluster"), [("persistent", {}), ("equal_shares", {"CLUSTER": 1})])
+@pytest.mark.parametrize(("name", "cluster"), [("persistent", {}), ("stream_k_tma", {"CLUSTER": 1})])
 def test_a_group_that_stays_for_more_tiles_feeds_each_by_its_own_products(name: str, cluster: dict[str, int]) -> None:
     params = {"BN": 64, "STAGES": 2, "BLOCKS": 2} | cluster
     asked = provenance(record(launch(find(name, ladder()), Problem(128, 192, 128), params)))

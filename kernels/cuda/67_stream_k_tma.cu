@@ -1,12 +1,12 @@
 // ---gemmviz
 // version    = 2
-// title      = "Equal shares, bfloat16"
-// idea       = "The same kernel for bfloat16, which has the range of float: only type and instruction differ."
-// entry      = "equal_shares<BM, BN, STAGES, GROUP, CLUSTER>"
+// title      = "Stream-K, added by the copy engine"
+// idea       = "If the last wave would leave many multiprocessors idle, its tiles are split along K, as in stream-K: one cluster stores its part, and the copy engine adds the next cluster's part."
+// entry      = "stream_k_tma<half, BM, BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
 // params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
-// demo       = { size = [256, 384, 128], params = { BN = 128, STAGES = 2, BLOCKS = 4, CLUSTER = 2 }, block = [2, 0], stop = { tile = 1 } }
-// dtype      = "bfloat16"
+// demo       = { size = [128, 192, 128], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { tile = 1 } }
+// dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"
 // maps.A     = { box = ["BM", 64], swizzle = 128 }
@@ -24,6 +24,7 @@
 // ]
 // ---
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <gemmviz/ptx.h>
 using namespace gemmviz::ptx;
 
@@ -33,23 +34,26 @@ enum { MOST_BLOCKS = 264, MOST_GROUPS = 3 };
 // finds all of them down; two launches at one time would not.
 __device__ volatile int begun[MOST_BLOCKS][MOST_GROUPS];
 
-// Starts sum = a b, or sum += a b: 64 rows of A, 16 deep, and BN columns of B.
-template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
+// Starts sum = a b, or sum += a b: 64 rows of A, 16 deep, and BN columns of B. T is the type of their elements.
+template <typename T, int BN>
+__device__ __forceinline__ void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
 {
     if constexpr (BN == 64)
-        wgmma_m64n64k16_f32_bf16<ACROSS_K>(sum, a, b, add);
+        wgmma_m64n64k16_f32<T, ACROSS_K>(sum, a, b, add);
     else if constexpr (BN == 96)
-        wgmma_m64n96k16_f32_bf16<ACROSS_K>(sum, a, b, add);
+        wgmma_m64n96k16_f32<T, ACROSS_K>(sum, a, b, add);
     else if constexpr (BN == 128)
-        wgmma_m64n128k16_f32_bf16<ACROSS_K>(sum, a, b, add);
+        wgmma_m64n128k16_f32<T, ACROSS_K>(sum, a, b, add);
     else if constexpr (BN == 192)
-        wgmma_m64n192k16_f32_bf16<ACROSS_K>(sum, a, b, add);
+        wgmma_m64n192k16_f32<T, ACROSS_K>(sum, a, b, add);
     else
-        wgmma_m64n256k16_f32_bf16<ACROSS_K>(sum, a, b, add);
+        wgmma_m64n256k16_f32<T, ACROSS_K>(sum, a, b, add);
 }
 
 // Stores a warpgroup's sums, which begin at (row, col) of C, or adds them to what is there, through the group's two
 // boxes of 64 rows and 32 columns: one is written while the copy engine reads the other.
+// Of the 64 rows each of the 4 warps has 16; lane l of a warp has row l / 4 (r is that row of the box) and the row 8 below
+// (h), and of each 8 columns (j) column l % 4 * 2 and the next one.
 template <int BN>
 __device__ __forceinline__ void store(const tensor_map &C, int row, int col, const float (&sum)[BN / 2],
                                       float (*boxes)[64][32], bool add)
@@ -67,7 +71,8 @@ __device__ __forceinline__ void store(const tensor_map &C, int row, int col, con
         for (int h = 0; h < 2; h++) {
             #pragma unroll
             for (int j = 0; j < 4; j++) {
-                // Odd rows take their columns in another order: without that, two rows would meet in a bank.
+                // Swizzled: the 4 columns of piece p of row r stand at piece p ^ (r % 8), as the tensor map says. Odd rows take
+                // their columns in another order: without that, two rows would meet in a bank.
                 const float *even = &sum[part / 2 + 4 * j + 2 * h], *odd = &sum[part / 2 + 4 * (j ^ 2) + 2 * h];
                 int column = (r % 2 ? j ^ 2 : j) * 8 + threadIdx.x % 4 * 2, piece = column / 4 ^ r % 8;
                 *(float2 *)&box[r + 8 * h][piece * 4 + column % 4] =
@@ -149,21 +154,21 @@ template <int GROUP> struct share {
 
 // What is in dynamic shared memory. The tensor cores read swizzled rows of 128 bytes or of 64, so B is in boxes of 64
 // columns, or of 32 where BN is no multiple of 64. C leaves in boxes of 32 floats, which are 128 bytes too.
-template <int BM, int BN, int STAGES> struct tiles {
+template <typename T, int BM, int BN, int STAGES> struct tiles {
     enum { BOX = 64 - BN % 64 };
-    __nv_bfloat16 a[STAGES][BM][64], b[STAGES][BN / BOX][64][BOX];
+    T a[STAGES][BM][64], b[STAGES][BN / BOX][64][BOX];
     float c[BM / 64][2][64][32];
 };
 
-template <int BM, int BN, int STAGES, int GROUP, int CLUSTER>
+template <typename T, int BM, int BN, int STAGES, int GROUP, int CLUSTER>
 __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(128 + 2 * BM, 1)
-equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
+stream_k_tma(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
              const __grid_constant__ tensor_map C, int M, int N, int K)
 {
     // Each block of a cluster copies PART rows of each box of B, for all.
-    enum { GROUPS = BM / 64, BOX = tiles<BM, BN, STAGES>::BOX, PART = 64 / CLUSTER };
+    enum { GROUPS = BM / 64, BOX = tiles<T, BM, BN, STAGES>::BOX, PART = 64 / CLUSTER };
     extern __shared__ __align__(1024) char memory[];
-    auto &tile = *(tiles<BM, BN, STAGES> *)memory;
+    auto &tile = *(tiles<T, BM, BN, STAGES> *)memory;
     __shared__ barrier full[STAGES], empty[STAGES];
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
@@ -208,7 +213,7 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1; // the compiler does not know that a warp has one
         bool sends = threadIdx.x % 128 == 0, to_tell = false;
         operand a = along_k(tile.a[0][64 * group]);
-        operand b = across_k<BOX * sizeof(__nv_bfloat16)>(tile.b[0], sizeof(tile.b[0][0]));
+        operand b = across_k<BOX * sizeof(T)>(tile.b[0], sizeof(tile.b[0][0]));
         float sum[BN / 2];
         ring<STAGES> before;
         auto give_back = [&] {
@@ -228,8 +233,8 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
                 wgmma_begin();
                 #pragma unroll
                 for (int k = 0; k < 64; k += 16)
-                    multiply<BN>(sum, a + (at.stage * sizeof(tile.a[0]) + k * sizeof(__nv_bfloat16)),
-                                 b + (at.stage * sizeof(tile.b[0]) + k * sizeof(tile.b[0][0][0])), t > p.from || k);
+                    multiply<T, BN>(sum, a + (at.stage * sizeof(tile.a[0]) + k * sizeof(T)),
+                                    b + (at.stage * sizeof(tile.b[0]) + k * sizeof(tile.b[0][0][0])), t > p.from || k);
                 wgmma_commit();
                 wgmma_wait<1>();
                 if (t > p.from)
@@ -261,6 +266,22 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
 }
 
 // ---gemmviz breaks
+// [last-box-too-early]
+// title = "Without waiting for the box that was sent last"
+// find = "BN % 64 && part == 0 ? tma_store_wait<0>() : tma_store_wait<1>();"
+// replace = "tma_store_wait<1>();"
+// expect = ["race"]
+// at = [192, 400, 128]
+// set = { BM = 192, BN = 96, STAGES = 2, CLUSTER = 1, BLOCKS = 2 }
+//
+// [no-wait-for-empty]
+// title = "Without waiting for a stage to be empty"
+// find = "barrier_wait(empty[at.stage], at.parity ^ 1);"
+// replace = ";"
+// expect = ["race"]
+// at = [64, 64, 200]
+// set = { BN = 64, STAGES = 2, CLUSTER = 1 }
+//
 // [stored-twice]
 // title = "With the second part stored, not added"
 // find = "if (add)"
@@ -268,4 +289,12 @@ equal_shares(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
 // expect = ["element of C written by two threads"]
 // at = [384, 64, 128]
 // set = { BN = 64, STAGES = 2, CLUSTER = 1, BLOCKS = 2 }
+//
+// [given-back-too-early]
+// title = "With a stage given back before its product is waited for"
+// find = "wgmma_wait<1>();"
+// replace = "wgmma_wait<2>();"
+// expect = ["race"]
+// at = [64, 64, 200]
+// set = { BN = 128, STAGES = 2 }
 // ---

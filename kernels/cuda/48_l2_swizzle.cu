@@ -1,8 +1,8 @@
 // ---gemmviz
 // version    = 2
-// title      = "Larger tiles, blocks ordered for the L2 cache"
+// title      = "Larger tiles, L2 swizzle of the blocks"
 // idea       = "A thread computes 8 x 16 elements, and blocks that run together form a square of C: they share the rows of A and the columns of B in the L2 cache."
-// entry      = "block_order<BM, BN, BK, TM, TN, STAGES, GROUP>"
+// entry      = "l2_swizzle<BM, BN, BK, TM, TN, STAGES, GROUP>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { BM = [128, 64, 32, 16], BN = [256, 128, 64, 32, 16], BK = [8, 16, 4], TM = [8, 4], TN = [16, 8, 4], STAGES = [4, 3, 2], GROUP = [16, 8, 4, 2, 1] }
 // demo       = { size = [64, 64, 16], params = { BM = 16, BN = 16, BK = 8, TM = 4, TN = 4, STAGES = 2, GROUP = 2 }, block = [5, 0], thread = [5, 0], stop = { tile = 1 } }
@@ -67,7 +67,7 @@ __device__ __forceinline__ void read(float (&a)[TM], float (&b)[TN], const float
 
 template <int BM, int BN, int BK, int TM, int TN, int STAGES, int GROUP>
 __global__ void __launch_bounds__(BM / TM * (BN / TN), 1)
-block_order(const float *A, const float *B, float *C, int M, int N, int K)
+l2_swizzle(const float *A, const float *B, float *C, int M, int N, int K)
 {
     // A ring of stages: one is multiplied while the others are filled. More than 48 KB come only as one array without a
     // size; A's tiles stand first, then B's.
@@ -80,13 +80,13 @@ block_order(const float *A, const float *B, float *C, int M, int N, int K)
     constexpr int LM = BM / TM < 8 ? BM / TM : 8, LN = BN / TN < 4 ? BN / TN : 4;
     constexpr int WM = LM * TM, WN = LN * TN; // the warp tile
     int warp = threadIdx.x / (LM * LN), lane = threadIdx.x % (LM * LN);
-    // Neighbours share their columns, or their rows: such lanes are served 16 at a time.
+    // Lane l is in row l % 2 + l / 8 * 2, column l / 2 % 4: neighbours share columns or rows, and 16 are served at once.
     int ly = lane % 2 + lane / (2 * LN) * 2, lx = lane / 2 % LN;
-    // Blocks go down GROUP tiles, then on to the next column; the last group may be less high.
+    // The L2 swizzle: blocks go down GROUP tiles, then on to the next column; the last group may be less high.
     int rows = (M + BM - 1) / BM, in_group = (N + BN - 1) / BN * GROUP;
     int group = blockIdx.x / in_group * GROUP, place = blockIdx.x % in_group, height = min(rows - group, GROUP);
     int row0 = (group + place % height) * BM, col0 = place / height * BN;
-    // The thread's first element in the block tile. Its rows stand in groups of four, and so do its columns.
+    // The thread's first element in the block tile. Its rows stand in groups of four, 4 LM apart; its columns, 4 LN apart.
     int y = warp / (BN / WN) * WM + ly * 4;
     int x = warp % (BN / WN) * WN + lx * 4;
     float sum[TM][TN] = {};

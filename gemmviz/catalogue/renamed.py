@@ -1,0 +1,55 @@
+"""Names that kernels had before: a file or a command line that says one means the kernel of today.
+
+``resources/renamed.toml`` holds them, and the digests of texts of which only names and comments have changed since.
+"""
+
+import tomllib
+from functools import cache
+from typing import Any
+
+from gemmviz import data
+
+
+def today(name: str) -> str:
+    """Return the name that a kernel has now, with its changes behind a ``~``; a name that is no former one stays."""
+    base, mark, changes = name.partition("~")
+    return _table()["names"].get(base, base) + mark + changes
+
+
+def before(name: str) -> tuple[str, ...]:
+    """Return the names that the kernel called `name` had before."""
+    return tuple(old for old, new in _table()["names"].items() if new == name)
+
+
+def same_code(sha256: str | None) -> str | None:
+    """Return the digest that a kernel's text has now, where only names and comments have changed; else `sha256`.
+
+    Parameters
+    ----------
+    sha256
+        `Kernel.sha256` as it was; None, that of no kernel, stays None.
+    """
+    return _table()["texts"].get(sha256, sha256) if sha256 else sha256
+
+
+def row_of_today(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of a result file, or what else names a kernel and its digest, with those of today.
+
+    Parameters
+    ----------
+    row
+        With ``kernel``, and ``alias`` and ``source_sha256`` where there are such; its other fields stay.
+    """
+    name, new = row["kernel"], dict(row)
+    new["kernel"] = today(name)
+    if row.get("alias") == name:
+        new["alias"] = new["kernel"]
+    if "source_sha256" in row:
+        new["source_sha256"] = same_code(row["source_sha256"])
+    return new
+
+
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    table = tomllib.loads((data.root("resources") / "renamed.toml").read_text(encoding="utf-8"))
+    return {key: table[key] for key in ("names", "texts")}

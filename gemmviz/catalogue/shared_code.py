@@ -1,0 +1,79 @@
+"""Kernel files without code of their own: the code is another file's, for example for another element type."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from gemmviz.catalogue import switches
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.front_matter import FENCE
+
+KEY = "code_of"
+ALONE = f"{KEY} is for a file that has no code of its own"
+# A key with its value; what follows up to the next key belongs to the value.
+_ENTRY = re.compile(
+    r"^// ?(?P<key>[A-Za-z_][\w.-]*)[ \t]*=.*\n(?:(?!// ?[A-Za-z_][\w.-]*[ \t]*=)//.*\n)*", re.MULTILINE
+)
+
+
+def whole(text: str, path: Path) -> str:
+    """Return a kernel file's text; where its front matter names another file as its code, both as one text.
+
+    What the front matter does not say is as in the other file. Declared changes are the file's own only. The result is
+    a text like that of any kernel: it names no other file.
+
+    Parameters
+    ----------
+    text
+        What the file holds.
+    path
+        Where it stands; the other file stands in the same folder.
+
+    Raises
+    ------
+    FrontMatterError
+        When there is no such file, it has no front matter, or its code is another file's, too.
+    """
+    fence = FENCE.search(text)
+    entries = _entries(fence["body"]) if fence else {}
+    if fence is None or KEY not in entries:
+        return text
+    line = text[: text.index(entries[KEY])].count("\n") + 1
+    try:
+        return _joined(text, entries, path)
+    except FrontMatterError as error:
+        raise FrontMatterError(f"{path.name}:{line}: {error}", line) from None
+
+
+def _joined(text: str, entries: dict[str, str], path: Path) -> str:
+    fence, (start, end) = FENCE.search(text), switches.block(text)
+    assert fence is not None
+    if text[: fence.start()].strip() or text[fence.end() : start].strip() or text[end:].strip():
+        raise FrontMatterError(ALONE)
+    name = _name(entries.pop(KEY))
+    try:
+        other = (path.parent / name).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise FrontMatterError(f"{KEY} names {name!r}, which is no file in the same folder that can be read") from None
+    its = FENCE.search(other)
+    its_entries = _entries(its["body"]) if its else {}
+    if its is None or KEY in its_entries:
+        raise FrontMatterError(f"{KEY} names {name!r}, which has no front matter, or no code of its own")
+    matter = "".join((its_entries | entries).values())
+    code = other[its.end() : switches.block(other)[0]]
+    return f"{other[: its.start()]}// ---gemmviz\n{matter}// ---{code}{text[start:end]}"
+
+
+def _entries(body: str) -> dict[str, str]:
+    """Return the text of each key with its value, in their order."""
+    return {found["key"]: found[0] for found in _ENTRY.finditer(body)}
+
+
+def _name(entry: str) -> str:
+    try:
+        name = tomllib.loads(re.sub(r"^// ?", "", entry, flags=re.MULTILINE))[KEY]
+    except tomllib.TOMLDecodeError:
+        name = None
+    if not isinstance(name, str) or not name or Path(name).name != name:
+        raise FrontMatterError(f'{KEY} must be the name of a file in the same folder, for example {KEY} = "67_my.cu"')
+    return name
