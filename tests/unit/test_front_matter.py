@@ -5,36 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from small_kernel import CODE, kernel, source
 
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.front_matter import VERSION
-from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import run
 from gemmviz.proving.lines import shifted, shifted_note
 from gemmviz.session import Session
-
-MATTER = {
-    "entry": '"k<TS>"',
-    "args": '["A", "B", "C", "N"]',
-    "params": "{ TS = [8, 16] }",
-    "block": '["TS", "TS"]',
-    "grid": '["ceil(N / TS)", "ceil(M / TS)"]',
-}
-CODE = "template <int TS> __global__ void k(float *A, float *B, float *C, int N)\n{\n    C[0] = A[0] * B[0];\n}\n"
-
-
-def source(code: str = CODE, behind: str = "", **changes: str | None) -> str:
-    lines = [f"// {key} = {value}" for key, value in (MATTER | changes).items() if value is not None]
-    return "\n".join(["// ---gemmviz", *lines, "// ---", code]) + behind
-
-
-def kernel(code: str = CODE, behind: str = "", **changes: str | None) -> Kernel:
-    return parse(source(code, behind, **changes), Path("07_mine.cu"))
-
 
 # The version
 
