@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from gemmviz.bench import flags
 from gemmviz.bench.claims import doubt
 from gemmviz.bench.claims.evidence import Evidence, Missing
 from gemmviz.bench.claims.record import Check, Claim, Table
@@ -149,8 +150,7 @@ def _look(check: Check, where: str, evidence: Evidence) -> Finding:
         return Finding(check.label, check.unit, check.theirs, None, state, place, words, str(missing), where)
     outcome = rule.apply(values, check.theirs, check.limits)
     verdict: State = "holds" if outcome.holds else "does not hold"
-    flags = evidence.flags(check.quantities)
-    notes = [tr("flagged {flags}", flags=", ".join(flags))] if flags else []
+    notes = flags.words(evidence.flags(check.quantities))
     if evidence.doubts(check.quantities) and doubt.turns(check, evidence, outcome):
         verdict, notes = "cannot be judged here", [tr("too noisy here"), *notes]
     because = "; ".join(notes)
