@@ -9,6 +9,7 @@ from gemmviz.language import tr
 from gemmviz.session.lessons import spot
 from gemmviz.session.own_stops import Stop
 from gemmviz.session.picture import picture_params, picture_problem
+from gemmviz.session.words import no_source
 
 if TYPE_CHECKING:
     from gemmviz.session.state import Session
@@ -40,7 +41,8 @@ class Demonstration:
         """
         session, kernel = self._session, self._session.kernel
         if kernel.demo is None:
-            self._tell(tr("{rung} has no demo: its front matter names none.", rung=kernel.alias), "info")
+            none = tr("{rung} has no demo: its front matter names none.", rung=kernel.alias)
+            self._tell(no_source(kernel) or none, "info")
             return
         if session.tour.lesson is not None:
             session.tour.leave(restore=False)
@@ -71,9 +73,14 @@ class Demonstration:
         try:
             found = spot(demo, playable)
         except GemmvizError as error:
-            self._tell(tr("The demo cannot be shown: {reason}", reason=error), "warning")
+            self._tell(_not_shown(str(error)), "warning")
             return
         session.point_at(Stop(found.step, "", found.cell, found.block, found.warp, found.panel, lane=found.lane))
+
+    def fail(self, reason: str) -> str:
+        """Wait no longer for a recording that failed; return what people should read, if it was the demo's."""
+        waiting, self.waiting = self.waiting, False
+        return _not_shown(reason) if waiting else reason
 
     def _on_chosen(self) -> None:
         if not self._choosing:
@@ -83,3 +90,7 @@ class Demonstration:
         from gemmviz.session.state import Message  # late: the session is made of this module
 
         self._session.tell(Message(text, kind, lasting=True))
+
+
+def _not_shown(reason: str) -> str:
+    return tr("The demo cannot be shown: {reason}", reason=reason)

@@ -86,6 +86,25 @@ def test_an_unknown_key_of_a_newer_version_is_said(
     assert session.message is not None and session.message.text == note
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("C[0] = D", "'C[0] = D' stands in no line of the source"), ("C", "'C' stands in lines 9, 11 of the source")],
+)
+def test_a_demos_line_that_the_source_lacks_is_said(
+    line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = source(demo=f'{{ size = 8, stop = {{ line = "{line}" }} }}')
+    (note,) = parse(text, Path("07_mine.cu")).notes
+    assert note.startswith(f"07_mine.cu: the demo's step is not found: {said}")
+    assert parse(text, Path("07_mine~broken.cu")).notes == ()
+    assert kernel(demo='{ size = 8, stop = { line = "C[0] = A" } }').notes == ()
+    file = tmp_path / "mine.cu"
+    file.write_text(text)
+    for command in ("check", "record"):
+        run([command, str(file)])
+        assert f"the demo's step is not found: {said}" in capsys.readouterr().err
+
+
 def test_the_ladder_is_listed_with_versions_demos_and_notes(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["list", "--json"]) == 0
     for entry, rung in zip(json.loads(capsys.readouterr().out), ladder(), strict=True):
