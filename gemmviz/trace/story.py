@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.trace.along_k import UNKNOWN, places_of_reads, ranges, read_together, usual
-from gemmviz.trace.kinds import COPY, DIRECT, KINDS, OTHER, STORE, USE, follow_copies, kinds_by_array
+from gemmviz.trace.kinds import COPY, DIRECT, KINDS, OTHER, RELOAD, STORE, USE, follow_copies, kinds_by_array
 from gemmviz.trace.recording import Recording
 from gemmviz.trace.requests import Ints, changes
 from gemmviz.trace.timeline import Timeline
@@ -23,7 +23,7 @@ from gemmviz.trace.timeline import Timeline
 if TYPE_CHECKING:
     from gemmviz.trace.playable import Playable
 
-__all__ = ["COPY", "DIRECT", "KINDS", "OTHER", "STORE", "USE", "Segment", "Segments", "Story", "story"]
+__all__ = ["COPY", "DIRECT", "KINDS", "OTHER", "RELOAD", "STORE", "USE", "Segment", "Segments", "Story", "story"]
 
 _BINS = 1 << 14  # parts of a recording that can be told apart at most: more than pixels of a screen
 
