@@ -244,7 +244,8 @@ def test_the_occupancy_of_a_measured_launch_says_which_one_it_is_of(inspector):
     session.show(playable("gputiled", 8, TS=4))
     for side in (16, 4):
         row = results.new_row(session.kernel, Problem.cube(64), {"TS": side})
-        row |= {"status": "ok", "gflops": 1.0, "block": [side, side, 1], "regs": 40, "smem": 8 * side**2}
+        results.describe_launch(row, launch(session.kernel, Problem.cube(64), {"TS": side}))
+        row |= {"status": "ok", "gflops": 1.0, "regs": 40}
         session.add_result(row)
         said = inspector.counters.totals.text()
         assert ("occupancy of gputiled<16>: " in said) == (side == 16)
