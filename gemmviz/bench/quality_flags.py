@@ -1,11 +1,22 @@
 """What a reader of a figure should know about how it came about. Flags delete nothing."""
 
+from collections.abc import Iterable
+
 from gemmviz.backends.nvml import CHOSEN
 from gemmviz.bench.results import Row
+from gemmviz.language import mark, tr
 
 LAUNCH_BOUND = "hot pass bound by launches"
 """The host queued launches more slowly than the GPU ran them: the hot figure is the host's."""
 FLAGS = ("throttled", "noisy", "contended", "above-peak", "rounds-disagree", LAUNCH_BOUND)
+_WORDS = {
+    "throttled": mark("the GPU lowered its clock"),
+    "noisy": mark("the samples still spread when the time was up"),
+    "contended": mark("others used the same device"),
+    "above-peak": mark("faster than the modelled peak"),
+    "rounds-disagree": mark("the rounds differ by more than 2%"),
+    LAUNCH_BOUND: mark("the hot pass waited for launches"),
+}
 _ROUNDS_AGREE = 0.02
 _BOUND = 1.1
 
@@ -30,6 +41,11 @@ def judge(row: Row, contended: bool = False) -> None:
     }
     notes = [note for note in row["flags"] if note not in FLAGS]
     row["flags"] = notes + [flag for flag in FLAGS if found[flag]]
+
+
+def words(flags: Iterable[str]) -> list[str]:
+    """Return what flags mean, for people; notes that are none of `FLAGS` stand as they are."""
+    return [tr(_WORDS[flag]) if flag in _WORDS else flag for flag in flags]
 
 
 def _best(row: Row) -> float:

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from gemmviz.catalogue import demo, front_matter, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.demo import Demo
-from gemmviz.catalogue.errors import FrontMatterError, NoFrontMatter
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import FENCE, MATRICES, SCALARS
+from gemmviz.catalogue.moment import line_of
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
 from gemmviz.language import tr
@@ -152,7 +153,14 @@ class Kernel:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What people should know who open the file, in sentences: keys that only a newer gemmviz knows."""
+        """What people should know who open the file, in sentences.
+
+        Keys that only a newer gemmviz knows, and a demo whose line is not in the source. A variant is another text
+        than the one that its demo is written for: of it that is not said.
+        """
+        return (*self._left_out(), *(self._lost_demo() if not self.changes else ()))
+
+    def _left_out(self) -> tuple[str, ...]:
         if not self.unknown:
             return ()
         keys = ", ".join(map(repr, self.unknown))
@@ -165,6 +173,16 @@ class Kernel:
             keys=keys,
         )
         return (said,)
+
+    def _lost_demo(self) -> tuple[str, ...]:
+        stop = self.demo.stop if self.demo is not None else None
+        if stop is None or "line" not in stop:
+            return ()
+        try:
+            line_of(stop["line"], self.text)
+        except GemmvizError as error:
+            return (tr("{file}: the demo's step is not found: {reason}.", file=self.path.name, reason=error),)
+        return ()
 
     @property
     def base_name(self) -> str:

@@ -41,6 +41,31 @@ def checked(value: object, *others: str) -> Moment:
     return value
 
 
+def lines_with(part: str, text: str) -> list[int]:
+    """Return the lines of code, from 1, with a part of a line; comments that repeat the code are none."""
+    lines = enumerate(text.splitlines(), 1)
+    return [number for number, line in lines if part in line and not line.lstrip().startswith("//")]
+
+
+def line_of(part: str, text: str) -> int:
+    """Return the only line of code, from 1, of a kernel's text with a part of a line.
+
+    Raises
+    ------
+    GemmvizError
+        When no line has it, or several have.
+    """
+    lines = lines_with(part, text)
+    if len(lines) == 1:
+        return lines[0]
+    if not lines:
+        raise GemmvizError(tr("{text} stands in no line of the source", text=repr(part)))
+    where = ", ".join(map(str, lines[:5]))
+    raise GemmvizError(
+        tr("{text} stands in lines {where} of the source: give a text that stands in one", text=repr(part), where=where)
+    )
+
+
 def _check_value(key: str, at: Moment) -> None:
     value, nth = at[key], at.get("nth", 1)
     if key == "line" and not (isinstance(value, str) and value.strip()):

@@ -32,9 +32,12 @@ _COSTS = {
 
 
 def key(thing: Finding | SiteTraffic) -> object:
-    """Return what makes two of a kind the same: threads, elements and counts differ from size to size."""
+    """Return what makes two of a kind the same: threads, elements and counts differ from size to size.
+
+    A cost that narrow blocks alone make is one for each width: its sentence is not true of other blocks.
+    """
     if isinstance(thing, SiteTraffic):
-        return thing.line, thing.array, thing.write
+        return thing.line, thing.array, thing.write, thing.narrow
     return thing.kind, thing.line, thing.other_line, thing.array
 
 

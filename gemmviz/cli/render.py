@@ -34,7 +34,8 @@ def add(commands: Any, summary: str) -> None:
         "that can be edited), or a film with a frame for each step (.gif, .mp4).",
         epilog="Steps are counted from 1, by --step as in the window. --steps takes a part of them as Python does: "
         "0:200 are the first 200, which are the steps 1 to 200; :200 and 200: leave an end open; 0:200:4 shows every "
-        "fourth. Without --steps a film shows all steps, in twelve seconds at most.",
+        "fourth. Without --steps a film shows all steps, in twelve seconds at most. Without --step a picture of the "
+        "kernel's demo shows the demo's step.",
     )
     parser.add_argument(
         "kernel", metavar="KERNEL", nargs="?", default=_FIRST, help=f"{options.KERNEL_HELP} (default {_FIRST})"

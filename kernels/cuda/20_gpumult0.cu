@@ -7,7 +7,7 @@
 // entry    = "gpumult0"
 // args     = ["C", "A", "B", "M", "K", "N"]
 // params   = { BX = [32, 16, 8], BY = [32, 16, 8] }
-// demo     = { size = 8, params = { BX = 4, BY = 4 }, block = [1, 0], thread = [2, 1], stop = { line = "C[row * Bx + col] += A", array = "C", write = true } }
+// demo     = { size = 16, params = { BX = 8, BY = 8 }, block = [1, 0], thread = [2, 1], stop = { line = "C[row * Bx + col] += A", array = "C", write = true } }
 // block    = ["BX", "BY"]
 // grid     = ["ceil(N / BX)", "ceil(M / BY)"]
 // requires = ["BX >= 1", "BY >= 1", "BX * BY <= 1024"]

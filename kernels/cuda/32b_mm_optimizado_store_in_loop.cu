@@ -14,7 +14,7 @@
 // exhibit  = """
 // C is right, but it is stored once per stage instead of once. The sum runs on over all stages, so that each store
 // replaces an unfinished sum by a longer one, and the last store is the only one that counts. With K / BLOCK_SIZE
-// stages C is written K / BLOCK_SIZE times as often as in mm_optimizado, which stores once, behind the loop."""
+// stages C is written K / BLOCK_SIZE times as often as in mm_optimizado, which stores once, after the loop."""
 // ---
 
 __global__ void mm_optimizado_store_in_loop(const float *A, const float *B, float *C, int M, int N, int K)
@@ -57,7 +57,7 @@ __global__ void mm_optimizado_store_in_loop(const float *A, const float *B, floa
 // replace = "for (int t = 0; t < K; t += BLOCK_SIZE) { suma = 0;"
 //
 // [store-behind-the-loop]
-// title = "With one store, behind the loop"
+// title = "With one store, after the loop"
 // expect = "none"
 // [[store-behind-the-loop.edits]]
 // find = "        if (fila < M && columna < N)\n            C[fila * N + columna] = suma;\n    }\n}"

@@ -63,6 +63,16 @@ def test_the_demo_ends_a_lesson(window, qtbot):
     assert session.tour.lesson is None and session.problem == Problem.cube(8)
 
 
+def test_a_demo_that_does_not_compile_says_why_it_is_not_shown(window, qtbot):
+    session = window.session
+    session.choose_kernel(find("mm_optimizado_printed", session.kernels))
+    qtbot.waitUntil(lambda: "type specifier" in session.message.text, timeout=RECORDING_MS)
+    assert "The demo cannot be shown" not in session.message.text
+    qtbot.mouseClick(window.tour_bar.demo_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "The demo cannot be shown: " in session.message.text, timeout=RECORDING_MS)
+    assert not session.demonstration.waiting
+
+
 def findings(window):
     shown = window.source_side.findings.list
     return [shown.item(row).text() for row in range(shown.count())]

@@ -12,6 +12,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
+from gemmviz.bench import results
 from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -235,6 +236,20 @@ def test_counters_of_an_older_recording_stand_alone(inspector):
     assert inspector.counters.heading.text() == "recorded as compiled"
     said = inspector.counters.totals.text()
     assert "modelled" not in said and "measured" not in said and not inspector.counters.beside.text()
+
+
+def test_the_occupancy_of_a_measured_launch_says_which_one_it_is_of(inspector):
+    session = inspector.session
+    session.choose_kernel(find("gputiled", ladder()))
+    session.show(playable("gputiled", 8, TS=4))
+    for side in (16, 4):
+        row = results.new_row(session.kernel, Problem.cube(64), {"TS": side})
+        results.describe_launch(row, launch(session.kernel, Problem.cube(64), {"TS": side}))
+        row |= {"status": "ok", "gflops": 1.0, "regs": 40}
+        session.add_result(row)
+        said = inspector.counters.totals.text()
+        assert ("occupancy of gputiled<16>: " in said) == (side == 16)
+        assert "% modelled (" in said
 
 
 def test_the_occupancy_is_of_what_was_recorded_on_a_gpu_that_runs_it(inspector):

@@ -60,6 +60,23 @@ def test_steps_and_themes_differ(qapp, tmp_path):
     assert pictures[0] != pictures[1] != pictures[2]
 
 
+def test_without_a_step_the_demo_is_drawn_at_its_own(qapp, tmp_path):
+    shown = {
+        "demo": [],
+        "same": ["--step", "5", "--block", "1,0", "--cell", "C,1,6"],
+        "step": ["--step", "5"],
+        "cell": ["--cell", "C,7,7"],
+        "step of the cell": ["--step", "5", "--cell", "C,7,7"],
+    }
+    pictures = {}
+    for name, extra in shown.items():
+        path = tmp_path / f"{name}.png"
+        assert run(["render", "gputiled", "--resolution", "600x400", *extra, "-o", str(path)]) == 0
+        pictures[name] = QImage(str(path))
+    assert pictures["demo"] == pictures["same"] != pictures["step"]
+    assert pictures["cell"] == pictures["step of the cell"]
+
+
 def test_render_draws_the_whole_window(qapp, tmp_path):
     path = tmp_path / "window.png"
     assert run(["render", "hostmult0", "--window", "--resolution", "1280x800", "-o", str(path)]) == 0

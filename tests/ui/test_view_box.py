@@ -45,7 +45,7 @@ def test_a_click_records_what_the_text_names_and_another_what_a_compiler_leaves(
     assert naive.view_box.currentText() == "as compiled" and reads_of_c(naive) == 0
     choose(naive, qtbot, "as written")
     wait_recorded(naive, qtbot)
-    assert naive.session.as_written and reads_of_c(naive) == 8**3
+    assert naive.session.as_written and reads_of_c(naive) == 16**3
     assert all("as written" in said for said in provenance(naive.session.playable))
     assert naive.counters.heading.text() == "recorded as written"
     choose(naive, qtbot, "as compiled")
@@ -103,7 +103,7 @@ def test_a_state_brings_the_view_back(naive, qtbot):
     snapshot.apply(naive.session, plain)
     wait_recorded(naive, qtbot)
     qtbot.waitUntil(lambda: naive.session.step == 30)
-    assert naive.view_box.currentText() == "as written" and reads_of_c(naive) == 8**3
+    assert naive.view_box.currentText() == "as written" and reads_of_c(naive) == 16**3
 
 
 def test_both_rungs_side_by_side_are_recorded_in_the_same_view(naive, qtbot):

@@ -193,6 +193,17 @@ def test_a_new_parameter_and_order_are_recorded(window, qtbot):
     assert window.session.playable.timeline.order_by == "block"
 
 
+def test_unequal_sides_of_a_rung_loosen_the_link_and_equal_ones_fasten_it_again(window, qtbot):
+    size, session = window.recording.size, window.session
+    for name, equal in (("matmul_kernel_naive", False), ("gputiled", True)):
+        session.choose_kernel(next(k for k in session.kernels if k.name == name))
+        assert size.link.isChecked() == equal
+    qtbot.mouseClick(size.link, Qt.MouseButton.LeftButton)  # what people loosen stays so
+    for name in ("matmul_kernel_naive", "gputiled"):
+        session.choose_kernel(next(k for k in session.kernels if k.name == name))
+        assert not size.link.isChecked()
+
+
 def test_sizes_stay_square_until_unlinked(window, qtbot):
     size = window.recording.size
     size.boxes["M"].setValue(12)

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from gemmviz.bench import quality_flags
 from gemmviz.bench.claims import sensitivity
 from gemmviz.bench.claims.claim_text import Value, beside, figure, sentence
 from gemmviz.bench.claims.evidence import Evidence, Missing
@@ -149,8 +150,7 @@ def _look(check: Check, where: str, evidence: Evidence) -> CheckResult:
         return CheckResult(check.label, check.unit, check.theirs, None, state, place, words, str(missing), where)
     outcome = rule.apply(values, check.theirs, check.limits)
     verdict: State = "holds" if outcome.holds else "does not hold"
-    flags = evidence.flags(check.quantities)
-    notes = [tr("flagged {flags}", flags=", ".join(flags))] if flags else []
+    notes = quality_flags.words(evidence.flags(check.quantities))
     if evidence.doubts(check.quantities) and sensitivity.turns(check, evidence, outcome):
         verdict, notes = "cannot be judged here", [tr("too noisy here"), *notes]
     because = "; ".join(notes)

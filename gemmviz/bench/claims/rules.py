@@ -171,6 +171,6 @@ RULES: dict[str, Rule] = {
     "some": Rule(_some, lambda *_: tr("one or more")),
 }
 """``at least``, ``about``, ``same`` and ``slightly above`` look at the first figure over the second, ``greater ratio``
-at that against the third over the fourth; ``smallest`` and ``greatest`` ask whether the first is; ``above`` bounds one
-figure; ``near`` and ``equal`` compare it with the document's, ``unlike`` with a text of its own; ``none``
-and ``some`` count."""
+at that against the third over the fourth; ``ascending`` asks whether each figure is above the one before it,
+``smallest`` and ``greatest`` whether the first is that of all; ``above`` bounds one figure; ``near`` and ``equal``
+compare it with the document's, ``unlike`` with a text of its own; ``none`` and ``some`` count."""

@@ -6,6 +6,7 @@ from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
+from gemmviz.session.kernel_names import no_source
 from gemmviz.session.picture_size import picture_params, picture_problem
 from gemmviz.session.tour.lessons import locate
 from gemmviz.session.tour.own_stops import OwnStop
@@ -40,7 +41,8 @@ class Demonstration:
         """
         session, kernel = self._session, self._session.kernel
         if kernel.demo is None:
-            self._tell(tr("{rung} has no demo: its front matter names none.", rung=kernel.alias), "info")
+            none = tr("{rung} has no demo: its front matter names none.", rung=kernel.alias)
+            self._tell(no_source(kernel) or none, "info")
             return
         if session.tour.lesson is not None:
             session.tour.leave(restore=False)
@@ -71,9 +73,14 @@ class Demonstration:
         try:
             found = locate(demo, playable)
         except GemmvizError as error:
-            self._tell(tr("The demo cannot be shown: {reason}", reason=error), "warning")
+            self._tell(_not_shown(str(error)), "warning")
             return
         session.point_at(OwnStop(found.step, "", found.cell, found.block, found.warp, found.panel, lane=found.lane))
+
+    def fail(self, reason: str) -> str:
+        """Wait no longer for a recording that failed; return what people should read, if it was the demo's."""
+        waiting, self.waiting = self.waiting, False
+        return _not_shown(reason) if waiting else reason
 
     def _on_chosen(self) -> None:
         if not self._choosing:
@@ -83,3 +90,7 @@ class Demonstration:
         from gemmviz.session.state import Message  # late: the session is made of this module
 
         self._session.tell(Message(text, kind, lasting=True))
+
+
+def _not_shown(reason: str) -> str:
+    return tr("The demo cannot be shown: {reason}", reason=reason)

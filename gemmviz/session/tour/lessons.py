@@ -12,7 +12,7 @@ from gemmviz.catalogue import renamed
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.moment import Moment
+from gemmviz.catalogue.moment import Moment, line_of, lines_with
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import language, tr
 from gemmviz.session.tour.lesson_file import DEMO, SUFFIX, Lesson, LessonStop, at_stop, in_language, load_lesson
@@ -212,34 +212,20 @@ def _step(at: Moment, playable: Playable) -> int:
 
 
 def _step_of_line(at: Moment, playable: Playable) -> int:
-    lines = _lines_with(at["line"], playable)
-    if len(lines) != 1:
-        text = repr(at["line"])
-        if not lines:
-            raise GemmvizError(tr("{text} stands in no line of the source", text=text))
-        where = ", ".join(map(str, lines[:5]))
-        raise GemmvizError(
-            tr("{text} stands in lines {where} of the source: give a text that stands in one", text=text, where=where)
-        )
+    line = line_of(at["line"], playable.recording.text)
     array = _array(at["array"], playable) if "array" in at else None
-    found = _executes(lines[0], array, at.get("write"), playable)
+    found = _executes(line, array, at.get("write"), playable)
     nth = at.get("nth", 1)
     if len(found) < nth:
         raise GemmvizError(
             tr(
                 "line {line} makes such an access {count} times, so there is no nth = {nth}",
-                line=lines[0],
+                line=line,
                 count=len(found),
                 nth=nth,
             )
         )
     return int(found[nth - 1])
-
-
-def _lines_with(text: str, playable: Playable) -> list[int]:
-    """Return the lines of code with a text; what can be broken is described in comments that repeat the code."""
-    lines = enumerate(playable.recording.text.splitlines(), 1)
-    return [number for number, line in lines if text in line and not line.lstrip().startswith("//")]
 
 
 def _executes(line: int, array: int | None, write: bool | None, playable: Playable) -> Ints:
@@ -287,7 +273,7 @@ def _place_of(step: int, playable: Playable) -> dict[str, Any]:
     recording, timeline = playable.recording, playable.timeline
     line = playable.line(step)
     text = recording.text.splitlines()[line - 1].strip() if line else ""
-    if not text or len(_lines_with(text, playable)) != 1:
+    if not text or len(lines_with(text, recording.text)) != 1:
         return {"step": step + 1}
     array, write = int(timeline.array[step]), bool(timeline.write[step])
     nth = int(np.searchsorted(_executes(line, array, write, playable), step)) + 1

@@ -13,10 +13,10 @@ from gemmviz.trace.recording.recording import Recording
 if TYPE_CHECKING:
     from gemmviz.trace.playable import Playable
 
-KINDS = ("copy", "use", "direct", "store", "other")
+KINDS = ("copy", "use", "direct", "reload", "store", "other")
 """Global to shared memory; a read of shared memory; a global read that feeds a product with no stop in shared memory;
-a write of C; anything else, as reading C to add to it."""
-COPY, USE, DIRECT, STORE, OTHER = range(len(KINDS))
+a read of C, to be added to; a write of C; anything else, as the exchange of sums."""
+COPY, USE, DIRECT, RELOAD, STORE, OTHER = range(len(KINDS))
 
 _SAMPLES = 4  # rows of a step that are asked where their value came from: the first may be an edge, filled with zero
 
@@ -30,7 +30,7 @@ def kinds_by_array(recording: Recording, timeline: Timeline) -> npt.NDArray[np.u
         elif index in (A, B):
             table[index, 0] = DIRECT
         elif index == C:
-            table[index, 1] = STORE
+            table[index] = RELOAD, STORE
     return table[timeline.array, timeline.write.astype(np.int64)]
 
 

@@ -16,14 +16,14 @@ import numpy.typing as npt
 
 from gemmviz.trace.order.position_along_k import UNKNOWN, places_of_reads, ranges, read_together, usual
 from gemmviz.trace.order.requests import Ints, changes
-from gemmviz.trace.order.step_kinds import COPY, DIRECT, KINDS, OTHER, STORE, USE, follow_copies, kinds_by_array
+from gemmviz.trace.order.step_kinds import COPY, DIRECT, KINDS, OTHER, RELOAD, STORE, USE, follow_copies, kinds_by_array
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.recording.recording import Recording
 
 if TYPE_CHECKING:
     from gemmviz.trace.playable import Playable
 
-__all__ = ["COPY", "DIRECT", "KINDS", "OTHER", "STORE", "USE", "Segment", "Segments", "Story", "story"]
+__all__ = ["COPY", "DIRECT", "KINDS", "OTHER", "RELOAD", "STORE", "USE", "Segment", "Segments", "Story", "story"]
 
 _BINS = 1 << 14  # parts of a recording that can be told apart at most: more than pixels of a screen
 

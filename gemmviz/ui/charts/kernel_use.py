@@ -2,6 +2,7 @@
 
 from math import prod
 
+from gemmviz.bench.figures import Shown
 from gemmviz.bench.model.devices import Facts, find, limits, published
 from gemmviz.bench.model.occupancy import Use, cluster_blocks, compiled_use
 from gemmviz.catalogue.capability import suits
@@ -34,6 +35,19 @@ def default_published(session: Session) -> str:
     return next((device for device in wanted if suits(needed, device.cc)), wanted[0]).name
 
 
+def _compiled(session: Session) -> Shown | None:
+    """Return the figure to show of the chosen kernel, if its row says what a block took; else None."""
+    shown = session.shown(session.kernel.name)
+    row = shown.row if shown else {}
+    return shown if row.get("block") and row.get("regs") and row.get("smem") is not None else None
+
+
+def measured_otherwise(session: Session) -> str:
+    """Return the launch that `kernel_use` speaks of where it has other parameters than those recorded; else empty."""
+    shown = _compiled(session)
+    return shown.row["label"] if shown is not None and shown.row["params"] != session.params else ""
+
+
 def kernel_use(session: Session) -> tuple[Use, str]:
     """Return what a block of the chosen kernel takes, and where that is known from."""
     kernel = session.kernel
@@ -42,10 +56,9 @@ def kernel_use(session: Session) -> tuple[Use, str]:
         if kernel.backend == "cublas":
             return _EXAMPLE, tr("{kernel} chooses its blocks itself: these values are an example", kernel=name)
         return _EXAMPLE, tr("{kernel} runs on the CPU: these values are an example", kernel=name)
-    shown = session.shown(kernel.name)
-    row = shown.row if shown else {}
-    if row.get("block") and row.get("regs") and row.get("smem") is not None:
-        where = origin_name(shown.origin) if shown.origin else tr("here")
+    shown = _compiled(session)
+    if shown is not None:
+        row, where = shown.row, origin_name(shown.origin) if shown.origin else tr("here")
         said = tr("{kernel} as compiled ({where})", kernel=row["label"], where=where)
         return compiled_use(row, kernel), said
     recording = session.playable.recording if session.playable else None

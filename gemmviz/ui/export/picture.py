@@ -17,8 +17,9 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.atomic_file import atomic_file
 from gemmviz.session.film import FPS, film, trail
+from gemmviz.session.tour.lessons import locate
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.names import CellName, block_number, cell_number, owner_block, warp_number
+from gemmviz.trace.recording.names import CellName, block_number, cell_name, cell_number, owner_block, warp_number
 from gemmviz.ui.export.films import FILMS, fitting, kind_of, moments, open_writer, samples
 from gemmviz.ui.export.frames import Frames, Look, draw_svg, pixels
 from gemmviz.ui.stage.moment import Moment
@@ -51,7 +52,8 @@ class Picture:
     window
         Whether to draw the whole window instead of the stage.
     step
-        For a still, from 1; None: 40% of the way.
+        For a still, from 1; None: the demo's, with its block and element of C, where the recording is the demo's, else
+        40% of the way.
     steps
         For a film.
     block, cell, warp
@@ -97,6 +99,8 @@ def draw(picture: Picture, path: Path, on_frame: Callable[[int, int], object] = 
         raise ConstraintError(tr("an SVG shows the stage: leave out {option}, or write a .png", option="--window"))
     application()
     playable = playable_of(picture.reply)
+    if kind not in FILMS:
+        picture = _at_demo(picture, playable)
     moment = _moment(picture, playable)
     picture = replace(picture, look=replace(picture.look, size=fitting(kind, picture.look.size)))
     drawn: _Drawn = _WindowFrames(picture, playable) if picture.window else Frames(playable, picture.look)
@@ -110,6 +114,25 @@ def draw(picture: Picture, path: Path, on_frame: Callable[[int, int], object] = 
                 raise GemmvizError(tr("cannot write {path}", path=path))
     finally:
         drawn.close()
+
+
+def _at_demo(picture: Picture, playable: Playable) -> Picture:
+    """Return a picture that says no step at that of the kernel's demo, if that is what was recorded."""
+    demo, recording = picture.kernel.demo, playable.recording
+    if picture.step is not None or demo is None or demo.stop is None or recording.as_written:
+        return picture
+    recorded = ((recording.m, recording.n, recording.k), recording.params, playable.timeline.order_by)
+    if recorded != (demo.size, picture.kernel.defaults | demo.params, "grid"):
+        return picture
+    try:
+        found = locate(demo, playable)
+    except GemmvizError:
+        return picture  # a variant may lack the line
+    picture = replace(picture, step=found.step + 1)
+    if picture.block is not None or picture.cell is not None or found.block is None:
+        return picture
+    cell = found.cell and cell_name(recording, found.cell)
+    return replace(picture, block=recording.block_index(found.block), cell=cell, warp=picture.warp or found.warp or 0)
 
 
 def _moment(picture: Picture, playable: Playable) -> Moment:

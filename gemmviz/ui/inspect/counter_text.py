@@ -12,7 +12,7 @@ from gemmviz.proving.verdict import Compared
 from gemmviz.session import Session
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.charts.kernel_use import default_device, kernel_use
+from gemmviz.ui.charts.kernel_use import default_device, kernel_use, measured_otherwise
 from gemmviz.ui.look.figure_text import gflops_text, origin_name
 from gemmviz.ui.stage.caption import BETWEEN, thousands
 
@@ -121,8 +121,12 @@ def occupied(session: Session) -> tuple[str, str]:
         return "", ""
     use, source = kernel_use(session)
     now = occupancy(use, bounds)
-    said = tr(
-        "occupancy {percent} % modelled ({device})", percent=f"{100 * now.fraction:.3g}", device=_short(device["name"])
+    values = {"percent": f"{100 * now.fraction:.3g}", "device": _short(device["name"])}
+    other = measured_otherwise(session)
+    said = (
+        tr("occupancy of {kernel}: {percent} % modelled ({device})", kernel=other, **values)
+        if other
+        else tr("occupancy {percent} % modelled ({device})", **values)
     )
     warps = tr(
         "{warps} of {most} warps per SM: {threads} threads per block, {registers} registers per thread, "

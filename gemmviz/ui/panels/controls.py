@@ -73,6 +73,9 @@ class SizeRow(QWidget):
         self.link.setChecked(problem.m == problem.n == problem.k)
         self.link.setToolTip(tr("Square: keep M = N = K"))
         self.link.setAccessibleName(tr("Square: keep M = N = K"))
+        # A size whose sides differ loosens the link, and the next one of equal sides fastens it again: people did not.
+        self._loosened = False
+        self.link.clicked.connect(lambda *_: self._keep_link())
         row.addWidget(self.link)
         self._fit()
 
@@ -98,8 +101,15 @@ class SizeRow(QWidget):
             self.boxes[name].blockSignals(True)
             self.boxes[name].setValue(value)
             self.boxes[name].blockSignals(False)
-        if not problem.m == problem.n == problem.k:
+        equal = problem.m == problem.n == problem.k
+        if equal and self._loosened:
+            self.link.setChecked(True)
+        elif not equal and self.link.isChecked():
             self.link.setChecked(False)
+            self._loosened = True
+
+    def _keep_link(self) -> None:
+        self._loosened = False
 
     def _on_value(self, name: str, value: int) -> None:
         if self.link.isChecked():

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap
 
 from gemmviz.language import tr
-from gemmviz.trace.order.story import COPY, DIRECT, KINDS, OTHER, STORE, USE, Story
+from gemmviz.trace.order.story import COPY, DIRECT, KINDS, OTHER, RELOAD, STORE, USE, Story
 from gemmviz.ui.look.theme import Rgb, Theme, ink, rgb
 from gemmviz.ui.stage.score_text import LANES
 
@@ -97,8 +97,8 @@ def layout(story: Story | None, font: QFont, width: float, whole: float) -> Layo
 
 def colour(theme: Theme, kind: int) -> Rgb:
     """Return a lane's colour: reads are blue and writes amber as on the stage, copies are both and have their own."""
-    names = {COPY: theme.curves[6], USE: theme.read, DIRECT: theme.read, STORE: theme.write, OTHER: theme.faint}
-    return rgb(names[kind])
+    names = {COPY: theme.curves[6], STORE: theme.write, OTHER: theme.faint}
+    return rgb(names.get(kind, theme.read))
 
 
 def draw(story: Story, place: Layout, theme: Theme, font: QFont, size: tuple[int, int], ratio: float) -> QPixmap:
@@ -163,6 +163,7 @@ def _lane(share: np.ndarray, odd: np.ndarray, high: int, on: Rgb, off: Rgb, kind
         COPY: (x + y) // unit % 6 < 2,
         USE: np.zeros((1, 1), bool),
         DIRECT: y // unit % 4 < 1,
+        RELOAD: (x - y) // unit % 4 < 1,
         STORE: x // unit % 4 < 1,
         OTHER: (x // unit + y // unit) % 2 < 1,
     }[kind]

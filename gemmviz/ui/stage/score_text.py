@@ -1,17 +1,25 @@
 """What the score says in words: kinds of steps, where a step stands, units of stepping."""
 
 from gemmviz.language import mark, tr
-from gemmviz.trace.order.story import COPY, DIRECT, OTHER, STORE, USE
+from gemmviz.trace.order.story import COPY, DIRECT, OTHER, RELOAD, STORE, USE
 from gemmviz.trace.playable import Playable
 
-LANES = {COPY: mark("copy"), USE: mark("use"), DIRECT: mark("read A, B"), STORE: mark("write C"), OTHER: mark("other")}
+LANES = {
+    COPY: mark("copy"),
+    USE: mark("use"),
+    DIRECT: mark("read A, B"),
+    RELOAD: mark("read C"),
+    STORE: mark("write C"),
+    OTHER: mark("other"),
+}
 """The name of each lane."""
 MEANINGS = {
     COPY: mark("a tile on its way from global to shared memory"),
     USE: mark("shared memory is read for the product"),
     DIRECT: mark("global memory is read for the product, past shared memory"),
+    RELOAD: mark("C is read from global memory, to be added to"),
     STORE: mark("C is written to global memory"),
-    OTHER: mark("anything else: C is read, sums are exchanged"),
+    OTHER: mark("anything else: sums are exchanged"),
 }
 UNITS = {
     "step": mark("step"),

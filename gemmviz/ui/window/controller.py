@@ -196,7 +196,10 @@ class Controller(QObject):
         elif isinstance(reply, Failed):
             self.session.set_progress("record", None)
             self._probe_once()
-            self.session.tell(_explained(self._failure(reply), self.session.kernel))
+            message = self._failure(reply)
+            if message is not None:
+                message = replace(message, text=self.session.demonstration.fail(message.text))
+            self.session.tell(_explained(message, self.session.kernel))
 
     # Measuring
 

@@ -129,14 +129,15 @@ def test_a_finding_that_is_there_only_because_of_narrow_blocks_is_gone_with_wide
     for cost in narrow:
         assert report_text.kind(cost) == "uncoalesced"
         assert report_text.sentence(cost).endswith(f"{NARROW} {across} wide here")
-    keys = {report_text.key(cost) for cost in narrow}
+    places = {(cost.line, cost.array, cost.write) for cost in narrow}
     # Eight floats fill a sector. Where each row of a block wants one element, eight are still narrow: a warp must be
     # one row, and no finding may outlive that.
     for least in (8, WARP):
         params = wider(kernel, least) if narrow else None
         if params is None:
             continue
-        left = [cost for cost in costs(recorded(name, (64, 64, 64), params)) if report_text.key(cost) in keys]
+        wide = costs(recorded(name, (64, 64, 64), params))
+        left = [cost for cost in wide if (cost.line, cost.array, cost.write) in places]
         assert all(cost.narrow and least < WARP for cost in left)
 
 

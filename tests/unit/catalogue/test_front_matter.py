@@ -5,36 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from small_kernel import CODE, kernel, source
 
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.front_matter import VERSION
-from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import run
 from gemmviz.proving.lines import shifted, shifted_note
 from gemmviz.session import Session
-
-MATTER = {
-    "entry": '"k<TS>"',
-    "args": '["A", "B", "C", "N"]',
-    "params": "{ TS = [8, 16] }",
-    "block": '["TS", "TS"]',
-    "grid": '["ceil(N / TS)", "ceil(M / TS)"]',
-}
-CODE = "template <int TS> __global__ void k(float *A, float *B, float *C, int N)\n{\n    C[0] = A[0] * B[0];\n}\n"
-
-
-def source(code: str = CODE, behind: str = "", **changes: str | None) -> str:
-    lines = [f"// {key} = {value}" for key, value in (MATTER | changes).items() if value is not None]
-    return "\n".join(["// ---gemmviz", *lines, "// ---", code]) + behind
-
-
-def kernel(code: str = CODE, behind: str = "", **changes: str | None) -> Kernel:
-    return parse(source(code, behind, **changes), Path("07_mine.cu"))
-
 
 # The version
 
@@ -102,6 +84,25 @@ def test_an_unknown_key_of_a_newer_version_is_said(
     session = Session(ladder())
     session.add_kernel(mine)
     assert session.message is not None and session.message.text == note
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("C[0] = D", "'C[0] = D' stands in no line of the source"), ("C", "'C' stands in lines 9, 11 of the source")],
+)
+def test_a_demos_line_that_the_source_lacks_is_said(
+    line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = source(demo=f'{{ size = 8, stop = {{ line = "{line}" }} }}')
+    (note,) = parse(text, Path("07_mine.cu")).notes
+    assert note.startswith(f"07_mine.cu: the demo's step is not found: {said}")
+    assert parse(text, Path("07_mine~broken.cu")).notes == ()
+    assert kernel(demo='{ size = 8, stop = { line = "C[0] = A" } }').notes == ()
+    file = tmp_path / "mine.cu"
+    file.write_text(text)
+    for command in ("check", "record"):
+        run([command, str(file)])
+        assert f"the demo's step is not found: {said}" in capsys.readouterr().err
 
 
 def test_the_ladder_is_listed_with_versions_demos_and_notes(capsys: pytest.CaptureFixture[str]) -> None:

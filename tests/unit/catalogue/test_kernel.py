@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_kernel import kernel, source
 
 from gemmviz.catalogue.conditions import never
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
@@ -11,23 +12,6 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem, random_inputs, stored, unstored
 from gemmviz.catalogue.tensor_map import TensorMap
-
-MATTER = {
-    "entry": '"k<TS>"',
-    "args": '["A", "B", "C", "N"]',
-    "params": "{ TS = [8, 16] }",
-    "block": '["TS", "TS"]',
-    "grid": '["ceil(N / TS)", "ceil(M / TS)"]',
-}
-
-
-def source(**changes: str | None) -> str:
-    lines = [f"// {key} = {value}" for key, value in (MATTER | changes).items() if value is not None]
-    return "\n".join(["// ---gemmviz", *lines, "// ---", "template <int TS> __global__ void k(float *A) {}"])
-
-
-def kernel(**changes: str | None):  # type: ignore[no-untyped-def]
-    return parse(source(**changes), Path("07_mine.cu"))
 
 
 def test_a_file_describes_itself() -> None:

@@ -1,6 +1,7 @@
 """`gemmviz check` as a person and as a script would use it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,15 @@ def test_by_default_each_offered_value_is_checked_and_a_defect_is_said_once(
     assert run(["check", str(mutant), "--set", "TS=8", "--m", "9", "--json", "-"]) == 1
     sizes = document(capsys)["sizes"]
     assert [(s["entry"], s["M"], s["N"], s["K"]) for s in sizes] == [("gputiled<8>", 9, 32, 32)]
+
+
+def test_a_cost_of_narrow_blocks_is_not_said_of_wider_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "mm_bounds"]) == 0
+    remarks = [line for line in capsys.readouterr().out.splitlines() if "only because blocks are" in line]
+    said = [re.search(r"blocks are (\d+) wide here(.*)", line) for line in remarks]
+    assert {found[1] for found in said if found} == {"2", "8", "16"}
+    for found in said:
+        assert found and set(re.findall(r"BLOCK_SIZE=(\d+)", found[2])) <= {found[1]}
 
 
 def test_a_value_that_only_goes_wrong_away_from_the_default_is_found(

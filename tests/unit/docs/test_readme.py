@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from gemmviz import cli
+from gemmviz.bench import claims as judging
+from gemmviz.bench import results
+from gemmviz.bench.claims import Evidence, Verdict
 from gemmviz.catalogue.ladder import ladder
+from gemmviz.proving import proofs
 
 README = Path(__file__).parents[3] / "README.md"
 pytestmark = pytest.mark.skipif(not README.exists(), reason="runs from a wheel, where there is no README")
@@ -36,3 +40,59 @@ def test_help_needs_no_qt() -> None:
     code = "import sys; sys.modules['PySide6'] = None; from gemmviz.cli import run; run(['--help'])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert all(name in answer.stdout for name in cli._COMMANDS)
+
+
+# What README says of claims and proofs
+
+
+def verdicts() -> dict[str, Verdict]:
+    """Return what the reference says of each claim."""
+    (path,) = (README.parent / "resources" / "reference").glob("*.json")
+    evidence = Evidence.of(results.read_results(path), reference=True)
+    return {claim.id: judging.judge(claim, evidence) for claim in judging.load()}
+
+
+def shown_as(figure: object, text: str) -> bool:
+    """Return whether a figure is what a text such as 0.44x says, with the digits that it has."""
+    digits = len(text.partition(".")[2])
+    return isinstance(figure, (int, float)) and f"{figure:.{digits}f}" == text
+
+
+def test_the_readme_counts_the_claims_that_hold() -> None:
+    said = re.search(r"(\d+) claims hold, (\d+) cannot be judged[^,]*, [^,]*, and these (\d+)", README.read_text())
+    assert said, "README says how many claims hold"
+    states = [verdict.state for verdict in verdicts().values()]
+    counted = tuple(states.count(state) for state in ("holds", "cannot be judged here", "does not hold"))
+    assert tuple(map(int, said.groups())) == counted and sum(counted) == len(states)
+
+
+def test_the_readme_lists_the_claims_that_do_not_hold_with_their_figures() -> None:
+    found = verdicts()
+    rows = re.findall(r"^\| `(s\d-[^`]+)`: [^|]+\|([^|]*)\|([^|]*)\|$", README.read_text(), re.MULTILINE)
+    assert [name for name, *_ in rows] == [name for name, verdict in found.items() if verdict.state == "does not hold"]
+    for name, theirs, ours in rows:
+        findings = [one for one in found[name].findings if one.state == "does not hold"]
+        for text in re.findall(r"([\d.]+)x", theirs):
+            assert any(shown_as(one.theirs, text) for one in findings), (name, theirs)
+        for text in re.findall(r"([\d.]+)x", ours):
+            assert any(shown_as(one.ours, text) for one in findings), (name, ours)
+        assert name == "s3-multiples" or re.search(r"\dx", ours), name
+
+
+def test_the_example_of_a_verdict_is_one() -> None:
+    text = README.read_text().replace("\n", " ")
+    said = re.search(r"stated ([\d.]+)x; here (.+?) counts as holding; measured ([\d.]+)x: (.+?)\" \(`(.+?)`\)", text)
+    assert said, "README shows an example"
+    theirs, rule, ours, state, name = said.groups()
+    verdict = verdicts()[name]
+    (one,) = verdict.findings
+    assert (one.rule, one.state) == (rule, state) and shown_as(one.theirs, theirs) and shown_as(one.ours, ours)
+
+
+def test_the_readme_counts_the_proofs() -> None:
+    said = re.search(r"(\d+) counters equal, (\d+) explained, none left", README.read_text())
+    assert said, "README counts the proofs"
+    kept = [proof for file in proofs.kept() for kernel in ladder() for proof in file.of(kernel)]
+    verdict = [row.verdict for proof in kept for row in proof.compared]
+    assert tuple(map(int, said.groups())) == (verdict.count("equal"), verdict.count("explained"))
+    assert set(verdict) == {"equal", "explained"} and all(proof.holds for proof in kept)

@@ -108,6 +108,14 @@ def test_a_lesson_is_true_to_its_recording(name):
         assert not [stop.say for stop in stops if "{" in stop.say or len(stop.say) > 420]
 
 
+@pytest.mark.parametrize("name", [name for name in RUNGS if find(name, ladder()).source])
+def test_the_lesson_of_a_documents_kernel_is_recorded_at_the_kernels_demo(name):
+    kernel = find(name, ladder())
+    assert kernel.demo is not None
+    at_the_demo = Problem(*kernel.demo.size), kernel.defaults | kernel.demo.params
+    assert recorded_at(load_lesson(FOLDER / f"{name}.toml"), kernel) == at_the_demo
+
+
 # Where a stop is
 
 
@@ -287,12 +295,14 @@ def test_a_lesson_at_the_demo_is_walked(session):
 
 
 def test_a_lesson_is_recorded_at_its_own_size_and_leaving_brings_the_old_one_back(session):
+    session.choose(problem=Problem.cube(12), params={"TS": 2})
+    session.tour.recording_wanted.emit()
     tour, before = session.tour, (session.problem, dict(session.params))
     session.play()
     tour.toggle_lesson()
     assert tour.lesson is not None
     assert not session.playing
-    assert (session.problem.m, session.params) == (16, {"TS": 8})
+    assert (session.problem.m, session.params) == (8, {"TS": 4})
     assert (tour.at, session.step) == (0, tour.stops[0].step)
     tour.next(1)
     tour.next(1)
@@ -337,7 +347,7 @@ def test_a_stop_picks_its_cell_and_asks_for_its_panel(session):
     session.panel_wanted.connect(wanted.append)
     session.tour.toggle_lesson()
     session.tour.go(5)
-    assert session.cell == (2, 52)
+    assert session.cell == (2, 14)
     assert wanted == ["origin"]
 
 

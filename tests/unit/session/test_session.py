@@ -106,10 +106,14 @@ def test_who_goes_on_to_something_else_is_not_taken_to_the_demo(session):
     assert not session.demonstration.waiting
 
 
-def test_a_rung_without_a_demo_says_so(session):
-    session.choose_kernel(find("cublas", session.kernels))
+def test_a_rung_without_a_demo_says_so_and_a_library_that_it_has_no_source(session):
+    kernel = replace(find("gputiled", session.kernels), demo=None)
+    session.choose_kernel(kernel)
     session.demonstration.show()
     assert "has no demo" in session.message.text
+    session.choose_kernel(find("cublas", session.kernels))
+    session.demonstration.show()
+    assert "cublas is a library call: it has no source" in session.message.text
 
 
 def test_a_rung_that_does_not_take_the_chosen_size_is_shown_at_another_and_the_next_one_is_not(session):

@@ -95,7 +95,7 @@ def test_a_box_that_is_added_is_read_there_in_one_step_and_written_in_the_next(p
         block, old, new = int(boxes.block[i]), int(step[boxes.old[i]]), int(step[boxes.write[i]])
         assert [(box.write, box.added) for box in tma_activity(playable, old, block)] == [(True, old)]
         assert [(box.write, box.arrived) for box in tma_activity(playable, new, block)] == [(True, new)]
-        assert [KINDS[playable.story.kinds[at]] for at in (old, new)] == ["other", "store"]
+        assert [KINDS[playable.story.kinds[at]] for at in (old, new)] == ["reload", "store"]
 
 
 # What is changed; in what line what is found, and words of it.

@@ -137,6 +137,23 @@ def test_totals_are_those_of_a_count_by_hand_with_and_without_a_timeline(name: s
     assert steps + more == sum(s.requests for s in traffic.sites)
 
 
+def test_the_edge_of_the_2d_thread_tiles_has_the_traffic_that_its_source_says() -> None:
+    """One block of 8 x 8 threads, two warps of four columns of threads each; a thread has 8 x 8 places in each tile."""
+    traffic = measure(rung("matmul_kernel_2d_thread_tiling", Problem(17, 20, 9)))
+    assert {(s.array, s.write): (s.accesses, s.requests, s.units) for s in traffic.sites} == {
+        # Every element of A, B and C once. The second warp is beyond them; lanes are at least 32 bytes apart.
+        ("A", False): (17 * 9, 64, 17 * 9),
+        ("B", False): (9 * 20, 64, 9 * 20),
+        ("C", True): (17 * 20, 64, 17 * 20),
+        # Each tile of 64 x 64 is filled, by 64 writes of both warps; eight lanes meet in one bank.
+        ("As", True): (64 * 64, 64 * 2, 64 * 2 * 8),
+        ("Bs", True): (64 * 64, 64 * 2, 64 * 2 * 8),
+        # A value of A's tile for every product, eight rows in one bank; one of B's tile for eight products.
+        ("As", False): (64**3, 64**3 // 32, 64**3 // 4),
+        ("Bs", False): (64**3 // 8, 64**3 // 256, 64**3 // 256),
+    }
+
+
 @pytest.mark.parametrize(
     ("width", "lane_reads", "load", "store"),
     [

@@ -105,7 +105,7 @@ def test_where_each_thread_walks_along_k_there_are_no_tiles(name: str) -> None:
     recording, timeline, story = playable.recording, playable.timeline, playable.story
     assert story.depth == 0 and (story.tiles == -1).all() and not len(story.barriers) and not len(story.tile_starts)
     names = [KINDS[kind] for kind in story.kinds]
-    expected = {("A", False): "direct", ("B", False): "direct", ("C", True): "store", ("C", False): "other"}
+    expected = {("A", False): "direct", ("B", False): "direct", ("C", True): "store", ("C", False): "reload"}
     for kind, array, write in zip(names, timeline.array, timeline.write, strict=True):
         assert kind == expected[recording.arrays[array].name, bool(write)]
 
@@ -148,8 +148,8 @@ def test_sums_that_are_exchanged_in_shared_memory_are_no_tiles() -> None:
 
 def test_c_that_is_read_to_be_added_to_is_no_product() -> None:
     story = told(own("if (threadIdx.x == 0) for (int k = 0; k < K; k++) C[0] += A[k] * B[k];", Problem(1, 1, 4)))
-    assert {"direct", "store", "other"} == {s.kind for s in story.segments}
-    assert story.occurs.tolist() == [False, False, True, True, True]
+    assert {"direct", "store", "reload"} == {s.kind for s in story.segments}
+    assert story.occurs.tolist() == [False, False, True, True, True, False]
 
 
 def test_blocks_that_go_one_after_another_have_the_same_tiles_again() -> None:
