@@ -1,6 +1,6 @@
 // nvcuda::wmma for the recorder: half, bfloat16 and tf32 operands, sums in float or half.
 #pragma once
-#include "../wmma.h"
+#include "../runtime/wmma.h"
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 

@@ -1,8 +1,8 @@
 // gemmviz/ptx.h for the recorder: the same functions as in kernels/include/gemmviz/ptx.h, where each is one instruction.
 #pragma once
-#include "../../async.h"
-#include "../../hopper.h"
-#include "../../wmma.h"
+#include "../../runtime/async.h"
+#include "../../runtime/hopper.h"
+#include "../../runtime/wmma.h"
 
 #define GEMMVIZ_PTX GV_DEVICE
 
