@@ -14,7 +14,7 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 from gemmviz.simt.debuginfo import SharedArray
 
-# `box` of boxes.c.
+# `box` of tma_boxes.c.
 _BOX = [
     *((name, np.int64) for name in ("shared", "barrier", "pc")),
     *((name, np.uint32) for name in ("block", "to_block", "number", "read_at", "write_at", "reads", "writes")),
@@ -23,7 +23,7 @@ _BOX = [
     *((name, np.uint16) for name in ("thread", "issued", "arrived", "matrix")),
     *((name, np.uint16) for name in ("store", "swizzle", "_", "__")),
 ]
-# `event` of barriers.c.
+# `event` of mbarriers.c.
 _EVENT = [
     *((name, np.int64) for name in ("barrier", "pc", "bytes")),
     *((name, np.uint32) for name in ("block", "made", "number")),
@@ -48,10 +48,10 @@ class Told:
     Attributes
     ----------
     boxes
-        One record per box that was asked for, in no order; see ``box`` in boxes.c. ``arrived`` is 65535 for one that
+        One record per box that was asked for, in no order; see ``box`` in tma_boxes.c. ``arrived`` is 65535 for one that
         never arrived.
     events
-        One record per thing that happened to an mbarrier, block by block in order; see ``event`` in barriers.c.
+        One record per thing that happened to an mbarrier, block by block in order; see ``event`` in mbarriers.c.
     """
 
     boxes: npt.NDArray[Any]

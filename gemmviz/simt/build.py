@@ -60,7 +60,7 @@ _HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexc
 _CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"]
 # The header's printf prints nothing; the compiler and a fortified system header would bring another one.
 _UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
-# A C kernel's threads become recorded threads of one run; see runtime/runtime.c.
+# A C kernel's threads become recorded threads of one run; see runtime/fibres.c.
 _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
 # Linked to every recorder; in front of every CUDA kernel; what kernels include by name.
 _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.language import tr
 
-# `arrival` of async.c.
+# `arrival` of async_copies.c.
 _ARRIVAL = [
     *(("block", np.uint32), ("order", np.uint32), ("thread", np.uint16), ("phase", np.uint16)),
     *(("reads", np.uint16), ("writes", np.uint16)),

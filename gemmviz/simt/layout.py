@@ -1,4 +1,4 @@
-"""The structures of ``runtime.h``, for ctypes."""
+"""The structures of ``recording.h``, for ctypes."""
 
 import ctypes as ct
 from enum import IntEnum

@@ -1,6 +1,6 @@
 // nvcuda::wmma for the recorder: half, bfloat16 and tf32 operands, sums in float or half.
 #pragma once
-#include "../runtime/wmma.h"
+#include "../runtime/kernel_calls/wmma.h"
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 

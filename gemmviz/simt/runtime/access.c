@@ -2,7 +2,7 @@
 //
 // The kernel is compiled with -fsanitize=thread, and the compiler calls __tsan_read4(address) and its like before each
 // access. Instead of the sanitizer's runtime these calls arrive here.
-#include "runtime.h"
+#include "recording.h"
 #include <string.h>
 
 static struct {

@@ -1,6 +1,6 @@
-// The fibres of the blocks that run together, between runtime.c, which runs them, and rounds.c, which says when.
+// The fibres of the blocks that run together, between fibres.c, which runs them, and scheduler.c, which says when.
 #pragma once
-#include "runtime.h"
+#include "recording.h"
 #include <setjmp.h>
 
 typedef struct { uint32_t x, y, z; } uint3;

@@ -1,6 +1,6 @@
 // Arrays that a kernel makes while it runs: packed copies of parts of a matrix, by their names. See gemmviz/panel.h.
 #define _GNU_SOURCE
-#include "runtime.h"
+#include "recording.h"
 #include <string.h>
 #include <sys/mman.h>
 

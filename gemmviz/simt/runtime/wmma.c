@@ -1,6 +1,6 @@
 // Tensor-core fragments: which element of a tile is in which lane, the accesses that load and store it, the product.
-#include "wmma.h"
-#include "runtime.h"
+#include "kernel_calls/wmma.h"
+#include "recording.h"
 #include <string.h>
 
 enum { WARP = 32, LARGEST = 32 };

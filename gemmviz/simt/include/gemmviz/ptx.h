@@ -1,8 +1,8 @@
 // gemmviz/ptx.h for the recorder: the same functions as in kernels/include/gemmviz/ptx.h, where each is one instruction.
 #pragma once
-#include "../../runtime/async.h"
-#include "../../runtime/hopper.h"
-#include "../../runtime/wmma.h"
+#include "../../runtime/kernel_calls/async_copies.h"
+#include "../../runtime/kernel_calls/hopper.h"
+#include "../../runtime/kernel_calls/wmma.h"
 
 #define GEMMVIZ_PTX GV_DEVICE
 
@@ -87,7 +87,7 @@ GEMMVIZ_PTX unsigned to_tf32(float value) { return gv_tf32_bits(value); }
 #undef GV_OPERANDS_K8
 #undef GV_OPERANDS_K16
 
-// ==== Hopper: see barriers.c, boxes.c and products.c.
+// ==== Hopper: see mbarriers.c, tma_boxes.c and wgmma.c.
 
 struct barrier {
     unsigned long long state;

@@ -1,4 +1,4 @@
-// What the headers for kernels and barriers.c, boxes.c, products.c agree on: the instructions of compute capability 9.0.
+// What the headers for kernels and mbarriers.c, tma_boxes.c, wgmma.c agree on: the instructions of compute capability 9.0.
 // Plain C.
 #pragma once
 #include <stdint.h>

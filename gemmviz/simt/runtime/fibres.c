@@ -1,8 +1,8 @@
-// Runs a kernel on the CPU, one fibre per CUDA thread, from barrier to barrier: see rounds.c for who runs when. The lanes
+// Runs a kernel on the CPU, one fibre per CUDA thread, from barrier to barrier: see scheduler.c for who runs when. The lanes
 // of a warp wait for each other where an instruction is the warp's.
 #define _GNU_SOURCE
 #include "fibres.h"
-#include "hopper.h"
+#include "kernel_calls/hopper.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

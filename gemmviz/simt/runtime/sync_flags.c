@@ -1,7 +1,7 @@
 // Flags by which the blocks of a grid wait for each other: what is not watched (a variable of the device) and read and
 // written as volatile, or by an atomic operation. Told are who sets one and who has seen it set, and the fences around that:
 // which of two accesses by different blocks comes first is for Python to say (trace/hazards/flags.py).
-#include "runtime.h"
+#include "recording.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

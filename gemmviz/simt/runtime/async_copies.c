@@ -2,8 +2,8 @@
 // Instructions: Asynchronous copy": a thread's groups complete in order, and only its own wait makes a copy visible to it.
 // Here a copy arrives as late as it may, at that wait: who forgets it reads what was there before.
 #define _GNU_SOURCE
-#include "async.h"
-#include "runtime.h"
+#include "kernel_calls/async_copies.h"
+#include "recording.h"
 #include <string.h>
 #include <sys/mman.h>
 

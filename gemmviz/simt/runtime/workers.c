@@ -6,7 +6,7 @@
 // blocks touch and one writes, an atomic operation, a write to memory that is not watched) stops the workers, and the
 // blocks run one after another after all.
 #define _GNU_SOURCE
-#include "runtime.h"
+#include "recording.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -102,7 +102,7 @@ typedef struct {
     uint32_t thread, block, phase, turn;
     uint32_t member;            // which block of its cluster
     uint64_t marked, last_turn; // see gv_mark
-    int together;               // other processes run blocks, too: see blocks.c
+    int together;               // other processes run blocks, too: see workers.c
 } gv_running;
 extern gv_running gv_now __attribute__((visibility("hidden")));
 
@@ -163,7 +163,7 @@ void gv_copies_arrive_up_to(uint32_t end);
 void gv_claim_elements(uint32_t array, uint64_t first, uint64_t last, int write);
 void gv_claim(int on);
 
-// A flag that is not watched is read, or written: see flags.c.
+// A flag that is not watched is read, or written: see sync_flags.c.
 void gv_flag_read(uintptr_t at, uintptr_t pc);
 void gv_flag_written(uintptr_t at, uint32_t bytes, uintptr_t pc); // before its value is there
 void gv_flags_begin(void);
@@ -190,7 +190,7 @@ enum { GV_GROUP = 128 };
 typedef void gv_by_group(void *posted[GV_GROUP]);
 void gv_group(void *mine, gv_by_group *work, uintptr_t pc);
 
-// Gives way until the phase of an mbarrier (a number of barriers.c) has ended.
+// Gives way until the phase of an mbarrier (a number of mbarriers.c) has ended.
 void gv_wait_for(uint32_t barrier, uint32_t parity, uintptr_t pc);
 
 // The same for who arrives once too often: where nobody else can go on either, that ends the run.
@@ -202,7 +202,7 @@ void gv_in_name_of(uint32_t member, uint32_t thread, void (*what)(void *), void 
 // How many accesses the running thread has made in this phase.
 uint32_t gv_made(void);
 
-// What the scheduler asks of barriers.c, boxes.c and wgmma.c.
+// What the scheduler asks of mbarriers.c, tma_boxes.c and wgmma.c.
 void gv_barriers_reset(void);
 int gv_barrier_open(uint32_t barrier, uint32_t parity);     // whether it lets pass who waits for this parity
 int gv_barrier_lacks_copies(uint32_t barrier);               // nothing but what is being copied is missing

@@ -2,9 +2,9 @@
 // The operands are read where the product is asked for. The sums are the kernel's only when it has waited: until then they
 // hold NaNs, and the operands may not be overwritten.
 #define _GNU_SOURCE
-#include "hopper.h"
-#include "runtime.h"
-#include "wmma.h"
+#include "kernel_calls/hopper.h"
+#include "recording.h"
+#include "kernel_calls/wmma.h"
 #include <string.h>
 #include <sys/mman.h>
 

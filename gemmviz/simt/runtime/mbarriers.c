@@ -1,8 +1,8 @@
 // mbarriers: barriers in shared memory that count arrivals and bytes. Rules: PTX ISA, "mbarrier". What a barrier counts is
 // kept here and not in the 8 bytes that the kernel has for it; each thing that happens to one is told.
 #define _GNU_SOURCE
-#include "hopper.h"
-#include "runtime.h"
+#include "kernel_calls/hopper.h"
+#include "recording.h"
 #include <string.h>
 #include <sys/mman.h>
 

@@ -3,8 +3,8 @@
 // nothing else is left to do, or nobody can go on (see release_round). A store moves everything when its thread waits for
 // it, or leaves.
 #define _GNU_SOURCE
-#include "hopper.h"
-#include "runtime.h"
+#include "kernel_calls/hopper.h"
+#include "recording.h"
 #include <string.h>
 #include <sys/mman.h>
 
