@@ -60,7 +60,7 @@ _HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexc
 _CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"]
 # The header's printf prints nothing; the compiler and a fortified system header would bring another one.
 _UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
-# A C kernel's threads become recorded threads of one run; see runtime/fibres.c.
+# A C kernel's threads become recorded threads of one run; see runtime/pthreads.c.
 _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
 # Linked to every recorder; in front of every CUDA kernel; what kernels include by name.
 _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"
@@ -137,7 +137,8 @@ def _flags(tool: Compiler, launch: Launch, as_written: bool) -> list[str]:
 def _runtime_flags(tool: Compiler) -> list[str]:
     # Without debug information, which would be read with each kernel's.
     unsanitised = ["-fno-sanitize=all"] if tool.kind == "clang" else []
-    return ["-O2", "-g0", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *unsanitised]
+    # What Python calls is visible, and all else calls each other without a detour.
+    return ["-O2", "-g0", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", *unsanitised]
 
 
 def _link_flags(tool: Compiler) -> list[str]:

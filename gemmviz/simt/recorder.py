@@ -20,7 +20,7 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import poison_byte
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
-from gemmviz.simt import boxes, carved, copies, debuginfo, noticed, panels
+from gemmviz.simt import boxes, carved, copies, debuginfo, layout, noticed, panels
 from gemmviz.simt.boxes import Told
 from gemmviz.simt.copies import Copies
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
@@ -235,6 +235,7 @@ class _Job:
                 )
             )
         self._code = ctypes.CDLL(str(library))
+        layout.check(self._code)
         info = _debug_info(library, launch.kernel.path.name)
         self.barriers = [array for array in info.shared if array.dtype == debuginfo.BARRIER]
         data = [array for array in info.shared if array.dtype != debuginfo.BARRIER]

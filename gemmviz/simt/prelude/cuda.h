@@ -15,7 +15,7 @@ extern "C" inline __attribute__((visibility("hidden"), no_sanitize("thread"))) i
 #define __builtin_assume(condition) ((void)0)
 #endif
 
-struct uint3 { unsigned x, y, z; };
+#include "../runtime/kernel_calls/threads.h"
 struct dim3 {
     unsigned x, y, z;
     constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
@@ -23,18 +23,6 @@ struct dim3 {
 };
 
 // Functions rather than variables: reading an index must not be recorded as an access to memory.
-// They never change while a thread runs, hence `const`: the compiler asks once.
-extern "C" uint3 gv_thread_index(void) noexcept __attribute__((const));
-extern "C" uint3 gv_block_index(void) noexcept __attribute__((const));
-extern "C" uint3 gv_block_shape(void) noexcept __attribute__((const));
-extern "C" uint3 gv_grid_shape(void) noexcept __attribute__((const));
-// Two barriers in the source stay two: which of them a thread waits at is part of what is recorded.
-#if defined(__clang__)
-extern "C" void gv_barrier(void) noexcept __attribute__((nomerge, convergent));
-#else
-extern "C" void gv_barrier(void) noexcept;
-#endif
-
 #define threadIdx gv_thread_index()
 #define blockIdx gv_block_index()
 #define blockDim dim3(gv_block_shape())
@@ -71,7 +59,6 @@ extern "C" void gv_barrier(void) noexcept;
 #undef NDEBUG
 #define __assert_fail gv_assert_fail
 #include <assert.h>
-extern "C" void gv_assertion(void) __attribute__((noreturn));
 extern "C" GV_METHOD void gv_assert_fail(const char *, const char *, unsigned, const char *) noexcept { gv_assertion(); }
 
 template <class T> GV_DEVICE T __ldg(const T *p) { return *p; }
@@ -88,7 +75,6 @@ template <class T> GV_DEVICE void __stcs(T *p, T v) { *p = v; }
 
 // Fences order what other threads see, and make nobody wait: the recorder keeps every thread's own order anyway. Those that
 // other blocks can rely on are told.
-extern "C" void gv_thread_fence(void) noexcept;
 GV_DEVICE void __threadfence() { gv_thread_fence(); }
 GV_DEVICE void __threadfence_block() {}
 GV_DEVICE void __threadfence_system() { gv_thread_fence(); }

@@ -1,7 +1,6 @@
 // Atomic operations. Fibres give way at barriers only, so that a read and a write in a row are atomic by themselves.
 #pragma once
 
-extern "C" void gv_atomic(void *address, unsigned bytes); // writes both down
 #define GV_ATOMICALLY __attribute__((no_sanitize("thread"), noinline))
 
 // The pointer decides the type, and not the value: atomicAdd(&sum, 1) on a float.

@@ -2,11 +2,8 @@
 // "Warp Shuffle Functions" and "Warp Vote Functions".
 #pragma once
 
-extern "C" void gv_warp_here(unsigned mask, void *mine, void (*work)(void **posted, unsigned mask));
-extern "C" unsigned gv_lane(void) noexcept;
 #define GV_UNSEEN __attribute__((no_sanitize("thread"), unused))
 
-extern "C" void gv_sync_warp(unsigned mask);
 GV_DEVICE void __syncwarp(unsigned mask = ~0u) { gv_sync_warp(mask); }
 
 template <class T> struct gv_shuffle {
@@ -25,7 +22,7 @@ template <class T> struct gv_shuffle {
 template <class T> GV_DEVICE T gv_from(unsigned mask, T value, int lane)
 {
     gv_shuffle<T> mine = {value, value, lane};
-    gv_warp_here(mask, &mine, gv_shuffle<T>::work);
+    gv_warp_exchange(mask, &mine, gv_shuffle<T>::work);
     return mine.out;
 }
 
@@ -64,7 +61,7 @@ struct gv_vote {
 GV_DEVICE unsigned __ballot_sync(unsigned mask, int predicate)
 {
     gv_vote mine = {(unsigned)predicate, 0};
-    gv_warp_here(mask, &mine, gv_vote::work);
+    gv_warp_exchange(mask, &mine, gv_vote::work);
     return mine.all;
 }
 GV_DEVICE int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }

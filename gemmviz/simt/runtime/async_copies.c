@@ -2,19 +2,14 @@
 // Instructions: Asynchronous copy": a thread's groups complete in order, and only its own wait makes a copy visible to it.
 // Here a copy arrives as late as it may, at that wait: who forgets it reads what was there before.
 #define _GNU_SOURCE
+#include "async_copies.h"
+#include "access.h"
 #include "kernel_calls/async_copies.h"
-#include "recording.h"
+#include "stop.h"
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MOST_THREADS = 1024 * GV_MOST_MEMBERS, MOST_UNDER_WAY = 256, LARGEST = 16, MOST_INSTRUCTIONS = 1024 };
-
-// One copy that arrived, for Python: how many rows it made, and in the how manieth place of its thread's copies.
-typedef struct {
-    uint32_t block, order;
-    uint16_t thread, phase; // phase: when it was issued
-    uint16_t reads, writes;
-} arrival;
+enum { MOST_THREADS = GV_MAX_THREADS * GV_MAX_CLUSTER, MOST_UNDER_WAY = 256, LARGEST = 16, MOST_INSTRUCTIONS = 1024 };
 
 typedef struct {
     char *to;
@@ -34,14 +29,13 @@ static uint32_t run;
 static struct {
     uint64_t count, instructions;
     uintptr_t pc[MOST_INSTRUCTIONS];
-    arrival log[];
+    gv_copy log[];
 } *told;
 static uint64_t room;
 
-// Gets ready for a run that makes at most `capacity` accesses. Returns 0 when there is no memory.
 int gv_copies_begin(uint64_t capacity)
 {
-    size_t bytes = sizeof *told + capacity * sizeof(arrival);
+    size_t bytes = sizeof *told + capacity * sizeof(gv_copy);
     run++;
     room = capacity;
     told = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -50,11 +44,10 @@ int gv_copies_begin(uint64_t capacity)
 
 void gv_copies_end(void)
 {
-    munmap(told, sizeof *told + room * sizeof(arrival));
+    munmap(told, sizeof *told + room * sizeof(gv_copy));
 }
 
-// Hands out what arrived, and the addresses of the instructions: a copy's write stands at one, its read one byte before.
-uint64_t gv_copies(const arrival **log, const uintptr_t **pc, uint64_t *instructions)
+uint64_t gv_copies(const gv_copy **log, const uintptr_t **pc, uint64_t *instructions)
 {
     *log = told->log;
     *pc = told->pc;
@@ -86,20 +79,13 @@ static void tell_instruction(uintptr_t pc)
 // The running thread's copies; in a new run, or block, it has none.
 static thread_copies *mine(void)
 {
-    thread_copies *t = &of[gv_now.member * 1024 + gv_now.thread];
+    thread_copies *t = &of[gv_thread_slot()];
     if (t->run != run || t->block != gv_now.block) {
         t->run = run;
         t->block = gv_now.block;
         t->groups = t->first = t->end = t->order = 0;
     }
     return t;
-}
-
-static uint32_t made_row(void *address, uint32_t bytes, int how, uintptr_t pc)
-{
-    uint64_t before = gv_now.run->count;
-    gv_access(address, bytes, how, pc);
-    return gv_now.run->count != before;
 }
 
 void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t source_bytes)
@@ -114,15 +100,12 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
     // The hardware wants both addresses to be multiples of the size, however much is read.
     if (source_bytes && (uintptr_t)global & (bytes - 1)) {
         gv_now.run->last_pc = pc;
-        gv_now.run->fault_address = (uintptr_t)global;
-        gv_now.run->fault_bytes = bytes;
-        gv_now.run->fault_write = 0;
-        gv_stop(GV_MISALIGNED);
+        gv_stop_misaligned((uintptr_t)global, bytes, 0);
     }
     // What is read at once is a power of two in size.
     for (uint32_t done = 0, step; done < source_bytes; done += step) {
         for (step = bytes; step > source_bytes - done; step /= 2) {}
-        c->reads += made_row((char *)global + done, step, 0, pc - 1);
+        c->reads += gv_access_made_row((char *)global + done, step, 0, pc - 1);
     }
     memcpy(c->data, global, source_bytes);
 }
@@ -134,11 +117,11 @@ void gv_copy_commit(void)
 
 static void arrive(copy *c)
 {
-    uint32_t writes = made_row(c->to, c->bytes, GV_WRITE, c->pc);
+    uint32_t writes = gv_access_made_row(c->to, c->bytes, GV_WRITE, c->pc);
     memcpy(c->to, c->data, c->bytes);
     uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
     if (at >= room) gv_stop(GV_FULL); // a copy whose destination is no array makes no row that would have been too many
-    told->log[at] = (arrival){
+    told->log[at] = (gv_copy){
         gv_now.block, mine()->order++, (uint16_t)gv_now.thread, (uint16_t)c->phase, (uint16_t)c->reads, (uint16_t)writes};
 }
 

@@ -1,7 +1,9 @@
 // Flags by which the blocks of a grid wait for each other: what is not watched (a variable of the device) and read and
 // written as volatile, or by an atomic operation. Told are who sets one and who has seen it set, and the fences around that:
 // which of two accesses by different blocks comes first is for Python to say (trace/hazards/flags.py).
-#include "recording.h"
+#include "sync_flags.h"
+#include "events.h"
+#include "stop.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -85,7 +87,7 @@ void gv_flag_read(uintptr_t at, uintptr_t pc)
     f->told = f->number;
     f->told_block = gv_now.block;
     f->told_thread = gv_now.thread;
-    gv_tell(GV_FLAG_SEEN, f->number, pc);
+    gv_tell(GV_EVENT_FLAG_SEEN, f->number, pc);
 }
 
 void gv_flag_written(uintptr_t at, uint32_t bytes, uintptr_t pc)
@@ -99,7 +101,5 @@ void gv_flag_written(uintptr_t at, uint32_t bytes, uintptr_t pc)
     f->number = ++signals;
     f->block = gv_now.block;
     f->in_vain = 0;
-    gv_tell(GV_FLAG_SET, f->number, pc);
+    gv_tell(GV_EVENT_FLAG_SET, f->number, pc);
 }
-
-void gv_thread_fence(void) { gv_tell(GV_THREAD_FENCE, 0, GV_PC); }

@@ -1,9 +1,10 @@
 // Tensor-core fragments: which element of a tile is in which lane, the accesses that load and store it, the product.
 #include "kernel_calls/wmma.h"
-#include "recording.h"
+#include "access.h"
+#include "fibres.h"
 #include <string.h>
 
-enum { WARP = 32, LARGEST = 32 };
+enum { LARGEST = 32 };
 
 static uint32_t itemsize(const gv_fragment *f) { return f->type == GV_HALF || f->type == GV_BFLOAT16 ? 2 : 4; }
 
@@ -33,13 +34,13 @@ static void put(const gv_fragment *f, void *p, uint32_t i, float value)
 enum { MOST_ELEMENTS = 16, MOST_FRAGMENTS = 32 };
 typedef struct {
     const gv_fragment *of;
-    uint8_t row[WARP][MOST_ELEMENTS], column[WARP][MOST_ELEMENTS];
+    uint8_t row[GV_WARP][MOST_ELEMENTS], column[GV_WARP][MOST_ELEMENTS];
 } places;
 
 static void work_out(places *p, const gv_fragment *f)
 {
     p->of = f;
-    for (uint32_t lane = 0; lane < WARP; lane++)
+    for (uint32_t lane = 0; lane < GV_WARP; lane++)
         for (uint32_t i = 0; i < f->count; i++) {
             uint32_t group = lane / 4, within = f->spread * (lane % 4);
             uint32_t row = f->across ? within : group, column = f->across ? group : within;
@@ -119,14 +120,14 @@ static void gather(float tile[LARGEST][LARGEST], const gv_fragment *f, const pla
 }
 
 // Sums in double and rounds once: the hardware's own order and rounding of a sum are not documented.
-static void multiply(void *posted[32], uint32_t mask)
+static void multiply(void *posted[GV_WARP], uint32_t mask)
 {
     float a[LARGEST][LARGEST], b[LARGEST][LARGEST], c[LARGEST][LARGEST];
     double sum[LARGEST][LARGEST];
     (void)mask;
     const product *first = posted[0];
     const places *at_a = places_of(first->fa), *at_b = places_of(first->fb), *at_c = places_of(first->fc);
-    for (uint32_t lane = 0; lane < WARP; lane++) {
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         const product *p = posted[lane];
         gather(a, p->fa, at_a, lane, p->a);
         gather(b, p->fb, at_b, lane, p->b);
@@ -139,7 +140,7 @@ static void multiply(void *posted[32], uint32_t mask)
             for (uint32_t column = 0; column < columns; column++) sum[row][column] += (double)a[row][k] * b[k][column];
     }
     const places *at_d = places_of(first->fd);
-    for (uint32_t lane = 0; lane < WARP; lane++) {
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         const product *p = posted[lane];
         for (uint32_t i = 0; i < p->fd->count; i++)
             put(p->fd, p->d, i, (float)sum[at_d->row[lane][i]][at_d->column[lane][i]]);
@@ -152,7 +153,7 @@ void gv_wmma_mma(
 {
     product mine = {d, a, b, c, fd, fa, fb, fc};
     if (gv_lanes() != ~0u) gv_no_warp(GV_PC);
-    gv_warp(~0u, &mine, multiply, GV_PC);
+    gv_warp_instruction(~0u, &mine, multiply, GV_PC);
 }
 
 typedef struct {
@@ -162,10 +163,10 @@ typedef struct {
     int transposed;
 } matrices;
 
-static void spread(void *posted[32], uint32_t mask)
+static void spread(void *posted[GV_WARP], uint32_t mask)
 {
     (void)mask;
-    for (uint32_t lane = 0; lane < WARP; lane++) {
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         const matrices *mine = posted[lane];
         for (uint32_t i = 0; i < mine->count; i++)
             for (uint32_t half = 0; half < 2; half++) {
@@ -183,5 +184,5 @@ void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
     matrices mine = {r, row, count, transposed};
     if (gv_lanes() != ~0u) gv_no_warp(pc);
     if (gv_lane() < 8 * count) gv_access((void *)row, 16, 0, pc);
-    gv_warp(~0u, &mine, spread, pc);
+    gv_warp_instruction(~0u, &mine, spread, pc);
 }

@@ -6,25 +6,29 @@
 // blocks touch and one writes, an atomic operation, a write to memory that is not watched) stops the workers, and the
 // blocks run one after another after all.
 #define _GNU_SOURCE
-#include "recording.h"
+#include "workers.h"
+#include "async_copies.h"
+#include "events.h"
+#include "ownership.h"
+#include "scheduler.h"
+#include "stop.h"
+#include "tma_boxes.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { MAX_WORKERS = 64, WORTH_IT = 500 * 1000 /* accesses: some 20 ms */, GRACE_S = 2 };
-enum { ONE_PROCESS, FIRST_BLOCK, IN_WORKER };
 enum { C_ARRAY = 2 };
 
 // Memory that the parent and its workers see together.
 typedef struct {
     uint32_t next;  // block to run next
     uint32_t stop;  // no block from here on needs to run
-    uint32_t alone;
+    uint32_t one_process; // a worker has found that the blocks must run one after another
     gv_run run[MAX_WORKERS];
 } shared_state;
 typedef struct {
@@ -35,8 +39,7 @@ typedef struct {
 static struct {
     shared_state *shared;
     block_size *size;     // of each block, from the one after the first
-    uint32_t *owner;      // of each element of C: block + 1, or 0
-    size_t size_bytes, owner_bytes;
+    size_t size_bytes;
     char *c;              // as the first block left it
     pid_t child[MAX_WORKERS];
     uint32_t first, rows_each, more_each;
@@ -47,46 +50,6 @@ static void *shared_memory(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
-}
-
-void gv_alone(void)
-{
-    if (gv_now.together == IN_WORKER) gv_stop(GV_ALONE);
-    if (gv_now.together == FIRST_BLOCK) gv_claim(0);
-    gv_now.together = ONE_PROCESS;
-}
-
-void gv_hidden_write(uintptr_t at)
-{
-    if (gv_now.together && !gv_on_stack(at)) gv_alone();
-}
-
-void gv_alone_if_global(uintptr_t at)
-{
-    if (!gv_now.together) return;
-    for (uint32_t i = 0; i < gv_now.run->arrays; i++) {
-        const gv_array *a = &gv_now.run->array[i];
-        if (a->shared && at - a->start < a->bytes) return;
-    }
-    gv_alone();
-}
-
-// A and B are read by everybody; an element of C belongs to the block that touches it first.
-void gv_claim_elements(uint32_t array, uint64_t first, uint64_t last, int write)
-{
-    uint32_t mine = gv_now.block + 1;
-    if (array != C_ARRAY) {
-        if (write) gv_alone();
-        return;
-    }
-    for (uint64_t e = first; e <= last; e++) {
-        uint32_t owner = __atomic_load_n(&s.owner[e], __ATOMIC_RELAXED);
-        if (owner == mine) continue;
-        if (owner || !__atomic_compare_exchange_n(&s.owner[e], &owner, mine, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-            gv_alone();
-            return;
-        }
-    }
 }
 
 static void run_places(void *what)
@@ -123,12 +86,12 @@ static void worker(uint32_t me, pid_t parent)
     *r = *gv_now.run;
     r->notes = 0;
     gv_now.run = r;
-    gv_now.together = IN_WORKER;
-    gv_now.last_turn = 0;
+    gv_now.sharing = GV_IN_WORKER;
+    gv_now.last_order = 0;
     int status = gv_guarded(run_places, r);
     // A block that is larger than its place, or wrong in more ways than are kept, is for the parent.
-    if (status == GV_FULL || status == GV_ALONE || r->notes == GV_MAX_NOTES) {
-        __atomic_store_n(&s.shared->alone, 1, __ATOMIC_RELAXED);
+    if (status == GV_FULL || status == GV_ONE_PROCESS || r->notes == GV_MAX_NOTES) {
+        __atomic_store_n(&s.shared->one_process, 1, __ATOMIC_RELAXED);
         stop_at(0);
     } else if (status != GV_OK) {
         stop_at(r->fault_block);
@@ -169,9 +132,8 @@ static int run_workers(uint32_t workers)
     }
     r->deadline_s = deadline_s;
     // What the workers say of their deadline goes before this process's own.
-    struct itimerval off = {{0, 0}, {0, 0}};
-    setitimer(ITIMER_REAL, &off, NULL);
-    return well && !__atomic_load_n(&s.shared->alone, __ATOMIC_RELAXED);
+    gv_deadline_off();
+    return well && !__atomic_load_n(&s.shared->one_process, __ATOMIC_RELAXED);
 }
 
 // Ends the run as the lowest of the blocks that were stopped did.
@@ -280,16 +242,13 @@ static void merge_notes(uint32_t workers)
 static int make_room(void)
 {
     gv_run *r = gv_now.run;
-    const gv_array *c = &r->array[C_ARRAY];
-    s.owner_bytes = (c->bytes / c->itemsize + 1) * sizeof *s.owner;
     s.size_bytes = (r->end_block - r->first_block) * sizeof *s.size;
     s.shared = shared_memory(sizeof *s.shared);
-    s.owner = shared_memory(s.owner_bytes);
     s.size = shared_memory(s.size_bytes);
-    return s.shared && s.owner && s.size;
+    return gv_ownership_begin() && s.shared && s.size;
 }
 
-uint32_t gv_run_together(uint32_t first)
+uint32_t gv_share_blocks(uint32_t first)
 {
     gv_run *r = gv_now.run;
     uint32_t workers = r->workers < MAX_WORKERS ? r->workers : MAX_WORKERS;
@@ -297,12 +256,12 @@ uint32_t gv_run_together(uint32_t first)
     memset(&s, 0, sizeof s);
     // The blocks of a cluster meet in shared memory, too.
     if (workers < 2 || r->count_only || r->cluster > 1 || !make_room()) return first;
-    gv_now.together = FIRST_BLOCK;
-    gv_claim(1);
+    gv_now.sharing = GV_FIRST_BLOCK;
+    gv_watch_ownership(1);
     gv_run_block(first);
-    int alone = gv_now.together != FIRST_BLOCK;
-    gv_claim(0);
-    gv_now.together = ONE_PROCESS;
+    int one_process = gv_now.sharing != GV_FIRST_BLOCK;
+    gv_watch_ownership(0);
+    gv_now.sharing = GV_ONE_AFTER_ANOTHER;
     s.first = first + 1;
     s.rows_each = (uint32_t)r->count;
     s.more_each = (uint32_t)r->more_count;
@@ -310,7 +269,7 @@ uint32_t gv_run_together(uint32_t first)
     s.more_before = r->more_count;
     uint64_t blocks = r->end_block - first;
     // Where it does not fit, running them one after another tells how far they come.
-    if (alone || r->count * blocks < WORTH_IT || r->count * blocks > r->capacity || r->more_count * blocks > r->more_capacity)
+    if (one_process || r->count * blocks < WORTH_IT || r->count * blocks > r->capacity || r->more_count * blocks > r->more_capacity)
         return s.first;
     const gv_array *c = &r->array[C_ARRAY];
     s.c = malloc(c->bytes);
@@ -318,16 +277,16 @@ uint32_t gv_run_together(uint32_t first)
     memcpy(s.c, (void *)c->start, c->bytes);
     s.shared->next = s.first;
     s.shared->stop = r->end_block;
-    gv_claim(1);
-    uint64_t copies = gv_copies_told();
-    gv_hopper_told hopper = gv_told_hopper();
+    gv_watch_ownership(1);
+    uint64_t copies = gv_copies_told(), boxes = gv_boxes_told(), events = gv_events_told();
     int well = run_workers(workers);
-    gv_claim(0);
+    gv_watch_ownership(0);
     if (!well) {
         end_workers();
         gv_deadline();
         gv_copies_take_back(copies);
-        gv_take_back_hopper(hopper);
+        gv_boxes_take_back(boxes);
+        gv_events_take_back(events);
         memcpy((void *)c->start, s.c, c->bytes);
         return s.first;
     }
@@ -340,12 +299,12 @@ uint32_t gv_run_together(uint32_t first)
     return r->end_block;
 }
 
-void gv_end_together(void)
+void gv_workers_end(void)
 {
     end_workers();
     free(s.c);
     if (s.shared) munmap(s.shared, sizeof *s.shared);
-    if (s.owner) munmap(s.owner, s.owner_bytes);
+    gv_ownership_end();
     if (s.size) munmap(s.size, s.size_bytes);
     memset(&s, 0, sizeof s);
 }

@@ -92,13 +92,13 @@ GEMMVIZ_PTX unsigned to_tf32(float value) { return gv_tf32_bits(value); }
 struct barrier {
     unsigned long long state;
 };
-GEMMVIZ_PTX void barrier_init(barrier &b, unsigned count) { gv_barrier_init(&b, count); }
+GEMMVIZ_PTX void barrier_init(barrier &b, unsigned count) { gv_mbarrier_init(&b, count); }
 GEMMVIZ_PTX void barriers_ready() {}
-GEMMVIZ_PTX void barrier_arrive_expect(barrier &b, unsigned bytes) { gv_barrier_arrive(&b, bytes, 1); }
-GEMMVIZ_PTX void barrier_arrive(barrier &b) { gv_barrier_arrive(&b, 0, 0); }
-GEMMVIZ_PTX void barrier_arrive_at(barrier &b, unsigned block) { gv_barrier_arrive_at(&b, block); }
-GEMMVIZ_PTX void barrier_arrive_copied(barrier &b) { gv_barrier_arrive_copied(&b); }
-GEMMVIZ_PTX void barrier_wait(barrier &b, unsigned parity) { gv_barrier_wait(&b, parity); }
+GEMMVIZ_PTX void barrier_arrive_expect(barrier &b, unsigned bytes) { gv_mbarrier_arrive(&b, bytes, 1); }
+GEMMVIZ_PTX void barrier_arrive(barrier &b) { gv_mbarrier_arrive(&b, 0, 0); }
+GEMMVIZ_PTX void barrier_arrive_at(barrier &b, unsigned block) { gv_mbarrier_arrive_at(&b, block); }
+GEMMVIZ_PTX void barrier_arrive_copied(barrier &b) { gv_mbarrier_arrive_copied(&b); }
+GEMMVIZ_PTX void barrier_wait(barrier &b, unsigned parity) { gv_mbarrier_wait(&b, parity); }
 
 struct alignas(64) tensor_map {
     unsigned long long opaque[16];
@@ -121,17 +121,17 @@ GEMMVIZ_PTX void tma_add(const tensor_map &map, int column, int row, const void 
 {
     gv_box_add(&map, column, row, shared);
 }
-GEMMVIZ_PTX void tma_store_commit() { gv_box_commit(); }
-template <int Left> GEMMVIZ_PTX void tma_store_wait() { gv_box_wait(Left); }
-GEMMVIZ_PTX void tma_store_wait_written() { gv_box_wait_written(); }
+GEMMVIZ_PTX void tma_store_commit() { gv_box_store_commit(); }
+template <int Left> GEMMVIZ_PTX void tma_store_wait() { gv_box_store_wait(Left); }
+GEMMVIZ_PTX void tma_store_wait_written() { gv_box_store_wait_written(); }
 GEMMVIZ_PTX void global_read() { gv_global_read(); }
 GEMMVIZ_PTX void tma_prefetch(const tensor_map &map) { (void)map; }
 GEMMVIZ_PTX void shared_written() { gv_shared_written(); }
 
-GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_meet(number, threads); }
+GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_named_barrier(number, threads); }
 GEMMVIZ_PTX unsigned cluster_rank() { return gv_cluster_rank(); }
-GEMMVIZ_PTX void cluster_meet() { gv_cluster_meet(); }
-GEMMVIZ_PTX void cluster_begin() { gv_cluster_meet(); }
+GEMMVIZ_PTX void cluster_meet() { gv_cluster_barrier(); }
+GEMMVIZ_PTX void cluster_begin() { gv_cluster_barrier(); }
 template <int Count> GEMMVIZ_PTX void registers_up() {}
 template <int Count> GEMMVIZ_PTX void registers_down() {}
 

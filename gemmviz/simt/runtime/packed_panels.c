@@ -1,17 +1,14 @@
 // Arrays that a kernel makes while it runs: packed copies of parts of a matrix, by their names. See gemmviz/panel.h.
 #define _GNU_SOURCE
-#include "recording.h"
+#include "packed_panels.h"
+#include "kernel_calls/c_kernels.h"
+#include "stop.h"
+#include "watched.h"
 #include <string.h>
 #include <sys/mman.h>
 
-enum { NAME = 32, GUARD = 1 << 16 };
-// As panels.py reads them, in the order of the watched arrays.
-typedef struct {
-    char name[NAME];
-    uint32_t shape[3];
-    uint32_t array;
-} panels;
-static panels made[GV_MAX_ARRAYS];
+enum { GUARD = 1 << 16 };
+static gv_panels made[GV_MAX_ARRAYS];
 static struct {
     char *memory;
     size_t bytes;
@@ -19,7 +16,7 @@ static struct {
 } held[GV_MAX_ARRAYS];
 static uint32_t count;
 
-uint32_t gv_panels(panels **all)
+uint32_t gv_panels_made(const gv_panels **all)
 {
     *all = made;
     return count;
@@ -50,7 +47,7 @@ float *gv_panels_new(const char *name, uint32_t number, uint32_t depth, uint32_t
         if (memory == MAP_FAILED) gv_stop(GV_NO_MEMORY);
         held[i].memory = memory;
         held[i].bytes = room;
-        strncpy(made[i].name, name, NAME - 1);
+        strncpy(made[i].name, name, GV_PANEL_NAME - 1);
         memcpy(made[i].shape, shape, sizeof shape);
         made[i].array = r->arrays;
         gv_array *a = &r->array[r->arrays];
