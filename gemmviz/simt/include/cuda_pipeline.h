@@ -1,5 +1,5 @@
-// Asynchronous copies to shared memory, as CUDA's own header offers them. Meanings as in the CUDA C++ Programming Guide,
-// "Pipeline Primitives Interface".
+// Asynchronous copies to shared memory, as CUDA's own header offers them. Meanings as in the CUDA C++ Programming
+// Guide, "Pipeline Primitives Interface".
 #pragma once
 #include "../runtime/kernel_calls/async_copies.h"
 

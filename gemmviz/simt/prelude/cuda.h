@@ -10,7 +10,10 @@
 typedef __SIZE_TYPE__ size_t;
 
 // What a kernel prints is lost: a thread's words would come in another order than on a GPU.
-extern "C" inline __attribute__((visibility("hidden"), no_sanitize("thread"))) int printf(const char *, ...) { return 0; }
+extern "C" inline __attribute__((visibility("hidden"), no_sanitize("thread"))) int printf(const char *, ...)
+{
+    return 0;
+}
 #if !defined(__clang__)
 #define __builtin_assume(condition) ((void)0)
 #endif
@@ -59,7 +62,10 @@ struct dim3 {
 #undef NDEBUG
 #define __assert_fail gv_assert_fail
 #include <assert.h>
-extern "C" GV_METHOD void gv_assert_fail(const char *, const char *, unsigned, const char *) noexcept { gv_assertion(); }
+extern "C" GV_METHOD void gv_assert_fail(const char *, const char *, unsigned, const char *) noexcept
+{
+    gv_assertion();
+}
 
 template <class T> GV_DEVICE T __ldg(const T *p) { return *p; }
 // Caches are not recorded: whatever a load or store says of them, it is one access.
@@ -73,8 +79,8 @@ template <class T> GV_DEVICE void __stwt(T *p, T v) { *p = v; }
 template <class T> GV_DEVICE void __stcg(T *p, T v) { *p = v; }
 template <class T> GV_DEVICE void __stcs(T *p, T v) { *p = v; }
 
-// Fences order what other threads see, and make nobody wait: the recorder keeps every thread's own order anyway. Those that
-// other blocks can rely on are told.
+// Fences order what other threads see, and make nobody wait: the recorder keeps every thread's own order anyway. Those
+// that other blocks can rely on are told.
 GV_DEVICE void __threadfence() { gv_thread_fence(); }
 GV_DEVICE void __threadfence_block() {}
 GV_DEVICE void __threadfence_system() { gv_thread_fence(); }

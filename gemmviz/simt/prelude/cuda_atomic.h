@@ -4,7 +4,9 @@
 #define GV_ATOMICALLY __attribute__((no_sanitize("thread"), noinline))
 
 // The pointer decides the type, and not the value: atomicAdd(&sum, 1) on a float.
-template <class T> struct gv_same { typedef T type; };
+template <class T> struct gv_same {
+    typedef T type;
+};
 #define GV_ATOMIC(name, result) \
     template <class T> GV_ATOMICALLY T gv_##name(T *p, T v) \
     { \
@@ -17,6 +19,7 @@ template <class T> struct gv_same { typedef T type; };
         gv_atomic(p, sizeof(T)); \
         return gv_##name<T>(p, v); \
     }
+// clang-format off: the second is an expression.
 GV_ATOMIC(atomicAdd, old + v)
 GV_ATOMIC(atomicSub, old - v)
 GV_ATOMIC(atomicExch, v)
@@ -27,6 +30,7 @@ GV_ATOMIC(atomicOr, old | v)
 GV_ATOMIC(atomicXor, old ^ v)
 GV_ATOMIC(atomicInc, old >= v ? 0 : old + 1)
 GV_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1)
+// clang-format on
 #undef GV_ATOMIC
 
 template <class T> GV_ATOMICALLY T gv_atomicCAS(T *p, T expected, T v)

@@ -1,5 +1,5 @@
-// What the lanes of a warp tell each other: shuffles, votes, and waiting. Meanings as in the CUDA C++ Programming Guide,
-// "Warp Shuffle Functions" and "Warp Vote Functions".
+// What the lanes of a warp tell each other: shuffles, votes, and waiting. Meanings as in the CUDA C++ Programming
+// Guide, "Warp Shuffle Functions" and "Warp Vote Functions".
 #pragma once
 
 #define GV_UNSEEN __attribute__((no_sanitize("thread"), unused))

@@ -10,7 +10,7 @@ enum { GV_WRITE = 1, GV_ANY_ALIGNMENT = 2 };
 void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc);
 
 // The same; says whether that made a row: not where the address is in no array.
-static inline int gv_access_made_row(void *address, uint32_t bytes, int how, uintptr_t pc)
+static inline uint32_t gv_access_made_row(void *address, uint32_t bytes, int how, uintptr_t pc)
 {
     uint64_t before = gv_now.run->count;
     gv_access(address, bytes, how, pc);

@@ -1,6 +1,6 @@
 // Asynchronous copies from global to shared memory (cp.async). Rules: PTX ISA, "Data Movement and Conversion
-// Instructions: Asynchronous copy": a thread's groups complete in order, and only its own wait makes a copy visible to it.
-// Here a copy arrives as late as it may, at that wait: who forgets it reads what was there before.
+// Instructions: Asynchronous copy": a thread's groups complete in order, and only its own wait makes a copy visible to
+// it. Here a copy arrives as late as it may, at that wait: who forgets it reads what was there before.
 #define _GNU_SOURCE
 #include "async_copies.h"
 #include "access.h"
@@ -42,10 +42,7 @@ int gv_copies_begin(uint64_t capacity)
     return told != MAP_FAILED;
 }
 
-void gv_copies_end(void)
-{
-    munmap(told, sizeof *told + room * sizeof(gv_copy));
-}
+void gv_copies_end(void) { munmap(told, sizeof *told + room * sizeof(gv_copy)); }
 
 uint64_t gv_copies(const gv_copy **log, const uintptr_t **pc, uint64_t *instructions)
 {
@@ -55,15 +52,9 @@ uint64_t gv_copies(const gv_copy **log, const uintptr_t **pc, uint64_t *instruct
     return told->count;
 }
 
-uint64_t gv_copies_told(void)
-{
-    return told->count;
-}
+uint64_t gv_copies_told(void) { return told->count; }
 
-void gv_copies_take_back(uint64_t count)
-{
-    told->count = count;
-}
+void gv_copies_take_back(uint64_t count) { told->count = count; }
 
 static void tell_instruction(uintptr_t pc)
 {
@@ -104,16 +95,14 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
     }
     // What is read at once is a power of two in size.
     for (uint32_t done = 0, step; done < source_bytes; done += step) {
-        for (step = bytes; step > source_bytes - done; step /= 2) {}
+        step = bytes;
+        while (step > source_bytes - done) step /= 2;
         c->reads += gv_access_made_row((char *)global + done, step, 0, pc - 1);
     }
     memcpy(c->data, global, source_bytes);
 }
 
-void gv_copy_commit(void)
-{
-    mine()->groups++;
-}
+void gv_copy_commit(void) { mine()->groups++; }
 
 static void arrive(copy *c)
 {
@@ -121,8 +110,8 @@ static void arrive(copy *c)
     memcpy(c->to, c->data, c->bytes);
     uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
     if (at >= room) gv_stop(GV_FULL); // a copy whose destination is no array makes no row that would have been too many
-    told->log[at] = (gv_copy){
-        gv_now.block, mine()->order++, (uint16_t)gv_now.thread, (uint16_t)c->phase, (uint16_t)c->reads, (uint16_t)writes};
+    told->log[at] = (gv_copy){gv_now.block, mine()->order++, (uint16_t)gv_now.thread, (uint16_t)c->phase,
+        (uint16_t)c->reads, (uint16_t)writes};
 }
 
 void gv_copy_wait(uint32_t left)
@@ -136,10 +125,7 @@ void gv_copy_wait(uint32_t left)
     }
 }
 
-uint32_t gv_copies_end_now(void)
-{
-    return mine()->end;
-}
+uint32_t gv_copies_end_now(void) { return mine()->end; }
 
 void gv_copies_arrive_up_to(uint32_t end)
 {

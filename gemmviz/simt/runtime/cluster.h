@@ -1,5 +1,5 @@
-// The blocks of a cluster run in turn, and each has shared arrays of its own. For scheduler.c, and for what arrives later than
-// the thread runs that asked for it.
+// The blocks of a cluster run in turn, and each has shared arrays of its own. For scheduler.c, and for what arrives
+// later than the thread runs that asked for it.
 #pragma once
 #include "running.h"
 

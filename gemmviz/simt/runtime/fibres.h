@@ -1,6 +1,6 @@
-// The fibres: one per CUDA thread of the blocks that run together. fibres.c runs one up to where it waits, and it waits where
-// it calls one of the functions below; who may go on says scheduler.c. What a thread does may call all but gv_fibres_* and
-// gv_resume.
+// The fibres: one per CUDA thread of the blocks that run together. fibres.c runs one up to where it waits, and it waits
+// where it calls one of the functions below; who may go on says scheduler.c. What a thread does may call all but
+// gv_fibres_* and gv_resume.
 #pragma once
 #include "access.h"
 #include "kernel_calls/threads.h"
@@ -80,6 +80,6 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
 // Waits until every thread of the running thread's warpgroup has come here; the last one does the work for all 128.
 void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc);
 
-// Gives way until the phase of an mbarrier (a number of mbarrier_state.c) has ended: GV_AT_MBARRIER. GV_AT_ARRIVAL is for
-// who arrives once too often: where nobody else can go on either, that ends the run.
+// Gives way until the phase of an mbarrier (a number of mbarrier_state.c) has ended: GV_AT_MBARRIER. GV_AT_ARRIVAL is
+// for who arrives once too often: where nobody else can go on either, that ends the run.
 void gv_wait_at_mbarrier(uint32_t mbarrier, uint32_t parity, int state, uintptr_t pc);

@@ -6,6 +6,7 @@
 #define FIELD(type, field) {#type "." #field, offsetof(type, field)}
 #define NUMBER(name) {#name, (uint64_t)(name)}
 
+// clang-format off: by structure, and in its order.
 static const gv_layout_line lines[] = {
     NUMBER(GV_MAX_ARRAYS), NUMBER(GV_MAX_SITES), NUMBER(GV_MAX_NOTES), NUMBER(GV_NEVER), NUMBER(GV_PIECE_BYTES),
     // gv_note_kind
@@ -67,6 +68,7 @@ static const gv_layout_line lines[] = {
     FIELD(gv_tensor_map, rows), FIELD(gv_tensor_map, columns), FIELD(gv_tensor_map, box_rows),
     FIELD(gv_tensor_map, box_columns), FIELD(gv_tensor_map, swizzle),
 };
+// clang-format on
 
 uint32_t gv_layout(const gv_layout_line **all)
 {

@@ -1,5 +1,5 @@
-// mbarriers: barriers in shared memory that count arrivals and bytes. Rules: PTX ISA, "mbarrier". What a barrier counts is
-// kept here and not in the 8 bytes that the kernel has for it; each thing that happens to one is told.
+// mbarriers: barriers in shared memory that count arrivals and bytes. Rules: PTX ISA, "mbarrier". What a barrier counts
+// is kept here and not in the 8 bytes that the kernel has for it; each thing that happens to one is told.
 #include "mbarrier_state.h"
 #include "events.h"
 #include "notes.h"
@@ -10,9 +10,9 @@ enum { MOST_BARRIERS = 1024 };
 static struct {
     uintptr_t at;
     uint32_t rank, count, number;
-    int32_t arrivals; // missing
-    int64_t bytes;    // missing
-    int32_t late;     // arrivals that wait for their thread's cp.async
+    int32_t arrivals;               // missing
+    int64_t bytes;                  // missing
+    int32_t late;                   // arrivals that wait for their thread's cp.async
     uint32_t warp, phase, meetings; // where it was initialised, when, and after how many meetings of the cluster
     uintptr_t pc;
     uint32_t passed; // phases that its own block has seen the end of
@@ -33,10 +33,14 @@ void gv_mbarriers_cluster_met(void) { meetings++; }
 
 static void tell(uint32_t b, int kind, uint32_t parity, uintptr_t pc)
 {
-    gv_tell_event((gv_event){
-        .barrier = known[b].at, .pc = pc, .bytes = known[b].bytes,
-        .block = gv_now.block - gv_now.rank + known[b].rank, .number = known[b].number, .arrivals = known[b].arrivals,
-        .kind = (uint16_t)kind, .parity = (uint16_t)parity});
+    gv_tell_event((gv_event){.barrier = known[b].at,
+        .pc = pc,
+        .bytes = known[b].bytes,
+        .block = gv_now.block - gv_now.rank + known[b].rank,
+        .number = known[b].number,
+        .arrivals = known[b].arrivals,
+        .kind = (uint16_t)kind,
+        .parity = (uint16_t)parity});
 }
 
 static uint32_t find(uintptr_t at, uint32_t rank)

@@ -1,10 +1,10 @@
-// What each mbarrier counts, and what happens to it; mbarriers.c has the instructions. An mbarrier is a number here, handed out
-// when it is initialised.
+// What each mbarrier counts, and what happens to it; mbarriers.c has the instructions. An mbarrier is a number here,
+// handed out when it is initialised.
 #pragma once
 #include "running.h"
 
-// Forgets the barriers of the last block; the blocks of the cluster have met; all of their threads have left the kernel. For
-// scheduler.c.
+// Forgets the barriers of the last block; the blocks of the cluster have met; all of their threads have left the
+// kernel. For scheduler.c.
 void gv_mbarriers_reset(void);
 void gv_mbarriers_cluster_met(void);
 void gv_mbarriers_left(void);
@@ -12,8 +12,8 @@ void gv_mbarriers_left(void);
 // Makes one at an address, or makes it anew.
 void gv_mbarrier_make(void *at, uint32_t count, uintptr_t pc);
 
-// The barrier at an address of a block of the cluster. Ends the run where there is none, and notices where the running thread
-// may be too early.
+// The barrier at an address of a block of the cluster. Ends the run where there is none, and notices where the running
+// thread may be too early.
 uint32_t gv_mbarrier_at(void *at, uint32_t rank, uintptr_t pc);
 
 // What the running thread does counts in the barrier's phase.

@@ -11,7 +11,10 @@
 
 // Arrivals that wait for their thread's cp.async.
 enum { MOST_LATE = 1 << 15 };
-typedef struct { uint32_t barrier, rank, thread, end; uintptr_t pc; } late_arrival;
+typedef struct {
+    uint32_t barrier, rank, thread, end;
+    uintptr_t pc;
+} late_arrival;
 static late_arrival late[MOST_LATE];
 static uint32_t late_arrivals;
 
@@ -69,7 +72,10 @@ void gv_mbarrier_arrive(void *barrier, uint32_t bytes, int expects)
     gv_mbarrier_count_arrival(with_room(barrier, gv_now.rank, GV_PC), bytes, expects, GV_PC);
 }
 
-void gv_mbarrier_arrive_at(void *barrier, uint32_t block) { gv_mbarrier_count_arrival(with_room(barrier, block, GV_PC), 0, 0, GV_PC); }
+void gv_mbarrier_arrive_at(void *barrier, uint32_t block)
+{
+    gv_mbarrier_count_arrival(with_room(barrier, block, GV_PC), 0, 0, GV_PC);
+}
 
 void gv_mbarrier_arrive_copied(void *barrier)
 {

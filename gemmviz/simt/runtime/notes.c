@@ -11,7 +11,14 @@ void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other
         }
     }
     if (r->notes == GV_MAX_NOTES) return;
-    r->note[r->notes++] = (gv_note){
-        .kind = kind, .array = array, .offset = offset, .pc = pc, .other_pc = other_pc, .block = gv_now.block,
-        .thread = gv_now.thread, .other = other, .write = (uint32_t)write, .times = 1};
+    r->note[r->notes++] = (gv_note){.kind = kind,
+        .array = array,
+        .offset = offset,
+        .pc = pc,
+        .other_pc = other_pc,
+        .block = gv_now.block,
+        .thread = gv_now.thread,
+        .other = other,
+        .write = (uint32_t)write,
+        .times = 1};
 }

@@ -5,7 +5,11 @@
 static uint32_t created;
 static int creating; // since the last join
 
-void gv_pthreads_begin(void) { created = creating = 0; }
+void gv_pthreads_begin(void)
+{
+    created = 0;
+    creating = 0;
+}
 
 int gv_thread_create(size_t *handle, const void *attributes, void *(*start)(void *), void *argument)
 {

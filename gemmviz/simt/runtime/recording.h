@@ -1,5 +1,5 @@
-// What the recorder's C side and its Python side agree on: every structure that both read, every number that both know, and
-// the functions that Python calls. Plain C.
+// What the recorder's C side and its Python side agree on: every structure that both read, every number that both know,
+// and the functions that Python calls. Plain C.
 //
 // simt/layout.py describes the same. layout.c tells Python what is here, and Python compares when it loads a recorder.
 #pragma once
@@ -53,9 +53,9 @@ enum gv_status {
     GV_TOO_MANY_SITES = 4,
     GV_NO_MEMORY = 5,
     GV_TOO_MANY_PHASES = 6,
-    GV_WARP_WAITS = 7,   // a lane waits for lanes of its warp that never come
-    GV_PART_OF_WARP = 8, // an instruction for a whole warp met a warp of fewer than 32 threads
-    GV_MISALIGNED = 9,   // fault_address is no multiple of what is accessed at once
+    GV_WARP_WAITS = 7,         // a lane waits for lanes of its warp that never come
+    GV_PART_OF_WARP = 8,       // an instruction for a whole warp met a warp of fewer than 32 threads
+    GV_MISALIGNED = 9,         // fault_address is no multiple of what is accessed at once
     GV_TOO_MANY_COPIES = 10,   // a thread has more asynchronous copies under way than are kept
     GV_ONE_PROCESS = 11,       // only between processes: these blocks must run one after another
     GV_ASSERTION = 12,         // an assertion of the kernel is false
@@ -133,8 +133,9 @@ enum gv_event_kind {
     GV_EVENT_FLAG_SEEN = 13,
 };
 
-// One event. `made`: accesses that its thread had made in the phase; `arrivals` and `bytes`: what the barrier still lacks
-// after it; `number`: phases of the barrier that had ended (of a wait, the one that is waited for), or the signal's number.
+// One event. `made`: accesses that its thread had made in the phase; `arrivals` and `bytes`: what the barrier still
+// lacks after it; `number`: phases of the barrier that had ended (of a wait, the one that is waited for), or the
+// signal's number.
 typedef struct {
     uint64_t barrier, pc;
     int64_t bytes;
@@ -147,9 +148,9 @@ typedef struct {
 enum gv_box_kind { GV_BOX_LOAD = 0, GV_BOX_STORE = 1, GV_BOX_ADD = 2 };
 enum { GV_NEVER = UINT16_MAX };
 
-// One box that the copy engine was asked for. `issued` and `arrived` are phases; `*_at`: accesses that the thread had made
-// in the phase before those of the box. Of `rows` times `pieces` pieces of GV_PIECE_BYTES those from first to end lie in the
-// matrix: the others are zeros.
+// One box that the copy engine was asked for. `issued` and `arrived` are phases; `*_at`: accesses that the thread had
+// made in the phase before those of the box. Of `rows` times `pieces` pieces of GV_PIECE_BYTES those from first to end
+// lie in the matrix: the others are zeros.
 enum { GV_PIECE_BYTES = 16 };
 typedef struct {
     uint64_t shared, barrier, pc;
@@ -166,14 +167,17 @@ typedef struct {
     uint32_t array;
 } gv_panels;
 
-// One line of the description that Python compares with its own: the size of a structure, the place of a field, a number.
+// One line of the description that Python compares with its own: the size of a structure, the place of a field, a
+// number.
 typedef struct {
     const char *name;
     uint64_t value;
 } gv_layout_line;
 
-// ==== What Python calls. `*_begin` gets ready for a run of at most `capacity` accesses and returns 0 when there is no memory;
-// ==== the function without a suffix hands out what was told since, `*_end` gives its memory back.
+// ==== What Python calls.
+
+// `*_begin` gets ready for a run of at most `capacity` accesses and returns 0 when there is no memory; the function
+// without a suffix hands out what was told since, `*_end` gives its memory back.
 #define GV_PYTHON __attribute__((visibility("default")))
 
 GV_PYTHON int gv_record(gv_run *run); // returns run->status

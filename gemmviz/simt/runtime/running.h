@@ -1,14 +1,15 @@
 // What runs at the moment, for all files of the runtime, and the order in which these build on each other.
 //
-// Layers, from the bottom. A file includes headers of lines above its own in this list, and of its own line; what it needs
-// of a higher layer is handed to it (a function to call, a number to keep).
+// Layers, from the bottom: a file includes headers of its own layer and of those before it in this list. What it needs
+// of a later one is handed to it.
 //
-//   recording                                the layout that Python shares; kernel_calls/: what a kernel's program calls
+//   recording kernel_calls/*                 the layout that Python shares; what a kernel's program calls
 //   running                                  what runs now
 //   stop notes watched                       ending a run; what is wrong with a kernel; the watched arrays
 //   ownership                                which block touches which element of C, while several processes run blocks
 //   access                                   writes down one access
-//   fibres packed_panels pthreads async_copies threads, and where they wait; arrays of a C kernel, its threads; cp.async
+//   fibres async_copies                      threads, and where they wait; cp.async
+//   packed_panels pthreads                   arrays that a C kernel makes, and its own threads
 //   cluster events wmma wgmma                blocks that run together; what is told beside accesses; tensor cores
 //   sync_flags mbarrier_state                flags between blocks; what an mbarrier counts
 //   tsan tma_boxes                           what the compiler calls before an access; the copy engine
@@ -23,12 +24,12 @@
 typedef struct {
     gv_run *run;
     uint32_t thread, block, phase;
-    uint32_t turn;                  // __syncwarp that the thread has passed in the phase
-    uint32_t rank;                  // of the block in its cluster
-    uint64_t marked;                // rows up to here have block, thread, phase and turn: see gv_mark
-    uint64_t last_order;            // of the last of them
-    int sharing;                    // one of the below
-    uintptr_t stacks;               // of all threads, side by side
+    uint32_t turn;       // __syncwarp that the thread has passed in the phase
+    uint32_t rank;       // of the block in its cluster
+    uint64_t marked;     // rows up to here have block, thread, phase and turn: see gv_mark
+    uint64_t last_order; // of the last of them
+    int sharing;         // one of the below
+    uintptr_t stacks;    // of all threads, side by side
     uint64_t stacks_bytes;
 } gv_running;
 extern gv_running gv_now __attribute__((visibility("hidden"))); // record.c

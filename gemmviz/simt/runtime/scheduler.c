@@ -1,6 +1,6 @@
-// Who runs when. The threads of a block, or of the blocks of a cluster, run in rounds: in a round each runs up to where it
-// waits for others. A round is a phase of the recording, so that what a barrier puts in order lies in different phases;
-// for that, a wait ends its thread's round even where it would let the thread pass at once.
+// Who runs when. The threads of a block, or of the blocks of a cluster, run in rounds: in a round each runs up to where
+// it waits for others. A round is a phase of the recording, so that what a barrier puts in order lies in different
+// phases; for that, a wait ends its thread's round even where it would let the thread pass at once.
 #include "scheduler.h"
 #include "cluster.h"
 #include "fibres.h"
@@ -28,7 +28,8 @@ static void run_warp(uint32_t first, uint32_t end)
     for (uint32_t t = first; t < end; t++) {
         if (of[t].state != GV_AT_WARP) continue;
         uint32_t missing = 0; // or at another instruction, when none is
-        while (missing < end - first - 1 && (!(of[t].mask >> missing & 1) || of[first + missing].state == GV_AT_WARP)) missing++;
+        while (missing < end - first - 1 && (!(of[t].mask >> missing & 1) || of[first + missing].state == GV_AT_WARP))
+            missing++;
         gv_now.thread = t;
         gv_now.run->last_pc = of[t].barrier_pc;
         gv_now.run->fault_other = first + missing;
@@ -46,7 +47,8 @@ static void run_round(void)
             for (uint32_t first = 0; first < gv_cluster.threads; first += GV_WARP)
                 run_warp(first, first + GV_WARP < gv_cluster.threads ? first + GV_WARP : gv_cluster.threads);
         }
-        for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++) again |= gv_cluster.fibres[t].state == GV_READY; // a warpgroup has met
+        for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++)
+            again |= gv_cluster.fibres[t].state == GV_READY; // a warpgroup has met
     }
 }
 
@@ -84,7 +86,8 @@ static void release_meetings(gv_fibre *of)
     for (uint32_t t = 0; t < gv_cluster.threads; t++) {
         if (of[t].state != GV_AT_NAMED_BARRIER) continue;
         uint32_t number = of[t].named, wanted = of[t].threads, there = 0;
-        for (uint32_t u = t; u < gv_cluster.threads; u++) there += of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number;
+        for (uint32_t u = t; u < gv_cluster.threads; u++)
+            there += of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number;
         for (uint32_t u = t; there >= wanted && u < gv_cluster.threads; u++)
             if (of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number) of[u].state = GV_READY;
     }
@@ -107,7 +110,8 @@ static void release_mbarriers(void)
 // which somebody waits for them: who issues copies and who uses them go on side by side.
 static int release_round(void)
 {
-    uint32_t all = gv_cluster.blocks * gv_cluster.threads, together = count(gv_cluster.fibres, all, GV_AT_CLUSTER_BARRIER);
+    uint32_t all = gv_cluster.blocks * gv_cluster.threads,
+             together = count(gv_cluster.fibres, all, GV_AT_CLUSTER_BARRIER);
     for (uint32_t m = 0; m < gv_cluster.blocks; m++) {
         gv_switch_block(m);
         release_barrier(gv_cluster.fibres + m * gv_cluster.threads);
@@ -147,7 +151,10 @@ static void notice_stuck(void)
         if (f->state == GV_AT_WARPGROUP) gv_stop(GV_GROUP_WAITS);
         if (f->state == GV_AT_ARRIVAL) gv_mbarrier_too_often(f->mbarrier);
         if (f->state == GV_AT_MBARRIER) gv_mbarrier_stuck(f->mbarrier, f->parity, f->barrier_pc);
-        else gv_notice(GV_NOTE_STUCK_AT_BARRIER, -1, 0, f->barrier_pc, f->state == GV_AT_NAMED_BARRIER ? f->threads : 0, 0, 0); // `other`: how many
+        if (f->state == GV_AT_NAMED_BARRIER || f->state == GV_AT_CLUSTER_BARRIER) {
+            uint32_t awaited = f->state == GV_AT_NAMED_BARRIER ? f->threads : 0;
+            gv_notice(GV_NOTE_STUCK_AT_BARRIER, -1, 0, f->barrier_pc, awaited, 0, 0);
+        }
     }
 }
 
@@ -178,4 +185,3 @@ void gv_run_block(uint32_t block)
     gv_switch_block(0);
     gv_boxes_reset(); // tells of those that never arrived
 }
-

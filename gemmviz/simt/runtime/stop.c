@@ -1,5 +1,5 @@
-// How a run ends before its end. A kernel is foreign code: it may crash, overflow its stack or never end. A signal's handler
-// leaves it by a jump, with the place that it had come to.
+// How a run ends before its end. A kernel is foreign code: it may crash, overflow its stack or never end. A signal's
+// handler leaves it by a jump, with the place that it had come to.
 #define _GNU_SOURCE
 #include "stop.h"
 #include <pthread.h>

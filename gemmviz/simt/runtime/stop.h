@@ -1,4 +1,5 @@
-// How a run ends before its end: by a signal, at its deadline, or because it cannot be recorded. Every file may call this.
+// How a run ends before its end: by a signal, at its deadline, or because it cannot be recorded. Every file may call
+// this.
 #pragma once
 #include "running.h"
 

@@ -1,6 +1,6 @@
 // Flags by which the blocks of a grid wait for each other: what is not watched (a variable of the device) and read and
-// written as volatile, or by an atomic operation. Told are who sets one and who has seen it set, and the fences around that:
-// which of two accesses by different blocks comes first is for Python to say (trace/hazards/flags.py).
+// written as volatile, or by an atomic operation. Told are who sets one and who has seen it set, and the fences around
+// that: which of two accesses by different blocks comes first is for Python to say (trace/hazards/flags.py).
 #include "sync_flags.h"
 #include "events.h"
 #include "stop.h"
@@ -16,7 +16,7 @@ typedef struct {
     uint32_t told_block, told_thread, told; // who was told to have seen which signal
     uint32_t reader_block, reader_thread;   // who reads it again and again, and does nothing else meanwhile
     uint64_t reader_count, in_vain;
-    uint64_t before;                        // what it was when the run began, if somebody has set it: so many bytes
+    uint64_t before; // what it was when the run began, if somebody has set it: so many bytes
     uint32_t bytes;
 } flag;
 
@@ -30,7 +30,8 @@ static int there(uintptr_t at)
     return !msync((void *)(at & ~(page - 1)), page, MS_ASYNC) && at % page <= page - sizeof flags->before;
 }
 
-// Every run begins with the flags as they were loaded: one that ended early, or ran a part of the grid, may leave some set.
+// Every run begins with the flags as they were loaded: one that ended early, or ran a part of the grid, may leave some
+// set.
 void gv_flags_begin(void)
 {
     for (uint32_t i = 0; used && i < MOST; i++) {

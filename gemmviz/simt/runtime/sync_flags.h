@@ -2,8 +2,8 @@
 #pragma once
 #include "running.h"
 
-// Every run begins with the flags as they were loaded: one that ended early, or ran a part of the grid, may leave some set.
-// For record.c.
+// Every run begins with the flags as they were loaded: one that ended early, or ran a part of the grid, may leave some
+// set. For record.c.
 void gv_flags_begin(void);
 
 // A flag that is not watched is read, or written: before its value is there.

@@ -1,7 +1,7 @@
-// The copy engine (TMA): boxes of a matrix to shared memory and back. Rules: PTX ISA, "cp.async.bulk.tensor" and "Swizzling
-// Modes". A box is read when it is asked for and written as late as it may be: when somebody waits for its barrier and
-// nothing else is left to do, or nobody can go on (see release_round). A store moves everything when its thread waits for
-// it, or leaves.
+// The copy engine (TMA): boxes of a matrix to shared memory and back. Rules: PTX ISA, "cp.async.bulk.tensor" and
+// "Swizzling Modes". A box is read when it is asked for and written as late as it may be: when somebody waits for its
+// barrier and nothing else is left to do, or nobody can go on (see release_round). A store moves everything when its
+// thread waits for it, or leaves.
 #define _GNU_SOURCE
 #include "tma_boxes.h"
 #include "access.h"
@@ -26,7 +26,7 @@ typedef struct {
     gv_box told;
 } flight;
 
-static flight *flights;   // in the order of their issue; a ring would not do, as they end in any order
+static flight *flights; // in the order of their issue; a ring would not do, as they end in any order
 static uint32_t under_way, issued;
 static char *memory;
 static uint32_t groups[GV_MAX_CLUSTER * GV_MAX_THREADS]; // of stores, per thread
@@ -115,14 +115,26 @@ static void describe(flight *f, const gv_tensor_map *map, int32_t column, int32_
     uint32_t pitch = map->box_columns * map->itemsize;
     int64_t left = (int64_t)column * map->itemsize, right = ((int64_t)map->columns - column) * map->itemsize;
     char *data = f->data;
-    *f = (flight){.used = 1, .rank = gv_now.rank, .bytes = pitch * map->box_rows, .pitch = pitch, .data = data, .map = *map};
+    *f = (flight){
+        .used = 1, .rank = gv_now.rank, .bytes = pitch * map->box_rows, .pitch = pitch, .data = data, .map = *map};
     f->told = (gv_box){
-        .shared = shared, .pc = pc, .block = gv_now.block, .to_block = gv_now.block, .row = row, .column = column,
-        .rows = map->box_rows, .pieces = pitch / PIECE,
-        .first_row = clipped(-(int64_t)row, map->box_rows), .end_row = clipped((int64_t)map->rows - row, map->box_rows),
-        .first_piece = clipped((-left + PIECE - 1) / PIECE, pitch / PIECE), .end_piece = clipped((right + PIECE - 1) / PIECE, pitch / PIECE),
-        .thread = (uint16_t)gv_now.thread, .issued = (uint16_t)gv_now.phase, .matrix = (uint16_t)map->index,
-        .swizzle = (uint16_t)map->swizzle, .order = issued++,
+        .shared = shared,
+        .pc = pc,
+        .block = gv_now.block,
+        .to_block = gv_now.block,
+        .row = row,
+        .column = column,
+        .rows = map->box_rows,
+        .pieces = pitch / PIECE,
+        .first_row = clipped(-(int64_t)row, map->box_rows),
+        .end_row = clipped((int64_t)map->rows - row, map->box_rows),
+        .first_piece = clipped((-left + PIECE - 1) / PIECE, pitch / PIECE),
+        .end_piece = clipped((right + PIECE - 1) / PIECE, pitch / PIECE),
+        .thread = (uint16_t)gv_now.thread,
+        .issued = (uint16_t)gv_now.phase,
+        .matrix = (uint16_t)map->index,
+        .swizzle = (uint16_t)map->swizzle,
+        .order = issued++,
     };
     uint32_t multiple = map->swizzle == 128 ? 1024 : 128;
     gv_now.run->last_pc = pc;
@@ -156,7 +168,8 @@ static void read_matrix(flight *f)
     for (uint32_t i = b->first_row; i < b->end_row; i++)
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
             uintptr_t from = in_matrix(f, i, p);
-            if (gv_access_made_row((void *)from, inside(f, p), from % PIECE ? GV_ANY_ALIGNMENT : 0, b->pc - 1)) f->told.reads++;
+            if (gv_access_made_row((void *)from, inside(f, p), from % PIECE ? GV_ANY_ALIGNMENT : 0, b->pc - 1))
+                f->told.reads++;
             memcpy(f->data + i * f->pitch + p * PIECE, (void *)from, inside(f, p));
         }
 }
@@ -223,7 +236,8 @@ void gv_all_boxes_arrive(void)
     }
 }
 
-static void ask_to_store(const gv_tensor_map *map, int32_t column, int32_t row, const void *shared, int how, uintptr_t pc)
+static void ask_to_store(
+    const gv_tensor_map *map, int32_t column, int32_t row, const void *shared, int how, uintptr_t pc)
 {
     flight *f = new_flight();
     describe(f, map, column, row, (uintptr_t)shared, pc);
@@ -287,7 +301,8 @@ static void store(flight *f)
     for (uint32_t i = b->first_row; i < b->end_row; i++)
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
             uintptr_t to = in_matrix(f, i, p);
-            if (!gv_access_made_row((void *)to, inside(f, p), GV_WRITE | (to % PIECE ? GV_ANY_ALIGNMENT : 0), b->pc)) continue;
+            if (!gv_access_made_row((void *)to, inside(f, p), GV_WRITE | (to % PIECE ? GV_ANY_ALIGNMENT : 0), b->pc))
+                continue;
             f->told.writes++;
             memcpy((void *)to, f->data + i * f->pitch + p * PIECE, inside(f, p));
         }

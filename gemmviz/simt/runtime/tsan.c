@@ -1,5 +1,5 @@
-// What a compiler calls before each access of a kernel that it compiles with -fsanitize=thread: __tsan_read4(address) and its
-// like. Instead of the sanitizer's runtime these calls arrive here.
+// What a compiler calls before each access of a kernel that it compiles with -fsanitize=thread: __tsan_read4(address)
+// and its like. Instead of the sanitizer's runtime these calls arrive here.
 #include "tsan.h"
 #include "access.h"
 #include "kernel_calls/c_kernels.h"
@@ -43,14 +43,18 @@ static void volatile_access(void *p, uint32_t bytes, int how, uintptr_t pc)
     void __tsan_unaligned_volatile_write##n(void *p) { volatile_access(p, n, GV_WRITE | GV_ANY_ALIGNMENT, GV_PC); } \
     void __tsan_unaligned_read##n(void *p) { gv_access(p, n, GV_ANY_ALIGNMENT, GV_PC); } \
     void __tsan_unaligned_write##n(void *p) { gv_access(p, n, GV_WRITE | GV_ANY_ALIGNMENT, GV_PC); }
-CALLBACKS(1) CALLBACKS(2) CALLBACKS(4) CALLBACKS(8) CALLBACKS(16)
+CALLBACKS(1)
+CALLBACKS(2)
+CALLBACKS(4)
+CALLBACKS(8)
+CALLBACKS(16)
 
 void __tsan_init(void) {}
 void __tsan_func_entry(void *pc) { (void)pc; }
 void __tsan_func_exit(void) {}
 
-// memcpy, memset and what a compiler copies as a whole: TSan calls these names instead. One access per 4 bytes; but what
-// has 8 and is aligned is a structure, which an optimising compiler copies at once.
+// memcpy, memset and what a compiler copies as a whole: TSan calls these names instead. One access per 4 bytes; but
+// what has 8 and is aligned is a structure, which an optimising compiler copies at once.
 static void range(const void *p, size_t n, int write, uintptr_t pc)
 {
     size_t each = n == 8 && (uintptr_t)p % 8 == 0 ? 8 : 4;

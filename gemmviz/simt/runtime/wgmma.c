@@ -1,6 +1,6 @@
-// wgmma: what a warpgroup multiplies from shared memory. Rules: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
-// The operands are read where the product is asked for. The sums are the kernel's only when it has waited: until then they
-// hold NaNs, and the operands may not be overwritten.
+// wgmma: what a warpgroup multiplies from shared memory. Rules: PTX ISA, "Asynchronous Warpgroup Level Matrix
+// Instructions". The operands are read where the product is asked for. The sums are the kernel's only when it has
+// waited: until then they hold NaNs, and the operands may not be overwritten.
 #define _GNU_SOURCE
 #include "wgmma.h"
 #include "access.h"
@@ -99,7 +99,9 @@ static void multiply(void *posted[GV_WARPGROUP])
 
 static sums *sums_at(float *d, uint32_t count)
 {
-    if (!of) of = mmap(NULL, MOST_THREADS * sizeof *of, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!of)
+        of = mmap(NULL, MOST_THREADS * sizeof *of, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+            -1, 0);
     if (of == MAP_FAILED) gv_stop(GV_NO_MEMORY);
     uint32_t used = of[gv_thread_slot()].used, i = 0;
     while (i < used && of[gv_thread_slot()].kept[i].d != d) i++;
@@ -129,7 +131,8 @@ static void read_pieces(gv_operand o, int across, uint32_t rows, uintptr_t pc)
     uint32_t in_group = gv_now.thread % GV_WARPGROUP, total = across ? DEPTH * rows / 8 : rows * 2;
     for (uint32_t i = in_group; i < total; i += GV_WARPGROUP) {
         uint32_t tile = i / 8, within = i % 8;
-        uintptr_t at = across ? place(o, 1, tile / 2 * 8, tile % 2 * 8 + within) : place(o, 0, tile / 2 * 8 + within, tile % 2 * 8);
+        uintptr_t at = across ? place(o, 1, tile / 2 * 8, tile % 2 * 8 + within)
+                              : place(o, 0, tile / 2 * 8 + within, tile % 2 * 8);
         gv_access((void *)at, 16, 0, pc);
     }
 }

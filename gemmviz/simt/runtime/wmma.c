@@ -78,7 +78,8 @@ static void read_operand(const char *from, uint32_t leading, int by_columns, con
 
 // An accumulator's elements are two neighbours of a row each: one access where memory has them side by side. Those of a
 // tf32 operand stand alone. (To be seen in the machine code: that each of these is a load of its own.)
-static void touch_elements(char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
+static void touch_elements(
+    char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
     uint32_t size = itemsize(f), width = f->spread == 2 && by_columns == f->across ? 2 : 1, lane = gv_lane();
     const places *at_lanes = places_of(f);
@@ -99,7 +100,8 @@ void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, c
     uint32_t lane = gv_lane();
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t row = at->row[lane][i], column = at->column[lane][i];
-        memcpy((char *)x + i * size, (const char *)from + (by_columns ? column * leading + row : row * leading + column) * size, size);
+        memcpy((char *)x + i * size,
+            (const char *)from + (by_columns ? column * leading + row : row * leading + column) * size, size);
     }
 }
 
@@ -147,9 +149,8 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
     }
 }
 
-void gv_wmma_mma(
-    void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b, const gv_fragment *fb,
-    const void *c, const gv_fragment *fc)
+void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
+    const gv_fragment *fb, const void *c, const gv_fragment *fc)
 {
     product mine = {d, a, b, c, fd, fa, fb, fc};
     if (gv_lanes() != ~0u) gv_no_warp(GV_PC);

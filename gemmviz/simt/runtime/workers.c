@@ -1,10 +1,10 @@
 // Shares the blocks of a grid between processes. Blocks only meet in global memory, and there they seldom do.
 //
-// The first block runs in the parent and shows how many rows a block takes. Then every block has its place in the columns
-// before it runs: forked workers fill the places in any order, and the parent closes the gaps, which are rare. The result is
-// the same to the byte as when the blocks run one after another. Whatever could make a difference (an element that two
-// blocks touch and one writes, an atomic operation, a write to memory that is not watched) stops the workers, and the
-// blocks run one after another after all.
+// The first block runs in the parent and shows how many rows a block takes. Then every block has its place in the
+// columns before it runs: forked workers fill the places in any order, and the parent closes the gaps, which are rare.
+// The result is the same to the byte as when the blocks run one after another. Whatever could make a difference (an
+// element that two blocks touch and one writes, an atomic operation, a write to memory that is not watched) stops the
+// workers, and the blocks run one after another after all.
 #define _GNU_SOURCE
 #include "workers.h"
 #include "async_copies.h"
@@ -26,8 +26,8 @@ enum { C_ARRAY = 2 };
 
 // Memory that the parent and its workers see together.
 typedef struct {
-    uint32_t next;  // block to run next
-    uint32_t stop;  // no block from here on needs to run
+    uint32_t next;        // block to run next
+    uint32_t stop;        // no block from here on needs to run
     uint32_t one_process; // a worker has found that the blocks must run one after another
     gv_run run[MAX_WORKERS];
 } shared_state;
@@ -38,9 +38,9 @@ typedef struct {
 
 static struct {
     shared_state *shared;
-    block_size *size;     // of each block, from the one after the first
+    block_size *size; // of each block, from the one after the first
     size_t size_bytes;
-    char *c;              // as the first block left it
+    char *c; // as the first block left it
     pid_t child[MAX_WORKERS];
     uint32_t first, rows_each, more_each;
     uint64_t rows_before, more_before;
@@ -74,7 +74,8 @@ static void run_places(void *what)
 static void stop_at(uint32_t block)
 {
     uint32_t now = __atomic_load_n(&s.shared->stop, __ATOMIC_RELAXED);
-    while (block < now && !__atomic_compare_exchange_n(&s.shared->stop, &now, block, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    while (block < now &&
+           !__atomic_compare_exchange_n(&s.shared->stop, &now, block, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
 // A worker allocates nothing and calls no Python: its parent may have had other threads when it forked.
@@ -122,7 +123,7 @@ static int run_workers(uint32_t workers)
         if (pid == 0) worker(w, me);
         if (pid > 0) s.child[w] = pid;
     }
-    r->deadline_s += GRACE_S;
+    r->deadline_s += (double)GRACE_S;
     gv_deadline();
     for (uint32_t w = 0; w < workers; w++) {
         int status = 0;
@@ -233,7 +234,9 @@ static void merge_notes(uint32_t workers)
         if (next == workers) return;
         const gv_note *note = &s.shared->run[next].note[at[next]++];
         uint32_t i = 0;
-        while (i < r->notes && !(r->note[i].kind == note->kind && r->note[i].pc == note->pc && r->note[i].array == note->array)) i++;
+        while (i < r->notes &&
+               !(r->note[i].kind == note->kind && r->note[i].pc == note->pc && r->note[i].array == note->array))
+            i++;
         if (i < r->notes) r->note[i].times += note->times;
         else if (i < GV_MAX_NOTES) r->note[r->notes++] = *note;
     }
@@ -269,7 +272,8 @@ uint32_t gv_share_blocks(uint32_t first)
     s.more_before = r->more_count;
     uint64_t blocks = r->end_block - first;
     // Where it does not fit, running them one after another tells how far they come.
-    if (one_process || r->count * blocks < WORTH_IT || r->count * blocks > r->capacity || r->more_count * blocks > r->more_capacity)
+    if (one_process || r->count * blocks < WORTH_IT || r->count * blocks > r->capacity ||
+        r->more_count * blocks > r->more_capacity)
         return s.first;
     const gv_array *c = &r->array[C_ARRAY];
     s.c = malloc(c->bytes);

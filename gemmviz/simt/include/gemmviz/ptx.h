@@ -1,4 +1,5 @@
-// gemmviz/ptx.h for the recorder: the same functions as in kernels/include/gemmviz/ptx.h, where each is one instruction.
+// gemmviz/ptx.h for the recorder: the same functions as in kernels/include/gemmviz/ptx.h, where each is one
+// instruction.
 #pragma once
 #include "../../runtime/kernel_calls/async_copies.h"
 #include "../../runtime/kernel_calls/hopper.h"
@@ -52,15 +53,18 @@ GEMMVIZ_PTX void ldmatrix_x4_trans(unsigned (&r)[4], const void *row) { gv_ldmat
     static constexpr gv_fragment C = {16, 8, 4, type, 0, 1, 2, {{0, 1}, {8, 0}, {0, 0}, {0, 0}}}; \
     gv_wmma_mma(d, &C, a, &A, b, &B, c, &C)
 
-GEMMVIZ_PTX void mma_m16n8k16_f32_f16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
+GEMMVIZ_PTX void mma_m16n8k16_f32_f16(
+    float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
 {
     GV_MULTIPLY(GV_OPERANDS_K16(GV_HALF), GV_FLOAT);
 }
-GEMMVIZ_PTX void mma_m16n8k16_f32_bf16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
+GEMMVIZ_PTX void mma_m16n8k16_f32_bf16(
+    float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
 {
     GV_MULTIPLY(GV_OPERANDS_K16(GV_BFLOAT16), GV_FLOAT);
 }
-GEMMVIZ_PTX void mma_m16n8k16_f16_f16(unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2], const unsigned (&c)[2])
+GEMMVIZ_PTX void mma_m16n8k16_f16_f16(
+    unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2], const unsigned (&c)[2])
 {
     GV_MULTIPLY(GV_OPERANDS_K16(GV_HALF), GV_HALF);
 }
@@ -68,15 +72,18 @@ GEMMVIZ_PTX void mma_m16n8k8_f32_f16(float (&d)[4], const unsigned (&a)[2], cons
 {
     GV_MULTIPLY(GV_OPERANDS_K8(GV_HALF), GV_FLOAT);
 }
-GEMMVIZ_PTX void mma_m16n8k8_f32_bf16(float (&d)[4], const unsigned (&a)[2], const unsigned (&b)[1], const float (&c)[4])
+GEMMVIZ_PTX void mma_m16n8k8_f32_bf16(
+    float (&d)[4], const unsigned (&a)[2], const unsigned (&b)[1], const float (&c)[4])
 {
     GV_MULTIPLY(GV_OPERANDS_K8(GV_BFLOAT16), GV_FLOAT);
 }
-GEMMVIZ_PTX void mma_m16n8k8_f16_f16(unsigned (&d)[2], const unsigned (&a)[2], const unsigned (&b)[1], const unsigned (&c)[2])
+GEMMVIZ_PTX void mma_m16n8k8_f16_f16(
+    unsigned (&d)[2], const unsigned (&a)[2], const unsigned (&b)[1], const unsigned (&c)[2])
 {
     GV_MULTIPLY(GV_OPERANDS_K8(GV_HALF), GV_HALF);
 }
-GEMMVIZ_PTX void mma_m16n8k8_f32_tf32(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
+GEMMVIZ_PTX void mma_m16n8k8_f32_tf32(
+    float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
 {
     GV_MULTIPLY(GV_OPERANDS_TF32, GV_FLOAT);
 }
@@ -108,8 +115,8 @@ GEMMVIZ_PTX void tma_load(void *shared, const tensor_map &map, int column, int r
 {
     gv_box_load(shared, &map, column, row, &b, 0);
 }
-GEMMVIZ_PTX void tma_load_multicast(void *shared, const tensor_map &map, int column, int row, barrier &b,
-                                    unsigned short blocks)
+GEMMVIZ_PTX void tma_load_multicast(
+    void *shared, const tensor_map &map, int column, int row, barrier &b, unsigned short blocks)
 {
     gv_box_load(shared, &map, column, row, &b, blocks);
 }

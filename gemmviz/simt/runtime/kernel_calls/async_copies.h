@@ -1,5 +1,5 @@
-// What the headers for kernels and async_copies.c agree on: copies to shared memory that go on while the thread does other
-// things. Plain C.
+// What the headers for kernels and async_copies.c agree on: copies to shared memory that go on while the thread does
+// other things. Plain C.
 #pragma once
 #include <stdint.h>
 

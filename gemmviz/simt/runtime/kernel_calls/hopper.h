@@ -1,5 +1,5 @@
-// What the headers for kernels and mbarriers.c, tma_boxes.c, wgmma.c agree on: the instructions of compute capability 9.0.
-// Plain C.
+// What the headers for kernels and mbarriers.c, tma_boxes.c, wgmma.c agree on: the instructions of compute
+// capability 9.0. Plain C.
 #pragma once
 #include <stdint.h>
 

@@ -1,8 +1,10 @@
-// What prelude/cuda.h, the headers that kernels include and the runtime agree on: indices, barriers, warps, atomic operations.
-// It includes nothing: a kernel must not get names by it that it has no right to.
+// What prelude/cuda.h, the headers that kernels include and the runtime agree on: indices, barriers, warps, atomic
+// operations. It includes nothing: a kernel must not get names by it that it has no right to.
 #pragma once
 
-struct uint3 { unsigned x, y, z; };
+struct uint3 {
+    unsigned x, y, z;
+};
 #ifdef __cplusplus
 #define GV_NOEXCEPT noexcept
 extern "C" {

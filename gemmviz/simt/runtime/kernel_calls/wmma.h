@@ -4,9 +4,9 @@
 
 enum { GV_HALF, GV_FLOAT, GV_BFLOAT16, GV_TF32 };
 
-// Element i of lane l stands at row l / 4, column s (l % 4), or, for `across`, at column l / 4, row s (l % 4), with s the
-// `spread`; every bit that is set in i adds its step (rows, columns). A step of (0, 0) means that the fragment holds the
-// element twice. Measured on an H200; tests/unit/wmma_fragments_sm90.json holds what was measured.
+// Element i of lane l stands at row l / 4, column s (l % 4), or, for `across`, at column l / 4, row s (l % 4), with s
+// the `spread`; every bit that is set in i adds its step (rows, columns). A step of (0, 0) means that the fragment
+// holds the element twice. Measured on an H200; tests/unit/wmma_fragments_sm90.json holds what was measured.
 typedef struct {
     uint8_t rows, columns, count, type, across, accumulates, spread;
     int8_t step[4][2];
@@ -17,9 +17,8 @@ extern "C" {
 #endif
 void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f);
 void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, const gv_fragment *f);
-void gv_wmma_mma(
-    void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b, const gv_fragment *fb,
-    const void *c, const gv_fragment *fc);
+void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
+    const gv_fragment *fb, const void *c, const gv_fragment *fc);
 // Loads `count` matrices of 8 x 8 halves into `count` registers of each lane; see PTX ISA, "ldmatrix".
 void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed);
 #ifdef __cplusplus
