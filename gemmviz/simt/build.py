@@ -1,9 +1,11 @@
 """Builds a kernel for recording: its unmodified source, instrumented, linked with the recorder's runtime."""
 
 import hashlib
+import os
 import re
 import tempfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gemmviz import data
@@ -94,8 +96,8 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     flags = _flags(tool, launch, as_written)
     folder, _ = data.cache_folder("recorders")
     headers = included(launch.kernel.text, launch.kernel.path.parent)
-    link, runtime = _link_flags(tool), _runtime_flags(tool)
-    key = _digest([source, *headers, str((flags, runtime, link)), tool.version, *_runtime_texts()])
+    link, runtime = _link_flags(tool), runtime_flags(tool)
+    key = _digest([source, *headers, str((flags, runtime, link)), tool.version, *runtime_texts()])
     library = folder / f"{launch.kernel.name}-{key}.so"
     if library.exists():
         return library
@@ -115,14 +117,13 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
 
 def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
     """Return the recorder's runtime, compiled once for all kernels: that takes longer than most kernels do."""
-    plain = _runtime_flags(tool)
-    key = _digest([str(plain), tool.version, *_runtime_texts()])
-    objects = []
-    for part in sorted(_RUNTIME.glob("*.c")):
-        objects.append(folder / f"{part.stem}-{key}.o")
-        if not objects[-1].exists():
-            compile_object(part, objects[-1], plain, part)
-    return objects
+    plain = runtime_flags(tool)
+    key = _digest([str(plain), tool.version, *runtime_texts()])
+    objects = {part: folder / f"{part.stem}-{key}.o" for part in sorted(_RUNTIME.glob("*.c"))}
+    missing = [(part, made) for part, made in objects.items() if not made.exists()]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # most of the time the compiler starts
+        list(pool.map(lambda one: compile_object(one[0], one[1], plain, one[0]), missing))
+    return list(objects.values())
 
 
 def _flags(tool: Compiler, launch: Launch, as_written: bool) -> list[str]:
@@ -134,7 +135,8 @@ def _flags(tool: Compiler, launch: Launch, as_written: bool) -> list[str]:
     return [*language, *plain, "-fsanitize=thread", *entry.flags(launch)]
 
 
-def _runtime_flags(tool: Compiler) -> list[str]:
+def runtime_flags(tool: Compiler) -> list[str]:
+    """Return what the recorder's runtime is compiled with."""
     # Without debug information, which would be read with each kernel's.
     unsanitised = ["-fno-sanitize=all"] if tool.kind == "clang" else []
     # What Python calls is visible, and all else calls each other without a detour.
@@ -171,7 +173,7 @@ def _wrapper(launch: Launch) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _runtime_texts() -> list[str]:
+def runtime_texts() -> list[str]:
     """Return the name and the text of every C file here: a recorder is built anew when one of them changes."""
     files = [f for folder in (_RUNTIME, _PRELUDE, _INCLUDE) for f in folder.rglob("*.[ch]")]
     return [text for f in sorted(files) for text in (f.relative_to(_HERE).as_posix(), f.read_text(encoding="utf-8"))]
