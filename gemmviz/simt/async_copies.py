@@ -10,12 +10,7 @@ import numpy.typing as npt
 
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.language import tr
-
-# `arrival` of async.c.
-_ARRIVAL = [
-    *(("block", np.uint32), ("order", np.uint32), ("thread", np.uint16), ("phase", np.uint16)),
-    *(("reads", np.uint16), ("writes", np.uint16)),
-]
+from gemmviz.simt.layout import COPY
 
 
 @dataclass(frozen=True)
@@ -62,9 +57,8 @@ def copies_of_run(code: ctypes.CDLL, site_pc: Sequence[int]) -> Copies:
     log, instruction, instructions = ctypes.c_void_p(), ctypes.POINTER(ctypes.c_size_t)(), ctypes.c_uint64()
     code.gv_copies.restype = ctypes.c_uint64
     count = code.gv_copies(ctypes.byref(log), ctypes.byref(instruction), ctypes.byref(instructions))
-    kind = np.dtype(_ARRIVAL)
-    raw = ctypes.string_at(log, count * kind.itemsize)
+    raw = ctypes.string_at(log, count * COPY.itemsize)
     sites = np.array(site_pc, np.uint64)
     known = np.array(instruction[: instructions.value], np.uint64)
     code.gv_copies_end()
-    return Copies(np.frombuffer(raw, kind), np.isin(sites, known - np.uint64(1)), np.isin(sites, known))
+    return Copies(np.frombuffer(raw, COPY), np.isin(sites, known - np.uint64(1)), np.isin(sites, known))

@@ -1,9 +1,11 @@
 """Builds a kernel for recording: its unmodified source, instrumented, linked with the recorder's runtime."""
 
 import hashlib
+import os
 import re
 import tempfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gemmviz import data
@@ -60,16 +62,10 @@ _HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexc
 _CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"]
 # The header's printf prints nothing; the compiler and a fortified system header would bring another one.
 _UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
-# A C kernel's threads become recorded threads of one run; see runtime.c.
+# A C kernel's threads become recorded threads of one run; see runtime/pthreads.c.
 _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
-_RUNTIME = (
-    *("access.c", "runtime.c", "wmma.c", "async.c", "blocks.c", "panels.c"),
-    *("rounds.c", "barriers.c", "boxes.c", "products.c", "flags.c"),
-)
-_HEADERS = (
-    *("runtime.h", "fibres.h", "wmma.h", "async.h", "hopper.h"),
-    *("cuda.h", "cuda_vector.h", "cuda_warp.h", "cuda_atomic.h", "cuda_math.h"),
-)
+# Linked to every recorder; in front of every CUDA kernel; what kernels include by name.
+_RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"
 _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
     r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
@@ -100,7 +96,8 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     flags = _flags(tool, launch, as_written)
     folder, _ = data.cache_folder("recorders")
     headers = included(launch.kernel.text, launch.kernel.path.parent)
-    key = _digest([source, *headers, str(flags), tool.version, *(f.read_text() for f in _runtime_files())])
+    link, runtime = _link_flags(tool), runtime_flags(tool)
+    key = _digest([source, *headers, str((flags, runtime, link)), tool.version, *runtime_texts()])
     library = folder / f"{launch.kernel.name}-{key}.so"
     if library.exists():
         return library
@@ -114,37 +111,42 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         except BuildError as error:
             raise entry.explain(error, launch) from None
         objects = [instrumented, *_runtime_objects(tool, folder)]
-        # Clang from the wheel builds its own runtime at the first link: optimised and without the checks for undefined
-        # behaviour that takes 3 s instead of 14, and the native builds use the same one.
-        link = ["-g", "-O3", "-lm", *(["-fno-sanitize=undefined"] if tool.kind == "clang" else [])]
         compile_shared(objects, library, link, launch.kernel.path)
     return library
 
 
 def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
     """Return the recorder's runtime, compiled once for all kernels: that takes longer than most kernels do."""
-    # Without debug information, which would be read with each kernel's.
-    plain = ["-O2", "-g0", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", *_unsanitised(tool)]
-    key = _digest([str(plain), tool.version, *(f.read_text() for f in _runtime_files())])
-    objects = []
-    for part in (_HERE / name for name in _RUNTIME):
-        objects.append(folder / f"{part.stem}-{key}.o")
-        if not objects[-1].exists():
-            compile_object(part, objects[-1], plain, part)
-    return objects
+    plain = runtime_flags(tool)
+    key = _digest([str(plain), tool.version, *runtime_texts()])
+    objects = {part: folder / f"{part.stem}-{key}.o" for part in sorted(_RUNTIME.glob("*.c"))}
+    missing = [(part, made) for part, made in objects.items() if not made.exists()]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # most of the time the compiler starts
+        list(pool.map(lambda one: compile_object(one[0], one[1], plain, one[0]), missing))
+    return list(objects.values())
 
 
 def _flags(tool: Compiler, launch: Launch, as_written: bool) -> list[str]:
     if launch.kernel.backend == "c":
-        language = ["-x", "c", "-std=gnu11", *_THREADS, f"-I{_HERE / 'include'}"]
+        language = ["-x", "c", "-std=gnu11", *_THREADS, f"-I{_INCLUDE}"]
     else:
-        language = [*_CXX, *_HALF[tool.kind], *_UNPRINTED, "-include", str(_HERE / "cuda.h"), f"-I{_HERE / 'include'}"]
+        language = [*_CXX, *_HALF[tool.kind], *_UNPRINTED, "-include", str(_PRELUDE / "cuda.h"), f"-I{_INCLUDE}"]
     plain = [_LEVEL[as_written], *_COMMON, *_PLAIN[tool.kind]]
     return [*language, *plain, "-fsanitize=thread", *entry.flags(launch)]
 
 
-def _unsanitised(tool: Compiler) -> list[str]:
-    return ["-fno-sanitize=all"] if tool.kind == "clang" else []
+def runtime_flags(tool: Compiler) -> list[str]:
+    """Return what the recorder's runtime is compiled with."""
+    # Without debug information, which would be read with each kernel's.
+    unsanitised = ["-fno-sanitize=all"] if tool.kind == "clang" else []
+    # What Python calls is visible, and all else calls each other without a detour.
+    return ["-O2", "-g0", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", *unsanitised]
+
+
+def _link_flags(tool: Compiler) -> list[str]:
+    # Clang from the wheel builds its own runtime at the first link: optimised and without the checks for undefined
+    # behaviour that takes 3 s instead of 14, and the native builds use the same one.
+    return ["-g", "-O3", "-lm", *(["-fno-sanitize=undefined"] if tool.kind == "clang" else [])]
 
 
 def _wrapper(launch: Launch) -> str:
@@ -171,9 +173,10 @@ def _wrapper(launch: Launch) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _runtime_files() -> list[Path]:
-    headers = sorted(f for f in (_HERE / "include").rglob("*") if f.is_file())
-    return [*(_HERE / name for name in (*_RUNTIME, *_HEADERS)), *headers]
+def runtime_texts() -> list[str]:
+    """Return the name and the text of every C file here: a recorder is built anew when one of them changes."""
+    files = [f for folder in (_RUNTIME, _PRELUDE, _INCLUDE) for f in folder.rglob("*.[ch]")]
+    return [text for f in sorted(files) for text in (f.relative_to(_HERE).as_posix(), f.read_text(encoding="utf-8"))]
 
 
 def _digest(parts: Iterable[str]) -> str:

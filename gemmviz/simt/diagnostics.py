@@ -6,11 +6,11 @@ from typing import Literal
 
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr, trn
-from gemmviz.simt.layout import MAX_NOTES, DiagnosticRecord, RecorderRun
+from gemmviz.simt.layout import MAX_NOTES, DiagnosticRecord, NoteKind, RecorderRun
 
 Kind = Literal["out of bounds", "barrier divergence", "race"]
-_OUT_OF_BOUNDS, _BARRIER_LEFT, _BARRIERS_DIFFER, _STUCK, _MEETING, _OPERAND, _EARLY, _LATE = range(1, 9)
-_KINDS: dict[int, Kind] = {_OUT_OF_BOUNDS: "out of bounds", **dict.fromkeys((_OPERAND, _EARLY, _LATE), "race")}
+_RACES = (NoteKind.OPERAND, NoteKind.EARLY, NoteKind.LATE)
+_KINDS: dict[int, Kind] = {NoteKind.OUT_OF_BOUNDS: "out of bounds", **dict.fromkeys(_RACES, "race")}
 
 
 @dataclass(frozen=True)
@@ -65,16 +65,16 @@ def diagnostics_of_run(
     """
     found: dict[tuple[int, int, int, int, int], Diagnostic] = {}
     for note in job.note[: job.notes]:
-        if note.kind == _OUT_OF_BOUNDS and job.array[note.array].start + note.offset in unwatched:
+        if note.kind == NoteKind.OUT_OF_BOUNDS and job.array[note.array].start + note.offset in unwatched:
             continue
         line, other = line_of(note.pc), line_of(note.other_pc) if note.other_pc else 0
         # The compiler may make two instructions of one barrier in the source.
-        if note.kind == _BARRIERS_DIFFER and line == other:
+        if note.kind == NoteKind.BARRIERS_DIFFER and line == other:
             continue
         kind = _KINDS.get(note.kind, "barrier divergence")
-        if note.kind in (_STUCK, _MEETING):
+        if note.kind in (NoteKind.STUCK_AT_MBARRIER, NoteKind.STUCK_AT_BARRIER):
             said = _stuck(note, launch, barrier_name)
-        elif note.kind in (_EARLY, _LATE):
+        elif note.kind in (NoteKind.EARLY, NoteKind.LATE):
             said = _out_of_order(note, launch, barrier_name, other)
         else:
             said = _sentence(note, launch, names, job, other)
@@ -109,7 +109,7 @@ def who(launch: Launch, block: int, thread: int) -> str:
 def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str]) -> str:
     """Say what a thread waits for when nobody can go on."""
     culprit = who(launch, note.block, note.thread)
-    if note.kind == _MEETING:
+    if note.kind == NoteKind.STUCK_AT_BARRIER:
         if not note.other:
             return tr("{thread} waits for the other blocks of its cluster, and nobody can go on", thread=culprit)
         return tr(
@@ -131,7 +131,7 @@ def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int],
 def _out_of_order(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str], line: int) -> str:
     """Say who uses a barrier that may not be there by then; `line` is that of its initialisation."""
     said = {"thread": who(launch, note.block, note.thread), "barrier": barrier_name(note.barrier)}
-    if note.kind == _LATE:
+    if note.kind == NoteKind.LATE:
         return tr(
             "{thread} uses {barrier} of another block, and nothing keeps that block from leaving before: the blocks of "
             "the cluster have to meet once more",
@@ -154,13 +154,13 @@ def _out_of_order(note: DiagnosticRecord, launch: Launch, barrier_name: Callable
 
 def _sentence(note: DiagnosticRecord, launch: Launch, names: Sequence[str], job: RecorderRun, other_line: int) -> str:
     culprit, other = who(launch, note.block, note.thread), who(launch, note.block, note.other)
-    if note.kind == _BARRIER_LEFT:
+    if note.kind == NoteKind.BARRIER_LEFT:
         return tr(
             "{thread} waits at a barrier that {other} never reaches, because it has left the kernel",
             thread=culprit,
             other=other,
         )
-    if note.kind == _OPERAND:
+    if note.kind == NoteKind.OPERAND:
         index = note.offset // job.array[note.array].itemsize
         return tr(
             "{thread} copies a box to {element} while the product of line {line} still reads there: nobody has waited "
@@ -169,7 +169,7 @@ def _sentence(note: DiagnosticRecord, launch: Launch, names: Sequence[str], job:
             element=f"{names[note.array]}[{index}]",
             line=other_line,
         )
-    if note.kind == _BARRIERS_DIFFER:
+    if note.kind == NoteKind.BARRIERS_DIFFER:
         return tr(
             "{thread} waits at this barrier while {other} waits at the one in line {line}",
             thread=culprit,

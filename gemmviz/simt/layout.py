@@ -1,14 +1,20 @@
-"""The structures of ``runtime.h``, for ctypes."""
+"""What the recorder's C side and its Python side agree on (``runtime/recording.h``), for ctypes and NumPy.
+
+`check` compares the two descriptions, number by number and field by field.
+"""
 
 import ctypes as ct
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 MAX_ARRAYS, MAX_SITES, MAX_NOTES = 32, 4096, 32
+NEVER = 65535  # the phase in which a box arrived that never did
+PIECE_BYTES = 16  # of a box
 
-# One column per field of an access, in the order of `Run`.
+# One column per field of an access, in the order of `RecorderRun`.
 COLUMNS: list[tuple[str, Any]] = [
     ("site", np.uint16),
     ("which", np.uint8),
@@ -27,13 +33,65 @@ ROW_BYTES = sum(np.dtype(kind).itemsize for _, kind in COLUMNS)
 class Status(IntEnum):
     """How a run ended."""
 
-    OK, FULL, SIGNAL, DEADLINE, TOO_MANY_SITES, NO_MEMORY, TOO_MANY_PHASES, WARP_WAITS, PART_OF_WARP, MISALIGNED = (
-        range(10)
-    )
+    OK = 0
+    FULL = 1
+    SIGNAL = 2
+    DEADLINE = 3
+    TOO_MANY_SITES = 4
+    NO_MEMORY = 5
+    TOO_MANY_PHASES = 6
+    WARP_WAITS = 7
+    PART_OF_WARP = 8
+    MISALIGNED = 9
     TOO_MANY_COPIES = 10
+    ONE_PROCESS = 11  # only between the recorder's processes
     ASSERTION = 12
-    BARRIER_NOT_READY, ARRIVES_TOO_OFTEN, PART_OF_GROUP, GROUP_WAITS = range(13, 17)
-    ADDS_NO_FLOATS, FLAG_NEVER_SET = 17, 18
+    BARRIER_NOT_READY = 13
+    ARRIVES_TOO_OFTEN = 14
+    PART_OF_GROUP = 15
+    GROUP_WAITS = 16
+    ADDS_NO_FLOATS = 17
+    FLAG_NEVER_SET = 18
+
+
+class NoteKind(IntEnum):
+    """What is wrong with a kernel, without ending its run."""
+
+    OUT_OF_BOUNDS = 1
+    BARRIER_LEFT = 2
+    BARRIERS_DIFFER = 3
+    STUCK_AT_MBARRIER = 4
+    STUCK_AT_BARRIER = 5
+    OPERAND = 6
+    EARLY = 7
+    LATE = 8
+
+
+class EventKind(IntEnum):
+    """What happens to an mbarrier; from `FENCE` on to none."""
+
+    INIT = 0
+    ARRIVE = 1
+    EXPECT = 2
+    WAIT = 3
+    PASS = 4
+    BYTES = 5
+    COMPLETE = 6
+    FENCE = 7
+    WRITTEN = 8
+    ASKED = 9
+    GLOBAL_READ = 10
+    THREAD_FENCE = 11
+    FLAG_SET = 12
+    FLAG_SEEN = 13
+
+
+class BoxKind(IntEnum):
+    """What the copy engine does with a box: ``store`` of `BOX`."""
+
+    LOAD = 0
+    STORE = 1
+    ADD = 2
 
 
 class WatchedArray(ct.Structure):
@@ -112,3 +170,94 @@ class RecorderRun(ct.Structure):
         ("fault_bytes", ct.c_uint32),
         ("fault_write", ct.c_uint32),
     )
+
+
+class Panels(ct.Structure):
+    """``gv_panels``."""
+
+    _fields_ = (("name", ct.c_char * 32), ("shape", ct.c_uint32 * 3), ("array", ct.c_uint32))
+
+
+# ``gv_copy``, ``gv_box``, ``gv_event`` and ``gv_tensor_map``.
+COPY = np.dtype(
+    [
+        *(("block", np.uint32), ("order", np.uint32), ("thread", np.uint16), ("phase", np.uint16)),
+        *(("reads", np.uint16), ("writes", np.uint16)),
+    ]
+)
+BOX = np.dtype(
+    [
+        *((name, np.int64) for name in ("shared", "barrier", "pc")),
+        *((name, np.uint32) for name in ("block", "to_block", "number", "read_at", "write_at", "reads", "writes")),
+        *((name, np.int32) for name in ("row", "column")),
+        *(
+            (name, np.uint32)
+            for name in ("rows", "pieces", "first_row", "end_row", "first_piece", "end_piece", "order")
+        ),
+        *((name, np.uint16) for name in ("thread", "issued", "arrived", "matrix", "store", "swizzle")),
+        ("padding", np.uint16, 2),
+    ]
+)
+EVENT = np.dtype(
+    [
+        *((name, np.int64) for name in ("barrier", "pc", "bytes")),
+        *((name, np.uint32) for name in ("block", "made", "number")),
+        ("arrivals", np.int32),
+        *((name, np.uint16) for name in ("thread", "phase", "kind", "parity")),
+    ]
+)
+TENSOR_MAP = np.dtype(
+    [
+        *(("matrix", np.uint64), ("index", np.uint32), ("itemsize", np.uint32), ("rows", np.int32)),
+        ("columns", np.int32),
+        *((name, np.uint32) for name in ("box_rows", "box_columns", "swizzle")),
+    ],
+    align=True,
+)
+
+
+class _Line(ct.Structure):
+    """``gv_layout_line``."""
+
+    _fields_ = (("name", ct.c_char_p), ("value", ct.c_uint64))
+
+
+def described() -> dict[str, int]:
+    """Return this side's description: sizes and offsets in bytes, and numbers, by their names in C."""
+    lines = {"GV_MAX_ARRAYS": MAX_ARRAYS, "GV_MAX_SITES": MAX_SITES, "GV_MAX_NOTES": MAX_NOTES}
+    lines |= {"GV_NEVER": NEVER, "GV_PIECE_BYTES": PIECE_BYTES}
+    numbers: Mapping[str, type[IntEnum]]
+    numbers = {"GV_": Status, "GV_NOTE_": NoteKind, "GV_EVENT_": EventKind, "GV_BOX_": BoxKind}
+    lines |= {prefix + name: member for prefix, kind in numbers.items() for name, member in kind.__members__.items()}
+    structures: Mapping[str, type[ct.Structure]]
+    structures = {"gv_array": WatchedArray, "gv_note": DiagnosticRecord, "gv_run": RecorderRun, "gv_panels": Panels}
+    for name, structure in structures.items():
+        lines["sizeof " + name] = ct.sizeof(structure)
+        lines |= {f"{name}.{field[0]}": getattr(structure, field[0]).offset for field in structure._fields_}
+    records = {"gv_copy": COPY, "gv_box": BOX, "gv_event": EVENT, "gv_tensor_map": TENSOR_MAP}
+    for name, record in records.items():
+        lines["sizeof " + name] = record.itemsize
+        lines |= {f"{name}.{field}": place[1] for field, place in (record.fields or {}).items()}
+    return lines
+
+
+def check(code: ct.CDLL) -> None:
+    """Compare both sides' descriptions.
+
+    Parameters
+    ----------
+    code
+        A recorder.
+
+    Raises
+    ------
+    RuntimeError
+        When they differ; the message names each difference.
+    """
+    lines = ct.POINTER(_Line)()
+    code.gv_layout.restype = ct.c_uint32
+    count = code.gv_layout(ct.byref(lines))
+    theirs, ours = {line.name.decode(): line.value for line in lines[:count]}, described()
+    wrong = [f"{n}: {theirs.get(n)}, {ours.get(n)}" for n in theirs | ours if theirs.get(n) != ours.get(n)]
+    if wrong:
+        raise RuntimeError(f"the recorder's C and Python sides do not agree (C, Python): {'; '.join(wrong)}")

@@ -4,12 +4,7 @@ import ctypes as ct
 from typing import Any
 
 from gemmviz.simt.debuginfo import SharedArray
-
-
-class _Panels(ct.Structure):
-    """``panels`` of panels.c."""
-
-    _fields_ = (("name", ct.c_char * 32), ("shape", ct.c_uint32 * 3), ("array", ct.c_uint32))
+from gemmviz.simt.layout import Panels
 
 
 def panels_of_run(code: ct.CDLL) -> list[SharedArray]:
@@ -25,6 +20,6 @@ def panels_of_run(code: ct.CDLL) -> list[SharedArray]:
     list
         Each with its name, (panels, depth, width) and dtype ``"float32"``; ``offset`` is 0, as no symbol stands for it.
     """
-    made: Any = ct.POINTER(_Panels)()
-    count = code.gv_panels(ct.byref(made))
+    made: Any = ct.POINTER(Panels)()
+    count = code.gv_panels_made(ct.byref(made))
     return [SharedArray(p.name.decode(errors="replace"), 0, tuple(p.shape), "float32") for p in made[:count]]

@@ -20,7 +20,7 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import poison_byte
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
-from gemmviz.simt import async_copies, debuginfo, diagnostics, dynamic_shared, packed_panels, tma_boxes
+from gemmviz.simt import async_copies, debuginfo, diagnostics, dynamic_shared, layout, packed_panels, tma_boxes
 from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, RecorderRun
@@ -235,6 +235,7 @@ class _Job:
                 )
             )
         self._code = ctypes.CDLL(str(library))
+        layout.check(self._code)
         info = _debug_info(library, launch.kernel.path.name)
         self.barriers = [array for array in info.shared if array.dtype == debuginfo.BARRIER]
         data = [array for array in info.shared if array.dtype != debuginfo.BARRIER]

@@ -13,31 +13,10 @@ from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 from gemmviz.simt.debuginfo import SharedArray
+from gemmviz.simt.layout import BOX, EVENT, PIECE_BYTES, TENSOR_MAP
 
-# `box` of boxes.c.
-_BOX = [
-    *((name, np.int64) for name in ("shared", "barrier", "pc")),
-    *((name, np.uint32) for name in ("block", "to_block", "number", "read_at", "write_at", "reads", "writes")),
-    *((name, np.int32) for name in ("row", "column")),
-    *((name, np.uint32) for name in ("rows", "pieces", "first_row", "end_row", "first_piece", "end_piece", "order")),
-    *((name, np.uint16) for name in ("thread", "issued", "arrived", "matrix")),
-    *((name, np.uint16) for name in ("store", "swizzle", "_", "__")),
-]
-# `event` of barriers.c.
-_EVENT = [
-    *((name, np.int64) for name in ("barrier", "pc", "bytes")),
-    *((name, np.uint32) for name in ("block", "made", "number")),
-    ("arrivals", np.int32),
-    *((name, np.uint16) for name in ("thread", "phase", "kind", "parity")),
-]
-# `gv_tensor_map` of hopper.h.
-_MAP = [
-    *(("matrix", np.uint64), ("index", np.uint32), ("itemsize", np.uint32), ("rows", np.int32), ("columns", np.int32)),
-    *((name, np.uint32) for name in ("box_rows", "box_columns", "swizzle")),
-]
 _MAP_BYTES, _MAP_ALIGNMENT = 128, 64
 _BARRIER_BYTES = 8
-_PIECE = 16
 BARE = ("int8", "uint8")
 
 
@@ -48,10 +27,10 @@ class TmaReport:
     Attributes
     ----------
     boxes
-        One record per box that was asked for, in no order; see ``box`` in boxes.c. ``arrived`` is 65535 for one that
+        One record per box that was asked for, in no order: `layout.BOX`. ``arrived`` is `layout.NEVER` for one that
         never arrived.
     events
-        One record per thing that happened to an mbarrier, block by block in order; see ``event`` in barriers.c.
+        One record per thing that happened to an mbarrier, block by block in order: `layout.EVENT`.
     """
 
     boxes: npt.NDArray[Any]
@@ -83,8 +62,8 @@ def boxes_of_run(code: ctypes.CDLL, anchor: int, place: Callable[[int], tuple[in
         Tells the source line of an instruction's address; without it, ``line`` is 0.
     """
     boxes, events = (
-        _relative(_records(function, np.dtype(kind)), anchor, place)
-        for function, kind in ((code.gv_boxes, _BOX), (code.gv_events, _EVENT))
+        _relative(_records(function, kind), anchor, place)
+        for function, kind in ((code.gv_boxes, BOX), (code.gv_events, EVENT))
     )
     code.gv_boxes_end()
     code.gv_events_end()
@@ -141,7 +120,7 @@ def tiles(
             mine = mine[np.unique(mine["shared"], return_index=True)[1]]
             if not len(mine) or (array.dtype not in BARE and array.dtype != dtypes[matrix]):
                 continue
-            size = int(mine["rows"][0] * mine["pieces"][0]) * _PIECE
+            size = int(mine["rows"][0] * mine["pieces"][0]) * PIECE_BYTES
             runs = np.split(mine, np.flatnonzero(np.diff(mine["shared"]) != size) + 1)
             for number, run in enumerate(runs):
                 start, end = int(run["shared"][0]) - array.offset, int(run["shared"][-1]) - array.offset + size
@@ -167,7 +146,7 @@ def _between(array: SharedArray, taken: Sequence[tuple[int, int]]) -> list[Share
 
 
 def _shape(run: npt.NDArray[Any], dtype: str) -> tuple[int, ...]:
-    tile = int(run["rows"][0]), int(run["pieces"][0]) * _PIECE // np.dtype(dtype).itemsize
+    tile = int(run["rows"][0]), int(run["pieces"][0]) * PIECE_BYTES // np.dtype(dtype).itemsize
     of_stage = np.unique(run["barrier"], return_counts=True)[1]
     each = int(of_stage[0]) if (of_stage == of_stage[0]).all() else 1
     stages = run["barrier"].reshape(-1, each)
@@ -188,7 +167,7 @@ def barrier_name(arrays: Sequence[SharedArray], offset: int) -> str:
 
 
 def described(launch: Launch, matrix: str, arrays: Sequence[Any]) -> npt.NDArray[np.uint8]:
-    """Return the tensor map of a matrix as the recorder's kernels take it (``gv_tensor_map`` of hopper.h).
+    """Return the tensor map of a matrix as the recorder's kernels take it (`layout.TENSOR_MAP`).
 
     Parameters
     ----------
@@ -203,7 +182,7 @@ def described(launch: Launch, matrix: str, arrays: Sequence[Any]) -> npt.NDArray
     rows, columns = launch.problem.shape(matrix)
     if matrix in launch.kernel.column_major:
         rows, columns = columns, rows
-    filled = np.zeros(1, np.dtype(_MAP))
+    filled = np.zeros(1, TENSOR_MAP)
     itemsize = arrays[which].view.itemsize
     filled[0] = (arrays[which].address, which, itemsize, rows, columns, box.rows, box.columns, box.swizzle)
     # It is copied as a whole, by instructions that want it aligned.

@@ -36,7 +36,10 @@ template <unsigned Size, class Parent = thread_block> struct thread_block_tile {
     GV_METHOD static int all(int v) { return __all_sync(mask(), v); }
     GV_METHOD static unsigned ballot(int v) { return __ballot_sync(mask(), v) >> (Size == 32 ? 0 : gv_lane() & -Size); }
 };
-template <unsigned Size, class Parent> GV_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent &) { return {}; }
+template <unsigned Size, class Parent> GV_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent &)
+{
+    return {};
+}
 
 template <class Group> GV_DEVICE void sync(const Group &) { Group::sync(); }
 

@@ -48,10 +48,22 @@ GV_DEVICE nv_bfloat16 __ushort_as_bfloat16(unsigned short v)
 }
 GV_DEVICE nv_bfloat16 __short_as_bfloat16(short v) { return __ushort_as_bfloat16((unsigned short)v); }
 
-GV_DEVICE nv_bfloat16 operator+(const nv_bfloat16 &a, const nv_bfloat16 &b) { return nv_bfloat16((double)(float)a + (float)b); }
-GV_DEVICE nv_bfloat16 operator-(const nv_bfloat16 &a, const nv_bfloat16 &b) { return nv_bfloat16((double)(float)a - (float)b); }
-GV_DEVICE nv_bfloat16 operator*(const nv_bfloat16 &a, const nv_bfloat16 &b) { return nv_bfloat16((double)(float)a * (float)b); }
-GV_DEVICE nv_bfloat16 operator/(const nv_bfloat16 &a, const nv_bfloat16 &b) { return nv_bfloat16((double)(float)a / (float)b); }
+GV_DEVICE nv_bfloat16 operator+(const nv_bfloat16 &a, const nv_bfloat16 &b)
+{
+    return nv_bfloat16((double)(float)a + (float)b);
+}
+GV_DEVICE nv_bfloat16 operator-(const nv_bfloat16 &a, const nv_bfloat16 &b)
+{
+    return nv_bfloat16((double)(float)a - (float)b);
+}
+GV_DEVICE nv_bfloat16 operator*(const nv_bfloat16 &a, const nv_bfloat16 &b)
+{
+    return nv_bfloat16((double)(float)a * (float)b);
+}
+GV_DEVICE nv_bfloat16 operator/(const nv_bfloat16 &a, const nv_bfloat16 &b)
+{
+    return nv_bfloat16((double)(float)a / (float)b);
+}
 GV_DEVICE nv_bfloat16 operator-(const nv_bfloat16 &v) { return __ushort_as_bfloat16(v.gv_bits ^ 0x8000); }
 GV_DEVICE nv_bfloat16 &operator+=(nv_bfloat16 &a, const nv_bfloat16 &b) { return a = a + b; }
 GV_DEVICE nv_bfloat16 &operator-=(nv_bfloat16 &a, const nv_bfloat16 &b) { return a = a - b; }

@@ -1,7 +1,7 @@
-// Asynchronous copies to shared memory, as CUDA's own header offers them. Meanings as in the CUDA C++ Programming Guide,
-// "Pipeline Primitives Interface".
+// Asynchronous copies to shared memory, as CUDA's own header offers them. Meanings as in the CUDA C++ Programming
+// Guide, "Pipeline Primitives Interface".
 #pragma once
-#include "../async.h"
+#include "../runtime/kernel_calls/async_copies.h"
 
 GV_DEVICE void __pipeline_memcpy_async(void *shared, const void *global, size_t bytes, size_t zeros = 0)
 {

@@ -1,6 +1,6 @@
 // nvcuda::wmma for the recorder: half, bfloat16 and tf32 operands, sums in float or half.
 #pragma once
-#include "../wmma.h"
+#include "../runtime/kernel_calls/wmma.h"
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 
@@ -20,24 +20,39 @@ GV_DEVICE float __float_to_tf32(float v) { return __builtin_bit_cast(float, gv_t
 
 // What a fragment's type stands for in memory and registers.
 template <class T> struct gv_type {
-    static_assert(
-        sizeof(T) == 0, "fragments of this type cannot be recorded: use half, bfloat16 or tf32 operands, and sums in float or half");
+    static_assert(sizeof(T) == 0,
+        "fragments of this type cannot be recorded: use half, bfloat16 or tf32 operands, and sums in float or half");
 };
-template <> struct gv_type<half> { typedef half element; static constexpr int value = GV_HALF; };
-template <> struct gv_type<float> { typedef float element; static constexpr int value = GV_FLOAT; };
-template <> struct gv_type<nv_bfloat16> { typedef nv_bfloat16 element; static constexpr int value = GV_BFLOAT16; };
-template <> struct gv_type<precision::tf32> { typedef float element; static constexpr int value = GV_TF32; };
+template <> struct gv_type<half> {
+    typedef half element;
+    static constexpr int value = GV_HALF;
+};
+template <> struct gv_type<float> {
+    typedef float element;
+    static constexpr int value = GV_FLOAT;
+};
+template <> struct gv_type<nv_bfloat16> {
+    typedef nv_bfloat16 element;
+    static constexpr int value = GV_BFLOAT16;
+};
+template <> struct gv_type<precision::tf32> {
+    typedef float element;
+    static constexpr int value = GV_TF32;
+};
 
 template <class Layout> struct gv_layout;
-template <> struct gv_layout<row_major> { static constexpr int by_columns = 0; };
-template <> struct gv_layout<col_major> { static constexpr int by_columns = 1; };
+template <> struct gv_layout<row_major> {
+    static constexpr int by_columns = 0;
+};
+template <> struct gv_layout<col_major> {
+    static constexpr int by_columns = 1;
+};
 
 // Where the elements are: one line per use and shape. Of half operands some shapes hold every element twice or more,
 // which bfloat16 operands of the same shape do not: `of` leaves the repetitions out for them.
 template <class Use, int M, int N, int K> struct gv_shape {
     static_assert(
-        K == 0,
-        "this shape of a fragment cannot be recorded: use 16x16x16, 32x8x16 or 8x32x16, and 16x16x8 for tf32");
+        K == 0, "this shape of a fragment cannot be recorded: use 16x16x16, 32x8x16 or 8x32x16, and 16x16x8 for tf32");
 };
 constexpr bool gv_fits(int type, int k, bool sums)
 {
@@ -47,8 +62,8 @@ constexpr bool gv_fits(int type, int k, bool sums)
 #define GV_SHAPE(use, m, n, k, rows, columns, count, distinct, across, sums, ...) \
     template <> struct gv_shape<use, m, n, k> { \
         template <class T> static constexpr bool fits = gv_fits(gv_type<T>::value, k, sums); \
-        template <class T> static constexpr gv_fragment of = { \
-            rows, columns, gv_type<T>::value == GV_BFLOAT16 ? distinct : count, gv_type<T>::value, across, sums, \
+        template <class T> static constexpr gv_fragment of = {rows, columns, \
+            gv_type<T>::value == GV_BFLOAT16 ? distinct : count, gv_type<T>::value, across, sums, \
             k == 8 && !sums ? 1 : 2, __VA_ARGS__}; \
     };
 GV_SHAPE(matrix_a, 16, 16, 16, 16, 16, 16, 8, 0, 0, {{0, 1}, {8, 0}, {0, 8}, {0, 0}})
@@ -66,9 +81,9 @@ GV_SHAPE(accumulator, 16, 16, 8, 16, 16, 8, 8, 0, 1, {{0, 1}, {8, 0}, {0, 8}, {0
 #undef GV_SHAPE
 
 template <class Use, int M, int N, int K, class T, class Layout = void> struct fragment {
-    static_assert(
-        gv_shape<Use, M, N, K>::template fits<T>,
-        "no tensor core has fragments of this type and shape: tf32 operands are 16x16x8, others have K = 16, sums are float or half");
+    static_assert(gv_shape<Use, M, N, K>::template fits<T>,
+        "no tensor core has fragments of this type and shape: tf32 operands "
+        "are 16x16x8, others have K = 16, sums are float or half");
     static constexpr const gv_fragment &gv_where = gv_shape<Use, M, N, K>::template of<T>;
     static constexpr int num_elements = gv_where.count;
     typedef T element_type;
@@ -82,8 +97,7 @@ GV_DEVICE void fill_fragment(fragment<Use, M, N, K, T, Layout> &f, const V &valu
     for (int i = 0; i < f.num_elements; i++) f.x[i] = (typename gv_type<T>::element)value;
 }
 
-template <class Use, int M, int N, int K, class T, class Layout>
-GV_DEVICE void load_matrix_sync(
+template <class Use, int M, int N, int K, class T, class Layout> GV_DEVICE void load_matrix_sync(
     fragment<Use, M, N, K, T, Layout> &f, const typename gv_type<T>::element *from, unsigned leading)
 {
     gv_wmma_load(f.x, from, leading, gv_layout<Layout>::by_columns, &f.gv_where);
@@ -102,8 +116,7 @@ GV_DEVICE void store_matrix_sync(T *to, const fragment<accumulator, M, N, K, T> 
 }
 
 template <int M, int N, int K, class TA, class LA, class TB, class LB, class TD, class TC>
-GV_DEVICE void mma_sync(
-    fragment<accumulator, M, N, K, TD> &d, const fragment<matrix_a, M, N, K, TA, LA> &a,
+GV_DEVICE void mma_sync(fragment<accumulator, M, N, K, TD> &d, const fragment<matrix_a, M, N, K, TA, LA> &a,
     const fragment<matrix_b, M, N, K, TB, LB> &b, const fragment<accumulator, M, N, K, TC> &c)
 {
     static_assert(

@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.simt.debuginfo import SharedArray
+from gemmviz.simt.layout import NEVER, PIECE_BYTES, BoxKind, EventKind
 from gemmviz.simt.tma_boxes import TmaReport
 
 Ints = npt.NDArray[np.int64]
-LOADED, STORED, ADDED = range(3)
+LOADED, STORED, ADDED = BoxKind
 _STORE = 8  # the column of `Accesses.boxes` that says so
-_NEVER = 65535  # a phase
-_PIECE = 16
 
 
 @dataclass(frozen=True)
@@ -89,8 +88,8 @@ class Boxes:
         return int(np.isin(first, rows).sum())
 
 
-INIT, ARRIVE, EXPECT, WAIT, PASS, BYTES, COMPLETE, FENCE = range(8)
-WRITTEN, ASKED, GLOBAL_READ, THREAD_FENCE, FLAG_SET, FLAG_SEEN = range(8, 14)
+INIT, ARRIVE, EXPECT, WAIT, PASS, BYTES, COMPLETE, FENCE, *_OF_NO_BARRIER = EventKind
+WRITTEN, ASKED, GLOBAL_READ, THREAD_FENCE, FLAG_SET, FLAG_SEEN = _OF_NO_BARRIER
 
 
 @dataclass(frozen=True)
@@ -222,7 +221,7 @@ def boxes_of_run(
         return found
 
     b, e = raw.boxes, raw.events
-    store, arrives = b["store"] > 0, b["arrived"] != _NEVER
+    store, arrives = b["store"] > 0, b["arrived"] != NEVER
     read = row(b["block"], np.where(store, b["arrived"], b["issued"]), b["thread"], b["read_at"])
     write = row(b["to_block"], b["arrived"], b["thread"], b["write_at"])
     reads = np.where(store & ~arrives, 0, b["reads"]).astype(np.int64)
@@ -233,7 +232,7 @@ def boxes_of_run(
             *(np.where(reads > 0, read, -1), reads, np.where(writes > 0, write, -1), writes),
             *(b["block"], b["thread"], b["pc"], b["to_block"], b["store"]),
             *(b["issued"], np.where(arrives, b["arrived"].astype(np.int64), -1)),
-            *(b["matrix"], b["row"], b["column"], b["rows"], b["pieces"].astype(np.int64) * _PIECE // itemsize),
+            *(b["matrix"], b["row"], b["column"], b["rows"], b["pieces"].astype(np.int64) * PIECE_BYTES // itemsize),
             *(array, element, np.where(store, -1, number(b["barrier"]))),
         ],
         axis=1,

@@ -194,7 +194,7 @@ __global__ void gemm(const __UINT16_TYPE__ *A, const float *B, float *C, int M, 
 
 
 def declared(header: Path) -> list[str]:
-    text = " ".join(header.read_text().split())
+    text = " ".join(header.read_text().split()).replace("( ", "(")
     return re.findall(r"(?:template <[^>]*> )?GEMMVIZ_PTX (?!static|GV)[^{]*?\)(?= \{)", text)
 
 

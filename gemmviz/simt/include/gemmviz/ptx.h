@@ -1,8 +1,9 @@
-// gemmviz/ptx.h for the recorder: the same functions as in kernels/include/gemmviz/ptx.h, where each is one instruction.
+// gemmviz/ptx.h for the recorder: the same functions as in kernels/include/gemmviz/ptx.h, where each is one
+// instruction.
 #pragma once
-#include "../../async.h"
-#include "../../hopper.h"
-#include "../../wmma.h"
+#include "../../runtime/kernel_calls/async_copies.h"
+#include "../../runtime/kernel_calls/hopper.h"
+#include "../../runtime/kernel_calls/wmma.h"
 
 #define GEMMVIZ_PTX GV_DEVICE
 
@@ -54,15 +55,18 @@ GEMMVIZ_PTX void ldmatrix_x4_trans(unsigned (&r)[4], const void *row) { gv_ldmat
     static constexpr gv_fragment C = {16, 8, 4, type, 0, 1, 2, {{0, 1}, {8, 0}, {0, 0}, {0, 0}}}; \
     gv_wmma_mma(d, &C, a, &A, b, &B, c, &C)
 
-GEMMVIZ_PTX void mma_m16n8k16_f32_f16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
+GEMMVIZ_PTX void mma_m16n8k16_f32_f16(
+    float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
 {
     GV_MULTIPLY(GV_OPERANDS_K16(GV_HALF), GV_FLOAT);
 }
-GEMMVIZ_PTX void mma_m16n8k16_f32_bf16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
+GEMMVIZ_PTX void mma_m16n8k16_f32_bf16(
+    float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
 {
     GV_MULTIPLY(GV_OPERANDS_K16(GV_BFLOAT16), GV_FLOAT);
 }
-GEMMVIZ_PTX void mma_m16n8k16_f16_f16(unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2], const unsigned (&c)[2])
+GEMMVIZ_PTX void mma_m16n8k16_f16_f16(
+    unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2], const unsigned (&c)[2])
 {
     GV_MULTIPLY(GV_OPERANDS_K16(GV_HALF), GV_HALF);
 }
@@ -70,15 +74,18 @@ GEMMVIZ_PTX void mma_m16n8k8_f32_f16(float (&d)[4], const unsigned (&a)[2], cons
 {
     GV_MULTIPLY(GV_OPERANDS_K8(GV_HALF), GV_FLOAT);
 }
-GEMMVIZ_PTX void mma_m16n8k8_f32_bf16(float (&d)[4], const unsigned (&a)[2], const unsigned (&b)[1], const float (&c)[4])
+GEMMVIZ_PTX void mma_m16n8k8_f32_bf16(
+    float (&d)[4], const unsigned (&a)[2], const unsigned (&b)[1], const float (&c)[4])
 {
     GV_MULTIPLY(GV_OPERANDS_K8(GV_BFLOAT16), GV_FLOAT);
 }
-GEMMVIZ_PTX void mma_m16n8k8_f16_f16(unsigned (&d)[2], const unsigned (&a)[2], const unsigned (&b)[1], const unsigned (&c)[2])
+GEMMVIZ_PTX void mma_m16n8k8_f16_f16(
+    unsigned (&d)[2], const unsigned (&a)[2], const unsigned (&b)[1], const unsigned (&c)[2])
 {
     GV_MULTIPLY(GV_OPERANDS_K8(GV_HALF), GV_HALF);
 }
-GEMMVIZ_PTX void mma_m16n8k8_f32_tf32(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
+GEMMVIZ_PTX void mma_m16n8k8_f32_tf32(
+    float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
 {
     GV_MULTIPLY(GV_OPERANDS_TF32, GV_FLOAT);
 }
@@ -89,18 +96,18 @@ GEMMVIZ_PTX unsigned to_tf32(float value) { return gv_tf32_bits(value); }
 #undef GV_OPERANDS_K8
 #undef GV_OPERANDS_K16
 
-// ==== Hopper: see barriers.c, boxes.c and products.c.
+// ==== Hopper: see mbarriers.c, tma_boxes.c and wgmma.c.
 
 struct barrier {
     unsigned long long state;
 };
-GEMMVIZ_PTX void barrier_init(barrier &b, unsigned count) { gv_barrier_init(&b, count); }
+GEMMVIZ_PTX void barrier_init(barrier &b, unsigned count) { gv_mbarrier_init(&b, count); }
 GEMMVIZ_PTX void barriers_ready() {}
-GEMMVIZ_PTX void barrier_arrive_expect(barrier &b, unsigned bytes) { gv_barrier_arrive(&b, bytes, 1); }
-GEMMVIZ_PTX void barrier_arrive(barrier &b) { gv_barrier_arrive(&b, 0, 0); }
-GEMMVIZ_PTX void barrier_arrive_at(barrier &b, unsigned block) { gv_barrier_arrive_at(&b, block); }
-GEMMVIZ_PTX void barrier_arrive_copied(barrier &b) { gv_barrier_arrive_copied(&b); }
-GEMMVIZ_PTX void barrier_wait(barrier &b, unsigned parity) { gv_barrier_wait(&b, parity); }
+GEMMVIZ_PTX void barrier_arrive_expect(barrier &b, unsigned bytes) { gv_mbarrier_arrive(&b, bytes, 1); }
+GEMMVIZ_PTX void barrier_arrive(barrier &b) { gv_mbarrier_arrive(&b, 0, 0); }
+GEMMVIZ_PTX void barrier_arrive_at(barrier &b, unsigned block) { gv_mbarrier_arrive_at(&b, block); }
+GEMMVIZ_PTX void barrier_arrive_copied(barrier &b) { gv_mbarrier_arrive_copied(&b); }
+GEMMVIZ_PTX void barrier_wait(barrier &b, unsigned parity) { gv_mbarrier_wait(&b, parity); }
 
 struct alignas(64) tensor_map {
     unsigned long long opaque[16];
@@ -110,8 +117,8 @@ GEMMVIZ_PTX void tma_load(void *shared, const tensor_map &map, int column, int r
 {
     gv_box_load(shared, &map, column, row, &b, 0);
 }
-GEMMVIZ_PTX void tma_load_multicast(void *shared, const tensor_map &map, int column, int row, barrier &b,
-                                    unsigned short blocks)
+GEMMVIZ_PTX void tma_load_multicast(
+    void *shared, const tensor_map &map, int column, int row, barrier &b, unsigned short blocks)
 {
     gv_box_load(shared, &map, column, row, &b, blocks);
 }
@@ -123,17 +130,17 @@ GEMMVIZ_PTX void tma_add(const tensor_map &map, int column, int row, const void 
 {
     gv_box_add(&map, column, row, shared);
 }
-GEMMVIZ_PTX void tma_store_commit() { gv_box_commit(); }
-template <int Left> GEMMVIZ_PTX void tma_store_wait() { gv_box_wait(Left); }
-GEMMVIZ_PTX void tma_store_wait_written() { gv_box_wait_written(); }
+GEMMVIZ_PTX void tma_store_commit() { gv_box_store_commit(); }
+template <int Left> GEMMVIZ_PTX void tma_store_wait() { gv_box_store_wait(Left); }
+GEMMVIZ_PTX void tma_store_wait_written() { gv_box_store_wait_written(); }
 GEMMVIZ_PTX void global_read() { gv_global_read(); }
 GEMMVIZ_PTX void tma_prefetch(const tensor_map &map) { (void)map; }
 GEMMVIZ_PTX void shared_written() { gv_shared_written(); }
 
-GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_meet(number, threads); }
+GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_named_barrier(number, threads); }
 GEMMVIZ_PTX unsigned cluster_rank() { return gv_cluster_rank(); }
-GEMMVIZ_PTX void cluster_meet() { gv_cluster_meet(); }
-GEMMVIZ_PTX void cluster_begin() { gv_cluster_meet(); }
+GEMMVIZ_PTX void cluster_meet() { gv_cluster_barrier(); }
+GEMMVIZ_PTX void cluster_begin() { gv_cluster_barrier(); }
 template <int Count> GEMMVIZ_PTX void registers_up() {}
 template <int Count> GEMMVIZ_PTX void registers_down() {}
 

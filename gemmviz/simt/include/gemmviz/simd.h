@@ -4,6 +4,7 @@
 // A vector of 16 floats moves as it does there: in as many accesses as the CPU has registers for it, of 64, 32 or 16
 // bytes each. A prefetch is no access.
 #pragma once
+#include "../../runtime/kernel_calls/c_kernels.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -15,7 +16,6 @@ enum { FLOATS = sizeof(floats) / sizeof(float) };
 #define SIMD_256
 #define SIMD_UNROLL
 
-void gv_vector_access(const void *at, unsigned bytes, int write, uintptr_t pc);
 #define GV_VECTOR static __attribute__((noinline, no_sanitize("thread")))
 #define GV_VECTOR_PC ((uintptr_t)__builtin_return_address(0) - 1)
 static int gv_vector_bits = 256;

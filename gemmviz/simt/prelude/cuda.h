@@ -1,0 +1,104 @@
+// CUDA's words for a C++ compiler that knows none of them: a kernel's source compiles for the CPU as it stands.
+// It is included before the kernel. Whatever is not declared here is refused by name, by the compiler.
+#pragma once
+
+// Clang's C++ library asks __has_attribute(__noinline__), which no macro of that name survives: let it ask first.
+#if __has_include(<__config>)
+#include <__config>
+#endif
+
+typedef __SIZE_TYPE__ size_t;
+
+// What a kernel prints is lost: a thread's words would come in another order than on a GPU.
+extern "C" inline __attribute__((visibility("hidden"), no_sanitize("thread"))) int printf(const char *, ...)
+{
+    return 0;
+}
+#if !defined(__clang__)
+#define __builtin_assume(condition) ((void)0)
+#endif
+
+#include "../runtime/kernel_calls/threads.h"
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+};
+
+// Functions rather than variables: reading an index must not be recorded as an access to memory.
+#define threadIdx gv_thread_index()
+#define blockIdx gv_block_index()
+#define blockDim dim3(gv_block_shape())
+#define gridDim dim3(gv_grid_shape())
+#define warpSize 32
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline __attribute__((always_inline))
+// Empty, as the system's own headers say __attribute__((__noinline__)).
+#define __noinline__
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define gvalign __align__ // see build.py
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __grid_constant__
+#define __constant__ static
+// One copy per OS thread, and a block runs on one OS thread: this is what "shared by a block" means here.
+// The arrays stand far apart, so that an index which runs out of one does not land in the next.
+#define __shared__ thread_local __attribute__((aligned(65536)))
+
+#define __syncthreads() gv_barrier()
+
+// Without debug information of its own, what is inlined counts as the kernel's line that calls it.
+#if defined(__clang__)
+#define GV_METHOD inline __attribute__((always_inline, nodebug))
+#else
+#define GV_METHOD inline __attribute__((always_inline, artificial))
+#endif
+#define GV_DEVICE static GV_METHOD
+
+// An assertion that is false ends the run, and names the line and the thread.
+#undef NDEBUG
+#define __assert_fail gv_assert_fail
+#include <assert.h>
+extern "C" GV_METHOD void gv_assert_fail(const char *, const char *, unsigned, const char *) noexcept
+{
+    gv_assertion();
+}
+
+template <class T> GV_DEVICE T __ldg(const T *p) { return *p; }
+// Caches are not recorded: whatever a load or store says of them, it is one access.
+template <class T> GV_DEVICE T __ldca(const T *p) { return *p; }
+template <class T> GV_DEVICE T __ldcg(const T *p) { return *p; }
+template <class T> GV_DEVICE T __ldcs(const T *p) { return *p; }
+template <class T> GV_DEVICE T __ldlu(const T *p) { return *p; }
+template <class T> GV_DEVICE T __ldcv(const T *p) { return *p; }
+template <class T> GV_DEVICE void __stwb(T *p, T v) { *p = v; }
+template <class T> GV_DEVICE void __stwt(T *p, T v) { *p = v; }
+template <class T> GV_DEVICE void __stcg(T *p, T v) { *p = v; }
+template <class T> GV_DEVICE void __stcs(T *p, T v) { *p = v; }
+
+// Fences order what other threads see, and make nobody wait: the recorder keeps every thread's own order anyway. Those
+// that other blocks can rely on are told.
+GV_DEVICE void __threadfence() { gv_thread_fence(); }
+GV_DEVICE void __threadfence_block() {}
+GV_DEVICE void __threadfence_system() { gv_thread_fence(); }
+GV_DEVICE void __nanosleep(unsigned) {}
+GV_DEVICE void __trap() { __builtin_trap(); }
+
+// An address is an address: here no window of memory begins elsewhere.
+GV_DEVICE size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
+GV_DEVICE size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
+GV_DEVICE void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
+
+#include "cuda_math.h"
+#include "cuda_vector.h"
+#include "cuda_warp.h"
+#include "cuda_atomic.h"
+
+// A pointer argument whose type the kernel's own prototype decides.
+struct gv_pointer {
+    void *p;
+    template <class T> operator T *() const { return (T *)p; }
+};

@@ -1,0 +1,174 @@
+// Writes down every access to the watched arrays: one row each.
+#include "access.h"
+#include "notes.h"
+#include "ownership.h"
+#include "stop.h"
+#include "watched.h"
+#include <string.h>
+
+static struct {
+    int is; // the last row is a write whose value is not yet in memory
+    uintptr_t address;
+    uint64_t more;
+} pending;
+static uint16_t site_of[1 << 14]; // open-addressed: instruction address -> site + 1
+
+enum { GV_NOWHERE = GV_MAX_ARRAYS };
+
+// Where an instruction went the last time: mostly it goes to the same array again.
+static struct {
+    uintptr_t pc;
+    uint16_t site;
+    uint16_t array;
+} recent[1 << 10];
+
+void gv_access_begin(void)
+{
+    memset(&pending, 0, sizeof pending);
+    memset(site_of, 0, sizeof site_of);
+    memset(recent, 0, sizeof recent);
+}
+
+static inline uint32_t value_at(uintptr_t address, const gv_watched *array)
+{
+    uint32_t bits = 0;
+    uint16_t half;
+    double wide;
+    float narrow;
+    switch (array->value) {
+    case GV_VALUE_4: memcpy(&bits, (void *)address, 4); return bits;
+    case GV_VALUE_2: memcpy(&half, (void *)address, 2); return half;
+    case GV_VALUE_1: return *(uint8_t *)address;
+    case GV_VALUE_DOUBLE:
+        memcpy(&wide, (void *)address, sizeof wide);
+        narrow = (float)wide;
+        memcpy(&bits, &narrow, sizeof bits);
+        return bits;
+    default: memcpy(&bits, (void *)address, array->itemsize); return bits;
+    }
+}
+
+// Keeps the values of an access: the first element's in its row, those of the others apart, as few accesses have any.
+static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, uint64_t more)
+{
+    gv_run *r = gv_now.run;
+    r->value[row] = value_at(at, a);
+    for (uint32_t done = 2 * a->itemsize; done <= r->bytes[row]; done += a->itemsize)
+        r->more[more++] = value_at(at + done - a->itemsize, a);
+}
+
+// The value of a write is in memory by the time its thread makes its next access, reaches a barrier or returns.
+void gv_settle(void)
+{
+    if (!pending.is) return;
+    pending.is = 0;
+    uint64_t row = gv_now.run->count - 1;
+    keep_values(row, &gv_known[gv_now.run->which[row]], pending.address, pending.more);
+}
+
+// Block, thread, phase and turn stay the same over many rows: they are written down for all of them at once.
+void gv_mark(void)
+{
+    gv_run *r = gv_now.run;
+    uint64_t from = gv_now.marked, end = r->count;
+    gv_now.marked = end;
+    if (from >= end || r->count_only) return;
+    uint64_t order = (uint64_t)gv_now.block << 32 | (uint64_t)gv_now.phase << 16 | gv_now.thread;
+    if (order < gv_now.last_order) r->unordered = 1;
+    gv_now.last_order = order;
+    uint32_t block = gv_now.block;
+    uint16_t thread = (uint16_t)gv_now.thread, phase = (uint16_t)gv_now.phase, turn = (uint16_t)gv_now.turn;
+    for (uint64_t i = from; i < end; i++) r->block_of[i] = block;
+    for (uint64_t i = from; i < end; i++) r->thread_of[i] = thread;
+    for (uint64_t i = from; i < end; i++) r->phase_of[i] = phase;
+    for (uint64_t i = from; i < end; i++) r->turn_of[i] = turn;
+}
+
+static uint16_t site_at(uintptr_t pc)
+{
+    uint32_t mask = sizeof site_of / sizeof *site_of - 1, at = (uint32_t)(pc * 2654435761u) >> 8 & mask;
+    for (;; at = (at + 1) & mask) {
+        uint16_t site = site_of[at];
+        if (site && gv_now.run->site_pc[site - 1] == pc) return site - 1;
+        if (!site) break;
+    }
+    if (gv_now.run->sites == GV_MAX_SITES) gv_stop(GV_TOO_MANY_SITES);
+    gv_now.run->site_pc[gv_now.run->sites++] = pc;
+    site_of[at] = (uint16_t)gv_now.run->sites;
+    return (uint16_t)(gv_now.run->sites - 1);
+}
+
+static inline int inside(const gv_watched *a, uintptr_t at, uint32_t bytes)
+{
+    return at - a->start < a->bytes && at - a->start + bytes <= a->bytes;
+}
+
+// Returns the array that an access goes to; GV_NOWHERE where none is watched, or where it misses the one that it means.
+static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
+{
+    gv_run *r = gv_now.run;
+    if (gv_on_stack(at)) return GV_NOWHERE; // a local variable: as written there are many
+    // First of all: the arrays of a structure stand side by side, each in the others' guard.
+    for (uint32_t i = 0; i < r->arrays; i++)
+        if (inside(&gv_known[i], at, bytes)) return i;
+    for (uint32_t i = 0; i < r->arrays; i++) {
+        const gv_array *a = &r->array[i];
+        if (at - (a->start - a->guard) >= a->bytes + 2 * a->guard) continue;
+        if (write && !a->shared) gv_needs_one_process(); // another block may read what is written there
+        gv_notice(GV_NOTE_OUT_OF_BOUNDS, (int)i, (int64_t)at - (int64_t)a->start, pc, bytes, 0, write);
+        return GV_NOWHERE;
+    }
+    if (write) gv_unwatched_write(at);
+    return GV_NOWHERE;
+}
+
+static inline uint64_t element_at(const gv_watched *a, uint64_t offset)
+{
+    return a->shift == GV_NO_SHIFT ? offset / a->itemsize : offset >> a->shift;
+}
+
+void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
+{
+    int write = how & GV_WRITE;
+    gv_run *r = gv_now.run;
+    uintptr_t at = (uintptr_t)address;
+    r->last_pc = pc;
+    if (pending.is) gv_settle();
+    uint32_t slot = (uint32_t)(pc ^ pc >> 10) & (sizeof recent / sizeof *recent - 1), i = recent[slot].array;
+    if (!inside(&gv_known[i], at, bytes)) {
+        i = array_at(at, bytes, write, pc);
+        if (i == GV_NOWHERE) return;
+    }
+    const gv_watched *a = &gv_known[i];
+    // What is accessed at once is a power of two.
+    if (!(how & GV_ANY_ALIGNMENT) && at & (bytes - 1)) gv_stop_misaligned(at, bytes, write);
+    uint64_t first = element_at(a, at - a->start);
+    uint32_t further = bytes > a->itemsize ? (uint32_t)element_at(a, bytes) - 1 : 0;
+    if (a->owned) gv_own_elements(i, first, element_at(a, at - a->start + bytes - 1), write);
+    if (r->count == r->capacity || r->more_count + further > r->more_capacity) gv_stop(GV_FULL);
+    uint64_t row = r->count++, more = r->more_count;
+    r->more_count += further;
+    if (r->count_only) return;
+    if (recent[slot].pc != pc) {
+        recent[slot].site = site_at(pc);
+        recent[slot].pc = pc;
+    }
+    recent[slot].array = (uint16_t)i;
+    r->site[row] = recent[slot].site;
+    r->which[row] = (uint8_t)i;
+    r->write[row] = (uint8_t)write;
+    r->bytes[row] = (uint8_t)bytes;
+    r->element[row] = (uint32_t)first;
+    if (write) {
+        pending.is = 1;
+        pending.address = at;
+        pending.more = more;
+    } else {
+        keep_values(row, a, at, more);
+    }
+}
+
+void gv_site_atomic(uintptr_t pc)
+{
+    if (!gv_now.run->count_only) gv_now.run->site_atomic[site_at(pc)] = 1;
+}

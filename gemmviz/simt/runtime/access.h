@@ -1,0 +1,27 @@
+// Writes down accesses to the watched arrays. Every file above it may call this.
+#pragma once
+#include "running.h"
+
+// Forgets the accesses of the last run.
+void gv_access_begin(void);
+
+// Writes down one access of the running thread. `how`: GV_WRITE or not, and whether any address will do.
+enum { GV_WRITE = 1, GV_ANY_ALIGNMENT = 2 };
+void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc);
+
+// The same; says whether that made a row: not where the address is in no array.
+static inline uint32_t gv_access_made_row(void *address, uint32_t bytes, int how, uintptr_t pc)
+{
+    uint64_t before = gv_now.run->count;
+    gv_access(address, bytes, how, pc);
+    return gv_now.run->count != before;
+}
+
+// Says that what an instruction does is atomic.
+void gv_site_atomic(uintptr_t pc);
+
+// Keeps the value of the last write; called where a thread gives way, as by then the value is in memory.
+void gv_settle(void);
+
+// Writes block, thread, phase and turn into the rows since the last call; to be called before any of them changes.
+void gv_mark(void);

@@ -1,0 +1,140 @@
+// Asynchronous copies from global to shared memory (cp.async). Rules: PTX ISA, "Data Movement and Conversion
+// Instructions: Asynchronous copy": a thread's groups complete in order, and only its own wait makes a copy visible to
+// it. Here a copy arrives as late as it may, at that wait: who forgets it reads what was there before.
+#define _GNU_SOURCE
+#include "async_copies.h"
+#include "access.h"
+#include "kernel_calls/async_copies.h"
+#include "stop.h"
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MOST_THREADS = GV_MAX_THREADS * GV_MAX_CLUSTER, MOST_UNDER_WAY = 256, LARGEST = 16, MOST_INSTRUCTIONS = 1024 };
+
+typedef struct {
+    char *to;
+    uintptr_t pc;
+    uint32_t bytes, group, phase, reads;
+    char data[LARGEST];
+} copy;
+
+typedef struct {
+    uint32_t block, groups, first, end, order, run;
+    copy under_way[MOST_UNDER_WAY]; // a ring: `first` up to `end`
+} thread_copies;
+static thread_copies of[MOST_THREADS]; // of the blocks that run together
+static uint32_t run;
+
+// Shared with processes that are forked later: each of them adds to it.
+static struct {
+    uint64_t count, instructions;
+    uintptr_t pc[MOST_INSTRUCTIONS];
+    gv_copy log[];
+} *told;
+static uint64_t room;
+
+int gv_copies_begin(uint64_t capacity)
+{
+    size_t bytes = sizeof *told + capacity * sizeof(gv_copy);
+    run++;
+    room = capacity;
+    told = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return told != MAP_FAILED;
+}
+
+void gv_copies_end(void) { munmap(told, sizeof *told + room * sizeof(gv_copy)); }
+
+uint64_t gv_copies(const gv_copy **log, const uintptr_t **pc, uint64_t *instructions)
+{
+    *log = told->log;
+    *pc = told->pc;
+    *instructions = told->instructions;
+    return told->count;
+}
+
+uint64_t gv_copies_told(void) { return told->count; }
+
+void gv_copies_take_back(uint64_t count) { told->count = count; }
+
+static void tell_instruction(uintptr_t pc)
+{
+    uint64_t known = __atomic_load_n(&told->instructions, __ATOMIC_ACQUIRE);
+    for (uint64_t i = 0; i < known && i < MOST_INSTRUCTIONS; i++)
+        if (told->pc[i] == pc) return;
+    // Two processes may both add it: twice is as good as once.
+    uint64_t at = __atomic_fetch_add(&told->instructions, 1, __ATOMIC_ACQ_REL);
+    if (at >= MOST_INSTRUCTIONS) gv_stop(GV_TOO_MANY_SITES);
+    told->pc[at] = pc;
+}
+
+// The running thread's copies; in a new run, or block, it has none.
+static thread_copies *mine(void)
+{
+    thread_copies *t = &of[gv_thread_slot()];
+    if (t->run != run || t->block != gv_now.block) {
+        t->run = run;
+        t->block = gv_now.block;
+        t->groups = t->first = t->end = t->order = 0;
+    }
+    return t;
+}
+
+void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t source_bytes)
+{
+    uintptr_t pc = GV_PC;
+    thread_copies *t = mine();
+    if (t->end - t->first == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
+    tell_instruction(pc);
+    copy *c = &t->under_way[t->end++ % MOST_UNDER_WAY];
+    if (source_bytes > bytes) source_bytes = bytes;
+    *c = (copy){.to = shared, .pc = pc, .bytes = bytes, .group = t->groups, .phase = gv_now.phase};
+    // The hardware wants both addresses to be multiples of the size, however much is read.
+    if (source_bytes && (uintptr_t)global & (bytes - 1)) {
+        gv_now.run->last_pc = pc;
+        gv_stop_misaligned((uintptr_t)global, bytes, 0);
+    }
+    // What is read at once is a power of two in size.
+    for (uint32_t done = 0, step; done < source_bytes; done += step) {
+        step = bytes;
+        while (step > source_bytes - done) step /= 2;
+        c->reads += gv_access_made_row((char *)global + done, step, 0, pc - 1);
+    }
+    memcpy(c->data, global, source_bytes);
+}
+
+void gv_copy_commit(void) { mine()->groups++; }
+
+static void arrive(copy *c)
+{
+    uint32_t writes = gv_access_made_row(c->to, c->bytes, GV_WRITE, c->pc);
+    memcpy(c->to, c->data, c->bytes);
+    uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
+    if (at >= room) gv_stop(GV_FULL); // a copy whose destination is no array makes no row that would have been too many
+    told->log[at] = (gv_copy){gv_now.block, mine()->order++, (uint16_t)gv_now.thread, (uint16_t)c->phase,
+        (uint16_t)c->reads, (uint16_t)writes};
+}
+
+void gv_copy_wait(uint32_t left)
+{
+    thread_copies *t = mine();
+    while (t->first != t->end) {
+        copy *c = &t->under_way[t->first % MOST_UNDER_WAY];
+        if (c->group + left >= t->groups) return;
+        t->first++;
+        arrive(c);
+    }
+}
+
+uint32_t gv_copies_end_now(void) { return mine()->end; }
+
+void gv_copies_arrive_up_to(uint32_t end)
+{
+    thread_copies *t = mine();
+    while ((int32_t)(end - t->first) > 0) arrive(&t->under_way[t->first++ % MOST_UNDER_WAY]);
+}
+
+void gv_copy_wait_all(void)
+{
+    gv_copy_commit();
+    gv_copy_wait(0);
+}

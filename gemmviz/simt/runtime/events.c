@@ -1,0 +1,52 @@
+#define _GNU_SOURCE
+#include "events.h"
+#include "fibres.h"
+#include "kernel_calls/hopper.h"
+#include "stop.h"
+#include <sys/mman.h>
+
+// Shared with processes that are forked later.
+static struct {
+    uint64_t count;
+    gv_event log[];
+} *told;
+static uint64_t room;
+
+int gv_events_begin(uint64_t capacity)
+{
+    room = capacity;
+    size_t bytes = sizeof *told + room * sizeof(gv_event);
+    told = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return told != MAP_FAILED;
+}
+
+void gv_events_end(void) { munmap(told, sizeof *told + room * sizeof(gv_event)); }
+
+uint64_t gv_events(const gv_event **log)
+{
+    *log = told->log;
+    return told->count;
+}
+
+uint64_t gv_events_told(void) { return told->count; }
+void gv_events_take_back(uint64_t count) { told->count = count; }
+
+void gv_tell_event(gv_event event)
+{
+    if (gv_now.run->count_only) return;
+    uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
+    if (at >= room) gv_stop(GV_FULL);
+    event.made = gv_made();
+    event.thread = (uint16_t)gv_now.thread;
+    event.phase = (uint16_t)gv_now.phase;
+    told->log[at] = event;
+}
+
+void gv_tell(int kind, uint32_t number, uintptr_t pc)
+{
+    gv_tell_event((gv_event){.pc = pc, .block = gv_now.block, .number = number, .kind = (uint16_t)kind});
+}
+
+void gv_shared_written(void) { gv_tell(GV_EVENT_FENCE, 0, GV_PC); }
+void gv_global_read(void) { gv_tell(GV_EVENT_GLOBAL_READ, 0, GV_PC); }
+void gv_thread_fence(void) { gv_tell(GV_EVENT_THREAD_FENCE, 0, GV_PC); }

@@ -1,0 +1,218 @@
+// Runs the threads of a block, or of a cluster's blocks, one fibre each, from one place where it waits to the next: see
+// scheduler.c for who runs when. The lanes of a warp wait for each other where an instruction is the warp's.
+#define _GNU_SOURCE
+#include "fibres.h"
+#include "kernel_calls/hopper.h"
+#include "stop.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+// Stacks begin at different places of a page: else all threads' frames compete for the same lines of the cache.
+enum { STAGGERS = 64, STAGGER_BYTES = 5 * 64, GUARD_PAGE_BYTES = 4096 };
+
+gv_together gv_cluster;
+
+uint3 gv_thread_index(void) { return gv_cluster.thread_index; }
+uint3 gv_block_index(void) { return gv_cluster.block_index; }
+uint3 gv_block_shape(void)
+{
+    uint32_t *b = gv_now.run->block;
+    return (uint3){b[0], b[1], b[2]};
+}
+uint3 gv_grid_shape(void)
+{
+    uint32_t *s = gv_now.run->grid;
+    return (uint3){s[0], s[1], s[2]};
+}
+
+void gv_mark_made(void)
+{
+    gv_settle();
+    gv_running_fibre()->made = gv_made();
+    gv_mark();
+}
+
+static void give_way(int state)
+{
+    gv_fibre *me = gv_running_fibre();
+    gv_mark_made();
+    me->state = state;
+    if (!_setjmp(me->here)) _longjmp(gv_cluster.scheduler, 1);
+}
+
+void gv_barrier(void)
+{
+    gv_running_fibre()->barrier_pc = gv_now.run->last_pc = GV_PC;
+    give_way(GV_AT_BARRIER);
+}
+
+uint32_t gv_lane(void) { return gv_now.thread % GV_WARP; }
+
+uint32_t gv_lanes(void)
+{
+    uint32_t lanes = gv_cluster.threads - gv_now.thread / GV_WARP * GV_WARP;
+    return lanes >= GV_WARP ? ~0u : (1u << lanes) - 1;
+}
+
+void gv_no_warp(uintptr_t pc)
+{
+    gv_now.run->last_pc = pc;
+    gv_stop(GV_PART_OF_WARP);
+}
+
+void gv_assertion(void)
+{
+    gv_now.run->last_pc = GV_PC;
+    gv_stop(GV_ASSERTION);
+}
+
+void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_t pc)
+{
+    gv_fibre *me = gv_running_fibre(), *warp = me - gv_now.thread % GV_WARP;
+    void *posted[GV_WARP] = {0};
+    gv_now.run->last_pc = me->barrier_pc = pc;
+    me->posted = mine;
+    me->warp_work = work;
+    me->mask = mask &= gv_lanes();
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
+        gv_fibre *f = warp + lane;
+        if (!(mask >> lane & 1)) continue;
+        if (f != me && !(f->state == GV_AT_WARP && f->mask == mask && f->warp_work == work)) {
+            give_way(GV_AT_WARP); // whoever comes last does the work, for this lane too
+            return;
+        }
+        posted[lane] = f->posted;
+    }
+    work(posted, mask);
+    for (uint32_t lane = 0; lane < GV_WARP; lane++)
+        if (mask >> lane & 1) warp[lane].state = GV_READY;
+}
+
+void gv_warp_exchange(uint32_t mask, void *mine, gv_warp_work *work) { gv_warp_instruction(mask, mine, work, GV_PC); }
+
+static void nothing(void *posted[GV_WARP], uint32_t mask)
+{
+    (void)posted;
+    (void)mask;
+}
+
+// Unlike the other instructions of a warp, this one puts accesses to memory in order.
+void gv_sync_warp(uint32_t mask)
+{
+    gv_warp_instruction(mask, NULL, nothing, GV_PC);
+    gv_mark_made();
+    gv_now.turn = ++gv_running_fibre()->turn;
+}
+
+void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc)
+{
+    gv_fibre *me = gv_running_fibre(), *group = me - gv_now.thread % GV_WARPGROUP;
+    void *posted[GV_WARPGROUP];
+    gv_now.run->last_pc = me->barrier_pc = pc;
+    if (gv_now.thread / GV_WARPGROUP * GV_WARPGROUP + GV_WARPGROUP > gv_cluster.threads) gv_stop(GV_PART_OF_GROUP);
+    me->posted = mine;
+    me->warpgroup_work = work;
+    for (uint32_t i = 0; i < GV_WARPGROUP; i++) {
+        gv_fibre *f = group + i;
+        if (f != me && !(f->state == GV_AT_WARPGROUP && f->warpgroup_work == work && f->barrier_pc == pc)) {
+            give_way(GV_AT_WARPGROUP); // whoever comes last does the work
+            return;
+        }
+        posted[i] = f->posted;
+    }
+    work(posted);
+    for (uint32_t i = 0; i < GV_WARPGROUP; i++) group[i].state = GV_READY;
+}
+
+void gv_wait_at_mbarrier(uint32_t mbarrier, uint32_t parity, int state, uintptr_t pc)
+{
+    gv_fibre *me = gv_running_fibre();
+    gv_now.run->last_pc = me->barrier_pc = pc;
+    me->mbarrier = mbarrier;
+    me->parity = parity;
+    give_way(state);
+}
+
+void gv_named_barrier(int number, int threads)
+{
+    gv_fibre *me = gv_running_fibre();
+    me->barrier_pc = gv_now.run->last_pc = GV_PC;
+    me->named = (uint32_t)number;
+    me->threads = (uint32_t)threads;
+    give_way(GV_AT_NAMED_BARRIER);
+}
+
+void gv_cluster_barrier(void)
+{
+    gv_running_fibre()->barrier_pc = gv_now.run->last_pc = GV_PC;
+    give_way(GV_AT_CLUSTER_BARRIER);
+}
+
+uint32_t gv_cluster_rank(void) { return gv_now.rank; }
+
+// A fibre is its thread in one block after another.
+static void fibre_main(void)
+{
+    for (;;) {
+        gv_cluster.body();
+        give_way(GV_LEFT);
+    }
+}
+
+static void start(gv_fibre *f)
+{
+    static ucontext_t first;
+    uint64_t stack = gv_now.run->stack_bytes, thread = (uint64_t)(f - gv_cluster.fibres);
+    f->started = 1;
+    getcontext(&first);
+    first.uc_stack.ss_sp = gv_cluster.stacks + thread * stack;
+    first.uc_stack.ss_size = stack - thread % STAGGERS * STAGGER_BYTES;
+    first.uc_link = NULL;
+    makecontext(&first, fibre_main, 0);
+    setcontext(&first);
+}
+
+void gv_resume(uint32_t thread)
+{
+    gv_now.thread = thread;
+    gv_fibre *f = gv_running_fibre();
+    gv_now.turn = f->turn;
+    gv_cluster.thread_index = f->index;
+    f->state = GV_READY;
+    if (_setjmp(gv_cluster.scheduler)) return;
+    if (f->started) _longjmp(f->here, 1);
+    start(f);
+}
+
+int gv_fibres_begin(void (*body)(void))
+{
+    const gv_run *r = gv_now.run;
+    memset(&gv_cluster, 0, sizeof gv_cluster);
+    gv_cluster.body = body;
+    gv_cluster.threads = r->block[0] * r->block[1] * r->block[2];
+    gv_cluster.blocks = r->cluster;
+    uint32_t all = gv_cluster.blocks * gv_cluster.threads;
+    gv_cluster.fibres = calloc(all, sizeof *gv_cluster.fibres);
+    gv_now.stacks_bytes = (uint64_t)all * r->stack_bytes;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    gv_cluster.stacks = mmap(NULL, gv_now.stacks_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (!gv_cluster.fibres || gv_cluster.stacks == MAP_FAILED) return 0;
+    gv_now.stacks = (uintptr_t)gv_cluster.stacks;
+    // The lowest page of every stack is forbidden, so that an overflow is a fault and not a neighbour's problem.
+    for (uint32_t t = 0; t < all; t++)
+        mprotect(gv_cluster.stacks + (size_t)t * r->stack_bytes, GUARD_PAGE_BYTES, PROT_NONE);
+    const uint32_t *b = r->block;
+    for (uint32_t i = 0; i < all; i++) {
+        uint32_t t = i % gv_cluster.threads;
+        gv_cluster.fibres[i].index = (uint3){t % b[0], t / b[0] % b[1], t / (b[0] * b[1])};
+    }
+    return 1;
+}
+
+void gv_fibres_end(void)
+{
+    munmap(gv_cluster.stacks, gv_now.stacks_bytes);
+    free(gv_cluster.fibres);
+}

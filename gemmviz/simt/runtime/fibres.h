@@ -1,0 +1,85 @@
+// The fibres: one per CUDA thread of the blocks that run together. fibres.c runs one up to where it waits, and it waits
+// where it calls one of the functions below; who may go on says scheduler.c. What a thread does may call all but
+// gv_fibres_* and gv_resume.
+#pragma once
+#include "access.h"
+#include "kernel_calls/threads.h"
+#include <setjmp.h>
+
+// What the lanes of a warp do together: `posted` holds what each lane brought; lanes outside the mask brought nothing.
+typedef void gv_warp_work(void *posted[GV_WARP], uint32_t mask);
+// The same for the 128 threads of a warpgroup.
+typedef void gv_warpgroup_work(void *posted[GV_WARPGROUP]);
+
+enum gv_fibre_state {
+    GV_READY,
+    GV_AT_BARRIER,   // __syncthreads
+    GV_AT_WARP,      // an instruction of the whole warp
+    GV_AT_WARPGROUP, // an instruction of the whole warpgroup
+    GV_AT_MBARRIER,  // waits for the end of its phase
+    GV_AT_ARRIVAL,   // arrives at an mbarrier that has no room for it
+    GV_AT_NAMED_BARRIER,
+    GV_AT_CLUSTER_BARRIER,
+    GV_LEFT, // the kernel
+};
+typedef struct {
+    jmp_buf here; // unlike swapcontext, jumping there makes no system call
+    int started, state;
+    uint3 index;
+    uint32_t turn, made; // made: accesses in this phase
+    uintptr_t barrier_pc;
+    uint32_t mask; // GV_AT_WARP: the lanes it waits for, what it brought and what is to be done
+    void *posted;
+    gv_warp_work *warp_work;
+    gv_warpgroup_work *warpgroup_work; // GV_AT_WARPGROUP
+    uint32_t mbarrier, parity;         // GV_AT_MBARRIER, GV_AT_ARRIVAL
+    uint32_t named, threads;           // GV_AT_NAMED_BARRIER: its number, and how many are to come
+} gv_fibre;
+
+// The blocks that run together: those of a cluster, or one.
+typedef struct {
+    gv_fibre *fibres; // block after block
+    char *stacks;
+    uint32_t threads, blocks; // threads: of a block
+    uint3 thread_index, block_index;
+    jmp_buf scheduler;
+    void (*body)(void); // what a thread does
+} gv_together;
+extern gv_together gv_cluster __attribute__((visibility("hidden"))); // fibres.c
+
+static inline gv_fibre *gv_running_fibre(void)
+{
+    return &gv_cluster.fibres[gv_now.rank * gv_cluster.threads + gv_now.thread];
+}
+
+// How many accesses the running thread has made in this phase.
+static inline uint32_t gv_made(void)
+{
+    return gv_running_fibre()->made + (uint32_t)(gv_now.run->count - gv_now.marked);
+}
+
+// Does what gv_settle and gv_mark do, and counts the rows as their thread's.
+void gv_mark_made(void);
+
+// Makes the fibres and their stacks; returns 0 when there is no memory. For record.c, as gv_fibres_end is.
+int gv_fibres_begin(void (*body)(void));
+void gv_fibres_end(void);
+
+// Runs a thread of the running block up to where it waits. For scheduler.c.
+void gv_resume(uint32_t thread);
+
+// The lanes that the running thread's warp has.
+uint32_t gv_lanes(void);
+
+// Ends the run: the running thread's warp has fewer than 32 lanes, and the instruction needs them all.
+void gv_no_warp(uintptr_t pc) __attribute__((noreturn));
+
+// Waits until every lane of the mask has come here; the last one does the work for all.
+void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_t pc);
+
+// Waits until every thread of the running thread's warpgroup has come here; the last one does the work for all 128.
+void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc);
+
+// Gives way until the phase of an mbarrier (a number of mbarrier_state.c) has ended: GV_AT_MBARRIER. GV_AT_ARRIVAL is
+// for who arrives once too often: where nobody else can go on either, that ends the run.
+void gv_wait_at_mbarrier(uint32_t mbarrier, uint32_t parity, int state, uintptr_t pc);

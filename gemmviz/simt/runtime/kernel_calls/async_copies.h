@@ -1,0 +1,19 @@
+// What the headers for kernels and async_copies.c agree on: copies to shared memory that go on while the thread does
+// other things. Plain C.
+#pragma once
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+// Reads `source_bytes` now; `bytes` (the rest of them zeros) are written when the thread waits for the copy's group.
+void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t source_bytes);
+// Ends a group: the copies since the last call.
+void gv_copy_commit(void);
+// Waits until at most `left` of the latest groups are under way.
+void gv_copy_wait(uint32_t left);
+// Waits for all copies, also for those that are in no group yet.
+void gv_copy_wait_all(void);
+#ifdef __cplusplus
+}
+#endif

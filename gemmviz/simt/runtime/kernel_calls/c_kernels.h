@@ -1,0 +1,9 @@
+// What the headers that C kernels include and the runtime agree on. It includes nothing: see threads.h.
+#pragma once
+
+// An access by a vector of the CPU, which may stand at any address; see gemmviz/simd.h.
+void gv_vector_access(const void *at, unsigned bytes, int write, __UINTPTR_TYPE__ pc);
+
+// Returns memory for an array of panels[number][depth][width], which is watched under its name; see gemmviz/panel.h.
+float *gv_panels_new(const char *name, unsigned number, unsigned depth, unsigned width);
+void gv_panels_free(float *memory);

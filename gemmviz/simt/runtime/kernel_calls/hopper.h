@@ -1,0 +1,68 @@
+// What the headers for kernels and mbarriers.c, tma_boxes.c, wgmma.c agree on: the instructions of compute
+// capability 9.0. Plain C.
+#pragma once
+#include <stdint.h>
+
+// A tensor map, in the 128 bytes that it has on a GPU. Rows and columns are those of the matrix as it is stored.
+typedef struct {
+    uint64_t matrix; // address
+    uint32_t index;  // 0, 1, 2 for A, B, C
+    uint32_t itemsize;
+    int32_t rows, columns;
+    uint32_t box_rows, box_columns, swizzle; // swizzle: in bytes, 0 for none
+} gv_tensor_map;
+
+// An operand of wgmma in shared memory: see along_k and across_k in ptx.h.
+typedef struct {
+    uintptr_t at;
+    uint32_t next_bytes, row_bytes;
+} gv_operand;
+
+// Where a byte of a swizzled box stands: its 16-byte piece changes places within the row, by the row.
+static inline uintptr_t gv_swizzled(uintptr_t at, uint32_t swizzle)
+{
+    uintptr_t pieces = swizzle / 16;
+    return pieces ? at ^ ((at >> 7 & (pieces - 1)) << 4) : at;
+}
+
+#ifdef __cplusplus
+#if defined(__clang__)
+#define GV_CALLED noexcept __attribute__((nomerge))
+#else
+#define GV_CALLED noexcept
+#endif
+extern "C" {
+#else
+#define GV_CALLED
+#endif
+// `barrier`: the 8 bytes that the kernel has for it.
+void gv_mbarrier_init(void *barrier, uint32_t count) GV_CALLED;
+void gv_mbarrier_arrive(void *barrier, uint32_t bytes, int expects) GV_CALLED;
+void gv_mbarrier_arrive_at(void *barrier, uint32_t block) GV_CALLED;
+// Arrives when the thread's cp.async up to now have.
+void gv_mbarrier_arrive_copied(void *barrier) GV_CALLED;
+void gv_mbarrier_wait(void *barrier, uint32_t parity) GV_CALLED;
+// blocks: a bit per block of the cluster; 0 stands for the running one.
+void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, void *barrier, uint32_t blocks) GV_CALLED;
+void gv_box_store(const void *map, int32_t column, int32_t row, const void *shared) GV_CALLED;
+// Adds a box of floats to the matrix.
+void gv_box_add(const void *map, int32_t column, int32_t row, const void *shared) GV_CALLED;
+void gv_box_store_commit(void) GV_CALLED;
+void gv_box_store_wait(uint32_t left) GV_CALLED;
+// Waits until all of the thread's groups are in the matrix.
+void gv_box_store_wait_written(void) GV_CALLED;
+// A fence: the copy engine sees what the thread has written to shared memory.
+void gv_shared_written(void) GV_CALLED;
+// A fence: what the thread has read of global memory comes before what the copy engine does there for it.
+void gv_global_read(void) GV_CALLED;
+// Waits until so many threads of the block have come to the barrier of that number; or all blocks of the cluster.
+void gv_named_barrier(int number, int threads) GV_CALLED;
+void gv_cluster_barrier(void) GV_CALLED;
+uint32_t gv_cluster_rank(void) GV_CALLED;
+// d: n / 2 sums of the thread; type: GV_HALF or GV_BFLOAT16 (wmma.h).
+void gv_wgmma(float *d, uint32_t n, int type, gv_operand a, gv_operand b, int b_across, int add) GV_CALLED;
+void gv_wgmma_commit(void) GV_CALLED;
+void gv_wgmma_wait(uint32_t left) GV_CALLED;
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,32 @@
+// What mma.h (C++, compiled with the kernel) and wmma.c agree on: where a fragment's elements live. Plain C.
+#pragma once
+#include <stdint.h>
+
+enum { GV_HALF, GV_FLOAT, GV_BFLOAT16, GV_TF32 };
+
+// Element i of lane l stands at row l / 4, column s (l % 4), or, for `across`, at column l / 4, row s (l % 4), with s
+// the `spread`; every bit that is set in i adds its step (rows, columns). A step of (0, 0) means that the fragment
+// holds the element twice. Measured on an H200; tests/unit/wmma_fragments_sm90.json holds what was measured.
+typedef struct {
+    uint8_t rows, columns, count, type, across, accumulates, spread;
+    int8_t step[4][2];
+} gv_fragment;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f);
+void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, const gv_fragment *f);
+void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
+    const gv_fragment *fb, const void *c, const gv_fragment *fc);
+// Loads `count` matrices of 8 x 8 halves into `count` registers of each lane; see PTX ISA, "ldmatrix".
+void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed);
+#ifdef __cplusplus
+}
+// As cvt.rna.tf32.f32 rounds: to 10 bits behind the point, ties away from zero.
+GV_DEVICE unsigned gv_tf32_bits(float v)
+{
+    unsigned bits = __builtin_bit_cast(unsigned, v);
+    return v - v != 0 ? bits : (bits + 0x1000) & 0xffffe000;
+}
+#endif

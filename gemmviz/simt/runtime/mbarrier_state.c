@@ -1,0 +1,195 @@
+// mbarriers: barriers in shared memory that count arrivals and bytes. Rules: PTX ISA, "mbarrier". What a barrier counts
+// is kept here and not in the 8 bytes that the kernel has for it; each thing that happens to one is told.
+#include "mbarrier_state.h"
+#include "events.h"
+#include "notes.h"
+#include "stop.h"
+
+enum { MOST_BARRIERS = 1024 };
+
+static struct {
+    uintptr_t at;
+    uint32_t rank, count, number;
+    int32_t arrivals;               // missing
+    int64_t bytes;                  // missing
+    int32_t late;                   // arrivals that wait for their thread's cp.async
+    uint32_t warp, phase, meetings; // where it was initialised, when, and after how many meetings of the cluster
+    uintptr_t pc;
+    uint32_t passed; // phases that its own block has seen the end of
+    struct {
+        uintptr_t pc; // 0: none
+        uint32_t block, thread, number, meetings;
+    } last; // use by another block
+} known[MOST_BARRIERS];
+static uint32_t barriers, meetings;
+
+void gv_mbarriers_reset(void)
+{
+    for (uint32_t b = 0; b < barriers; b++) known[b].late = 0;
+    barriers = meetings = 0;
+}
+
+void gv_mbarriers_cluster_met(void) { meetings++; }
+
+static void tell(uint32_t b, int kind, uint32_t parity, uintptr_t pc)
+{
+    gv_tell_event((gv_event){.barrier = known[b].at,
+        .pc = pc,
+        .bytes = known[b].bytes,
+        .block = gv_now.block - gv_now.rank + known[b].rank,
+        .number = known[b].number,
+        .arrivals = known[b].arrivals,
+        .kind = (uint16_t)kind,
+        .parity = (uint16_t)parity});
+}
+
+static uint32_t find(uintptr_t at, uint32_t rank)
+{
+    uint32_t b = 0;
+    while (b < barriers && !(known[b].at == at && known[b].rank == rank)) b++;
+    return b;
+}
+
+// Whether a GPU may get here before the barrier is initialised, although the recorder does not. Only meetings of the
+// cluster put in order what its blocks do at first; within a block, what other warps do in the same phase has no order.
+static int may_be_early(uint32_t b)
+{
+    if (known[b].rank != gv_now.rank) return known[b].meetings == meetings;
+    return known[b].phase == gv_now.phase && known[b].warp != gv_now.thread / GV_WARP;
+}
+
+// Returns the notice just made at an instruction; NULL where there was one before, or no room.
+static gv_note *noticed(int kind, uintptr_t pc)
+{
+    for (uint32_t i = 0; i < gv_now.run->notes; i++) {
+        gv_note *n = &gv_now.run->note[i];
+        if (n->kind == kind && n->pc == pc && !n->barrier) return n;
+    }
+    return NULL;
+}
+
+static void notice(int kind, uint32_t b, uint32_t block, uintptr_t pc, uintptr_t other_pc)
+{
+    gv_notice(kind, -1, 0, pc, block, other_pc, 0);
+    gv_note *n = noticed(kind, pc);
+    if (n) n->barrier = known[b].at;
+}
+
+void gv_mbarrier_used(uint32_t b, uintptr_t pc)
+{
+    if (known[b].rank == gv_now.rank) return;
+    known[b].last.pc = pc;
+    known[b].last.block = gv_now.block;
+    known[b].last.thread = gv_now.thread;
+    known[b].last.number = known[b].number;
+    known[b].last.meetings = meetings;
+}
+
+// What comes from another block has to find the block there. It does where the block has waited for the phase that it
+// counts in, or where the cluster has met after it.
+void gv_mbarriers_left(void)
+{
+    gv_running before = gv_now;
+    for (uint32_t b = 0; b < barriers; b++) {
+        if (!known[b].last.pc || known[b].last.meetings < meetings || known[b].last.number < known[b].passed) continue;
+        gv_now.block = known[b].last.block;
+        gv_now.thread = known[b].last.thread;
+        notice(GV_NOTE_LATE, b, before.block - before.rank + known[b].rank, known[b].last.pc, 0);
+    }
+    gv_now.block = before.block;
+    gv_now.thread = before.thread;
+}
+
+uint32_t gv_mbarrier_at(void *at, uint32_t rank, uintptr_t pc)
+{
+    uint32_t b = find((uintptr_t)at, rank);
+    if (b < barriers) {
+        if (!may_be_early(b)) return b;
+        notice(GV_NOTE_EARLY, b, gv_now.block - gv_now.rank + rank, pc, known[b].pc);
+        return b;
+    }
+    gv_now.run->last_pc = pc;
+    gv_now.run->fault_address = (uintptr_t)at;
+    gv_stop(GV_BARRIER_NOT_READY);
+}
+
+static void end_phase(uint32_t b, uintptr_t pc)
+{
+    if (known[b].arrivals || known[b].bytes) return;
+    known[b].number++;
+    known[b].arrivals = (int32_t)known[b].count;
+    tell(b, GV_EVENT_COMPLETE, 0, pc);
+}
+
+void gv_mbarrier_make(void *at, uint32_t count, uintptr_t pc)
+{
+    uint32_t b = find((uintptr_t)at, gv_now.rank);
+    if (b == MOST_BARRIERS) gv_stop(GV_NO_MEMORY);
+    if (b == barriers) barriers++;
+    known[b].at = (uintptr_t)at;
+    known[b].rank = gv_now.rank;
+    known[b].count = count;
+    known[b].number = 0;
+    known[b].arrivals = (int32_t)count;
+    known[b].bytes = 0;
+    known[b].warp = gv_now.thread / GV_WARP;
+    known[b].phase = gv_now.phase;
+    known[b].meetings = meetings;
+    known[b].pc = pc;
+    known[b].passed = 0;
+    known[b].last.pc = 0;
+    tell(b, GV_EVENT_INIT, 0, pc);
+}
+
+void gv_mbarrier_too_often(uint32_t b)
+{
+    gv_now.run->fault_address = known[b].at;
+    gv_stop(GV_ARRIVES_TOO_OFTEN);
+}
+
+void gv_mbarrier_count_arrival(uint32_t b, uint32_t bytes, int expects, uintptr_t pc)
+{
+    gv_now.run->last_pc = pc;
+    if (!known[b].arrivals) gv_mbarrier_too_often(b);
+    known[b].arrivals--;
+    known[b].bytes += bytes;
+    tell(b, expects ? GV_EVENT_EXPECT : GV_EVENT_ARRIVE, 0, pc);
+    end_phase(b, pc);
+}
+
+void gv_mbarrier_begin_wait(uint32_t b, uint32_t parity, uintptr_t pc) { tell(b, GV_EVENT_WAIT, parity, pc); }
+
+void gv_mbarrier_end_wait(uint32_t b, uintptr_t pc)
+{
+    known[b].passed = known[b].number;
+    tell(b, GV_EVENT_PASS, 0, pc);
+}
+
+void gv_mbarrier_count_bytes(uint32_t b, int64_t bytes, uintptr_t pc)
+{
+    known[b].bytes -= bytes;
+    tell(b, GV_EVENT_BYTES, 0, pc);
+    end_phase(b, pc);
+}
+
+void gv_mbarrier_late(uint32_t b, int32_t more) { known[b].late += more; }
+
+int gv_mbarrier_open(uint32_t b, uint32_t parity) { return (known[b].number & 1) != parity; }
+int gv_mbarrier_full(uint32_t b) { return !known[b].arrivals; }
+uint32_t gv_mbarrier_parity(uint32_t b) { return known[b].number & 1; }
+
+int gv_mbarrier_lacks_copies(uint32_t b)
+{
+    return known[b].arrivals <= known[b].late && (known[b].bytes || known[b].late);
+}
+
+void gv_mbarrier_stuck(uint32_t b, uint32_t parity, uintptr_t pc)
+{
+    gv_notice(GV_NOTE_STUCK_AT_MBARRIER, -1, 0, pc, 0, 0, 0);
+    gv_note *n = noticed(GV_NOTE_STUCK_AT_MBARRIER, pc);
+    if (!n) return;
+    n->barrier = known[b].at;
+    n->parity = parity;
+    n->arrivals = (uint32_t)known[b].arrivals;
+    n->copied = known[b].bytes;
+}

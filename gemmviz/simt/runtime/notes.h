@@ -1,0 +1,6 @@
+// What is wrong with a kernel, without ending the run. Every file above stop.h may call this.
+#pragma once
+#include "running.h"
+
+// Notices something (a gv_note_kind), once per kind, instruction and array. `array` is -1 where it is about none.
+void gv_notice(int kind, int array, int64_t offset, uintptr_t pc, uint32_t other, uintptr_t other_pc, int write);

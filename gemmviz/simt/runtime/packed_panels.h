@@ -1,0 +1,6 @@
+// Arrays that a kernel makes while it runs; what it calls is in kernel_calls/c_kernels.h.
+#pragma once
+#include "running.h"
+
+// Forgets those of the last run. For record.c.
+void gv_panels_begin(void);

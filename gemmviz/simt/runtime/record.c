@@ -1,0 +1,50 @@
+// Records one run of a kernel, from its arguments to its end.
+#include "access.h"
+#include "cluster.h"
+#include "fibres.h"
+#include "packed_panels.h"
+#include "pthreads.h"
+#include "scheduler.h"
+#include "stop.h"
+#include "sync_flags.h"
+#include "tma_boxes.h"
+#include "watched.h"
+#include "workers.h"
+
+gv_running gv_now;
+
+// What a thread does.
+static void run_thread(void)
+{
+    gv_now.run->entry(gv_now.run->arguments);
+    gv_boxes_left();
+}
+
+static void run_blocks(void *what)
+{
+    gv_run *r = what;
+    gv_deadline();
+    uint32_t block = r->first_block;
+    if (block < r->end_block) block = gv_share_blocks(block);
+    for (; block < r->end_block; block += r->cluster) gv_run_block(block);
+}
+
+int gv_record(gv_run *run)
+{
+    gv_flags_begin();
+    gv_now = (gv_running){.run = run};
+    gv_access_begin();
+    gv_pthreads_begin();
+    gv_panels_begin();
+    gv_watch_none();
+    for (uint32_t i = 0; i < run->arrays; i++) gv_watch(i);
+    if (!gv_fibres_begin(run_thread) || !gv_cluster_begin()) return run->status = GV_NO_MEMORY;
+
+    gv_guard_begin();
+    gv_guarded(run_blocks, run);
+    gv_workers_end();
+    gv_guard_end();
+    gv_cluster_end();
+    gv_fibres_end();
+    return run->status;
+}

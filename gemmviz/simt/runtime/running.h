@@ -1,0 +1,49 @@
+// What runs at the moment, for all files of the runtime, and the order in which these build on each other.
+//
+// Layers, from the bottom: a file includes headers of its own layer and of those before it in this list. What it needs
+// of a later one is handed to it.
+//
+//   recording kernel_calls/*                 the layout that Python shares; what a kernel's program calls
+//   running                                  what runs now
+//   stop notes watched                       ending a run; what is wrong with a kernel; the watched arrays
+//   ownership                                which block touches which element of C, while several processes run blocks
+//   access                                   writes down one access
+//   fibres async_copies                      threads, and where they wait; cp.async
+//   packed_panels pthreads                   arrays that a C kernel makes, and its own threads
+//   cluster events wmma wgmma                blocks that run together; what is told beside accesses; tensor cores
+//   sync_flags mbarrier_state                flags between blocks; what an mbarrier counts
+//   tsan tma_boxes                           what the compiler calls before an access; the copy engine
+//   mbarriers                                the instructions of mbarriers
+//   scheduler                                who runs when
+//   workers                                  blocks shared between processes
+//   record layout                            what Python calls
+#pragma once
+#include "recording.h"
+
+// A number of a thread or block is linear, x fastest.
+typedef struct {
+    gv_run *run;
+    uint32_t thread, block, phase;
+    uint32_t turn;       // __syncwarp that the thread has passed in the phase
+    uint32_t rank;       // of the block in its cluster
+    uint64_t marked;     // rows up to here have block, thread, phase and turn: see gv_mark
+    uint64_t last_order; // of the last of them
+    int sharing;         // one of the below
+    uintptr_t stacks;    // of all threads, side by side
+    uint64_t stacks_bytes;
+} gv_running;
+extern gv_running gv_now __attribute__((visibility("hidden"))); // record.c
+
+// Who runs the blocks: this process alone; this process, and others will, when the first block is done; several.
+enum { GV_ONE_AFTER_ANOTHER, GV_FIRST_BLOCK, GV_IN_WORKER };
+
+enum { GV_WARP = 32, GV_WARPGROUP = 128, GV_MAX_THREADS = 1024 /* of a block */, GV_MAX_CLUSTER = 16 /* blocks */ };
+
+// A place for the running thread in an array with one for every thread of a cluster.
+static inline uint32_t gv_thread_slot(void) { return gv_now.rank * GV_MAX_THREADS + gv_now.thread; }
+
+// Says whether an address is on the stack of a thread.
+static inline int gv_on_stack(uintptr_t at) { return at - gv_now.stacks < gv_now.stacks_bytes; }
+
+// The address of the caller, for the source line. Only in functions that are never inlined.
+#define GV_PC ((uintptr_t)__builtin_return_address(0) - 1)

@@ -1,0 +1,187 @@
+// Who runs when. The threads of a block, or of the blocks of a cluster, run in rounds: in a round each runs up to where
+// it waits for others. A round is a phase of the recording, so that what a barrier puts in order lies in different
+// phases; for that, a wait ends its thread's round even where it would let the thread pass at once.
+#include "scheduler.h"
+#include "cluster.h"
+#include "fibres.h"
+#include "mbarrier_state.h"
+#include "mbarriers.h"
+#include "notes.h"
+#include "stop.h"
+#include "tma_boxes.h"
+#include "wgmma.h"
+
+static int flowing; // see release_round
+
+// Runs the lanes from `first` up to `end` of the running block until each waits for others than its warp, or has left.
+static void run_warp(uint32_t first, uint32_t end)
+{
+    gv_fibre *of = gv_cluster.fibres + gv_now.rank * gv_cluster.threads;
+    for (int again = 1; again;) {
+        again = 0;
+        for (uint32_t t = first; t < end; t++)
+            if (of[t].state == GV_READY) gv_resume(t);
+        for (uint32_t t = first; t < end; t++) again |= of[t].state == GV_READY;
+    }
+    for (uint32_t t = first; t < end; t++) // these may come later
+        if (of[t].state != GV_AT_WARP && of[t].state != GV_AT_BARRIER && of[t].state != GV_LEFT) return;
+    for (uint32_t t = first; t < end; t++) {
+        if (of[t].state != GV_AT_WARP) continue;
+        uint32_t missing = 0; // or at another instruction, when none is
+        while (missing < end - first - 1 && (!(of[t].mask >> missing & 1) || of[first + missing].state == GV_AT_WARP))
+            missing++;
+        gv_now.thread = t;
+        gv_now.run->last_pc = of[t].barrier_pc;
+        gv_now.run->fault_other = first + missing;
+        gv_stop(GV_WARP_WAITS);
+    }
+}
+
+// Runs everybody who can go on, up to where each waits.
+static void run_round(void)
+{
+    for (int again = 1; again;) {
+        again = 0;
+        for (uint32_t m = 0; m < gv_cluster.blocks; m++) {
+            gv_switch_block(m);
+            for (uint32_t first = 0; first < gv_cluster.threads; first += GV_WARP)
+                run_warp(first, first + GV_WARP < gv_cluster.threads ? first + GV_WARP : gv_cluster.threads);
+        }
+        for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++)
+            again |= gv_cluster.fibres[t].state == GV_READY; // a warpgroup has met
+    }
+}
+
+static uint32_t count(const gv_fibre *of, uint32_t threads, int state)
+{
+    uint32_t found = 0;
+    for (uint32_t t = 0; t < threads; t++) found += of[t].state == state;
+    return found;
+}
+
+// __syncthreads lets go when all threads of the block are there, or have left.
+static void release_barrier(gv_fibre *of)
+{
+    uint32_t waiting = count(of, gv_cluster.threads, GV_AT_BARRIER);
+    if (!waiting || waiting + count(of, gv_cluster.threads, GV_LEFT) < gv_cluster.threads) return;
+    if (waiting == gv_cluster.threads) {
+        for (uint32_t t = 1; t < gv_cluster.threads; t++) {
+            if (of[t].barrier_pc == of[0].barrier_pc) continue;
+            gv_now.thread = t;
+            gv_notice(GV_NOTE_BARRIERS_DIFFER, -1, 0, of[t].barrier_pc, 0, of[0].barrier_pc, 0);
+        }
+    } else {
+        uint32_t in = 0, out = 0;
+        while (of[in].state != GV_AT_BARRIER) in++;
+        while (of[out].state != GV_LEFT) out++;
+        gv_now.thread = in;
+        gv_notice(GV_NOTE_BARRIER_LEFT, -1, 0, of[in].barrier_pc, out, 0, 0);
+    }
+    for (uint32_t t = 0; t < gv_cluster.threads; t++)
+        if (of[t].state == GV_AT_BARRIER) of[t].state = GV_READY;
+}
+
+static void release_meetings(gv_fibre *of)
+{
+    for (uint32_t t = 0; t < gv_cluster.threads; t++) {
+        if (of[t].state != GV_AT_NAMED_BARRIER) continue;
+        uint32_t number = of[t].named, wanted = of[t].threads, there = 0;
+        for (uint32_t u = t; u < gv_cluster.threads; u++)
+            there += of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number;
+        for (uint32_t u = t; there >= wanted && u < gv_cluster.threads; u++)
+            if (of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number) of[u].state = GV_READY;
+    }
+}
+
+static int at_mbarrier(const gv_fibre *f) { return f->state == GV_AT_MBARRIER || f->state == GV_AT_ARRIVAL; }
+
+static void release_mbarriers(void)
+{
+    for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++) {
+        gv_fibre *f = &gv_cluster.fibres[t];
+        if (at_mbarrier(f) && gv_mbarrier_open(f->mbarrier, f->parity)) f->state = GV_READY;
+    }
+}
+
+// Lets those go on who have what they waited for; says whether anybody can.
+//
+// Copies to shared memory arrive as late as they may: when nobody can go on without them. Once that has come about, the
+// copies that are under way are as many as the kernel can have, and from then on they arrive at the end of the round in
+// which somebody waits for them: who issues copies and who uses them go on side by side.
+static int release_round(void)
+{
+    uint32_t all = gv_cluster.blocks * gv_cluster.threads,
+             together = count(gv_cluster.fibres, all, GV_AT_CLUSTER_BARRIER);
+    for (uint32_t m = 0; m < gv_cluster.blocks; m++) {
+        gv_switch_block(m);
+        release_barrier(gv_cluster.fibres + m * gv_cluster.threads);
+        release_meetings(gv_cluster.fibres + m * gv_cluster.threads);
+    }
+    if (together && together + count(gv_cluster.fibres, all, GV_LEFT) >= all) {
+        for (uint32_t t = 0; t < all; t++)
+            if (gv_cluster.fibres[t].state == GV_AT_CLUSTER_BARRIER) gv_cluster.fibres[t].state = GV_READY;
+        gv_mbarriers_cluster_met();
+    }
+    release_mbarriers();
+    if (!flowing && count(gv_cluster.fibres, all, GV_READY)) return 1;
+    for (uint32_t t = 0; t < all; t++) {
+        gv_fibre *f = &gv_cluster.fibres[t];
+        if (!at_mbarrier(f) || !gv_mbarrier_lacks_copies(f->mbarrier)) continue;
+        flowing = 1;
+        gv_mbarrier_copies_arrive(f->mbarrier);
+    }
+    release_mbarriers();
+    if (count(gv_cluster.fibres, all, GV_READY)) return 1;
+    // On a GPU copies arrive whoever else is missing: a barrier that nobody comes to must not seem to lack bytes too.
+    gv_mbarriers_all_copies_arrive();
+    release_mbarriers();
+    return count(gv_cluster.fibres, all, GV_READY) > 0;
+}
+
+// Nobody can go on: says who waits for what, and leaves the blocks as they are.
+static void notice_stuck(void)
+{
+    for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++) {
+        gv_fibre *f = &gv_cluster.fibres[t];
+        f->started = 0;
+        if (f->state == GV_LEFT || f->state == GV_AT_BARRIER || f->state == GV_AT_WARP) continue;
+        gv_switch_block(t / gv_cluster.threads);
+        gv_now.thread = t % gv_cluster.threads;
+        gv_now.run->last_pc = f->barrier_pc;
+        if (f->state == GV_AT_WARPGROUP) gv_stop(GV_GROUP_WAITS);
+        if (f->state == GV_AT_ARRIVAL) gv_mbarrier_too_often(f->mbarrier);
+        if (f->state == GV_AT_MBARRIER) gv_mbarrier_stuck(f->mbarrier, f->parity, f->barrier_pc);
+        if (f->state == GV_AT_NAMED_BARRIER || f->state == GV_AT_CLUSTER_BARRIER) {
+            uint32_t awaited = f->state == GV_AT_NAMED_BARRIER ? f->threads : 0;
+            gv_notice(GV_NOTE_STUCK_AT_BARRIER, -1, 0, f->barrier_pc, awaited, 0, 0);
+        }
+    }
+}
+
+void gv_run_block(uint32_t block)
+{
+    uint32_t all = gv_cluster.blocks * gv_cluster.threads;
+    gv_now.rank = 0;
+    gv_now.block = block;
+    flowing = 0;
+    gv_mbarriers_reset();
+    gv_late_arrivals_reset();
+    gv_boxes_reset();
+    gv_wgmma_reset();
+    gv_cluster_clear();
+    for (uint32_t t = 0; t < all; t++) gv_cluster.fibres[t].state = GV_READY;
+    for (gv_now.phase = 0;; gv_now.phase++) {
+        if (gv_now.phase > UINT16_MAX) gv_stop(GV_TOO_MANY_PHASES); // the column holds no more
+        for (uint32_t t = 0; t < all; t++) gv_cluster.fibres[t].turn = gv_cluster.fibres[t].made = 0;
+        run_round();
+        if (count(gv_cluster.fibres, all, GV_LEFT) == all) {
+            gv_mbarriers_left();
+            break;
+        }
+        if (release_round()) continue;
+        notice_stuck();
+        break;
+    }
+    gv_switch_block(0);
+    gv_boxes_reset(); // tells of those that never arrived
+}

@@ -1,0 +1,107 @@
+// Flags by which the blocks of a grid wait for each other: what is not watched (a variable of the device) and read and
+// written as volatile, or by an atomic operation. Told are who sets one and who has seen it set, and the fences around
+// that. Which of two accesses by different blocks comes first is for Python to say
+// (trace/hazards/flag_synchronisation.py).
+#include "sync_flags.h"
+#include "events.h"
+#include "stop.h"
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MOST = 1 << 12, MOST_IN_VAIN = 100 * 1000 };
+
+typedef struct {
+    uintptr_t at;
+    uint32_t number, block;                 // of the latest signal (from 1; 0: none), and who gave it
+    uint32_t told_block, told_thread, told; // who was told to have seen which signal
+    uint32_t reader_block, reader_thread;   // who reads it again and again, and does nothing else meanwhile
+    uint64_t reader_count, in_vain;
+    uint64_t before; // what it was when the run began, if somebody has set it: so many bytes
+    uint32_t bytes;
+} flag;
+
+static flag flags[MOST]; // open-addressed, by address
+static uint32_t used, signals;
+
+// Where there is no memory, the access itself is the fault that has to be told.
+static int there(uintptr_t at)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    return !msync((void *)(at & ~(page - 1)), page, MS_ASYNC) && at % page <= page - sizeof flags->before;
+}
+
+// Every run begins with the flags as they were loaded: one that ended early, or ran a part of the grid, may leave some
+// set.
+void gv_flags_begin(void)
+{
+    for (uint32_t i = 0; used && i < MOST; i++) {
+        void *at = (void *)flags[i].at;
+        // What nobody could write has not changed, and is not written here.
+        if (flags[i].bytes && there(flags[i].at) && memcmp(at, &flags[i].before, flags[i].bytes))
+            memcpy(at, &flags[i].before, flags[i].bytes);
+    }
+    if (used) memset(flags, 0, sizeof flags);
+    used = signals = 0;
+}
+
+static flag *flag_at(uintptr_t at)
+{
+    uint32_t i = (uint32_t)(at >> 2) * 2654435761u % MOST;
+    while (flags[i].at && flags[i].at != at) i = (i + 1) % MOST;
+    if (flags[i].at) return &flags[i];
+    if (used == MOST / 2 || !there(at)) return NULL; // nothing but an order of blocks is lost
+    used++;
+    flags[i].at = at;
+    return &flags[i];
+}
+
+static int hidden(uintptr_t at)
+{
+    const gv_run *r = gv_now.run;
+    for (uint32_t i = 0; i < r->arrays; i++) {
+        const gv_array *a = &r->array[i];
+        if (at - (a->start - a->guard) < a->bytes + 2 * a->guard) return 0;
+    }
+    return !gv_on_stack(at);
+}
+
+// A thread that does nothing but read a flag keeps this process: nobody can set it.
+static void read_in_vain(flag *f, uintptr_t pc)
+{
+    if (f->reader_block != gv_now.block || f->reader_thread != gv_now.thread || f->reader_count != gv_now.run->count)
+        f->in_vain = 0;
+    f->reader_block = gv_now.block;
+    f->reader_thread = gv_now.thread;
+    f->reader_count = gv_now.run->count;
+    if (++f->in_vain < MOST_IN_VAIN) return;
+    gv_now.run->last_pc = pc;
+    gv_stop(GV_FLAG_NEVER_SET);
+}
+
+void gv_flag_read(uintptr_t at, uintptr_t pc)
+{
+    flag *f = hidden(at) ? flag_at(at) : NULL;
+    if (!f) return;
+    read_in_vain(f, pc);
+    if (!f->number || f->block == gv_now.block) return;
+    if (f->told == f->number && f->told_block == gv_now.block && f->told_thread == gv_now.thread) return;
+    f->told = f->number;
+    f->told_block = gv_now.block;
+    f->told_thread = gv_now.thread;
+    gv_tell(GV_EVENT_FLAG_SEEN, f->number, pc);
+}
+
+void gv_flag_written(uintptr_t at, uint32_t bytes, uintptr_t pc)
+{
+    flag *f = hidden(at) ? flag_at(at) : NULL;
+    if (!f) return;
+    if (!f->bytes && bytes <= sizeof f->before) {
+        f->bytes = bytes;
+        memcpy(&f->before, (void *)at, bytes);
+    }
+    f->number = ++signals;
+    f->block = gv_now.block;
+    f->in_vain = 0;
+    gv_tell(GV_EVENT_FLAG_SET, f->number, pc);
+}

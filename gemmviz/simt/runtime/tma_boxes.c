@@ -1,0 +1,339 @@
+// The copy engine (TMA): boxes of a matrix to shared memory and back. Rules: PTX ISA, "cp.async.bulk.tensor" and
+// "Swizzling Modes". A box is read when it is asked for and written as late as it may be: when somebody waits for its
+// barrier and nothing else is left to do, or nobody can go on (see release_round). A store moves everything when its
+// thread waits for it, or leaves.
+#define _GNU_SOURCE
+#include "tma_boxes.h"
+#include "access.h"
+#include "cluster.h"
+#include "events.h"
+#include "fibres.h"
+#include "kernel_calls/hopper.h"
+#include "mbarrier_state.h"
+#include "ownership.h"
+#include "stop.h"
+#include "wgmma.h"
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MOST_UNDER_WAY = 512, LARGEST_BYTES = 256 << 10, PIECE = GV_PIECE_BYTES };
+
+typedef struct {
+    int used;
+    uint32_t rank, barrier, group, bytes, pitch;
+    char *data;
+    gv_tensor_map map; // a copy, as the thread may have left by the time it is needed
+    gv_box told;
+} flight;
+
+static flight *flights; // in the order of their issue; a ring would not do, as they end in any order
+static uint32_t under_way, issued;
+static char *memory;
+static uint32_t groups[GV_MAX_CLUSTER * GV_MAX_THREADS]; // of stores, per thread
+static int stored;
+
+static struct {
+    uint64_t count;
+    gv_box log[];
+} *told;
+static uint64_t room;
+
+static void *pages(size_t bytes, int sharing)
+{
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+int gv_boxes_begin(uint64_t capacity)
+{
+    room = capacity / 8 + 64;
+    told = pages(sizeof *told + room * sizeof(gv_box), MAP_SHARED);
+    if (!memory) memory = pages((size_t)MOST_UNDER_WAY * LARGEST_BYTES, MAP_PRIVATE);
+    if (!flights) flights = pages((MOST_UNDER_WAY + 1) * sizeof *flights, MAP_PRIVATE);
+    under_way = 0;
+    return told != MAP_FAILED && memory != MAP_FAILED && flights != MAP_FAILED;
+}
+
+void gv_boxes_end(void) { munmap(told, sizeof *told + room * sizeof(gv_box)); }
+
+uint64_t gv_boxes(const gv_box **log)
+{
+    *log = told->log;
+    return told->count;
+}
+
+uint64_t gv_boxes_told(void) { return told->count; }
+void gv_boxes_take_back(uint64_t count) { told->count = count; }
+
+static void tell(const gv_box *b)
+{
+    uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
+    if (at >= room) gv_stop(GV_FULL);
+    told->log[at] = *b;
+}
+
+void gv_boxes_reset(void)
+{
+    for (uint32_t i = 0; i < under_way; i++) {
+        flights[i].told.arrived = GV_NEVER;
+        tell(&flights[i].told);
+        flights[i].used = 0;
+    }
+    under_way = issued = 0;
+    if (stored) memset(groups, 0, sizeof groups);
+    stored = 0;
+}
+
+// The flights keep their memory as they move up.
+static void end_flight(uint32_t i)
+{
+    flight ended = flights[i];
+    tell(&ended.told);
+    under_way--;
+    memmove(&flights[i], &flights[i + 1], (under_way - i) * sizeof *flights);
+    ended.used = 0;
+    flights[under_way] = ended;
+}
+
+static flight *new_flight(void)
+{
+    if (under_way == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
+    flight *f = &flights[under_way];
+    if (!f->data) {
+        // Each place has memory of its own, which goes with it when places change.
+        static uint32_t handed_out;
+        if (handed_out == MOST_UNDER_WAY) gv_stop(GV_NO_MEMORY);
+        f->data = memory + (size_t)handed_out++ * LARGEST_BYTES;
+    }
+    under_way++;
+    return f;
+}
+
+static uint32_t clipped(int64_t value, uint32_t most) { return value < 0 ? 0 : value > most ? most : (uint32_t)value; }
+
+static void describe(flight *f, const gv_tensor_map *map, int32_t column, int32_t row, uintptr_t shared, uintptr_t pc)
+{
+    uint32_t pitch = map->box_columns * map->itemsize;
+    int64_t left = (int64_t)column * map->itemsize, right = ((int64_t)map->columns - column) * map->itemsize;
+    char *data = f->data;
+    *f = (flight){
+        .used = 1, .rank = gv_now.rank, .bytes = pitch * map->box_rows, .pitch = pitch, .data = data, .map = *map};
+    f->told = (gv_box){
+        .shared = shared,
+        .pc = pc,
+        .block = gv_now.block,
+        .to_block = gv_now.block,
+        .row = row,
+        .column = column,
+        .rows = map->box_rows,
+        .pieces = pitch / PIECE,
+        .first_row = clipped(-(int64_t)row, map->box_rows),
+        .end_row = clipped((int64_t)map->rows - row, map->box_rows),
+        .first_piece = clipped((-left + PIECE - 1) / PIECE, pitch / PIECE),
+        .end_piece = clipped((right + PIECE - 1) / PIECE, pitch / PIECE),
+        .thread = (uint16_t)gv_now.thread,
+        .issued = (uint16_t)gv_now.phase,
+        .matrix = (uint16_t)map->index,
+        .swizzle = (uint16_t)map->swizzle,
+        .order = issued++,
+    };
+    uint32_t multiple = map->swizzle == 128 ? 1024 : 128;
+    gv_now.run->last_pc = pc;
+    if (shared % multiple) gv_stop_misaligned(shared, multiple, 1);
+}
+
+static uintptr_t in_matrix(const flight *f, uint32_t i, uint32_t p)
+{
+    const gv_tensor_map *m = &f->map;
+    int64_t row = (int64_t)f->told.row + i, byte = (int64_t)f->told.column * m->itemsize + (int64_t)p * PIECE;
+    return m->matrix + (uintptr_t)(row * m->columns * m->itemsize + byte);
+}
+
+static uintptr_t in_shared(const flight *f, uint32_t i, uint32_t p)
+{
+    return gv_swizzled(f->told.shared + (uintptr_t)i * f->pitch + (uintptr_t)p * PIECE, f->map.swizzle);
+}
+
+// What of a piece lies in the matrix: at its right edge it may be less than 16 bytes.
+static uint32_t inside(const flight *f, uint32_t p)
+{
+    int64_t left = ((int64_t)f->map.columns - f->told.column) * f->map.itemsize - (int64_t)p * PIECE;
+    return left < PIECE ? (uint32_t)left : PIECE;
+}
+
+static void read_matrix(flight *f)
+{
+    const gv_box *b = &f->told;
+    memset(f->data, 0, f->bytes);
+    f->told.read_at = gv_made();
+    for (uint32_t i = b->first_row; i < b->end_row; i++)
+        for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
+            uintptr_t from = in_matrix(f, i, p);
+            if (gv_access_made_row((void *)from, inside(f, p), from % PIECE ? GV_ANY_ALIGNMENT : 0, b->pc - 1))
+                f->told.reads++;
+            memcpy(f->data + i * f->pitch + p * PIECE, (void *)from, inside(f, p));
+        }
+}
+
+static void write_shared(void *what)
+{
+    flight *f = what;
+    f->told.write_at = gv_made();
+    f->told.arrived = (uint16_t)gv_now.phase;
+    for (uint32_t i = 0; i < f->told.rows; i++)
+        for (uint32_t p = 0; p < f->told.pieces; p++) {
+            uintptr_t to = in_shared(f, i, p);
+            if (!gv_access_made_row((void *)to, PIECE, GV_WRITE, f->told.pc)) continue; // it misses every array
+            f->told.writes++;
+            memcpy((void *)to, f->data + i * f->pitch + p * PIECE, PIECE);
+        }
+    gv_mbarrier_count_bytes(f->barrier, f->bytes, f->told.pc);
+}
+
+void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, void *barrier, uint32_t blocks)
+{
+    uintptr_t pc = GV_PC;
+    if (!blocks) blocks = 1u << gv_now.rank;
+    flight *first = NULL;
+    for (uint32_t rank = 0; rank < gv_now.run->cluster; rank++) {
+        if (!(blocks >> rank & 1)) continue;
+        flight *f = new_flight();
+        describe(f, map, column, row, (uintptr_t)shared, pc);
+        f->barrier = gv_mbarrier_at(barrier, rank, pc);
+        gv_mbarrier_used(f->barrier, pc);
+        gv_wgmma_check_write((uintptr_t)shared, f->bytes, rank, pc);
+        if (!first) read_matrix(first = f);
+        else {
+            memcpy(f->data, first->data, f->bytes);
+            f->told.read_at = first->told.read_at;
+            f->told.reads = first->told.reads;
+        }
+        f->rank = rank;
+        f->told.to_block = gv_now.block - gv_now.rank + rank;
+        f->told.barrier = (uintptr_t)barrier;
+    }
+}
+
+static void arrive(uint32_t i)
+{
+    flight *f = &flights[i];
+    gv_in_name_of(f->rank, f->told.thread, write_shared, f);
+    end_flight(i);
+}
+
+void gv_boxes_arrive(uint32_t barrier)
+{
+    for (uint32_t i = 0; i < under_way && gv_mbarrier_lacks_copies(barrier);) {
+        if (flights[i].told.store || flights[i].barrier != barrier) i++;
+        else arrive(i);
+    }
+}
+
+void gv_all_boxes_arrive(void)
+{
+    for (uint32_t i = 0; i < under_way;) {
+        if (flights[i].told.store) i++;
+        else arrive(i);
+    }
+}
+
+static void ask_to_store(
+    const gv_tensor_map *map, int32_t column, int32_t row, const void *shared, int how, uintptr_t pc)
+{
+    flight *f = new_flight();
+    describe(f, map, column, row, (uintptr_t)shared, pc);
+    f->told.store = (uint16_t)how;
+    stored = 1;
+    f->group = groups[gv_thread_slot()];
+    gv_tell(GV_EVENT_ASKED, 0, pc);
+}
+
+void gv_box_store(const void *map, int32_t column, int32_t row, const void *shared)
+{
+    ask_to_store(map, column, row, shared, GV_BOX_STORE, GV_PC);
+}
+
+void gv_box_add(const void *map, int32_t column, int32_t row, const void *shared)
+{
+    const gv_tensor_map *to = map;
+    if (to->itemsize != sizeof(float)) {
+        gv_now.run->last_pc = GV_PC;
+        gv_now.run->fault_other = to->index;
+        gv_stop(GV_ADDS_NO_FLOATS);
+    }
+    ask_to_store(to, column, row, shared, GV_BOX_ADD, GV_PC);
+}
+
+void gv_box_store_commit(void)
+{
+    groups[gv_thread_slot()]++;
+    stored = 1;
+}
+
+// L2 adds: what was there is read just before the sums are written, and nothing comes between the two.
+static void add_matrix(flight *f)
+{
+    const gv_box *b = &f->told;
+    for (uint32_t i = b->first_row; i < b->end_row; i++)
+        for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
+            uintptr_t from = in_matrix(f, i, p);
+            float there[PIECE / sizeof(float)], *mine = (float *)(f->data + i * f->pitch + p * PIECE);
+            gv_global_needs_one_process(from); // the order of the blocks decides what it reads
+            if (!gv_access_made_row((void *)from, inside(f, p), from % PIECE ? GV_ANY_ALIGNMENT : 0, b->pc)) continue;
+            memcpy(there, (void *)from, inside(f, p));
+            for (uint32_t e = 0; e < inside(f, p) / sizeof(float); e++) mine[e] += there[e];
+        }
+    gv_site_atomic(b->pc);
+}
+
+static void store(flight *f)
+{
+    const gv_box *b = &f->told;
+    f->told.arrived = (uint16_t)gv_now.phase;
+    f->told.read_at = gv_made();
+    for (uint32_t i = b->first_row; i < b->end_row; i++)
+        for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
+            uintptr_t from = in_shared(f, i, p);
+            if (gv_access_made_row((void *)from, PIECE, 0, b->pc - 1)) f->told.reads++;
+            memcpy(f->data + i * f->pitch + p * PIECE, (void *)from, PIECE);
+        }
+    if (b->store == GV_BOX_ADD) add_matrix(f);
+    f->told.write_at = gv_made();
+    for (uint32_t i = b->first_row; i < b->end_row; i++)
+        for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
+            uintptr_t to = in_matrix(f, i, p);
+            if (!gv_access_made_row((void *)to, inside(f, p), GV_WRITE | (to % PIECE ? GV_ANY_ALIGNMENT : 0), b->pc))
+                continue;
+            f->told.writes++;
+            memcpy((void *)to, f->data + i * f->pitch + p * PIECE, inside(f, p));
+        }
+}
+
+static void stores_up_to(uint32_t end)
+{
+    for (uint32_t i = 0; i < under_way;) {
+        flight *f = &flights[i];
+        if (!f->told.store || f->rank != gv_now.rank || f->told.thread != gv_now.thread || f->group >= end) {
+            i++;
+            continue;
+        }
+        store(f);
+        end_flight(i);
+    }
+}
+
+void gv_box_store_wait(uint32_t left)
+{
+    uint32_t committed = groups[gv_thread_slot()];
+    if (committed > left) stores_up_to(committed - left);
+}
+
+void gv_box_store_wait_written(void)
+{
+    gv_box_store_wait(0);
+    gv_tell(GV_EVENT_WRITTEN, 0, GV_PC);
+}
+
+void gv_boxes_left(void)
+{
+    if (under_way) stores_up_to(UINT32_MAX);
+}

@@ -1,0 +1,189 @@
+// Tensor-core fragments: which element of a tile is in which lane, the accesses that load and store it, the product.
+#include "kernel_calls/wmma.h"
+#include "access.h"
+#include "fibres.h"
+#include <string.h>
+
+enum { LARGEST = 32 };
+
+static uint32_t itemsize(const gv_fragment *f) { return f->type == GV_HALF || f->type == GV_BFLOAT16 ? 2 : 4; }
+
+// A tf32 operand that nobody rounded loses the bits behind its tenth: the hardware does not look at them.
+static float get(const gv_fragment *f, const void *p, uint32_t i)
+{
+    uint32_t bits;
+    float value;
+    switch (f->type) {
+    case GV_HALF: return (float)((const _Float16 *)p)[i];
+    case GV_FLOAT: return ((const float *)p)[i];
+    case GV_BFLOAT16: bits = (uint32_t)((const uint16_t *)p)[i] << 16; break;
+    default: bits = ((const uint32_t *)p)[i] & 0xffffe000; break;
+    }
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// Only sums are put: no fragment of another type is a result.
+static void put(const gv_fragment *f, void *p, uint32_t i, float value)
+{
+    if (f->type == GV_HALF) ((_Float16 *)p)[i] = (_Float16)value;
+    else ((float *)p)[i] = value;
+}
+
+// Where each element of each lane stands in its tile. Worked out once per fragment: a product asks thousands of times.
+enum { MOST_ELEMENTS = 16, MOST_FRAGMENTS = 32 };
+typedef struct {
+    const gv_fragment *of;
+    uint8_t row[GV_WARP][MOST_ELEMENTS], column[GV_WARP][MOST_ELEMENTS];
+} places;
+
+static void work_out(places *p, const gv_fragment *f)
+{
+    p->of = f;
+    for (uint32_t lane = 0; lane < GV_WARP; lane++)
+        for (uint32_t i = 0; i < f->count; i++) {
+            uint32_t group = lane / 4, within = f->spread * (lane % 4);
+            uint32_t row = f->across ? within : group, column = f->across ? group : within;
+            for (int bit = 0; bit < 4; bit++) {
+                if (!(i >> bit & 1)) continue;
+                row += (uint32_t)f->step[bit][0];
+                column += (uint32_t)f->step[bit][1];
+            }
+            p->row[lane][i] = (uint8_t)row;
+            p->column[lane][i] = (uint8_t)column;
+        }
+}
+
+// A fragment is known by its address: each is a constant of the kernel's program. With more of them than there is room
+// for, the last place is worked out again and again.
+static const places *places_of(const gv_fragment *f)
+{
+    static places known[MOST_FRAGMENTS];
+    uint32_t at = 0;
+    while (at < MOST_FRAGMENTS - 1 && known[at].of && known[at].of != f) at++;
+    if (known[at].of != f) work_out(&known[at], f);
+    return &known[at];
+}
+
+// An operand comes in 8 x 8 halves at a time, whatever its layout: each lane reads two neighbours of a row of memory.
+// (With the tile lying the other way, the hardware turns it after loading.) Seen in the machine code for sm_90.
+static void read_operand(const char *from, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
+{
+    uint32_t rows = by_columns ? f->columns : f->rows, columns = by_columns ? f->rows : f->columns;
+    uint32_t lane = gv_lane(), size = itemsize(f);
+    for (uint32_t column = 0; column < columns; column += 8)
+        for (uint32_t row = 0; row < rows; row += 8)
+            gv_access((char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
+}
+
+// An accumulator's elements are two neighbours of a row each: one access where memory has them side by side. Those of a
+// tf32 operand stand alone. (To be seen in the machine code: that each of these is a load of its own.)
+static void touch_elements(
+    char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
+{
+    uint32_t size = itemsize(f), width = f->spread == 2 && by_columns == f->across ? 2 : 1, lane = gv_lane();
+    const places *at_lanes = places_of(f);
+    for (uint32_t i = 0; i < f->count; i += width) {
+        uint32_t row = at_lanes->row[lane][i], column = at_lanes->column[lane][i];
+        char *p = at + (by_columns ? column * leading + row : row * leading + column) * size;
+        gv_access(p, width * size, x != NULL, pc);
+        if (x) memcpy(p, (const char *)x + i * size, width * size);
+    }
+}
+
+void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f)
+{
+    uint32_t size = itemsize(f);
+    if (f->accumulates || f->type == GV_TF32) touch_elements((char *)from, NULL, leading, by_columns, f, GV_PC);
+    else read_operand(from, leading, by_columns, f, GV_PC);
+    const places *at = places_of(f);
+    uint32_t lane = gv_lane();
+    for (uint32_t i = 0; i < f->count; i++) {
+        uint32_t row = at->row[lane][i], column = at->column[lane][i];
+        memcpy((char *)x + i * size,
+            (const char *)from + (by_columns ? column * leading + row : row * leading + column) * size, size);
+    }
+}
+
+void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, const gv_fragment *f)
+{
+    touch_elements(to, x, leading, by_columns, f, GV_PC);
+}
+
+typedef struct {
+    void *d;
+    const void *a, *b, *c;
+    const gv_fragment *fd, *fa, *fb, *fc;
+} product;
+
+static void gather(float tile[LARGEST][LARGEST], const gv_fragment *f, const places *at, uint32_t lane, const void *x)
+{
+    for (uint32_t i = 0; i < f->count; i++) tile[at->row[lane][i]][at->column[lane][i]] = get(f, x, i);
+}
+
+// Sums in double and rounds once: the hardware's own order and rounding of a sum are not documented.
+static void multiply(void *posted[GV_WARP], uint32_t mask)
+{
+    float a[LARGEST][LARGEST], b[LARGEST][LARGEST], c[LARGEST][LARGEST];
+    double sum[LARGEST][LARGEST];
+    (void)mask;
+    const product *first = posted[0];
+    const places *at_a = places_of(first->fa), *at_b = places_of(first->fb), *at_c = places_of(first->fc);
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
+        const product *p = posted[lane];
+        gather(a, p->fa, at_a, lane, p->a);
+        gather(b, p->fb, at_b, lane, p->b);
+        gather(c, p->fc, at_c, lane, p->c);
+    }
+    uint32_t rows = first->fd->rows, columns = first->fd->columns, depth = first->fa->columns;
+    for (uint32_t row = 0; row < rows; row++) {
+        for (uint32_t column = 0; column < columns; column++) sum[row][column] = c[row][column];
+        for (uint32_t k = 0; k < depth; k++)
+            for (uint32_t column = 0; column < columns; column++) sum[row][column] += (double)a[row][k] * b[k][column];
+    }
+    const places *at_d = places_of(first->fd);
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
+        const product *p = posted[lane];
+        for (uint32_t i = 0; i < p->fd->count; i++)
+            put(p->fd, p->d, i, (float)sum[at_d->row[lane][i]][at_d->column[lane][i]]);
+    }
+}
+
+void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
+    const gv_fragment *fb, const void *c, const gv_fragment *fc)
+{
+    product mine = {d, a, b, c, fd, fa, fb, fc};
+    if (gv_lanes() != ~0u) gv_no_warp(GV_PC);
+    gv_warp_instruction(~0u, &mine, multiply, GV_PC);
+}
+
+typedef struct {
+    uint32_t *r;
+    const char *row;
+    uint32_t count;
+    int transposed;
+} matrices;
+
+static void spread(void *posted[GV_WARP], uint32_t mask)
+{
+    (void)mask;
+    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
+        const matrices *mine = posted[lane];
+        for (uint32_t i = 0; i < mine->count; i++)
+            for (uint32_t half = 0; half < 2; half++) {
+                uint32_t row = lane / 4, column = 2 * (lane % 4) + half;
+                const matrices *from = posted[8 * i + (mine->transposed ? column : row)];
+                memcpy((char *)&mine->r[i] + 2 * half, from->row + 2 * (mine->transposed ? row : column), 2);
+            }
+    }
+}
+
+// A row of a matrix is 16 bytes, which the lane that gives its address reads.
+void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
+{
+    uintptr_t pc = GV_PC;
+    matrices mine = {r, row, count, transposed};
+    if (gv_lanes() != ~0u) gv_no_warp(pc);
+    if (gv_lane() < 8 * count) gv_access((void *)row, 16, 0, pc);
+    gv_warp_instruction(~0u, &mine, spread, pc);
+}

@@ -1,0 +1,130 @@
+"""The recorder's C side: its layers, what its comments name, its warnings, and that Python knows how its data lie."""
+
+import ctypes
+import re
+from pathlib import Path
+
+import pytest
+
+from gemmviz.backends.toolchain import compile_object, compiler
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.simt import build, layout, recorder
+
+SIMT = Path(build.__file__).parent
+RUNTIME = SIMT / "runtime"
+FILES = sorted(f for folder in ("runtime", "prelude", "include") for f in (SIMT / folder).rglob("*.[ch]"))
+WARNINGS = ["-Wall", "-Wextra", "-Wmissing-prototypes", "-Wstrict-prototypes", "-Wshadow", "-Werror"]
+# What comments name that others wrote, or that a kernel's author has.
+FOREIGN = {"math.h", "mma.h"}
+NOTHING = """// ---gemmviz
+// entry = "k"
+// args = ["A", "B", "C", "N"]
+// block = ["1"]
+// grid = ["1"]
+// ---
+__global__ void k(const float *A, const float *B, float *C, int N) { C[0] = A[0]; }"""
+
+
+def layers() -> dict[str, int]:
+    """The layer of each file, as the list in running.h has them."""
+    comment = (RUNTIME / "running.h").read_text().split("#pragma once")[0]
+    lines = re.findall(r"^//   ((?:[\w/*]+ )+) ", comment, re.MULTILINE)
+    return {name: number for number, line in enumerate(lines) for name in line.split()}
+
+
+def test_every_file_of_the_runtime_has_a_layer() -> None:
+    files = {f.stem for f in RUNTIME.glob("*.[ch]")}
+    assert files | {"kernel_calls/*"} == set(layers())
+
+
+def test_a_file_of_the_runtime_includes_its_own_layer_and_those_below() -> None:
+    of = layers()
+    upwards = []
+    for file in RUNTIME.glob("*.[ch]"):
+        for name in re.findall(r'#include "([^"]+)\.h"', file.read_text()):
+            included = "kernel_calls/*" if name.startswith("kernel_calls/") else name
+            if of[included] > of[file.stem]:
+                upwards.append(f"{file.name} includes {name}.h")
+    assert not upwards
+
+
+def test_no_two_files_of_the_runtime_include_each_other() -> None:
+    includes = {f.stem: set(re.findall(r'#include "(\w+)\.h"', f.read_text())) for f in RUNTIME.glob("*.c")}
+    assert not [(a, b) for a in includes for b in includes if a < b and b in includes[a] and a in includes[b]]
+
+
+def test_a_prototype_of_the_runtime_stands_in_a_header() -> None:
+    prototype = re.compile(r"^(?!static|typedef|return|else)[a-z][\w ]*[ *]\w+\([^;{}=]*\)[^;{}=]*;$", re.MULTILINE)
+    found = {f.name: prototype.findall(f.read_text()) for f in RUNTIME.glob("*.c")}
+    assert not {name: lines for name, lines in found.items() if lines}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
+def test_comments_name_files_that_exist(file: Path) -> None:
+    package = SIMT.parent
+    known = {f.name for f in package.rglob("*.[chp]*")} | FOREIGN
+    comments = re.findall(r"//.*", file.read_text())
+    named = {name for line in comments for name in re.findall(r"\b\w+\.(?:c|h|py)\b", line)}
+    assert named <= known
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
+def test_lines_have_at_most_120_columns(file: Path) -> None:
+    assert max(map(len, file.read_text().splitlines())) <= 120
+
+
+def test_the_compiler_has_nothing_to_say_about_the_runtime(tmp_path: Path) -> None:
+    flags = [flag for flag in build.runtime_flags(compiler()) if flag != "-w"]
+    for file in sorted(RUNTIME.glob("*.c")):
+        compile_object(file, tmp_path / f"{file.stem}.o", [*flags, *WARNINGS], file)
+
+
+def built() -> Path:
+    return build.build(launch(parse(NOTHING, Path("nothing.cu")), Problem.cube(4), {}))
+
+
+def test_both_sides_describe_the_same_layout() -> None:
+    code = ctypes.CDLL(str(built()))
+    layout.check(code)
+    assert layout.described()["gv_run.count"] == layout.Run.count.offset
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("EventKind", {"GV_EVENT_FENCE": 99}),
+        ("a field", {"gv_box.order": 4}),
+        ("what C does not know", {"gv_run.forgotten": 0}),
+    ],
+)
+def test_a_recorder_that_differs_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, other: dict[str, int]) -> None:
+    ours = layout.described()
+    monkeypatch.setattr(layout, "described", lambda: ours | other)
+    job = launch(parse(NOTHING, Path("nothing.cu")), Problem.cube(4), {})
+    with pytest.raises(RuntimeError, match=re.escape(next(iter(other)))):
+        recorder.count(built(), job, deadline_s=5, limit=100)
+
+
+def test_a_number_that_python_does_not_know_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = layout.described()
+    del ours["GV_NOTE_LATE"]
+    monkeypatch.setattr(layout, "described", lambda: ours)
+    with pytest.raises(RuntimeError, match="GV_NOTE_LATE: 8, None"):
+        layout.check(ctypes.CDLL(str(built())))
+
+
+@pytest.mark.parametrize("folder", ["runtime", "prelude", "include"])
+def test_a_change_to_any_c_file_makes_another_recorder(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / folder / "deep").mkdir(parents=True)
+    changed = tmp_path / folder / "deep" / "file.h"
+    changed.write_text("// one\n")
+    monkeypatch.setattr(build, "_HERE", tmp_path)
+    for name in ("runtime", "prelude", "include"):
+        monkeypatch.setattr(build, f"_{name.upper()}", tmp_path / name)
+    before = build.runtime_texts()
+    changed.write_text("// two\n")
+    assert build.runtime_texts() != before
