@@ -88,7 +88,7 @@ def built() -> Path:
 def test_both_sides_describe_the_same_layout() -> None:
     code = ctypes.CDLL(str(built()))
     layout.check(code)
-    assert layout.described()["gv_run.count"] == layout.Run.count.offset
+    assert layout.described()["gv_run.count"] == layout.RecorderRun.count.offset
 
 
 @pytest.mark.parametrize(
