@@ -9,7 +9,7 @@ from typing import Any
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.engine.supervisor import Engine
-from gemmviz.session import Session, preferences, snapshot
+from gemmviz.session import Message, Session, preferences, snapshot
 
 _FIRST = "gputiled"
 
@@ -52,6 +52,8 @@ def run_window(args: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
     from gemmviz.ui.window import application  # late: Qt is known to load now
 
     session = new_session()
-    preferences.restore(session, args.theme, args.language)
+    faults = preferences.restore(session, args.theme, args.language)
     snapshot.apply(session, chosen)
+    if faults:
+        session.tell(Message("\n".join(faults), "warning", lasting=True))
     return application.show(session, Engine, Path(args.file) if args.file else None)

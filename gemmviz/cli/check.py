@@ -11,6 +11,7 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.user_file import write_text
 from gemmviz.checking.plan import plan
 from gemmviz.checking.report import Report
 from gemmviz.cli import check_print, options
@@ -56,7 +57,7 @@ def _run(args: argparse.Namespace) -> int:
         if args.json == "-":
             sys.stdout.write(text)
         else:
-            Path(args.json).write_text(text, encoding="utf-8")
+            write_text(Path(args.json), text)
     if args.json != "-":
         check_print.show(kernel, reports, left_out)
     return 1 if any(report.findings for report in reports) else 0

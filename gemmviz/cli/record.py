@@ -14,6 +14,7 @@ from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
 from gemmviz.cli.record_print import show
 from gemmviz.engine.messages import Failed, Progress, Recorded, RecordRequest
@@ -79,7 +80,7 @@ def _run(args: argparse.Namespace) -> int:
         if args.json == "-":
             sys.stdout.write(text)
         else:
-            Path(args.json).write_text(text, encoding="utf-8")
+            write_text(Path(args.json), text)
     if args.json != "-":
         show(recording, traffic, lines=args.lines)
         if kernel.exhibit:
