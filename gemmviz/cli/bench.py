@@ -10,7 +10,7 @@ from gemmviz.bench import export, results, store
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
@@ -72,7 +72,7 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     if args.json == "-" and args.csv == "-":
         raise ConstraintError("--json - and --csv - would both write to the standard output: name a file for one")
-    known = ladder()
+    known = options.ladder()
     kernels = [find(name, known) for name in args.kernels] or known
     options.say_notes(*kernels)
     sizes = _sizes(args)

@@ -9,7 +9,7 @@ from typing import Any
 
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.checking.plan import plan
@@ -42,7 +42,7 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernel = find(args.kernel, ladder())
+    kernel = find(args.kernel, options.ladder())
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to check")
     options.say_notes(kernel)

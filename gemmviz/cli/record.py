@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault, KernelTimeout, Unavailable
-from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import write_text
@@ -58,7 +58,7 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernel = find(args.kernel, ladder())
+    kernel = find(args.kernel, options.ladder())
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
     options.say_notes(kernel)
