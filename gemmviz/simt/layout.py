@@ -34,6 +34,7 @@ class Status(IntEnum):
     ASSERTION = 12
     BARRIER_NOT_READY, ARRIVES_TOO_OFTEN, PART_OF_GROUP, GROUP_WAITS = range(13, 17)
     ADDS_NO_FLOATS, FLAG_NEVER_SET = 17, 18
+    STACK_OVERFLOW = 19
 
 
 class WatchedArray(ct.Structure):
