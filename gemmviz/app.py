@@ -7,19 +7,30 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.catalogue.errors import Unavailable
-from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.engine.supervisor import Engine
-from gemmviz.session import Session, preferences, snapshot
+from gemmviz.session import Message, Session, preferences, snapshot
 
 _FIRST = "gputiled"
 
 
 def new_session(theme: str | None = None) -> Session:
-    """Return a session that opens on a small tiled recording: its demo, 8 x 8 x 8 in 2 x 2 blocks."""
-    kernels = ladder()
+    """Return a session that opens on a small tiled recording: its demo, 8 x 8 x 8 in 2 x 2 blocks.
+
+    Files of the ladder that cannot be read are left out, and said.
+    """
+    kernels, faults = read_ladder()
     session = Session(kernels, theme or "dark")
-    session.choose_kernel(find(_FIRST, kernels))
+    session.choose_kernel(next((kernel for kernel in kernels if kernel.name == _FIRST), kernels[0]))
+    _warn(session, faults)
     return session
+
+
+def _warn(session: Session, faults: list[str]) -> None:
+    """Say what was left out, below what is said already."""
+    if faults:
+        before = [session.message.text] if session.message is not None else []
+        session.tell(Message("\n".join([*before, *faults]), "warning", lasting=True))
 
 
 def run_window(args: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
@@ -52,6 +63,7 @@ def run_window(args: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
     from gemmviz.ui.window import application  # late: Qt is known to load now
 
     session = new_session()
-    preferences.restore(session, args.theme, args.language)
+    faults = preferences.restore(session, args.theme, args.language)
     snapshot.apply(session, chosen)
+    _warn(session, faults)
     return application.show(session, Engine, Path(args.file) if args.file else None)

@@ -1,11 +1,16 @@
 """Finds the data folders (``kernels``, ``resources``), in a checkout and in an installed wheel alike."""
 
+import errno
 import os
+import shutil
 import tempfile
 from importlib.resources import files
 from pathlib import Path
 
 import platformdirs
+
+# A build takes a few megabytes; a quota is met only by writing.
+_ROOM_BYTES, _PROBE_BYTES = 32 << 20, 1 << 16
 
 
 def root(name: str) -> Path:
@@ -57,8 +62,12 @@ def cache_folder(name: str) -> tuple[Path, str]:
     try:
         folder = cache_dir() / name
         folder.mkdir(exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder, ""
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
+        if shutil.disk_usage(folder).free < _ROOM_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return folder, ""
     except OSError as error:
         folder = Path(tempfile.gettempdir()) / f"gemmviz-{name}-{os.getuid()}"
         folder.mkdir(exist_ok=True, mode=0o700)

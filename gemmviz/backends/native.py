@@ -12,6 +12,7 @@ from gemmviz import data
 from gemmviz.backends import entry
 from gemmviz.backends.base import Build, Prepared
 from gemmviz.backends.host import HostBackend, HostPrepared
+from gemmviz.backends.library import load
 from gemmviz.backends.toolchain import Compiler, compile_shared, compiler, included, line_directive
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
@@ -35,7 +36,7 @@ class NativeBackend(HostBackend):
 class _NativePrepared(HostPrepared):
     def __init__(self, launch: Launch, build: Build, library: Path) -> None:
         super().__init__(launch, build)
-        code = ctypes.CDLL(str(library))
+        code = load(library, launch)
         self._entry = code.gv_call
         self._entry.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
         self._entry.restype = None

@@ -24,6 +24,8 @@ _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:fatal )
 _ASKED = re.compile(
     r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:note: in instantiation of|  required from)", re.MULTILINE
 )
+# As the C library says it, and Zig.
+_FULL = re.compile(r"No space left on device|Disk quota exceeded|\bNoSpaceLeft\b|\bDiskQuota\b")
 # The first use of a compiler is slow: it may build its own runtime first.
 BUILD_TIMEOUT_S = 300
 
@@ -115,7 +117,7 @@ def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
         command = [*compiler().command, *arguments, "-o", name]
         answer = _run(command)
         if answer.returncode != 0:
-            raise first_error(answer.stderr, blame)
+            raise no_room(answer.stderr, output.parent) or first_error(answer.stderr, blame)
         temporary.replace(output)
     finally:
         temporary.unlink(missing_ok=True)
@@ -139,6 +141,19 @@ def included(text: str, folder: Path) -> list[str]:
                     found[path] = path.read_text(encoding="utf-8", errors="replace")
                     waiting.append((found[path], path.parent))
     return [found[path] for path in sorted(found)]
+
+
+def no_room(text: str, folder: Path) -> Unavailable | None:
+    """Return the error of a compiler that had no room to write, for which no source is to blame; None elsewhere."""
+    if not _FULL.search(text):
+        return None
+    return Unavailable(
+        tr(
+            "there is no room left to compile in {folder}: make room there, or let {variable} name another folder",
+            folder=folder,
+            variable="XDG_CACHE_HOME",
+        )
+    )
 
 
 def first_error(text: str, blame: Path) -> BuildError:

@@ -1,10 +1,8 @@
 """The result file: rows, the document around them, writing it and reading it back."""
 
 import json
-import os
 import subprocess
 import sys
-import tempfile
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
@@ -27,6 +25,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.kernel import read as read_source
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 
 FAILURES = frozenset({"wrong", "compile", "launch", "crash", "timeout"})
 """The statuses that blame the kernel; the others blame the machine, the size or nobody."""
@@ -212,19 +211,7 @@ def write_results(content: Document, path: Path) -> None:
     GemmvizError
         When it cannot be written.
     """
-    temporary: Path | None = None
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-        temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(to_json(content))
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        raise GemmvizError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+    write_text(path, to_json(content))
 
 
 def read_results(path: Path) -> Document:
@@ -236,14 +223,13 @@ def read_results(path: Path) -> Document:
         When it is truncated, damaged, from a newer gemmviz, or not a result file at all. The file is left alone.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(read_text(path, RESULT_BYTES))
     except OSError as error:
         raise Unavailable(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise GemmvizError(f"{path} is not a result file of gemmviz: it is not text") from None
-    except (json.JSONDecodeError, RecursionError) as error:
-        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise GemmvizError(f"{path} is truncated or not JSON{where}") from None
+    except json.JSONDecodeError as error:
+        raise GemmvizError(f"{path} is truncated or not JSON (line {error.lineno})") from None
+    except ValueError as error:
+        raise GemmvizError(f"{path} is not a result file of gemmviz: it has {error}") from None
     return _of_today(schema.checked(content, path))
 
 
@@ -258,9 +244,3 @@ def _edited(kernel: Kernel) -> bool:
         return read_source(kernel.path) != kernel.text
     except (OSError, FrontMatterError):
         return True
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -4,6 +4,7 @@ The form is published as a JSON Schema in ``resources/schema``. What is read is 
 row and field, and nobody needs a validator to read a file.
 """
 
+import math
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -39,6 +40,7 @@ _OPTIONAL: Mapping[str, tuple[type, ...]] = {
     "transfer": (dict, _NOTHING),
     **dict.fromkeys(("gbps", "peak_fraction", "first_launch_s", "host_launch_s"), (*_NUMBER, _NOTHING)),
 }
+_SAID = 80  # characters of a value that a message quotes
 UNKNOWN: Mapping[str, Any] = {
     "exhibit": False,
     "source_sha256": None,
@@ -111,16 +113,24 @@ def checked(content: Any, path: Path) -> dict[str, Any]:
     return content
 
 
+def _finite(value: Any) -> bool:
+    """Whether there is no NaN and no infinity in a value, nor in what it is made of: no result file has any."""
+    if isinstance(value, dict | list):
+        return all(map(_finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
 def _fault(row: Any) -> str:
     """Say what is wrong with a row; an empty text when nothing is."""
     lacking = sorted(_REQUIRED.keys() - row.keys()) if isinstance(row, dict) else ["everything"]
     if lacking:
         return f"lacks {lacking[0]}"
     for key, kinds in {**_REQUIRED, **_OPTIONAL}.items():
-        if key in row and (not isinstance(row[key], kinds) or isinstance(row[key], bool)):
-            return f"has a {key} that cannot be: {row[key]!r}"
+        fits = key not in row or (isinstance(row[key], kinds) and not isinstance(row[key], bool) and _finite(row[key]))
+        if not fits:
+            return f"has a {key} that cannot be: {repr(row[key])[:_SAID]}"
     if row["status"] not in STATUSES:
-        return f"has the status {row['status']!r}"
+        return f"has the status {row['status'][:_SAID]!r}"
     if row["status"] == "ok" and not isinstance((row.get("stats") or {}).get("median"), _NUMBER):
         return "is ok and has no median"
     return ""

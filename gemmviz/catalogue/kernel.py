@@ -1,7 +1,6 @@
 """A kernel: one source file that describes itself in a TOML front matter."""
 
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +15,7 @@ from gemmviz.catalogue.front_matter import FENCE, MATRICES, SCALARS
 from gemmviz.catalogue.moment import line_of
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
+from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_toml, read_text
 from gemmviz.language import tr
 
 __all__ = ["MATRICES", "SCALARS", "Backend", "Kernel", "code", "load", "parse", "read"]
@@ -242,7 +242,7 @@ def load(path: Path) -> Kernel:
     ------
     FrontMatterError
         When the file has no front matter, or one that does not say what it must; the message names file and key.
-    OSError
+    OSError, UnreadableFile
         When the file cannot be read.
     """
     return parse(read(path), path)
@@ -254,15 +254,11 @@ def read(path: Path) -> str:
     Raises
     ------
     FrontMatterError
-        When it is no text, or its code cannot be found.
-    OSError
+        When its code cannot be found.
+    OSError, UnreadableFile
         When the file cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise FrontMatterError(f"{path.name}: not a text file in UTF-8") from None
-    return shared_code.whole(text, path)
+    return shared_code.whole(read_text(path, KERNEL_BYTES), path)
 
 
 def parse(text: str, path: Path) -> Kernel:
@@ -318,8 +314,8 @@ def _front_matter(text: str, path: Path) -> dict[str, Any]:
             )
         body = re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE)
     try:
-        return tomllib.loads(body)
-    except tomllib.TOMLDecodeError as error:
+        return parse_toml(body)
+    except ValueError as error:
         # Its own line counts from the front matter's first: the message has the file's.
         said = re.sub(r" \(at line \d+, column \d+\)", "", str(error))
         at = re.search(r"at line (\d+)", str(error))

@@ -7,11 +7,17 @@ from gemmviz.catalogue import renamed
 from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
 from gemmviz.catalogue.kernel import Kernel, load
+from gemmviz.language import tr
 
 SUFFIXES = (".c", ".cu", ".toml")
 
 
 def ladder(folder: Path | None = None) -> list[Kernel]:
+    """Return every kernel below `folder` that can be read; see `read_ladder`."""
+    return read_ladder(folder)[0]
+
+
+def read_ladder(folder: Path | None = None) -> tuple[list[Kernel], list[str]]:
     """Return every kernel below `folder`, in the order of the numbers that their files' names begin with.
 
     Parameters
@@ -19,19 +25,33 @@ def ladder(folder: Path | None = None) -> list[Kernel]:
     folder
         By default the ``kernels`` folder that gemmviz ships.
 
+    Returns
+    -------
+    tuple
+        The kernels, and a sentence for each file that is left out: it cannot be read, does not describe itself
+        correctly, or has the name of another one before it.
+
     Raises
     ------
-    FrontMatterError
-        When one of the files does not describe itself correctly.
+    GemmvizError
+        When there is not one kernel.
     """
     folder = folder or data.root("kernels")
-    files = [f for f in folder.rglob("*") if f.suffix in SUFFIXES and f.is_file()]
-    kernels = [load(f) for f in sorted(files, key=lambda f: f.name)]
-    names = [k.name for k in kernels]
-    for name in names:
-        if names.count(name) > 1:
-            raise GemmvizError(f"two kernel files are named {name!r}: rename one")
-    return kernels
+    kernels: dict[str, Kernel] = {}
+    faults = []
+    for file in sorted((f for f in folder.rglob("*") if f.suffix in SUFFIXES and not f.is_dir()), key=lambda f: f.name):
+        try:
+            kernel = load(file)
+            if kernel.name in kernels:
+                raise GemmvizError(tr("two kernel files are named {name}: rename one", name=repr(kernel.name)))
+            kernels[kernel.name] = kernel
+        except OSError as error:
+            faults.append(tr("{file} is left out: {why}", file=file, why=error.strerror or error))
+        except GemmvizError as error:
+            faults.append(tr("{file} is left out: {why}", file=file, why=error))
+    if not kernels:
+        raise GemmvizError("\n".join([tr("there is no kernel in {folder}", folder=folder), *faults]))
+    return list(kernels.values()), faults
 
 
 def find(name: str, kernels: list[Kernel]) -> Kernel:

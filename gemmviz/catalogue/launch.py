@@ -15,9 +15,16 @@ from gemmviz.language import tr
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
+_MOST_WRITTEN = 10**15  # numbers from here on are written as a power of ten
 # The largest cluster that every device with clusters takes.
 MAX_CLUSTER = 8
+# The largest that any compute capability so far gives to a block (9.0 and 10.0), in bytes; see the same table.
+MAX_SHARED_BYTES = 227 << 10
 Dim3 = tuple[int, int, int]
+
+
+class SharedMemoryError(ConstraintError):
+    """A launch that asks for more dynamic shared memory than any GPU gives to a block, or for less than none."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,7 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
     ------
     ConstraintError
         When a parameter does not exist, a constraint does not hold (the message offers the nearest size that does),
-        or CUDA's limits on blocks and grids are passed.
+        or CUDA's limits on blocks, grids and shared memory are passed.
     FrontMatterError
         When an expression cannot be evaluated.
     """
@@ -132,6 +139,13 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
     in_entry = set(re.findall(r"\w+", kernel.entry))
     macros = {name: value for name, value in chosen.items() if name not in in_entry}
     shared_bytes = kernel.shared.integer(names)
+    if not 0 <= shared_bytes <= MAX_SHARED_BYTES:
+        said = tr(
+            "shared comes out as {count} bytes of dynamic shared memory; a block can have 0 to {most}",
+            count=_counted(shared_bytes),
+            most=f"{MAX_SHARED_BYTES:,}",
+        )
+        raise SharedMemoryError(f"{kernel.name}: {said}")
     return Launch(kernel, problem, chosen, entry, macros, block, grid, shared_bytes, _maps(kernel, names), cluster)
 
 
@@ -153,8 +167,14 @@ def _dim3(key: str, values: list[int]) -> Dim3:
     return x, y, z
 
 
+def _counted(count: int) -> str:
+    if abs(count) < _MOST_WRITTEN:
+        return f"{count:,}"
+    return f"{'-' if count < 0 else ''}10^{len(str(abs(count))) - 1}"
+
+
 def _times(values: list[int] | Dim3) -> str:
-    return " x ".join(map(str, values))
+    return " x ".join(_counted(v) if abs(v) >= _MOST_WRITTEN else str(v) for v in values)
 
 
 def _demand(condition: Condition, kernel: Kernel, problem: Problem, params: dict[str, int]) -> None:

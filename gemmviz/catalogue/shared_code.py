@@ -7,6 +7,7 @@ from pathlib import Path
 from gemmviz.catalogue import switches
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.front_matter import FENCE
+from gemmviz.catalogue.user_file import KERNEL_BYTES, UnreadableFile, read_text
 
 KEY = "code_of"
 ALONE = f"{KEY} is for a file that has no code of its own"
@@ -52,8 +53,8 @@ def _joined(text: str, entries: dict[str, str], path: Path) -> str:
         raise FrontMatterError(ALONE)
     name = _name(entries.pop(KEY))
     try:
-        other = (path.parent / name).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        other = read_text(path.parent / name, KERNEL_BYTES)
+    except (OSError, UnreadableFile):
         raise FrontMatterError(f"{KEY} names {name!r}, which is no file in the same folder that can be read") from None
     its = FENCE.search(other)
     its_entries = _entries(its["body"]) if its else {}

@@ -1,11 +1,11 @@
 """What a kernel's front matter declares that can be taken away from it, or put in: text for text, line for line."""
 
 import re
-import tomllib
 from dataclasses import dataclass, field
 from typing import Any
 
 from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.user_file import parse_toml
 from gemmviz.language import mark
 
 DEFECTS = (
@@ -92,8 +92,8 @@ def read_breaks(text: str) -> tuple[Break, ...]:
         return ()
     first = text[: found.start("body")].count("\n")
     try:
-        tables = tomllib.loads(re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE))
-    except tomllib.TOMLDecodeError as error:
+        tables = parse_toml(re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE))
+    except ValueError as error:
         at = re.search(r"at line (\d+)", str(error))
         raise FrontMatterError(f"breaks are not TOML: {error}", first + int(at[1]) if at else None) from None
     changes = []

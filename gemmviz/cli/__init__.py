@@ -5,9 +5,12 @@ Nothing here imports Qt, so that every command that draws nothing works where Qt
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, requires
 
 from gemmviz import __version__
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable, UnknownKernel
@@ -32,6 +35,18 @@ _COMMANDS = {
     "doctor": "say what works on this machine, and what to do about what does not",
 }
 
+# What the packages that gemmviz needs are imported as.
+_PACKAGES = {
+    "PySide6": "PySide6-Essentials",
+    "shiboken6": "PySide6-Essentials",
+    "PIL": "pillow",
+    "elftools": "pyelftools",
+    **{
+        name: name
+        for name in ("numpy", "ml_dtypes", "pyqtgraph", "platformdirs", "psygnal", "pygments", "rich", "polib")
+    },
+}
+
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line.
@@ -47,13 +62,18 @@ def run(arguments: Sequence[str]) -> int:
         Exit code: 0 done, 1 something failed or is wrong, 2 wrong usage or something missing, 130 interrupted.
     """
     arguments = _with_window(arguments)
-    args = _parser(arguments[0]).parse_args(arguments)
     try:
+        args = _parser(arguments[0]).parse_args(arguments)
         return int(args.run(args))
     except (Unavailable, ConstraintError, UnknownKernel) as error:
         return _complain(error, USAGE)
     except GemmvizError as error:
         return _complain(error, FAILED)
+    except ModuleNotFoundError as error:
+        package = _PACKAGES.get((error.name or "").partition(".")[0])
+        if package is None:
+            raise  # a part of gemmviz itself: a defect, and no matter of installing
+        return _complain(_lacks(package), USAGE)
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of a pipe has gone, as in `gemmviz list | head -1`
@@ -87,6 +107,16 @@ def _with_window(arguments: Sequence[str]) -> list[str]:
     if not first or first.startswith("-") or first.endswith((".cu", ".c", ".toml", ".gemmviz")):
         return ["window", *arguments]
     return [*arguments]
+
+
+def _lacks(package: str) -> str:
+    """Return one line that says what to install, in the versions that gemmviz takes where these are known."""
+    wanted = package
+    with suppress(PackageNotFoundError):
+        needed = (text.partition(";")[0].strip() for text in requires("gemmviz") or ())
+        named = (text for text in needed if re.split(r"[^\w.-]", text)[0].lower() == package.lower())
+        wanted = next(named, package)
+    return f"{package} is not installed, and gemmviz needs it: python -m pip install '{wanted}'"
 
 
 def _complain(error: object, code: int) -> int:

@@ -10,8 +10,9 @@ from gemmviz.bench import export, results, store
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
 from gemmviz.cli.driving import EngineDriver, driving
 from gemmviz.cli.tables import print_results
@@ -71,7 +72,7 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     if args.json == "-" and args.csv == "-":
         raise ConstraintError("--json - and --csv - would both write to the standard output: name a file for one")
-    known = ladder()
+    known = options.ladder()
     kernels = [find(name, known) for name in args.kernels] or known
     options.say_notes(*kernels)
     sizes = _sizes(args)
@@ -95,7 +96,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json and args.json != "-":
         results.write_results(document, Path(args.json))
     if args.csv and args.csv != "-":
-        Path(args.csv).write_text(export.to_csv(document), encoding="utf-8")
+        write_text(Path(args.csv), export.to_csv(document))
     if interrupted:
         return 130
     return 1 if results.failed(document["results"]) else 0

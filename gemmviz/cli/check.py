@@ -9,8 +9,9 @@ from typing import Any
 
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.user_file import write_text
 from gemmviz.checking.plan import plan
 from gemmviz.checking.report import Report
 from gemmviz.cli import check_print, options
@@ -41,7 +42,7 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernel = find(args.kernel, ladder())
+    kernel = find(args.kernel, options.ladder())
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to check")
     options.say_notes(kernel)
@@ -56,7 +57,7 @@ def _run(args: argparse.Namespace) -> int:
         if args.json == "-":
             sys.stdout.write(text)
         else:
-            Path(args.json).write_text(text, encoding="utf-8")
+            write_text(Path(args.json), text)
     if args.json != "-":
         check_print.show(kernel, reports, left_out)
     return 1 if any(report.findings for report in reports) else 0

@@ -18,6 +18,7 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, UnknownKern
 from gemmviz.catalogue.guessing.guess import Guess, guess, is_described, valid
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text, write_text
 from gemmviz.cli import options
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier
@@ -72,10 +73,7 @@ def _read(path: Path) -> str:
         raise UnknownKernel(f"{path}: gemmviz describes .cu and .c files")
     if not path.is_file():
         raise UnknownKernel(f"no file {path}")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise GemmvizError(f"{path.name}: not a text file in UTF-8") from None
+    text = read_text(path, KERNEL_BYTES)
     if is_described(text):
         with suppress(FrontMatterError):
             options.say_notes(parse(text, path))
@@ -149,7 +147,7 @@ def _write_json(target: str, made: Guess) -> None:
     if target == "-":
         sys.stdout.write(text)
     else:
-        Path(target).write_text(text, encoding="utf-8")
+        write_text(Path(target), text)
 
 
 def _print(made: Guess) -> None:

@@ -14,7 +14,7 @@ from gemmviz.backends.driver import Device, driver
 from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.documents import Document, documents
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.ladder import ladder
+from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.catalogue.switches import NOTHING
 
 _BACKEND = {
@@ -28,7 +28,12 @@ _BACKEND = {
 
 def add(commands: Any, summary: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("list", help=summary, description="Lists the kernels, in the order they are taught.")
+    parser = commands.add_parser(
+        "list",
+        help=summary,
+        description="Lists the kernels, in the order they are taught.",
+        epilog="Exit code 1 when a file of the ladder cannot be read; the others are listed all the same.",
+    )
     parser.add_argument("--json", action="store_true", help="as JSON, with everything that the files say")
     parser.add_argument(
         "--breaks",
@@ -39,16 +44,19 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernels = ladder()
+    kernels, faults = read_ladder()
+    for fault in faults:
+        print(f"gemmviz: {fault}", file=sys.stderr)
+    code = 1 if faults else 0
     if args.json:
         sources = documents()
         sys.stdout.write(json.dumps([describe(kernel, sources) for kernel in kernels], indent=1) + "\n")
-        return 0
+        return code
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
     console.print(_breaks_table(kernels) if args.breaks else _ladder_table(kernels))
-    return 0
+    return code
 
 
 def _breaks_table(kernels: Sequence[Kernel]) -> Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gemmviz.bench import store
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import LANGUAGES
 
@@ -110,6 +111,14 @@ def says_size(args: argparse.Namespace) -> bool:
 def params(args: argparse.Namespace) -> dict[str, int]:
     """Return the parameters that --set gave; the last one of a name counts."""
     return dict(args.settings)
+
+
+def ladder() -> list[Kernel]:
+    """Return the ladder, and print, beside what a command writes, which of its files are left out and why."""
+    kernels, faults = read_ladder()
+    for fault in faults:
+        print(f"gemmviz: {fault}", file=sys.stderr)
+    return kernels
 
 
 def say_notes(*kernels: Kernel) -> None:

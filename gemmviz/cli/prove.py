@@ -13,7 +13,7 @@ from rich.table import Table
 from gemmviz.backends.driver import driver
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import Launch, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import options
@@ -55,7 +55,7 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    rungs = ladder()
+    rungs = options.ladder()
     if args.kernels:
         kernels = [find(name, rungs) for name in args.kernels]
         options.say_notes(*kernels)

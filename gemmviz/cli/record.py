@@ -11,9 +11,10 @@ from typing import Any
 from rich.console import Console
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault, KernelTimeout, Unavailable
-from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
 from gemmviz.cli.record_print import show
 from gemmviz.engine.messages import Failed, Progress, Recorded, RecordRequest
@@ -58,7 +59,7 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    kernel = find(args.kernel, ladder())
+    kernel = find(args.kernel, options.ladder())
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
     options.say_notes(kernel)
@@ -81,7 +82,7 @@ def _run(args: argparse.Namespace) -> int:
         if args.json == "-":
             sys.stdout.write(text)
         else:
-            Path(args.json).write_text(text, encoding="utf-8")
+            write_text(Path(args.json), text)
     if args.json != "-":
         show(recording, traffic, lines=args.lines)
         if kernel.exhibit:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
-from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import launch
 from gemmviz.cli import options
 from gemmviz.cli.record import engine_reply
@@ -82,7 +82,7 @@ def _run(args: argparse.Namespace) -> int:
     from gemmviz.ui.export.picture import Picture, Steps, draw
 
     kind_of(path)  # before the work of recording
-    kernel = find(args.kernel, ladder())
+    kernel = find(args.kernel, options.ladder())
     options.say_notes(kernel)
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from gemmviz.bench import export, results, store
 from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
 from gemmviz.cli.tables import console, print_results
 
@@ -56,7 +57,7 @@ def _write(text: str, target: str) -> None:
     if target == "-":
         sys.stdout.write(text)
     else:
-        Path(target).write_text(text, encoding="utf-8")
+        write_text(Path(target), text)
 
 
 def _list(as_json: bool) -> None:

@@ -12,7 +12,7 @@ from gemmviz.bench import results
 from gemmviz.bench.tuning import kept
 from gemmviz.bench.tuning.outcome import params_text
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
-from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.ladder import find
 from gemmviz.cli import options
 from gemmviz.cli.driving import driving
 from gemmviz.cli.tables import console, size
@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> int:
         return _list()
     if args.forget is not None:
         return _forget(args.forget)
-    kernel, problem = find(args.kernel, ladder()), options.problem(args)
+    kernel, problem = find(args.kernel, options.ladder()), options.problem(args)
     options.say_notes(kernel)
     request = messages.TuneRequest(
         1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, options.params(args), args.seconds
@@ -179,7 +179,7 @@ def _list() -> int:
     if not found:
         print("No tuned parameters are kept yet; `gemmviz tune KERNEL` finds them.")
         return 0
-    texts = {kernel.name: kernel for kernel in ladder()}
+    texts = {kernel.name: kernel for kernel in options.ladder()}
     table = Table(title="Tuned parameters kept on this machine")
     for name in ("kernel", "size", "parameters", "GFLOPS", "of the defaults", "tuned on", "date", ""):
         right = name in ("size", "GFLOPS", "of the defaults")

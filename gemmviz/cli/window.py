@@ -9,6 +9,7 @@ from gemmviz.catalogue.ladder import SUFFIXES
 from gemmviz.cli import options
 from gemmviz.session import SPEEDS
 from gemmviz.session.comparison import PACES
+from gemmviz.session.state_file import FURTHEST_SHIFT, ZOOMS
 from gemmviz.trace.order.stepping_units import UNITS
 
 _PAGES, _PANELS = ("stage", "charts", "claims"), ("counters", "warp", "thread", "origin")
@@ -119,6 +120,6 @@ def _view(text: str) -> tuple[float, ...]:
         zoom, x, y = map(float, text.split(","))
     except ValueError:
         zoom = x = y = 0.0
-    if not (0.1 <= zoom <= 100 and abs(x) <= 100 and abs(y) <= 100):
+    if not (ZOOMS[0] <= zoom <= ZOOMS[1] and abs(x) <= FURTHEST_SHIFT and abs(y) <= FURTHEST_SHIFT):
         raise argparse.ArgumentTypeError(f"{text!r} is no view: write ZOOM,X,Y, for example 2,-0.5,-0.5")
     return zoom, x, y

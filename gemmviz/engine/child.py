@@ -4,9 +4,11 @@ The main thread serves one request after another. A second thread reads the pipe
 and ends the process when the parent is gone, even while the main thread is inside an endless kernel.
 """
 
+import errno
 import os
 import queue
 import signal
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -140,7 +142,11 @@ def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
     except MemoryError:
         send(Failed(request.run, "oom", tr("this does not fit in memory; choose a smaller size")))
     except Exception as error:
-        send(Failed(request.run, "internal", _where(error)))
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            where = error.filename or tempfile.gettempdir()
+            send(Failed(request.run, "unsupported", tr("there is no room left to write {file}", file=where)))
+        else:
+            send(Failed(request.run, "internal", _where(error)))
     return False
 
 

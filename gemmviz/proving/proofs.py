@@ -10,6 +10,7 @@ from typing import Any
 from gemmviz import data
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 from gemmviz.proving.launch_counters import LaunchCounters
 from gemmviz.proving.lines import shifted_note
 from gemmviz.proving.movers import Unseen
@@ -117,7 +118,7 @@ class Proofs:
 
 def write_proofs(path: Path, machine: Machine, proofs: Sequence[Proof]) -> None:
     """Write a file of proofs."""
-    path.write_text(document(machine, proofs), encoding="utf-8")
+    write_text(path, document(machine, proofs))
 
 
 def document(machine: Machine, proofs: Sequence[Proof]) -> str:
@@ -142,7 +143,7 @@ def read_proofs(path: Path) -> Proofs:
         When it is none, or of another version.
     """
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
+        plain = parse_json(read_text(path, RESULT_BYTES))
         if plain["schema_version"] != SCHEMA_VERSION:
             raise GemmvizError(
                 f"{path.name} has version {plain['schema_version']}; this gemmviz reads {SCHEMA_VERSION}"

@@ -68,9 +68,17 @@ class Cursor:
         self.unit_chosen.emit()
 
     def pick(self, cell: tuple[int, int] | None, block: int | None = None) -> None:
-        """Choose a cell (array index, element in memory order) and, when given, a block."""
+        """Choose a cell (array index, element in memory order) and, when given, a block.
+
+        A cell that the recording does not have means none, and such a block the one that is chosen.
+        """
+        recording = self.playable.recording if self.playable else None
+        if recording is not None and cell is not None:
+            array, element = cell
+            if not (0 <= array < len(recording.arrays) and 0 <= element < recording.arrays[array].size):
+                cell = None
         self.cell = cell
-        if block is not None and block >= 0:
+        if block is not None and 0 <= block < (recording.blocks if recording is not None else block + 1):
             self.block = block
         self.picked.emit()
         self.unit_chosen.emit()

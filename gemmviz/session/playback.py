@@ -165,7 +165,8 @@ class Playback(Cursor):
             position = first + (position - first) % (last + 1 - first)
         self._position = position
         self._still_s += seconds
-        step = self._calmly(int(position), first) if self.calm else int(position)
+        now = min(int(position), last)  # a sum of floats may be rounded up to the step behind the last one
+        step = self._calmly(now, first) if self.calm else now
         if step != self.step:
             self.step, self._still_s = step, 0.0
             self.stepped.emit()

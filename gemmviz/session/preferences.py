@@ -2,20 +2,32 @@
 
 import json
 import locale
+import math
 import os
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from gemmviz.language import LANGUAGES
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.user_file import PREFERENCES_BYTES, parse_json, read_text, write_text
+from gemmviz.language import LANGUAGES, tr
 
 if TYPE_CHECKING:
     from gemmviz.session.state import Session
 
+TYPE_SCALES = (0.5, 3.0)
+"""How small and how large type may be, relative to what the system asks for."""
 _THEMES = ("dark", "light")
+_SAID = 80  # characters of a value that a message quotes
+_GOOD: Mapping[str, Callable[[object], bool]] = {
+    "language": lambda value: isinstance(value, str) and value in LANGUAGES,
+    "theme": lambda value: isinstance(value, str) and value in _THEMES,
+    "type_scale": lambda value: _is_finite(value),
+    "calm": lambda value: isinstance(value, bool),
+}
 
 
 def file() -> Path:
@@ -23,8 +35,8 @@ def file() -> Path:
     return Path(platformdirs.user_config_dir("gemmviz", appauthor=False)) / "preferences.json"
 
 
-def restore(session: "Session", theme: str | None = None, language: str | None = None) -> None:
-    """Let a session be as it was liked last.
+def restore(session: "Session", theme: str | None = None, language: str | None = None) -> list[str]:
+    """Let a session be as it was liked last; whatever the file holds, the window can start.
 
     Parameters
     ----------
@@ -33,17 +45,26 @@ def restore(session: "Session", theme: str | None = None, language: str | None =
     theme, language
         What the command line says for this start, or None. At the first start the language is the system's, if it is
         one of ours.
+
+    Returns
+    -------
+    list
+        A sentence for each preference that cannot be used, which is then as at the first start.
     """
-    kept = _read()
-    theme = theme or _one_of(kept.get("theme"), _THEMES)
-    session.speak(language or _one_of(kept.get("language"), LANGUAGES) or system_language(os.environ))
+    kept, unreadable = _read()
+    bad = [key for key in kept if key in _GOOD and not _GOOD[key](kept[key])]
+    good: dict[str, Any] = {key: value for key, value in kept.items() if key in _GOOD and key not in bad}
+    theme = theme or good.get("theme")
+    session.speak(language or good.get("language") or system_language(os.environ))
     if theme is not None and theme != session.theme:
         session.set_theme(theme)
-    scale = kept.get("type_scale")
-    if isinstance(scale, (int, float)) and not isinstance(scale, bool):
-        session.set_type_scale(float(scale))
-    if isinstance(kept.get("calm"), bool):
-        session.set_calm(bool(kept["calm"]))
+    if "type_scale" in good:
+        session.set_type_scale(float(good["type_scale"]))
+    if "calm" in good:
+        session.set_calm(good["calm"])
+    said = [tr("{key} cannot be {value}", key=key, value=repr(kept[key])[:_SAID]) for key in bad]
+    said += [unreadable] if unreadable else []
+    return [tr("Your preferences ({file}): {what}. It is left out.", file=file(), what=what) for what in said]
 
 
 def remember(session: "Session") -> None:
@@ -64,17 +85,19 @@ def system_language(environ: Mapping[str, str]) -> str:
     return code if code in LANGUAGES else "en"
 
 
-def _one_of(value: object, allowed: Container[str]) -> str | None:
-    return value if isinstance(value, str) and value in allowed else None
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _read() -> dict[str, object]:
-    # A preference that cannot be read is none: the window opens as it would for the first time.
-    with suppress(OSError, ValueError):
-        kept = json.loads(file().read_text(encoding="utf-8"))
-        if isinstance(kept, dict):
-            return kept
-    return {}
+def _read() -> tuple[dict[str, object], str]:
+    """Return what is kept, and why nothing of it can be read; that there is nothing yet is no fault."""
+    try:
+        kept = parse_json(read_text(file(), PREFERENCES_BYTES))
+    except FileNotFoundError:
+        return {}, ""
+    except (OSError, ValueError, GemmvizError) as error:
+        return {}, str(error)
+    return (kept, "") if isinstance(kept, dict) else ({}, tr("this is no table"))
 
 
 def _write(session: "Session") -> None:
@@ -85,8 +108,6 @@ def _write(session: "Session") -> None:
         "calm": session.calm,
     }
     # Where nothing can be kept the window works as well: it says so to nobody, at every change of colours.
-    with suppress(OSError):
+    with suppress(OSError, GemmvizError):
         file().parent.mkdir(parents=True, exist_ok=True)
-        part = file().with_suffix(".part")
-        part.write_text(json.dumps(plain, indent=1), encoding="utf-8")
-        part.replace(file())
+        write_text(file(), json.dumps(plain, indent=1))

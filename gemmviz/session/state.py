@@ -16,13 +16,12 @@ from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
 from gemmviz.session.playback import Playback
 from gemmviz.session.predict import Predict
+from gemmviz.session.preferences import TYPE_SCALES
 from gemmviz.session.snapshot import Reopening
 from gemmviz.session.tour.demonstration import Demonstration
 from gemmviz.session.tour.stops import OwnStop, Tour
 from gemmviz.session.tuning import Tuning
 from gemmviz.trace.playable import Playable
-
-_TYPE_SCALES = (0.5, 3.0)
 
 
 @dataclass(frozen=True)
@@ -166,8 +165,8 @@ class Session(Choice, Playback):
         self.themed.emit()
 
     def set_type_scale(self, scale: float) -> None:
-        """Choose how large type is, relative to what the system asks for; within a half and three."""
-        self.type_scale = float(np.clip(scale, *_TYPE_SCALES))
+        """Choose how large type is, relative to what the system asks for; within `TYPE_SCALES`."""
+        self.type_scale = float(np.clip(scale, *TYPE_SCALES))
         self.themed.emit()
 
     def set_calm(self, calm: bool) -> None:

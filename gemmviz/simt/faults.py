@@ -13,11 +13,12 @@ from gemmviz.simt.layout import RecorderRun, Status
 from gemmviz.simt.misaligned import misaligned
 from gemmviz.simt.wild_access import meant
 
-# As the C library says them in English.
+# What a kernel has done; where only the signal is known, as the C library says it in English.
 _SIGNALS: dict[int, str] = {
     signal.SIGSEGV: mark("Segmentation fault"),
     signal.SIGBUS: mark("Bus error"),
-    signal.SIGFPE: mark("Floating point exception"),
+    # Of integers: what floats do never raises this signal.
+    signal.SIGFPE: mark("Division by zero (or of the smallest integer by -1)"),
     signal.SIGABRT: mark("Aborted"),
     signal.SIGILL: mark("Illegal instruction"),
 }
@@ -76,6 +77,14 @@ def raise_fault(
             raise TooManyAccesses(text)
         case Status.SIGNAL:
             raise _crash(job, launch, where, culprit, line)
+        case Status.STACK_OVERFLOW:
+            text = tr(
+                "the stack is full ({size} MB) in {thread}: a function that calls itself without end, or too large "
+                "an array among the local variables",
+                thread=culprit,
+                size=f"{job.stack_bytes >> 20}",
+            )
+            raise KernelFault(f"{where}: {text}", line)
         case Status.DEADLINE:
             text = tr(
                 "still running after {time} s in {thread}: does it end? It is an endless loop, or too large a size to "
@@ -174,6 +183,8 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
     cause = tr(known) if known else signal.strsignal(job.signal) or tr("signal {number}", number=job.signal)
     said = {"what": cause, "thread": culprit, "address": f"{job.fault_address:#x}"}
     element = meant(job, launch, line or 0)
+    if job.signal == signal.SIGFPE:  # the address is the instruction's own
+        return KernelFault(f"{where}: {tr('{what} in {thread}', **said)}", line)
     if element is None:
         text = tr("{what} in {thread}, address {address}", **said)
         return KernelFault(f"{where}: {text}", line)

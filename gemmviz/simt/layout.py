@@ -52,6 +52,7 @@ class Status(IntEnum):
     GROUP_WAITS = 16
     ADDS_NO_FLOATS = 17
     FLAG_NEVER_SET = 18
+    STACK_OVERFLOW = 19
 
 
 class NoteKind(IntEnum):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.backends.library import load
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
@@ -234,7 +235,7 @@ class _Job:
                     range=f"{first}:{end}",
                 )
             )
-        self._code = ctypes.CDLL(str(library))
+        self._code = load(library, launch)
         layout.check(self._code)
         info = _debug_info(library, launch.kernel.path.name)
         self.barriers = [array for array in info.shared if array.dtype == debuginfo.BARRIER]

@@ -95,18 +95,26 @@ def test_a_kernel_that_touches_no_memory_is_drawn(window, qtbot, tmp_path):
     qtbot.keyClick(window, Qt.Key.Key_Space)
 
 
-@pytest.mark.parametrize("kind", ["folder", "huge", "gone", "bytes"])
+@pytest.mark.parametrize("kind", ["folder", "huge", "pipe", "gone", "bytes"])
 def test_what_is_no_source_file_is_said_so(window, tmp_path, kind):
     path = tmp_path / "x.cu"
     if kind == "folder":
         path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
     elif kind == "huge":
         path.write_text("x" * 2_000_000)
     elif kind == "bytes":
         path.write_bytes(b"\xff\xfe\x00" * 100)
     rungs = window.ladder.count()
     window.open_file(path)
-    said = {"folder": "not a source file", "huge": "megabyte", "gone": "No such file", "bytes": "UTF-8"}[kind]
+    said = {
+        "folder": "not a regular file",
+        "huge": "1 MB",
+        "pipe": "not a regular file",
+        "gone": "No such file",
+        "bytes": "UTF-8",
+    }[kind]
     assert said in window.message_bar.text.text()
     assert window.ladder.count() == rungs
 
@@ -121,6 +129,38 @@ def test_a_killed_engine_is_said_so_and_the_next_run_works(window, qtbot):
     window.session.choose(problem=Problem.cube(8))
     wait_recorded(window, qtbot)
     assert window.session.message is None
+
+
+def test_a_listener_that_fails_leaves_no_picture_of_the_recording_before(window, qtbot):
+    session = window.session
+    small = session.playable
+    window.stage.grab()
+    session.choose(problem=Problem(8, 8, 32))
+    wait_recorded(window, qtbot)
+    large = session.playable
+    assert large.timeline.steps > small.timeline.steps
+    session.pause()
+    session.show(small)
+    window.stage.grab()
+
+    def fail():
+        raise ValueError("a fault somewhere else")
+
+    session.recorded.connect(fail, priority=1)  # before the stage hears of it
+    with pytest.raises(Exception, match="a fault somewhere else"):
+        session.show(large)
+    session.recorded.disconnect(fail)
+    session.seek(large.timeline.steps - 1)
+    assert not window.stage.grab().isNull()
+
+
+def test_a_place_that_the_recording_does_not_have_is_not_chosen(window):
+    session = window.session
+    session.pick((2, 3), 1)
+    for cell, block in (((99, 0), 10**6), ((2, 10**9), -1), ((-1, 0), 4)):
+        session.pick(cell, block)
+        assert (session.cell, session.block) == (None, 1)
+        assert not window.stage.grab().isNull()
 
 
 def test_a_very_long_message_leaves_room_for_the_stage(window, qtbot):

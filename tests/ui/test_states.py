@@ -107,6 +107,20 @@ def test_a_damaged_state_is_said_and_nothing_is_lost(window, tmp_path):
         assert window.saver.states.take() == before
 
 
+@pytest.mark.parametrize(("zoom", "seen"), [(0, 1), (0.1, 1), (99, 60), ("NaN", 1), (1e308, 1)])
+def test_a_view_that_cannot_be_drawn_is_left_out_or_the_nearest_is_taken(window, qtbot, tmp_path, zoom, seen):
+    path = tmp_path / "mine.gemmviz"
+    view = f'{{"zoom": {zoom}, "shift": [0.1, 0.1]}}'
+    path.write_text(f'{{"state_version": 1, "kernel": {{"name": "gpumult1"}}, "view": {view}}}')
+    window.open_file(path)
+    wait_recorded(window, qtbot)
+    assert window.session.kernel.name == "gpumult1"
+    assert window.stage.view.zoom == seen
+    assert not window.stage.grab().isNull()
+    said = window.session.message
+    assert ("zoom cannot be" in said.text) if zoom in (0, "NaN", 1e308) else said is None
+
+
 def test_edits_that_are_not_saved_are_asked_about(window, qtbot, tmp_path):
     session = window.session
     path = tmp_path / "mine.gemmviz"

@@ -1,7 +1,6 @@
 """Keeps the fastest parameters that were found on this machine: one small file per kernel, size and device."""
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -17,6 +16,7 @@ from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizE
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text
 
 VERSION = 1
 _SUFFIX = ".json"
@@ -192,10 +192,10 @@ def _files() -> list[Path]:
 
 def _read(path: Path) -> Tuned:
     try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
+        content: Any = parse_json(read_text(path, RESULT_BYTES))
     except OSError as error:
         raise GemmvizError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise GemmvizError(f"{path} is truncated or not JSON: delete it, and tune again") from None
     fault = _fault(content)
     if fault:

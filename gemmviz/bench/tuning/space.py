@@ -10,7 +10,7 @@ from gemmviz.bench.model.devices import Facts, limits
 from gemmviz.catalogue.conditions import Condition, conditions
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.launch import SharedMemoryError, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr
 
@@ -111,6 +111,8 @@ def _refused(
             if not condition.expression.evaluate(names):
                 return condition.expression.text
         concrete = launch(kernel, problem, params)
+    except SharedMemoryError:
+        return SHARED
     except (ConstraintError, FrontMatterError):
         return BLOCK  # a side of 0, too: the conditions that only follow divide by them
     return SHARED if most_shared is not None and concrete.shared_bytes > most_shared else ""

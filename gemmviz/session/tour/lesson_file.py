@@ -1,7 +1,6 @@
 """The form of a lesson's file: TOML that a teacher writes without Python (see ``docs/lessons.md``)."""
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from gemmviz.catalogue import moment, renamed
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.moment import Moment
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.user_file import LESSON_BYTES, parse_toml, read_text
 from gemmviz.language import LANGUAGES, tr
 from gemmviz.trace.order.timeline import Order
 
@@ -102,10 +102,10 @@ def load_lesson(path: Path) -> Lesson:
         When the file cannot be read or is no lesson; the message names the file, the stop and what to do.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        table = parse_toml(read_text(path, LESSON_BYTES))
     except OSError as error:
         raise GemmvizError(f"{path}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise GemmvizError(tr("{file} is not TOML: {error}", file=path.name, error=error)) from error
     return parse_lesson(table, path)
 

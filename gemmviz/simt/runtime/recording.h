@@ -65,6 +65,7 @@ enum gv_status {
     GV_GROUP_WAITS = 16,       // a thread waits for threads of its warpgroup that never come
     GV_ADDS_NO_FLOATS = 17,    // a box is added to a matrix (fault_other) whose elements are no floats
     GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that nobody can set any more
+    GV_STACK_OVERFLOW = 19,    // fault_address is in the forbidden page below a thread's stack
 };
 
 typedef struct {

@@ -53,7 +53,9 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     gv_now.run->signal = signal;
     gv_now.run->fault_pc = pc;
     gv_now.run->fault_address = (uintptr_t)info->si_addr;
-    gv_stop(signal == SIGALRM ? GV_DEADLINE : GV_SIGNAL);
+    // Of the stacks, only the pages that are forbidden can be at fault.
+    int overflow = (signal == SIGSEGV || signal == SIGBUS) && gv_on_stack(gv_now.run->fault_address);
+    gv_stop(signal == SIGALRM ? GV_DEADLINE : overflow ? GV_STACK_OVERFLOW : GV_SIGNAL);
 }
 
 void gv_guard_begin(void)

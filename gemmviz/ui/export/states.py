@@ -1,6 +1,6 @@
 """State files and command lines of the window: what is on screen, to be reopened."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from gemmviz.session import Answer, Message, Session
 from gemmviz.session import snapshot as snapshots
 from gemmviz.session.command_line import command, left_out
 from gemmviz.session.state_file import SUFFIX, read_state, write_state
-from gemmviz.ui.stage.view import View
+from gemmviz.ui.stage.view import FURTHEST, NEAREST, View
 
 _PARTS_OF_PIXEL = 6  # decimals: a shift that was saved comes back as it was
 _PATTERN = mark("States of the window (*.gemmviz)")
@@ -62,16 +62,19 @@ class States:
     def open(self, path: Path) -> None:
         """Show what a state file says; edits that it would replace are asked about first."""
         try:
-            plain = read_state(path)
+            plain, faults = read_state(path)
         except GemmvizError as error:
             self._session.tell(Message(str(error), lasting=True))
             return
         edited = self._would_replace(plain)
         if edited is None:
-            self._apply(plain)
+            self._apply(plain, faults)
             return
         text = tr("{file} has edits here that are not saved, and the state has another text.", file=edited)
-        answers = (Answer(tr("Open the state"), lambda: self._apply(plain)), Answer(tr("Keep mine"), lambda: None))
+        answers = (
+            Answer(tr("Open the state"), lambda: self._apply(plain, faults)),
+            Answer(tr("Keep mine"), lambda: None),
+        )
         self._session.tell(Message(text, "warning", answers=answers, lasting=True, asks=True))
 
     def copy(self) -> None:
@@ -94,24 +97,26 @@ class States:
                 return base.path.name if other else None
         return None
 
-    def _apply(self, plain: Mapping[str, Any]) -> None:
-        self._try(lambda: snapshots.apply(self._session, plain))
+    def _apply(self, plain: Mapping[str, Any], faults: Sequence[str]) -> None:
+        if self._try(lambda: snapshots.apply(self._session, plain)) and faults:
+            self._session.tell(Message("\n".join(faults), "warning", lasting=True))
 
-    def _try(self, act: Callable[[], object], said: str = "") -> None:
+    def _try(self, act: Callable[[], object], said: str = "") -> bool:
         try:
             act()
         except GemmvizError as error:
             self._session.tell(Message(str(error), lasting=True))
-            return
+            return False
         if said:
             self._session.tell(Message(said, "info"))
+        return True
 
     def _on_placed(self, view: Mapping[str, Any]) -> None:
         """Show the part of the window that was shown."""
         window, stage = self._window, self._window.stage
         if "zoom" in view:
             x, y = (round(part * stage.width(), _PARTS_OF_PIXEL) for part in view.get("shift", (0, 0)))
-            stage.view = View(view["zoom"], x, y)
+            stage.view = View(min(max(view["zoom"], NEAREST), FURTHEST), x, y)
             stage.update()
         if view.get("page") in window.pages.buttons:
             window.pages.turn_to(view["page"])

@@ -230,7 +230,8 @@ class Counters(QWidget):
         room = self.width() - 2 * self.view.frameWidth() - self.view.verticalScrollBar().sizeHint().width() - 2
         font = QFont(self.view.font())
         heads = [tr(heading) for heading in HEADINGS]
-        for points in [p for p in _POINTS if scaled(p) >= _LEAST_PT]:
+        # Where all type is small, the largest of these is.
+        for points in [p for p in _POINTS if scaled(p) >= _LEAST_PT] or _POINTS[:1]:
             font.setPointSizeF(scaled(points))
             metrics = QFontMetrics(font)
             widths = [

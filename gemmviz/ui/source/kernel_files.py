@@ -1,7 +1,5 @@
 """Kernel files: opened, read again when they change, saved; nothing that the user wrote is lost unasked."""
 
-import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,12 +9,12 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.user_file import KERNEL_BYTES, UnreadableFile, read_text, write_text
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session, state_file
 from gemmviz.session.tour import lesson_file
 from gemmviz.ui.source.file_watch import FileWatch
 
-_LARGEST_FILE = 1_000_000
 _PATTERN = mark("Kernels (*.cu *.c)")
 _OPEN_PATTERN = mark("Kernels, lessons and states (*.cu *.c *.toml *.gemmviz)")
 _MINE = "_mine"
@@ -62,8 +60,6 @@ class KernelFiles(QObject):
     def open(self, path: Path) -> None:
         """Put a kernel file on the ladder and choose it; a file that is no kernel is said so."""
         try:
-            if path.exists() and (not path.is_file() or path.stat().st_size > _LARGEST_FILE):
-                raise GemmvizError(tr("not a source file, or one of more than a megabyte"))
             path = path.resolve()
             if path.suffix == lesson_file.SUFFIX:
                 self.session.tour.open(path)
@@ -86,10 +82,7 @@ class KernelFiles(QObject):
         from gemmviz.catalogue.guessing.guess import guess, is_described
         from gemmviz.ui.source.describe_form import DescribeForm
 
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            return False
+        text = read_text(path, KERNEL_BYTES)
         if is_described(text) or not guess(text, path).entry:
             return False
         form = DescribeForm(path, text, self._window)
@@ -107,7 +100,10 @@ class KernelFiles(QObject):
 
     def _tell_fault(self, path: Path, error: FrontMatterError) -> None:
         said = str(error) if error.line else tr("Cannot open {file}", file=error)
-        source = (path.name, _text(path)) if error.line else None
+        source = None
+        if error.line:
+            with suppress(OSError, UnreadableFile):
+                source = (path.name, _text(path))
         self._say(Message(said, line=error.line, lasting=True, source=source))
 
     def _say(self, message: Message) -> None:
@@ -137,7 +133,7 @@ class KernelFiles(QObject):
             return
         try:
             text = kernels.read(path)
-        except (OSError, FrontMatterError):
+        except (OSError, UnreadableFile, FrontMatterError):
             self._on_file_gone(path)
             return
         if text == self.session.on_file(base):
@@ -168,7 +164,7 @@ class KernelFiles(QObject):
 
     def _keep(self, base: Kernel) -> None:
         """Keep the edits: the file's text is then the one that they are compared with."""
-        with suppress(OSError, FrontMatterError):
+        with suppress(OSError, UnreadableFile, FrontMatterError):
             self.session.set_on_file(base, kernels.read(base.path))
 
     def _on_file_gone(self, path: Path) -> None:
@@ -212,10 +208,7 @@ class KernelFiles(QObject):
                 kernel = kernels.parse(text, path)
             if kernel is not None:
                 session.refuse_name(path, kernel.name)
-            _write_whole(path, text)
-        except OSError as error:
-            session.tell(Message(_cannot_save(path, error.strerror or error), lasting=True))
-            return False
+            write_text(path, text)
         except GemmvizError as error:
             session.tell(Message(_cannot_save(path.name, error), lasting=True))
             return False
@@ -258,7 +251,7 @@ def _text(path: Path) -> str:
     try:
         return kernels.read(path)
     except FrontMatterError:
-        return path.read_text(encoding="utf-8")
+        return read_text(path, KERNEL_BYTES)
 
 
 def _cannot_open(file: object, reason: object) -> str:
@@ -267,17 +260,3 @@ def _cannot_open(file: object, reason: object) -> str:
 
 def _cannot_save(file: object, reason: object) -> str:
     return tr("Cannot save {file}: {reason}", file=file, reason=reason)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is never seen half written, and keep its permissions."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        part.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise

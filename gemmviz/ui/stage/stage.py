@@ -121,8 +121,11 @@ class Stage(QWidget):
             self.update()
 
     def _painter_now(self) -> StagePainter | None:
-        if self._painter is None and self.session.playable is not None and self.session.kernel.recordable:
-            self._painter = StagePainter(self.session.playable, self.theme, self._font())
+        shown = self.session.playable
+        if self._painter is not None and self._painter.playable is not shown:
+            self._painter = None  # its recording has gone, and the player's steps are those of another one
+        if self._painter is None and shown is not None and self.session.kernel.recordable:
+            self._painter = StagePainter(shown, self.theme, self._font())
             self._painter.captioned = self.captioned
         return self._painter
 

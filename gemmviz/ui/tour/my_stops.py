@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.user_file import write_text
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.session.kernel_names import no_source
@@ -178,13 +179,9 @@ class MyStops(QDialog):
         if not kept:
             return
         try:
-            path.write_text(
-                write_lesson(session.tour.as_lesson(path, title.strip() or session.base.title)), encoding="utf-8"
-            )
+            write_text(path, write_lesson(session.tour.as_lesson(path, title.strip() or session.base.title)))
         except GemmvizError as error:
             session.tell(Message(str(error), "warning", lasting=True))
-        except OSError as error:
-            session.tell(Message(tr("Cannot save {path}: {error}", path=path, error=error.strerror or error)))
         else:
             session.tell(Message(tr("Saved {path}: open it with Ctrl+O.", path=path), "info", lasting=True))
 

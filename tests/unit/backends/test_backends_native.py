@@ -1,14 +1,16 @@
 """C kernels: compiled, called with converted scalars, cached."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gemmviz import data
+from gemmviz.backends import toolchain
 from gemmviz.backends.blas import NumpyBackend, blas_facts
 from gemmviz.backends.native import NativeBackend, compile_kernel
-from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.errors import BuildError, Unavailable
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.launch import launch
@@ -99,6 +101,44 @@ def test_a_cache_folder_that_cannot_be_written_is_replaced_and_said_so(monkeypat
     library, build = compile_kernel(launch(parse(HEAD + BODY, Path("foreign.c")), Problem.cube(4), {"UNROLL": 4}))
     assert library.exists() and tmp_path in library.parents
     assert any("cache folder cannot be written" in note for note in build.notes)
+
+
+def test_a_full_cache_folder_is_replaced_and_said_so(monkeypatch, tmp_path):
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    usage = shutil.disk_usage(tmp_path)
+    full = usage._replace(free=0)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: full if cache in [path, *path.parents] else usage)
+    folder, note = data.cache_folder("native")
+    assert cache not in folder.parents and tmp_path in folder.parents
+    assert "No space left on device" in note
+
+
+@pytest.mark.parametrize("said", ["fatal error: error writing to x.o: No space left on device", "error: NoSpaceLeft"])
+def test_a_compiler_without_room_is_no_fault_of_the_kernel(monkeypatch, tmp_path, said):
+    fake = tmp_path / "cc"
+    fake.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && echo fake gcc && exit 0\necho "foreign.c:3: {said}" >&2\nexit 1\n'
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("GEMMVIZ_CC", str(fake))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    toolchain.compiler.cache_clear()
+    try:
+        with pytest.raises(Unavailable, match=r"there is no room left to compile in .*XDG_CACHE_HOME"):
+            compile_kernel(launch(parse(HEAD + BODY, Path("foreign.c")), Problem.cube(4), {"UNROLL": 4}))
+    finally:
+        toolchain.compiler.cache_clear()
+
+
+def test_a_function_that_nobody_defines_is_no_crash():
+    text = HEAD + BODY.replace("void mine", "float elsewhere(int n);\nvoid mine").replace(
+        "float sum = 0", "float sum = elsewhere(1)"
+    )
+    with pytest.raises(BuildError, match=r"foreign\.c:\d+: elsewhere is used and defined nowhere") as caught:
+        NativeBackend().prepare(launch(parse(text, Path("foreign.c")), Problem.cube(4), {"UNROLL": 4}))
+    assert "elsewhere(1)" in text.split("\n")[caught.value.line - 1]
 
 
 def test_every_launch_of_a_batch_really_runs():

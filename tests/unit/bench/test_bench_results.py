@@ -75,7 +75,7 @@ def test_what_is_not_ours_is_refused_with_a_reason(tmp_path, text, says):
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "r.json"
     path.write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(GemmvizError, match="not text"):
+    with pytest.raises(GemmvizError, match="not a text file"):
         results.read_results(path)
 
 

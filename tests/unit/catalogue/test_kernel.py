@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,8 @@ from small_kernel import kernel, source
 from gemmviz.catalogue.conditions import never
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import parse
-from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.ladder import find, ladder, read_ladder
+from gemmviz.catalogue.launch import SharedMemoryError, launch, nearest_size
 from gemmviz.catalogue.problem import Problem, random_inputs, stored, unstored
 from gemmviz.catalogue.tensor_map import TensorMap
 
@@ -142,12 +143,52 @@ def test_a_kernel_is_found_by_name_alias_and_path(tmp_path: Path) -> None:
         find("nowhere.cu", rungs)
 
 
-def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_of_two_files_of_one_name_the_second_is_left_out(tmp_path: Path) -> None:
     for folder in ("cpu", "cuda"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "01_same.cu").write_text(source())
-    with pytest.raises(GemmvizError, match="'same'"):
+    (kernel,), (fault,) = read_ladder(tmp_path)
+    assert kernel.name == "same" and "two kernel files are named 'same'" in fault
+
+
+def test_a_bad_file_leaves_the_rest_of_the_ladder(tmp_path: Path) -> None:
+    (tmp_path / "01_good.cu").write_text(source())
+    (tmp_path / "02_bad.cu").write_text(source(args="[1"))
+    (tmp_path / "03_bytes.cu").write_bytes(b"\xff\xfe")
+    (tmp_path / "04_gone.c").symlink_to(tmp_path / "nowhere.c")
+    os.mkfifo(tmp_path / "05_pipe.cu")
+    kernels, faults = read_ladder(tmp_path)
+    assert [kernel.name for kernel in kernels] == ["good"] == [kernel.name for kernel in ladder(tmp_path)]
+    for fault, (file, why) in zip(
+        faults,
+        [
+            ("02_bad.cu", "02_bad.cu:4: the front matter is not TOML"),
+            ("03_bytes.cu", "not a text file in UTF-8"),
+            ("04_gone.c", "No such file"),
+            ("05_pipe.cu", "not a regular file"),
+        ],
+        strict=True,
+    ):
+        assert fault.startswith(f"{tmp_path / file} is left out: ") and why in fault
+    (tmp_path / "01_good.cu").unlink()
+    with pytest.raises(GemmvizError, match="there is no kernel in"):
         ladder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("shared", "said"),
+    [
+        ("-1", "-1 bytes"),
+        ('"0 - TS"', "-8 bytes"),
+        ("232449", "232,449 bytes"),
+        ("1000000000000", "1,000,000,000,000 bytes"),
+        ('"' + "9" * 190 + '"', r"10\^189 bytes"),
+    ],
+)
+def test_shared_memory_that_no_gpu_has_is_refused(shared: str, said: str) -> None:
+    with pytest.raises(SharedMemoryError, match=f"mine: shared comes out as {said}.*a block can have 0 to 232,448"):
+        launch(kernel(shared=shared), Problem.cube(8))
+    assert launch(kernel(shared="232448"), Problem.cube(8)).shared_bytes == 232448
 
 
 @pytest.mark.parametrize(

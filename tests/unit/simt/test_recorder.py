@@ -190,12 +190,24 @@ def test_a_crash_is_caught_with_its_line_and_the_next_recording_works() -> None:
     with pytest.raises(KernelFault, match=r"(?i)segmentation fault.*thread \(0, 0, 0\)") as caught:
         own("__global__ void k(float *A, float *B, float *C, int N) {\n *(volatile float *)16 = 1; }")
     assert caught.value.line == 8
-    with pytest.raises(KernelFault, match=r"(?i)floating point exception"):
+    with pytest.raises(KernelFault, match=r"mine\.c:5: Division by zero .*in the loop"):
         own("void k(float *A, float *B, float *C, int N) { C[0] = N / (N - 8); }", suffix="c")
-    with pytest.raises(KernelFault, match=r"(?i)segmentation fault"):
+    with pytest.raises(KernelFault, match=r"mine\.c:\d+: the stack is full \(8 MB\) in the loop"):
         own("int f(int n) { volatile char x[999]; x[0] = n; return f(n + 1) + x[0]; }\n"
             "void k(float *A, float *B, float *C, int N) { C[0] = f(N); }", suffix="c")  # fmt: skip
+    with pytest.raises(KernelFault, match=r"mine\.cu:\d+: the stack is full \(1 MB\) in .*thread \("):
+        own("__device__ int f(int n) { volatile char x[999]; x[0] = n; return f(n + 1) + x[0]; }\n"
+            "__global__ void k(float *A, float *B, float *C, int N) { C[0] = f(N); }")  # fmt: skip
     assert recorded("gputiled", 8, TS=4)[0].wrong == 0
+
+
+@pytest.mark.parametrize("suffix", ["c", "cu"])
+def test_a_function_that_nobody_defines_is_named_with_its_line(suffix: str) -> None:
+    mark = "__global__ " if suffix == "cu" else ""
+    body = f"float elsewhere(int n);\n{mark}void k(float *A, float *B, float *C, int N) {{\n C[0] = elsewhere(N);\n}}"
+    with pytest.raises(BuildError, match=rf"mine\.{suffix}:\d+: elsewhere is used and defined nowhere") as caught:
+        own(body, suffix=suffix)
+    assert caught.value.line == {"c": 7, "cu": 9}[suffix]
 
 
 def test_an_endless_loop_is_stopped_with_its_line() -> None:

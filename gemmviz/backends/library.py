@@ -1,0 +1,49 @@
+"""Loads what the compiler made of a kernel, and says what it lacks."""
+
+import ctypes
+import re
+from pathlib import Path
+
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.launch import Launch
+from gemmviz.language import tr
+
+_UNDEFINED = re.compile(r"undefined symbol: (\S+)")
+# A C++ name with the types of its arguments begins so: the length of the name, then the name.
+_MANGLED = re.compile(r"_Z(\d+)(\w+)")
+
+
+def load(library: Path, launch: Launch) -> ctypes.CDLL:
+    """Load the shared library of a launch into this process.
+
+    Raises
+    ------
+    BuildError
+        When it cannot be loaded: the kernel calls a function that it declares and nobody defines. ``line`` is where
+        the kernel's file names it.
+    """
+    try:
+        return ctypes.CDLL(str(library))
+    except OSError as error:
+        file = launch.kernel.path.name
+        found = _UNDEFINED.search(str(error))
+        if found is None:
+            raise BuildError(tr("{file} cannot be loaded: {why}", file=file, why=error)) from None
+        name = _plain(found[1])
+        line = _line_of(name, launch)
+        where = f"{file}:{line}" if line else file
+        said = tr("{name} is used and defined nowhere: define it in this file", name=name)
+        raise BuildError(f"{where}: {said}", line) from None
+
+
+def _plain(symbol: str) -> str:
+    found = _MANGLED.match(symbol)
+    return found[2][: int(found[1])] if found else symbol
+
+
+def _line_of(name: str, launch: Launch) -> int | None:
+    """Return the last line that names a symbol: what only declares it comes before."""
+    lines = launch.kernel.text.split("\n")
+    pattern = re.compile(rf"\b{re.escape(name)}\b")
+    named = [number for number, line in enumerate(lines, 1) if pattern.search(line.partition("//")[0])]
+    return named[-1] if named else None

@@ -1,0 +1,175 @@
+"""Reads files that people hand over, with limits, and writes those they ask for, whole or not at all.
+
+What they name may be a pipe, a device or far too large. Everything that opens a kernel, a lesson, a state, a result
+file or the preferences reads it here.
+"""
+
+import json
+import os
+import stat
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr
+
+KERNEL_BYTES = LESSON_BYTES = PREFERENCES_BYTES = 1_000_000
+STATE_BYTES = 10_000_000
+RESULT_BYTES = 200_000_000
+"""The largest file of each kind that is read, in bytes."""
+_DEEPEST = 64
+"""Most tables or lists within each other: no file of ours comes near, and Python's own limit is never met."""
+_LARGEST_INTEGER = 2**63 - 1
+
+
+class UnreadableFile(GemmvizError):
+    """A file that is there and is not read: no regular file, too large, or no text."""
+
+
+def read_text(path: Path, most_bytes: int) -> str:
+    """Return the text of a file in UTF-8, without a byte order mark.
+
+    Parameters
+    ----------
+    path
+        What to read. A pipe, a device or a folder is refused without waiting for it.
+    most_bytes
+        The largest file to read, in bytes.
+
+    Raises
+    ------
+    OSError
+        When it cannot be opened or read.
+    UnreadableFile
+        When it is no regular file, is larger than `most_bytes`, or is no text in UTF-8.
+    """
+    # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UnreadableFile(tr("{file} is not a regular file, but a folder, a pipe or a device", file=path.name))
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            raw = file.read(most_bytes + 1)
+    finally:
+        os.close(descriptor)
+    if len(raw) > most_bytes:
+        limit = f"{most_bytes / 1e6:g} MB"
+        raise UnreadableFile(tr("{file} is larger than {limit}, the most that is read", file=path.name, limit=limit))
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise UnreadableFile(tr("{file}: not a text file in UTF-8 (line {line})", file=path.name, line=line)) from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the table that a TOML text holds.
+
+    Raises
+    ------
+    ValueError
+        When it is no TOML (a `tomllib.TOMLDecodeError`, which says where), is nested too deeply, or holds an integer
+        of more than 64 bits.
+    """
+    table: dict[str, Any] = _parsed(lambda: tomllib.loads(text))
+    for value in _leaves(table):
+        if isinstance(value, int) and not -_LARGEST_INTEGER <= value <= _LARGEST_INTEGER:
+            raise ValueError(_too_many_digits())
+    return table
+
+
+def parse_json(text: str) -> Any:
+    """Return what a JSON text holds; an integer of more than 64 bits becomes the nearest float, or infinity.
+
+    Raises
+    ------
+    ValueError
+        When it is no JSON (a `json.JSONDecodeError`, which says where), or is nested too deeply.
+    """
+    value = _parsed(lambda: json.loads(text, parse_int=_integer))
+    for _ in _leaves(value):
+        pass
+    return value
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text in UTF-8; what stood there is replaced only when the new file is whole.
+
+    A file keeps its permissions, and a link still leads to its file. What is no regular file (``/dev/stdout``, a pipe)
+    is written as it is.
+
+    Raises
+    ------
+    GemmvizError
+        When it cannot be written, as on a full disk; what stood there is then as before.
+    """
+    part: Path | None = None
+    try:
+        place = path.resolve()
+        if place.exists() and not place.is_file():
+            place.write_text(text, encoding="utf-8")
+            return
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}-")
+        part = Path(name)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        part.chmod(place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask())
+        part.replace(place)
+    except OSError as error:
+        reason = error.strerror or error
+        raise GemmvizError(tr("cannot write {path}: {reason}", path=path, reason=reason)) from None
+    finally:
+        if part is not None:
+            part.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _integer(digits: str) -> int | float:
+    short = len(digits) <= len(str(-_LARGEST_INTEGER)) and -_LARGEST_INTEGER <= int(digits) <= _LARGEST_INTEGER
+    return int(digits) if short else float(digits)
+
+
+def _parsed(parse: Callable[[], Any]) -> Any:
+    try:
+        return parse()
+    except RecursionError:
+        raise ValueError(_too_deep()) from None
+    except ValueError as error:
+        # Python itself refuses to read an integer of thousands of digits, and says so without a place.
+        if isinstance(error, tomllib.TOMLDecodeError | json.JSONDecodeError):
+            raise
+        raise ValueError(_too_many_digits()) from None
+
+
+def _leaves(tree: Any) -> Iterable[Any]:
+    """Yield what is neither table nor list in a tree, without recursion; refuse one that is too deep."""
+    level = [tree]
+    for _ in range(_DEEPEST):
+        deeper: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                deeper.extend(value.values())
+            elif isinstance(value, list):
+                deeper.extend(value)
+            else:
+                yield value
+        if not deeper:
+            return
+        level = deeper
+    raise ValueError(_too_deep())
+
+
+def _too_deep() -> str:
+    return tr("more than {count} lists or tables within each other", count=_DEEPEST)
+
+
+def _too_many_digits() -> str:
+    return tr("an integer of more than 64 bits")

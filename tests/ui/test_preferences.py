@@ -1,0 +1,98 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""Whatever the preferences hold, the window starts, says what it leaves out, and can be drawn at any size of type."""
+
+import json
+import os
+
+import pytest
+from window_driving import need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import QCoreApplication
+
+from gemmviz.app import new_session
+from gemmviz.session import preferences
+from gemmviz.session.preferences import TYPE_SCALES
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """The file of preferences, which a test writes."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    path = preferences.file()
+    path.parent.mkdir(parents=True)
+    return path
+
+
+@pytest.mark.parametrize("scale", [0.5, 0.64, 0.79, 0.82, 3.0])
+def test_the_window_is_drawn_at_every_size_of_type(window, qtbot, scale):
+    window.session.set_type_scale(scale)
+    QCoreApplication.processEvents()
+    for page in ("stage", "charts", "claims"):
+        window.pages.turn_to(page)
+        QCoreApplication.processEvents()
+        assert not window.grab().isNull()
+    window.pages.turn_to("stage")
+    window.session.choose(params={"TS": 2})
+    wait_recorded(window, qtbot)
+    assert window.counters.view.columnWidth(0) > 0
+
+
+@pytest.mark.parametrize("scale", ["0.01", "0.5", "0.79", "1e308"])
+def test_a_window_starts_at_the_size_that_is_kept_or_the_nearest_that_works(make_window, kept, monkeypatch, scale):
+    kept.write_text(f'{{"type_scale": {scale}}}')
+    monkeypatch.setattr("window_fixtures.new_session", restored)
+    window = make_window()
+    smallest, largest = TYPE_SCALES
+    assert window.session.type_scale == min(max(float(scale), smallest), largest)
+    assert not window.grab().isNull()
+
+
+def restored(theme=None):
+    session = new_session(theme)
+    session.faults = preferences.restore(session)
+    return session
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"type_scale": NaN, "calm": true}', "type_scale cannot be nan"),
+        ('{"type_scale": Infinity, "calm": true}', "type_scale cannot be inf"),
+        ('{"type_scale": 1' + "0" * 400 + ', "calm": true}', "type_scale cannot be inf"),
+        ('{"type_scale": "large", "calm": true}', "type_scale cannot be 'large'"),
+        ('{"theme": ["dark"], "calm": true}', "theme cannot be ['dark']"),
+        ('{"language": {}, "calm": true}', "language cannot be {}"),
+    ],
+)
+def test_a_preference_that_cannot_be_is_left_out_and_the_rest_is_used(kept, text, said):
+    kept.write_text(text)
+    session = restored()
+    (fault,) = session.faults
+    assert said in fault and str(kept) in fault
+    assert session.calm and session.type_scale == 1.0
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "deep", "digits", "bytes", "list"])
+def test_preferences_that_cannot_be_read_are_said_and_the_window_starts(kept, kind):
+    if kind == "pipe":
+        os.mkfifo(kept)
+    elif kind == "device":
+        kept.symlink_to("/dev/zero")
+    elif kind == "folder":
+        kept.mkdir()
+    else:
+        text = {"deep": "[" * 100_000, "digits": "1" * 5000, "bytes": "\xff", "list": "[1]"}[kind]
+        kept.write_bytes(text.encode("latin-1"))
+    session = restored()
+    assert len(session.faults) == 1 and str(kept) in session.faults[0]
+    assert session.type_scale == 1.0
+
+
+def test_what_is_changed_is_kept_whole(kept):
+    session = new_session()
+    preferences.remember(session)
+    session.set_type_scale(0.79)
+    assert json.loads(kept.read_text())["type_scale"] == 0.79
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]

@@ -1,0 +1,129 @@
+"""What people hand over may be a pipe, a device, far too large or no text: it is said, and nothing waits for it."""
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from gemmviz.bench.results import read_results
+from gemmviz.bench.tuning.kept import _read as read_tuned
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
+from gemmviz.catalogue.kernel import load, parse
+from gemmviz.catalogue.user_file import UnreadableFile, parse_json, parse_toml, read_text, write_text
+from gemmviz.session.state_file import read_state
+from gemmviz.session.tour.lesson_file import load_lesson
+
+READERS = {".cu": load, ".toml": load_lesson, ".gemmviz": read_state, ".json": read_results, ".tuned": read_tuned}
+DIGITS = "1" + "0" * 5000
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+def within_seconds(act):
+    """Return what an act raised; fail where it waits for ever."""
+    raised = []
+
+    def run():
+        try:
+            act()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive(), "it waits for ever"
+    return raised[0] if raised else None
+
+
+@pytest.mark.parametrize("suffix", READERS)
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "huge"])
+def test_what_is_no_file_of_ours_is_refused_at_once(tmp_path, suffix, kind):
+    path = tmp_path / f"my{suffix}"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.touch()
+        os.truncate(path, 3_000_000_000)  # a hole: it takes no room
+    error = within_seconds(lambda: READERS[suffix](path))
+    assert isinstance(error, GemmvizError)
+    said = "larger than" if kind == "huge" else "not a regular file"
+    assert said in str(error) and path.name in str(error)
+
+
+def test_bytes_that_are_no_text_are_said_with_their_line(tmp_path):
+    path = tmp_path / "my.cu"
+    path.write_bytes(b"// one\n// \xff\n")
+    with pytest.raises(UnreadableFile, match=r"my.cu: not a text file in UTF-8 \(line 2\)"):
+        read_text(path, 100)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
+    path = tmp_path / "my.cu"
+    path.write_bytes(b"\xef\xbb\xbftext")
+    assert read_text(path, 7) == "text"
+
+
+@pytest.mark.parametrize("value", [DIGITS, "0x1" + "0" * 5000, DEEP, "9223372036854775808"])
+def test_a_front_matter_with_a_number_or_a_depth_that_nobody_means_is_refused(tmp_path, value):
+    matter = f'// ---gemmviz\n// entry = "f"\n// params = {{ TS = {value} }}\n// ---\nvoid f();\n'
+    with pytest.raises(FrontMatterError, match=r"my\.cu") as caught:
+        parse(matter, tmp_path / "my.cu")
+    assert len(str(caught.value)) < 500
+    changes = matter.replace("params", "x") + f"// ---breaks\n// [x]\n// at = {value}\n// ---\n"
+    with pytest.raises(FrontMatterError):
+        parse(changes, tmp_path / "my.cu")
+
+
+@pytest.mark.parametrize("value", [DIGITS, DEEP])
+def test_a_lesson_and_a_result_file_likewise(tmp_path, value):
+    lesson, result = tmp_path / "my.toml", tmp_path / "my.json"
+    lesson.write_text(f'kernel = "gputiled"\nsize = {value}\n')
+    with pytest.raises(GemmvizError, match=r"my\.toml"):
+        load_lesson(lesson)
+    result.write_text(f'{{"schema_version": 2, "device": null, "env": null, "results": [{{"M": {value}}}]}}')
+    with pytest.raises(GemmvizError, match=r"my\.json"):
+        read_results(result)
+
+
+@pytest.mark.parametrize("figure", ["NaN", "Infinity", "1e999", "1" + "0" * 400])
+@pytest.mark.parametrize("field", ["gflops", "stats", "samples_s"])
+def test_a_figure_that_is_no_number_is_no_result(tmp_path, figure, field):
+    row = {"kernel": "a", "backend": "c", "M": 1, "N": 1, "K": 1, "status": "ok", "message": "", "gflops": 1.0}
+    row |= {"stats": {"median": 1.0, "q1": 1.0}, "samples_s": [1.0]}
+    row[field] = {"gflops": "?", "stats": {"median": 1.0, "q1": "?"}, "samples_s": ["?"]}[field]
+    text = json.dumps({"schema_version": 2, "device": None, "env": None, "results": [row]})
+    path = tmp_path / "my.json"
+    path.write_text(text.replace('"?"', "2.0"))
+    assert len(read_results(path)["results"]) == 1
+    path.write_text(text.replace('"?"', figure))
+    with pytest.raises(GemmvizError, match=f"row 0 has a {field} that cannot be"):
+        read_results(path)
+
+
+def test_numbers_of_64_bits_are_read_as_they_are():
+    assert parse_toml(f"a = [{2**63 - 1}, -1]") == {"a": [2**63 - 1, -1]}
+    assert parse_json(f"[{2**63 - 1}, -1, {2**64}]") == [2**63 - 1, -1, 2.0**64]
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "my.json"
+    path.write_text("old")
+    path.chmod(0o640)
+    link = tmp_path / "link.json"
+    link.symlink_to(path)
+    write_text(link, "new")
+    assert path.read_text() == "new" and link.is_symlink() and path.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(GemmvizError, match="cannot write"):
+        write_text(tmp_path / "nowhere" / "my.json", "x")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.json", "my.json"]
+
+
+def test_a_full_disk_is_said():
+    with pytest.raises(GemmvizError, match="No space left on device"):
+        write_text(Path("/dev/full"), "x" * 10)
