@@ -80,6 +80,10 @@ def _file_actions(window: "Window") -> list[Action]:
         Action("all_over_n", "Run", tr("Measure all rungs over N"), ("Ctrl+Alt+Shift+M",), lambda: over_n(True)),
         Action("tune", "Run", tr("Tune this kernel"), ("Ctrl+U",), controller.tuning.start),
         Action("use_tuned", "Run", tr("Measure with what tuning found"), ("Ctrl+Shift+U",), controller.tuning.use),
+        Action(
+            "allow_run", "Run", tr("Run a text that is only looked at…"), ("Ctrl+Shift+O",), window.run_question.ask
+        ),
+        Action("trusted", "File", tr("Trusted files and folders…"), ("Ctrl+Alt+O",), window.run_question.tell_trusted),
         Action("cancel", "Run", tr("Cancel"), ("Esc",), controller.cancel),
     ]
 
