@@ -110,12 +110,9 @@ class TrustStore:
             When nothing can be written.
         """
         kept = self.read()
-        if name is None:
-            texts, folders = (), ()
-        else:
-            at = str(Path(name).resolve())
-            texts = tuple(t for t in kept.texts if t.file not in (name, at) and not _begins(t.sha256, name))
-            folders = tuple(folder for folder in kept.folders if str(folder) not in (name, at))
+        at = "" if name is None else str(Path(name).resolve())
+        texts = tuple(t for t in kept.texts if name and t.file not in (name, at) and not _begins(t.sha256, name))
+        folders = tuple(folder for folder in kept.folders if name and str(folder) not in (name, at))
         gone = len(kept.texts) + len(kept.folders) - len(texts) - len(folders)
         if gone or kept.fault:
             self._write(Kept(texts, folders))

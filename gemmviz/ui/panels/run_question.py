@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.language import tr, trn
 from gemmviz.session import Answer, Message, Session
+from gemmviz.ui.look.style import scaled
 
 _WIDTH = 560
 _MOST_NAMES = 6
@@ -39,9 +40,10 @@ class RunQuestion(QFrame):
         self.title, self.text, self.details = QLabel(), QLabel(), QLabel()
         self.title.setObjectName("title")
         self.details.setObjectName("muted")
-        self.look_button, self.run_button = QPushButton(), QPushButton()
+        self.look_button, self.run_button = QPushButton(tr("Only look")), QPushButton(tr("Run it"))
         self.folder_button = QPushButton(tr("Trust this folder"))
         self.run_button.setObjectName("primary")
+        self._said = ""
         self._arrange(stage)
         self.run_button.clicked.connect(lambda *_: self._run())
         self.look_button.clicked.connect(lambda *_: self._look())
@@ -54,20 +56,21 @@ class RunQuestion(QFrame):
         for button in (self.run_button, self.look_button, self.folder_button):
             buttons.addWidget(button)
         buttons.addStretch(1)
-        column = QVBoxLayout()
+        middle = QWidget()
+        middle.setMaximumWidth(round(scaled(_WIDTH)))
+        column = QVBoxLayout(middle)
         column.setSpacing(10)
         column.addStretch(1)
         for label in (self.title, self.text, self.details):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setMaximumWidth(_WIDTH)
             column.addWidget(label)
         column.addLayout(buttons)
         column.addStretch(2)
         row = QHBoxLayout(self)
-        row.setContentsMargins(20, 12, 20, 12)
+        row.setContentsMargins(12, 0, 12, 0)
         row.addStretch(1)
-        row.addLayout(column, 8)
+        row.addWidget(middle, 8)
         row.addStretch(1)
         self.setGeometry(stage.rect())
         stage.installEventFilter(self)
@@ -118,26 +121,27 @@ class RunQuestion(QFrame):
         permission = self.session.permission
         if permission.asks:
             permission.only_look()
-        else:
-            self.ask()
+            self.parentWidget().setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _trust_folder(self) -> None:
         self.session.permission.trust_folder()
 
     def _show(self) -> None:
         permission = self.session.permission
-        was_visible = self.isVisible()
-        had_focus = self.isAncestorOf(QApplication.focusWidget()) if QApplication.focusWidget() else False
+        focus = QApplication.focusWidget()
+        had_focus = focus is not None and self.isAncestorOf(focus)
         self.setVisible(permission.held)
         if not permission.held:
+            self._said = ""
             if had_focus:
                 self.parentWidget().setFocus(Qt.FocusReason.OtherFocusReason)
             return
         self.raise_()
         self._say()
-        if not was_visible or not had_focus:
+        if self.accessibleDescription() != self._said:
+            self._said = self.accessibleDescription()
             self._take_focus()
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def _take_focus(self) -> None:
         """Put the keys on the answer that does nothing; who is writing goes on writing."""
@@ -147,9 +151,6 @@ class RunQuestion(QFrame):
     def _say(self) -> None:
         permission = self.session.permission
         file, folder, asks = permission.path.name, permission.folder, permission.asks
-        self.run_button.setText(tr("Run it"))
-        self.run_button.setVisible(True)
-        self.look_button.setText(tr("Only look"))
         self.look_button.setVisible(asks)
         self.folder_button.setVisible(asks and folder is not None)
         if not asks:
