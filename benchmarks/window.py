@@ -135,7 +135,7 @@ def open_window(clock):
     from gemmviz.ui.window.window import Window
 
     session = new_session()
-    window = Window(session, Controller(session, Engine))
+    window = Window(session, Controller(session, lambda: Engine(session.trust)))
     window.resize(*RESOLUTIONS["hd"])
     window.show()
     meter = LoopMeter(window, clock)

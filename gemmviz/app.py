@@ -66,4 +66,4 @@ def run_window(args: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
     faults = preferences.restore(session, args.theme, args.language)
     snapshot.apply(session, chosen)
     _warn(session, faults)
-    return application.show(session, Engine, Path(args.file) if args.file else None)
+    return application.show(session, lambda: Engine(session.trust), Path(args.file) if args.file else None)

@@ -27,9 +27,14 @@ def call(launch: Launch) -> str:
 
 
 def flags(launch: Launch) -> list[str]:
-    """Return the parameters that become macros, and the folder of the kernel's own headers."""
+    """Return the parameters that become macros, and the folder of the kernel's own headers.
+
+    What the compiler brings goes first for ``<...>``: a file of that folder must not take a system header's place
+    unseen.
+    """
     macros = [f"-D{name}={value}" for name, value in launch.macros.items()]
-    return [*macros, f"-I{launch.kernel.path.parent}"]
+    folder = launch.kernel.path.parent
+    return [*macros, f"-iquote{folder}", f"-idirafter{folder}"]
 
 
 def explain(error: BuildError, launch: Launch) -> BuildError:

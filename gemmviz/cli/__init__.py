@@ -32,6 +32,7 @@ _COMMANDS = {
     "occupancy": "say how many warps of a kernel one multiprocessor can hold",
     "claims": "re-measure what the five documents claim, and judge it",
     "render": "draw a step of a recording as PNG or SVG, or many as a GIF or MP4",
+    "trust": "list and forget the texts and folders that may run in the window",
     "doctor": "say what works on this machine, and what to do about what does not",
 }
 

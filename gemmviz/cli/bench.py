@@ -18,6 +18,7 @@ from gemmviz.cli.driving import EngineDriver, driving
 from gemmviz.cli.tables import print_results
 from gemmviz.cli.tuned_entries import tuned_entries
 from gemmviz.engine import messages
+from gemmviz.engine.consent import Named
 
 _DEFAULT_SIZE = 512
 
@@ -80,7 +81,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.timeout:
         protocol = replace(protocol, timeout_s=args.timeout)
     entries = _entries(kernels, options.params(args))
-    with driving() as driver:
+    with driving(Named(kernels)) as driver:
         jobs = tuned_entries(driver, kernels, entries, sizes) if args.tuned else [(entries, sizes)]
         requests = [
             messages.BenchRequest(1, entries, [(p.m, p.n, p.k) for p in at], protocol.to_plain())

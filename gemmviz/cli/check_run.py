@@ -8,6 +8,7 @@ from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, 
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.checking.plan import CheckPlan
 from gemmviz.checking.report import Report
+from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import Checked, CheckRequest, Failed, Progress
 from gemmviz.engine.supervisor import Engine
 
@@ -50,7 +51,7 @@ def check(kernel: Kernel, todo: CheckPlan, *, must_fit: bool) -> tuple[list[Repo
 
 def _reports(kernel: Kernel, todo: CheckPlan) -> list[Report]:
     found: list[Report] = []
-    engine = Engine()
+    engine = Engine(Named([kernel]))
     request = CheckRequest(1, str(kernel.path), kernel.text, todo.to_plain())
     try:
         with Console(stderr=True).status("Checking") as status:

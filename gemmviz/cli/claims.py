@@ -11,11 +11,13 @@ from gemmviz.bench import results
 from gemmviz.bench.claims import Claim, ClaimVerdict, Evidence
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.ladder import ladder
 from gemmviz.cli import options
 from gemmviz.cli.bench import keep
 from gemmviz.cli.claim_tables import print_list, print_verdicts
 from gemmviz.cli.driving import driving
 from gemmviz.cli.gathering import Gathering
+from gemmviz.engine.consent import Named
 
 
 def add(commands: Any, summary: str) -> None:
@@ -74,7 +76,7 @@ def _run(args: argparse.Namespace) -> int:
         plan = judging.plan(
             [c for c in chosen if c.id not in left_out], protocol=Protocol.quick() if args.quick else Protocol()
         )
-        with driving() as driver:
+        with driving(Named(ladder())) as driver:
             gathering = Gathering(driver)
             gathering.run(plan)
             document, faults, interrupted = gathering.document(), gathering.faults, driver.interrupted

@@ -20,6 +20,7 @@ from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text, write_text
 from gemmviz.cli import options
+from gemmviz.engine.consent import Described
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier
 
@@ -84,7 +85,7 @@ def _read(path: Path) -> str:
 
 
 def _tried(made: Guess) -> Guess:
-    engine = Engine()
+    engine = Engine(Described(made.path, made.text))
     try:
         with Console(stderr=True).status("Recording small problems to see whether the guess is right"):
             return settle(made, trier(engine, threading.Event()))

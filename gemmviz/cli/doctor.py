@@ -22,6 +22,7 @@ from rich.table import Table
 
 from gemmviz import data
 from gemmviz.backends.machine import Fact
+from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import Failed, Probed, ProbeRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.ui.look.display import missing_packages
@@ -54,7 +55,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _probe() -> dict[str, Any]:
     """Ask the engine; when even that fails, its failure is the fact."""
-    engine = Engine()
+    engine = Engine(Named())
     try:
         for reply in engine.run(ProbeRequest(1), threading.Event()):
             if isinstance(reply, Probed):

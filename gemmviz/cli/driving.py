@@ -12,16 +12,17 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine import messages
+from gemmviz.engine.consent import Consent
 from gemmviz.engine.supervisor import Engine
 
 
 class EngineDriver:
     """Drives an engine; make one with `driving`."""
 
-    def __init__(self, bar: Progress, cancel: threading.Event) -> None:
+    def __init__(self, bar: Progress, cancel: threading.Event, consent: Consent) -> None:
         self._bar, self._cancel = bar, cancel
         self._task: TaskID = bar.add_task("Starting", total=1.0)
-        self._engine = Engine()
+        self._engine = Engine(consent)
 
     @property
     def interrupted(self) -> bool:
@@ -63,8 +64,14 @@ class EngineDriver:
 
 
 @contextmanager
-def driving() -> Iterator[EngineDriver]:
-    """Provide a `Driver` whose first Ctrl-C ends the run in order and whose second one ends the program."""
+def driving(consent: Consent) -> Iterator[EngineDriver]:
+    """Provide a `Driver` whose first Ctrl-C ends the run in order and whose second one ends the program.
+
+    Parameters
+    ----------
+    consent
+        Says what may run.
+    """
     console = Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"),
@@ -76,7 +83,7 @@ def driving() -> Iterator[EngineDriver]:
     )
     cancel = threading.Event()
     with _ctrl_c(cancel), bar:
-        driver = EngineDriver(bar, cancel)
+        driver = EngineDriver(bar, cancel, consent)
         try:
             yield driver
         finally:

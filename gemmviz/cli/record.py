@@ -17,6 +17,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
 from gemmviz.cli.record_print import show
+from gemmviz.engine.consent import Consent, Named
 from gemmviz.engine.messages import Failed, Progress, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.trace import untrusted
@@ -74,7 +75,7 @@ def _run(args: argparse.Namespace) -> int:
         blocks=args.blocks,
         as_written=args.as_written,
     )
-    reply = engine_reply(request)
+    reply = engine_reply(request, Named([kernel]))
     recording = untrusted.recording_of(reply.recording)
     traffic = untrusted.traffic_of(reply.traffic, recording, None)
     if args.json:
@@ -90,15 +91,12 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if recording.wrong or recording.notes else 0
 
 
-def engine_reply(request: RecordRequest, engine: Engine | None = None) -> Recorded:
-    """Return the recording that a child process makes, or raise what kept it from one.
-
-    An engine that is given stays open for the next request.
-    """
-    mine = engine or Engine()
+def engine_reply(request: RecordRequest, consent: Consent) -> Recorded:
+    """Return the recording that a child process makes of what may run, or raise what kept it from one."""
+    engine = Engine(consent)
     try:
         with Console(stderr=True).status("Recording") as status:
-            for reply in mine.run(request, threading.Event()):
+            for reply in engine.run(request, threading.Event()):
                 if isinstance(reply, Progress):
                     status.update(reply.text)
                 elif isinstance(reply, Failed):
@@ -106,8 +104,7 @@ def engine_reply(request: RecordRequest, engine: Engine | None = None) -> Record
                 elif isinstance(reply, Recorded):
                     return reply
     finally:
-        if engine is None:
-            mine.close()
+        engine.close()
     raise GemmvizError("the engine ended without an answer")
 
 

@@ -15,6 +15,7 @@ from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import launch
 from gemmviz.cli import options
 from gemmviz.cli.record import engine_reply
+from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import RecordRequest
 from gemmviz.language import set_language
 from gemmviz.session import picture_params
@@ -93,7 +94,7 @@ def _run(args: argparse.Namespace) -> int:
         *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, args.order),
         as_written=args.as_written,
     )
-    reply = engine_reply(request)
+    reply = engine_reply(request, Named([kernel]))
     set_language(args.language or "en")
     first, end, every = args.steps or (0, None, None)
     picture = Picture(

@@ -17,6 +17,7 @@ from gemmviz.cli import options
 from gemmviz.cli.driving import driving
 from gemmviz.cli.tables import console, size
 from gemmviz.engine import messages
+from gemmviz.engine.consent import Named
 
 _DEFAULT_SIZE = 1024
 _DEFAULT_SECONDS = 120.0
@@ -68,7 +69,7 @@ def _run(args: argparse.Namespace) -> int:
     request = messages.TuneRequest(
         1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, options.params(args), args.seconds
     )
-    document = _drive(request)
+    document = _drive(request, Named([kernel]))
     try:
         path = kept.keep(document)
     except GemmvizError as error:  # no failure of the search
@@ -85,8 +86,8 @@ def _run(args: argparse.Namespace) -> int:
     return 0 if document["params"] is not None else 1
 
 
-def _drive(request: messages.TuneRequest) -> results.Document:
-    with driving() as driver:
+def _drive(request: messages.TuneRequest, consent: Named) -> results.Document:
+    with driving(consent) as driver:
         reply = driver.run(request)
     if isinstance(reply, messages.Searched):
         return reply.document

@@ -257,7 +257,8 @@ class Failed:
     """The run is over without its answer.
 
     ``kind`` is one of the result file's statuses (``compile``, ``launch``, ``crash``, ``timeout``, ``cancelled``,
-    ``unsupported``, ``oom``) or ``refused`` (a constraint, front matter) or ``internal``; ``line`` is the line of the
+    ``unsupported``, ``oom``) or ``refused`` (a constraint, front matter), ``untrusted`` (nobody has allowed the text to
+    run: see `gemmviz.engine.consent`) or ``internal``; ``line`` is the line of the
     kernel's file, from 1, where known. ``defect`` and ``array`` say what a crash counts as: see
     `gemmviz.catalogue.errors.KernelFault`.
     """

@@ -16,6 +16,7 @@ from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
 from gemmviz.engine import child, framing
 from gemmviz.engine.attempts import Attempts
+from gemmviz.engine.consent import Consent, refused
 from gemmviz.engine.launches import Launches
 from gemmviz.engine.ledger import Ledger
 from gemmviz.engine.messages import (
@@ -67,10 +68,17 @@ class _Lost(Exception):
 class Engine:
     """One engine. Not for several threads at once, except `close`.
 
-    The process is started when it is first needed, and again after it died.
+    The process is started when it is first needed, and again after it died. What its consent does not allow reaches no
+    process: neither a compiler nor a kernel sees it.
+
+    Parameters
+    ----------
+    consent
+        Says which source texts may be compiled and run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, consent: Consent) -> None:
+        self._consent = consent
         self._process: Any = None
         self._pipe: Connection | None = None
         self._receiver: framing.Receiver | None = None
@@ -95,6 +103,12 @@ class Engine:
             Set it, from any thread, to end the run within half a second. A bench run then still answers with `Done`:
             what was finished, and rows with the status "cancelled"; a search with `Searched` and the best so far.
         """
+        held = refused(request, self._consent)
+        if held:
+            names = ", ".join(path.name for path in held)
+            said = tr("{files}: not run, because it does not come with gemmviz and nobody has allowed it.", files=names)
+            yield Failed(request.run, "untrusted", said)
+            return
         if isinstance(request, BenchRequest):
             yield from self._bench(request, cancel)
             return

@@ -14,12 +14,14 @@ from gemmviz.session.comparison import Comparison
 from gemmviz.session.findings import Findings
 from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
+from gemmviz.session.permission import Permission
 from gemmviz.session.playback import Playback
 from gemmviz.session.predict import Predict
 from gemmviz.session.preferences import TYPE_SCALES
 from gemmviz.session.snapshot import Reopening
 from gemmviz.session.tour.demonstration import Demonstration
 from gemmviz.session.tour.stops import OwnStop, Tour
+from gemmviz.session.trust import Trust
 from gemmviz.session.tuning import Tuning
 from gemmviz.trace.playable import Playable
 
@@ -60,7 +62,7 @@ class Session(Choice, Playback):
     Parameters
     ----------
     kernels
-        The ladder.
+        The ladder: what gemmviz brings, and may run.
     theme
         ``"dark"`` or ``"light"``.
     """
@@ -77,6 +79,7 @@ class Session(Choice, Playback):
     def __init__(self, kernels: list[Kernel], theme: str = "dark") -> None:
         super().__init__(kernels)
         Playback.__init__(self)
+        self.permission = Permission(self, Trust(kernels))
         self.findings = Findings()
         self.tuning = Tuning(self)
         self.protocol: dict[str, float] = {}
@@ -91,6 +94,11 @@ class Session(Choice, Playback):
         self.demonstration = Demonstration(self)
         self.frozen_warp = FrozenWarp(self)
         self.inspection = Inspection(self)
+
+    @property
+    def trust(self) -> Trust:
+        """What may run: every engine of the session is asked to keep to it."""
+        return self.permission.trust
 
     # What is on the stage
 

@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from consenting import AllowsAll
 
 from gemmviz.backends.driver import driver
 from gemmviz.catalogue.capability import suits
@@ -22,7 +23,7 @@ FAST = {
 
 @pytest.fixture(scope="module")
 def engine():
-    engine = Engine()
+    engine = Engine(AllowsAll())
     yield engine
     engine.close()
 

@@ -4,6 +4,7 @@ import threading
 from math import prod
 
 import pytest
+from consenting import AllowsAll
 
 from gemmviz.backends.driver import driver
 from gemmviz.backends.nvml import sensors
@@ -18,7 +19,7 @@ CUBE = (512, 512, 512)
 
 @pytest.fixture(scope="module")
 def engine():
-    engine = Engine()
+    engine = Engine(AllowsAll())
     yield engine
     engine.close()
 

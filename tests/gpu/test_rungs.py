@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from consenting import AllowsAll
 
 from gemmviz.backends.driver import driver
 from gemmviz.catalogue.capability import suits
@@ -30,7 +31,7 @@ SIZES = [(64, 64, 64), (1, 1, 1), (67, 61, 59), (256, 32, 96), (33, 300, 17), (1
 
 @pytest.fixture(scope="module")
 def engine():
-    engine = Engine()
+    engine = Engine(AllowsAll())
     yield engine
     engine.close()
 
@@ -79,7 +80,7 @@ class Crowd:
 
     def _bench(self, kernel, params, size):
         if not hasattr(self._mine, "engine"):
-            self._mine.engine = Engine()
+            self._mine.engine = Engine(AllowsAll())
             self._engines.append(self._mine.engine)
         (row,) = bench(self._mine.engine, (kernel.path, kernel.text, params), size=size)
         return row

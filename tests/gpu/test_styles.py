@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from consenting import AllowsAll
 
 from gemmviz.catalogue.kernel import load
 from gemmviz.catalogue.launch import launch, nearest_size
@@ -22,7 +23,7 @@ FAST = {
 
 @pytest.fixture(scope="module")
 def engine():
-    engine = Engine()
+    engine = Engine(AllowsAll())
     yield engine
     engine.close()
 

@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from consenting import AllowsAll
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.engine.messages import Searched, TuneRequest
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.gpu
 
 @pytest.fixture
 def engine():
-    engine = Engine()
+    engine = Engine(AllowsAll())
     yield engine
     engine.close()
 

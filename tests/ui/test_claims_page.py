@@ -507,7 +507,7 @@ def test_claims_that_cannot_be_read_are_said_so(qtbot, monkeypatch):
 
 def test_a_recording_is_counted_by_the_real_engine(qtbot, kept):
     session = new_session("dark")
-    controller = Controller(session, Engine)
+    controller = Controller(session, lambda: Engine(session.trust))
     runner = ClaimsRunner(session, controller, CLAIMS, SOURCES)
     try:
         with qtbot.waitSignal(runner.finished, timeout=60_000):

@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt, QThread
 from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QWidget
 
 from gemmviz.catalogue.kernel import parse
+from gemmviz.session.trust import Trust
 from gemmviz.ui.source.describe_form import DescribeForm
 
 TEXT = """__global__ void helper(float *x, int n) { x[threadIdx.x] = n; }
@@ -35,7 +36,9 @@ def make_form(qtbot):
     forms = []
 
     def make(text=TEXT, path=PATH, **options):
-        form = DescribeForm(path, text, **{"try_at_once": False} | options)
+        trust = Trust()
+        trust.allow(path, text)
+        form = DescribeForm(path, text, trust, **{"try_at_once": False} | options)
         forms.append(form)
         form.show()
         qtbot.waitExposed(form)

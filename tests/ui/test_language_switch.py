@@ -34,7 +34,7 @@ def windows(qtbot, monkeypatch):
     monkeypatch.setitem(language._state, "ko", Catalogue(KOREAN, {}, lambda n: 0))
     monkeypatch.setattr("gemmviz.ui.window.windows.can_write_korean", lambda: True)
     session = new_session()
-    windows = Windows(session, Controller(session, Engine))
+    windows = Windows(session, Controller(session, lambda: Engine(session.trust)))
     windows.window.show()
     windows._controller.play_next = False
     windows._controller.record()

@@ -28,10 +28,10 @@ recorded = {}
 def recorded_once(monkeypatch):
     """Records each launch once for all tests of this file."""
 
-    def reply(request):
+    def reply(request, consent):
         key = str(request)
         if key not in recorded:
-            recorded[key] = engine_reply(request)
+            recorded[key] = engine_reply(request, consent)
         return recorded[key]
 
     monkeypatch.setattr(render, "engine_reply", reply)

@@ -57,11 +57,11 @@ class RooflinePanel(Chart):
         Makes the engine that records what the measured rungs move.
     """
 
-    def __init__(self, session: Session, make_engine: Callable[[], EngineLike] = Engine) -> None:
+    def __init__(self, session: Session, make_engine: Callable[[], EngineLike] | None = None) -> None:
         super().__init__(session, tr("Roofline"))
         self.setAccessibleName(self.name)
         self.setMinimumSize(*_SMALLEST)
-        self.survey = TrafficSurvey(session, make_engine)
+        self.survey = TrafficSurvey(session, make_engine or (lambda: Engine(session.trust)))
         self.device = DeviceBox(session)
         self.record = QPushButton(tr("Count bytes"))
         self.record.setToolTip(

@@ -50,6 +50,9 @@ class TuningRunner(QObject):
             session.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
             return
         kernel = session.kernel
+        if not session.permission.refresh():
+            session.permission.ask()
+            return
         if not kernel.params or kernel.exhibit:
             said = tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name)
             if kernel.exhibit:

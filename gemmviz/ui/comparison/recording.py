@@ -140,6 +140,7 @@ def _failure(reply: Failed, rung: str) -> Message:
     line = tr("line {line}: ", line=reply.line) if reply.line and f"{reply.line}" not in reply.message else ""
     what = {
         "refused": tr("Choose another size on the left, or another rung with Ctrl+D."),
+        "untrusted": tr("Choose it in the ladder, where you are asked whether it may run."),
         "oom": tr("Choose a smaller size on the left."),
         "timeout": tr("Choose a smaller size on the left, or another rung with Ctrl+D."),
     }.get(reply.kind, tr("Choose another rung with Ctrl+D."))

@@ -189,7 +189,7 @@ class _WindowFrames:
         size = Problem(recording.m, recording.n, recording.k)
         session.choose(size, order=playable.timeline.order_by, as_written=recording.as_written)
         session.choose_kernel(next(k for k in kernels if k.path == picture.kernel.path), recording.params)
-        controller = Controller(session, Engine)
+        controller = Controller(session, lambda: Engine(session.trust))
         controller.auto = False
         self._window = window = Window(session, controller)
         # Corner widgets and tabs take their places when the window is shown: nobody sees it.

@@ -92,6 +92,8 @@ def style_sheet(theme: Theme, scale: float = 1.0) -> str:
     QMenuBar, QMenu {{ background: {t.panel}; color: {t.text}; }}
     QMenuBar::item:selected, QMenu::item:selected {{ background: {t.accent}; color: {t.background}; }}
     QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}
+    QFrame#question {{ background: {t.background}; color: {t.text}; }}
+    QFrame#question QLabel#title {{ font-size: {TYPE_PT * 1.5 * scale:.2f}pt; font-weight: bold; }}
     QFrame#message {{ border-radius: 4px; border: 1px solid {t.border}; background: {t.raised}; }}
     QFrame#message[kind="error"] {{ border-color: {t.bad}; }}
     QFrame#message[kind="warning"] {{ border-color: {t.warn}; }}

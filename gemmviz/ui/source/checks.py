@@ -71,6 +71,9 @@ class Checks(QObject):
         self.session.settle()
         kernel = self.session.kernel
         if kernel.recordable and self.session.fault is None:
+            if not self.session.permission.refresh():
+                self.session.permission.ask()
+                return
             self._check(kernel, {}, self._say_fault)
 
     def judge(self, jobs: list[Job], done: Callable[[list[CheckedJob]], None]) -> None:

@@ -1,5 +1,6 @@
 """A form for a kernel without front matter: it shows what gemmviz guesses, lets people mend it, and tries it."""
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES
-from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
+from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.guessing.tokens import split_text
@@ -31,6 +32,7 @@ from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
+from gemmviz.session.trust import Trust
 from gemmviz.ui.look.style import scaled, style_sheet
 from gemmviz.ui.look.theme import DARK, LIGHT, Theme
 from gemmviz.ui.source.describe_trial import Trial
@@ -47,20 +49,24 @@ class DescribeForm(QDialog):
     ----------
     path, text
         The file, without front matter.
+    trust
+        Says whether the text may run: until it may, it is read and not tried.
     parent
         The window, whose colours it takes.
     try_at_once
-        Whether to record small problems as soon as the form is shown.
+        Whether to record small problems as soon as the form is shown, where the text may run.
     """
 
-    def __init__(self, path: Path, text: str, parent: QWidget | None = None, *, try_at_once: bool = True) -> None:
+    def __init__(
+        self, path: Path, text: str, trust: Trust, parent: QWidget | None = None, *, try_at_once: bool = True
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Describe {file}", file=path.name))
         self.resize(1120, 660)
-        self._path, self._text = path, text
+        self._path, self._text, self._trust = path, text, trust
         self._guess = guess(text, path)
         self._trial: Trial | None = None
-        self._try_at_once = try_at_once
+        self._try_at_once = try_at_once and trust.allows(path, text)
         self._touched = False
         self._filling = False
         self._rows: list[QComboBox] = []
@@ -109,9 +115,8 @@ class DescribeForm(QDialog):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.attempt = QPushButton(tr("Try it (F5)"))
+        self.attempt = QPushButton()
         self.attempt.setAutoDefault(False)
-        self.attempt.setToolTip(tr("Records small problems on the CPU and compares C with the right result"))
         self.attempt.clicked.connect(self.try_it)
         QShortcut(QKeySequence("F5"), self, self.try_it)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -329,21 +334,41 @@ class DescribeForm(QDialog):
 
     def _show_outcome(self) -> None:
         theme, made = self._theme(), self._guess
+        may_run = self._trust.allows(self._path, self._text)
+        self.attempt.setText(tr("Try it (F5)") if may_run else tr("Run it (F5)"))
+        self.attempt.setToolTip(
+            tr("Records small problems on the CPU and compares C with the right result")
+            if may_run
+            else tr("Compiles this file and runs it on this machine, now and later, without asking again")
+        )
         if self._trial is not None:
             text, colour = tr("Recording small problems …"), theme.muted
         elif made.settled:
             text, colour = ("✓ " if made.right else "✗ ") + made.settled, theme.good if made.right else theme.bad
         else:
             text, colour = tr("Not tried yet as it stands."), theme.muted
+        if not may_run:
+            text, colour = (
+                tr(
+                    "Nothing of this file has run: it does not come with gemmviz. “Run it” compiles it and runs small "
+                    "problems on this machine, as a program of yours. Read it first."
+                ),
+                theme.warn,
+            )
         self.outcome.setText(text)
         self.outcome.setStyleSheet(f"color: {colour};")
 
     # -- trying
 
     def try_it(self) -> None:
-        """Record small problems; where nobody has changed a field, go on with what is nearly as likely."""
+        """Record small problems; where nobody has changed a field, go on with what is nearly as likely.
+
+        Who asks for it allows the text to run.
+        """
         if not self.attempt.isEnabled():
             return
+        with suppress(GemmvizError):  # it may run here, at least
+            self._trust.allow(self._path, self._text)
         self._stop()
         self._trial = Trial(self._described(), alternatives=not self._touched, parent=self)
         self._trial.done.connect(self._on_tried)

@@ -1,18 +1,18 @@
 """Records what the form describes, off the window's thread, to see whether C is right."""
 
 import threading
-from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QThread, Signal
 
 from gemmviz.catalogue.guessing.guess import Guess
 from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.engine.consent import Described
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier
 
 
 class Trial(QThread):
-    """One trial of a guess.
+    """One trial of a guess, whose text somebody has allowed to run.
 
     Parameters
     ----------
@@ -20,22 +20,13 @@ class Trial(QThread):
         What to try.
     alternatives
         Whether to go on with what is nearly as likely where the guess is wrong.
-    make_engine
-        Makes the engine whose process does the work.
     """
 
     done = Signal(object)
 
-    def __init__(
-        self,
-        guess: Guess,
-        *,
-        alternatives: bool,
-        make_engine: Callable[[], Engine] = Engine,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, guess: Guess, *, alternatives: bool, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._guess, self._alternatives, self._make_engine = guess, alternatives, make_engine
+        self._guess, self._alternatives = guess, alternatives
         self._cancel = threading.Event()
 
     def stop(self) -> None:
@@ -45,7 +36,7 @@ class Trial(QThread):
 
     def run(self) -> None:
         """Try, and announce the outcome unless somebody gave up meanwhile."""
-        engine = self._make_engine()
+        engine = Engine(Described(self._guess.path, self._guess.text))
         try:
             settled = settle(self._guess, trier(engine, self._cancel), alternatives=self._alternatives)
         finally:

@@ -85,7 +85,7 @@ class KernelFiles(QObject):
         text = read_text(path, KERNEL_BYTES)
         if is_described(text) or not guess(text, path).entry:
             return False
-        form = DescribeForm(path, text, self._window)
+        form = DescribeForm(path, text, self.session.trust, self._window)
         form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         form.accepted.connect(lambda: self._take_described(path, text, form.accepted_text()))
         form.open()
@@ -93,6 +93,8 @@ class KernelFiles(QObject):
 
     def _take_described(self, path: Path, text: str, described: str) -> None:
         """Put a file on the ladder with the front matter that it was given here: saving writes that, too."""
+        if self.session.trust.allows(path, text):
+            self.session.trust.allow_here(path, described)
         try:
             self.session.add_kernel(kernels.parse(described, path), on_file=text)
         except GemmvizError as error:
@@ -200,6 +202,7 @@ class KernelFiles(QObject):
 
     def _write(self, path: Path, text: str) -> bool:
         session, before = self.session, self.session.base
+        mine = session.trust.allows(before.path, text)
         try:
             if any(k.path == path and session.is_shipped_file(k) for k in session.kernels):
                 raise GemmvizError(tr("that is a rung that gemmviz brings: choose another name"))
@@ -209,6 +212,8 @@ class KernelFiles(QObject):
             if kernel is not None:
                 session.refuse_name(path, kernel.name)
             write_text(path, text)
+            if mine and session.trust.allows(path, text):  # not with other headers that stand there
+                self._keep_allowed(path, text)
         except GemmvizError as error:
             session.tell(Message(_cannot_save(path.name, error), lasting=True))
             return False
@@ -222,6 +227,13 @@ class KernelFiles(QObject):
         session.add_kernel(kernel)
         session.tell(Message(tr("Saved {file}.", file=path), "info", lasting=False))
         return True
+
+    def _keep_allowed(self, path: Path, text: str) -> None:
+        """Let what was written here run when it is opened the next time, too."""
+        try:
+            self.session.trust.allow(path, text)
+        except GemmvizError as error:
+            self.session.tell(Message(str(error), "warning", lasting=True))
 
     def may_close(self) -> bool:
         """Ask what to do with edits that are not saved; False when the window is to stay."""

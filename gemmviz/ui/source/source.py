@@ -99,7 +99,9 @@ class Source(Editor):
             self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _on_typed(self, text: str) -> None:
-        self.session.draft(text)
+        session = self.session
+        session.trust.typed(session.base.path, session.text, text)
+        session.draft(text)
         self._settled.start()
 
     def _on_settled(self) -> None:

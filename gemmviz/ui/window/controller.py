@@ -77,6 +77,7 @@ class Controller(QObject):
         session.tour.recording_wanted.connect(self.record)
         session.reopening.recording_wanted.connect(self.record)
         session.demonstration.recording_wanted.connect(self.record)
+        session.permission.granted.connect(self.record)
 
     def close(self) -> None:
         """End both engines and their threads."""
@@ -132,7 +133,7 @@ class Controller(QObject):
         self._debounce.stop()
         if self._tell_fault():
             return
-        if not session.kernel.recordable:
+        if not session.kernel.recordable or not session.permission.refresh():
             self.cancel_recording()
             self._record_run = 0
             session.set_progress("record", None)
@@ -213,7 +214,7 @@ class Controller(QObject):
         """Measure the chosen rung with its chosen parameters."""
         session = self.session
         session.settle()
-        if self._tell_fault():
+        if self._tell_fault() or not self.may_run():
             return
         try:
             launch(session.kernel, session.bench_problem, session.bench_params)
@@ -229,9 +230,16 @@ class Controller(QObject):
     def measure_over_n(self, sizes: list[int], every: bool) -> None:
         """Measure the chosen rung, or every one, at M = N = K for each of some sizes."""
         self.session.settle()
-        if every or not self._tell_fault():
+        if every or not (self._tell_fault() or not self.may_run()):
             problems = [Problem.cube(n) for n in sizes]
             self._measure_checked(self._every(problems) if every else [self._this()], problems)
+
+    def may_run(self) -> bool:
+        """Say whether the chosen text may run; where it is only looked at, ask again."""
+        permission = self.session.permission
+        if not permission.refresh():
+            permission.ask()
+        return not permission.held
 
     def _this(self) -> Job:
         return self.session.kernel, dict(self.session.bench_params)
@@ -240,7 +248,12 @@ class Controller(QObject):
         return [(kernel, self.session.tuning.params_for(kernel, problems)) for kernel in self.session.kernels]
 
     def _measure_checked(self, jobs: list[Job], problems: list[Problem] | None = None) -> None:
-        """Measure what the checker has nothing against; what it has is said, and measured only when asked again."""
+        """Measure what the checker has nothing against; what it has is said, and measured only when asked again.
+
+        What nobody has allowed to run is left out, and said.
+        """
+        held = [kernel for kernel, _ in jobs if not self.session.trust.allows(kernel.path, kernel.text)]
+        jobs = [job for job in jobs if job[0] not in held]
 
         def judged(verdicts: list[CheckedJob]) -> None:
             good = [verdict.job for verdict in verdicts if not verdict.fault]
@@ -253,6 +266,10 @@ class Controller(QObject):
                 )
                 anyway = Answer(tr("Run anyway"), lambda: self._measure_jobs([v.job for v in bad], problems))
                 self.session.tell(Message(said, "warning", answers=(anyway,), lasting=True))
+            elif held:
+                names = ", ".join(map(self._name, held))
+                said = tr("Not measured, as nobody has allowed it to run: {files}.", files=names)
+                self.session.tell(Message(said, "info", lasting=True))
 
         self.checks.judge(jobs, judged)
 

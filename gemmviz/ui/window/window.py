@@ -32,6 +32,7 @@ from gemmviz.ui.panels.help_box import HelpBox
 from gemmviz.ui.panels.help_text import help_groups
 from gemmviz.ui.panels.ladder import Ladder
 from gemmviz.ui.panels.message_bar import MessageBar
+from gemmviz.ui.panels.run_question import RunQuestion
 from gemmviz.ui.panels.view_box import ViewBox
 from gemmviz.ui.present.predict_panel import PredictPanel
 from gemmviz.ui.present.presenting import Presenting
@@ -81,6 +82,7 @@ class Window(QMainWindow):
         self.resize(1280, 800)
         self.ladder = Ladder(session)
         self.stage = Stage(session)
+        self.run_question = RunQuestion(session, self.stage)
         self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)
         self.source, self.source_heading = self.source_side.source, self.source_side.heading

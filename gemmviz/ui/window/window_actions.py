@@ -56,7 +56,7 @@ def window_actions(window: "Window") -> list[Action]:
 
 
 def _file_actions(window: "Window") -> list[Action]:
-    controller, over_n = window.controller, window.measuring.start_over_n
+    controller, over_n, question = window.controller, window.measuring.start_over_n, window.run_question
     return [
         Action("open", "File", tr("Open a kernel file…"), ("Ctrl+O",), window.files.ask_file),
         Action("reload", "File", tr("Reload the kernel's file"), ("F5",), window.files.reload),
@@ -71,8 +71,10 @@ def _file_actions(window: "Window") -> list[Action]:
         Action("save_chart", "File", tr("Save the chart (PNG, SVG, CSV)…"), ("Ctrl+E",), window.save_chart),
         Action("save_kernel", "File", tr("Save the kernel"), ("Ctrl+Alt+S",), window.files.save),
         Action("save_kernel_as", "File", tr("Save the kernel as…"), ("Ctrl+Shift+S",), window.files.save_as),
+        Action("trusted", "File", tr("Trusted files and folders…"), ("Ctrl+Alt+O",), question.tell_trusted),
         Action("quit", "File", tr("Quit"), ("Ctrl+Q",), window.close),
         Action("record", "Run", tr("Record"), ("Ctrl+R",), controller.record),
+        Action("allow_run", "Run", tr("Run a text that is only looked at…"), ("Ctrl+Shift+O",), question.ask),
         Action("check", "Run", tr("Check at other sizes"), ("Ctrl+Shift+R",), controller.checks.check_sizes),
         Action("measure", "Run", tr("Measure this rung"), ("Ctrl+M",), controller.measure_this),
         Action("measure_all", "Run", tr("Measure all rungs"), ("Ctrl+Shift+M",), controller.measure_all),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from consenting import AllowsAll
 
 from gemmviz.backends.native import NativeBackend
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, KernelFault
@@ -169,7 +170,7 @@ class _Silent(Engine):
     """An engine whose process hangs in malloc: the deadline's signal came while the kernel held malloc's lock."""
 
     def __init__(self, *before: Progress) -> None:
-        super().__init__()
+        super().__init__(AllowsAll())
         self._before = list(before)
 
     def _submit(self, request: Request) -> None:

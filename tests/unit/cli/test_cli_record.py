@@ -8,6 +8,7 @@ import pytest
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.cli import run
 from gemmviz.cli.record import engine_reply
+from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import RecordRequest
 
 
@@ -73,6 +74,6 @@ def test_the_view_is_chosen_and_said(capsys: pytest.CaptureFixture[str]) -> None
 def test_totals_alone_need_no_timeline() -> None:
     kernel = find("gputiled", ladder())
     request = RecordRequest(1, str(kernel.path), kernel.text, 8, 8, 8, {"TS": 4}, order="none")
-    reply = engine_reply(request)
+    reply = engine_reply(request, Named([kernel]))
     assert reply.timeline == {} and len(reply.traffic["running"]) == 0
     assert [a["reads"] for a in reply.traffic["arrays"]] == [128, 128, 0, 512, 512]

@@ -4,6 +4,7 @@ import threading
 
 import hostile
 import pytest
+from consenting import AllowsAll
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.checking.report import Report
@@ -16,7 +17,7 @@ TILED = find("gputiled", ladder())
 
 @pytest.fixture
 def engine():
-    engine = Engine()
+    engine = Engine(AllowsAll())
     yield engine
     engine.close()
 

@@ -5,6 +5,7 @@ import threading
 
 import hostile
 import pytest
+from consenting import AllowsAll
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.checking import report_text
@@ -21,7 +22,7 @@ KOREAN = re.compile("[가-힣]")
 
 @pytest.fixture
 def engine():
-    engine = Engine()
+    engine = Engine(AllowsAll())
     yield engine
     engine.close()
     set_language("en")

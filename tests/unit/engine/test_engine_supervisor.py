@@ -10,6 +10,7 @@ from pathlib import Path
 
 import hostile
 import pytest
+from consenting import AllowsAll
 
 from gemmviz.backends.cupy_check import cuda_verdict
 from gemmviz.engine.messages import (
@@ -32,7 +33,7 @@ FAST = {"warmup_launches": 1, "warmup_s": 0, "min_samples": 3, "min_time_s": 0, 
 
 @pytest.fixture
 def engine():
-    engine = Engine()
+    engine = Engine(AllowsAll())
     yield engine
     pid = engine.pid
     engine.close()
@@ -307,11 +308,12 @@ PARENT = """
 import sys, threading
 sys.path[:0] = [{root!r}, {tests!r}]
 import hostile
+from consenting import AllowsAll
 from gemmviz.engine.messages import BenchRequest, Progress
 from gemmviz.engine.supervisor import Engine
 
 if __name__ == "__main__":
-    engine = Engine()
+    engine = Engine(AllowsAll())
     kernel = {{"path": "/nowhere/mine.c", "text": hostile.{text}, "params": {{}}}}
     protocol = {{"warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 1}}
     for reply in engine.run(BenchRequest(1, [kernel], [(6, 5, 4)], protocol), threading.Event()):

@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from consenting import AllowsAll
 from fake_backend import FakeBackend, multiply
 from tuning_kernels import CUDA, c_source
 
@@ -128,7 +129,7 @@ def test_a_library_and_an_exhibit_cannot_be_tuned(monkeypatch):
 
 @pytest.fixture
 def engine():
-    engine = Engine()
+    engine = Engine(AllowsAll())
     yield engine
     engine.close()
 

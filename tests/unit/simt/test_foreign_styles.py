@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from consenting import AllowsAll
 
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.kernel import Kernel
@@ -37,7 +38,7 @@ def described(path: Path) -> Kernel:
 def measured(path: Path) -> list[dict[str, object]]:
     kernel = described(path)
     sizes = {nearest_size(kernel, size, kernel.defaults) for size in SIZES}
-    engine = Engine()
+    engine = Engine(AllowsAll())
     try:
         entries = [{"path": str(path), "text": kernel.text, "params": {}}]
         request = BenchRequest(1, entries, [(s.m, s.n, s.k) for s in sizes if s], FAST)

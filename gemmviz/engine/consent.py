@@ -1,0 +1,140 @@
+"""Which source texts may be compiled and run: an engine refuses every request that brings another one.
+
+A text may come with an e-mail, inside a state file, or by a lesson. Compiling it runs it, or lets it read files, so
+that whoever makes an engine says which texts somebody has agreed to: `Named` for a command that was given them by name,
+`Described` for a text whose front matter is being guessed, `gemmviz.session.trust.Trust` for a window.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+from gemmviz.catalogue.breaks import broken
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.engine.messages import (
+    BenchRequest,
+    CheckRequest,
+    ProbeRequest,
+    ProfileRequest,
+    RecordRequest,
+    Request,
+    TuneRequest,
+)
+
+Source = tuple[Path, str]
+"""The file that a text stands in, or would, and the text."""
+LIBRARY = ".toml"
+"""The suffix of a rung that is a library call: its file holds no code."""
+
+
+class Consent(Protocol):
+    """Says what may run."""
+
+    def allows(self, path: Path, text: str) -> bool:
+        """Say whether a text may be compiled and run; called from any thread.
+
+        Parameters
+        ----------
+        path
+            The file that the text is of: its suffix is the language, and its folder holds the text's own headers.
+        text
+            The whole source, front matter included.
+        """
+
+
+class Named:
+    """Allows some kernels and the changes that they declare: naming a kernel on the command line is consent.
+
+    Parameters
+    ----------
+    kernels
+        What was named.
+    """
+
+    def __init__(self, kernels: Iterable[Kernel] = ()) -> None:
+        self._texts = {kernel.path: kernel.text for kernel in kernels}
+
+    def allows(self, path: Path, text: str) -> bool:
+        """See `Consent`."""
+        if self._texts.get(path) == text:
+            return True
+        base = base_path(path)
+        return base in self._texts and is_change(path, text, self._texts[base])
+
+
+class Described:
+    """Allows one source text with any front matter on top of it.
+
+    Parameters
+    ----------
+    path, text
+        The file without front matter.
+    """
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path, self._text = path, text.removeprefix("\ufeff")
+
+    def allows(self, path: Path, text: str) -> bool:
+        """See `Consent`."""
+        above = text.removesuffix(self._text)
+        only_comments = all(line.startswith("//") for line in above.splitlines() if line.strip())
+        return path == self._path and text.endswith(self._text) and only_comments
+
+
+def base_path(path: Path) -> Path | None:
+    """Return the file of the kernel that a variant's file name says that it comes from; None for no variant."""
+    stem, mark, _ = path.stem.partition("~")
+    return path.with_stem(stem) if mark and stem else None
+
+
+def is_change(path: Path, text: str, base: str) -> bool:
+    """Say whether a text is a kernel's with those of its declared changes that the file name says.
+
+    Parameters
+    ----------
+    path, text
+        The variant: ``30_gputiled~no-second-barrier.cu``.
+    base
+        The kernel's own text.
+    """
+    at = base_path(path)
+    if at is None:
+        return False
+    try:
+        variant = broken(parse(base, at), path.stem.partition("~")[2].split("+"))
+    except GemmvizError:
+        return False
+    return variant.path == path and variant.text == text
+
+
+def sources(request: Request) -> list[Source]:
+    """Return every text that a request would have compiled or run.
+
+    Raises
+    ------
+    TypeError
+        For a request of a kind that is unknown here: nothing of it may run.
+    """
+    match request:
+        case RecordRequest() | CheckRequest() | TuneRequest():
+            found = [(request.path, request.text)]
+        case BenchRequest():
+            found = [
+                (entry["path"], entry["text"])
+                for entry in request.kernels
+                if "text" in entry or "transfer" not in entry
+            ]
+        case ProfileRequest():
+            found = [(entry["path"], entry["text"]) for entry in request.launches]
+        case ProbeRequest():
+            found = []
+        case _:
+            raise TypeError(f"nobody knows what a {type(request).__name__} would run")
+    return [(Path(path), text) for path, text in found]
+
+
+def refused(request: Request, consent: Consent) -> list[Path]:
+    """Return the files of a request's texts that nobody has agreed to run, each once."""
+    held = [path for path, text in sources(request) if path.suffix != LIBRARY and not consent.allows(path, text)]
+    return list(dict.fromkeys(held))

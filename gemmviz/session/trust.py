@@ -1,0 +1,181 @@
+"""What may run in a window: what gemmviz brings, what this user has allowed, and what was typed here."""
+
+import os
+import stat
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.engine.consent import LIBRARY, base_path, is_change
+from gemmviz.language import tr
+from gemmviz.session.source_hash import own_headers, source_hash
+from gemmviz.session.trust_store import Kept, TrustStore
+
+
+class Trust:
+    """Says which texts may be compiled and run; a `gemmviz.engine.consent.Consent`, asked from several threads.
+
+    Parameters
+    ----------
+    shipped
+        The kernels that gemmviz brings.
+    store
+        What the user has allowed before, and where it is kept.
+    """
+
+    def __init__(self, shipped: Iterable[Kernel] = (), store: TrustStore | None = None) -> None:
+        self.store = store or TrustStore()
+        self._shipped = {kernel.path: kernel.text for kernel in shipped}
+        self._lock = threading.RLock()
+        self._here: set[str] = set()
+        """Hashes that may run while this program does."""
+        self._foreign: set[str] = set()
+        """Hashes that came from elsewhere and were not allowed: typing cannot bring them back by an undo."""
+        self._bases: dict[Path, str] = {}
+        """The text by file that was last allowed: what a declared change is made of."""
+
+    @property
+    def kept(self) -> Kept:
+        """What the user has allowed for good."""
+        with self._lock:
+            return self.store.read()
+
+    def allows(self, path: Path, text: str) -> bool:
+        """Say whether a text may run: see `gemmviz.engine.consent.Consent`."""
+        with self._lock:
+            if path.suffix == LIBRARY or self._is_shipped(path, text):
+                return True
+            sha256, _ = source_hash(path, text)
+            if sha256 in self._here or self._is_kept(sha256, path, text) or self._is_change(path, text):
+                self._bases[path] = text
+                return True
+            self._foreign.add(sha256)
+            return False
+
+    def allow(self, path: Path, text: str) -> None:
+        """Let a text run from now on, in later windows too.
+
+        A text that includes what cannot be told by reading it may run in this window only.
+
+        Raises
+        ------
+        GemmvizError
+            When it cannot be kept; it may run in this window all the same.
+        """
+        with self._lock:
+            if self._is_shipped(path, text):
+                return
+            sha256, plain = source_hash(path, text)
+            self._bases[path] = text
+            if not plain:
+                self._here.add(sha256)
+                return
+            try:
+                self.store.add_text(sha256, str(path))
+            except GemmvizError:
+                self._here.add(sha256)
+                raise
+
+    def allow_here(self, path: Path, text: str) -> None:
+        """Let a text run while this program does."""
+        with self._lock:
+            self._here.add(source_hash(path, text)[0])
+
+    def typed(self, path: Path, before: str, after: str) -> None:
+        """Take what the user has made of a text in the editor: of one that may run, it may run as well.
+
+        Parameters
+        ----------
+        path
+            Of the text's file.
+        before, after
+            What stood in the editor, and what stands there now.
+        """
+        with self._lock:
+            sha256, _ = source_hash(path, after)
+            if sha256 not in self._foreign and self.allows(path, before):
+                self._here.add(sha256)
+
+    def allowed_before(self, path: Path) -> bool:
+        """Say whether another text of a file was allowed in this window."""
+        with self._lock:
+            return path in self._bases
+
+    def folder_of(self, path: Path, text: str) -> Path | None:
+        """Return the folder that could be trusted so that a text may run; None where it is not what its file says."""
+        return path.resolve().parent if _on_disk(path) == text else None
+
+    def allow_folder(self, folder: Path) -> None:
+        """Let what stands in a folder, or below it, run from now on.
+
+        Raises
+        ------
+        GemmvizError
+            When there is no such folder, everybody can write into it, or it cannot be kept.
+        """
+        with self._lock:
+            folder = folder.resolve()
+            fault = _folder_fault(folder)
+            if fault:
+                raise GemmvizError(fault)
+            self.store.add_folder(folder)
+
+    def forget(self) -> int:
+        """Forget everything that was allowed, here too; return how many texts and folders were kept."""
+        with self._lock:
+            self._here.clear()
+            self._bases.clear()
+            return self.store.forget()
+
+    def _is_shipped(self, path: Path, text: str) -> bool:
+        base = base_path(path)
+        known = self._shipped.get(base) if base is not None else None
+        if self._shipped.get(path) == text or (known is not None and is_change(path, text, known)):
+            return True
+        # The same text elsewhere is the same only where its folder has no header that it would take.
+        same = any(known == text and at.suffix == path.suffix for at, known in self._shipped.items())
+        return same and not own_headers(path, text)
+
+    def _is_kept(self, sha256: str, path: Path, text: str) -> bool:
+        kept = self.store.read()
+        if any(one.sha256 == sha256 for one in kept.texts):
+            return True
+        if not kept.folders:
+            return False
+        real = path.resolve()
+        inside = [folder for folder in kept.folders if real.is_relative_to(folder) and not _folder_fault(folder)]
+        # A state file may say that any text is of a file in there.
+        return bool(inside) and _on_disk(path) == text
+
+    def _is_change(self, path: Path, text: str) -> bool:
+        base = base_path(path)
+        if base is None:
+            return False
+        known = self._bases.get(base) or _on_disk(base)
+        return known is not None and is_change(path, text, known) and self.allows(base, known)
+
+
+def _on_disk(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8-sig") if path.is_file() else None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _folder_fault(folder: Path) -> str:
+    """Say why a folder cannot be trusted; empty where it can."""
+    try:
+        found = folder.stat()
+    except OSError as error:
+        return tr("cannot open {path}: {reason}", path=folder, reason=error.strerror or error)
+    if not stat.S_ISDIR(found.st_mode):
+        return tr("{path} is no folder", path=folder)
+    if found.st_mode & stat.S_IWOTH:
+        return tr("{path} cannot be trusted: everybody can write into it", path=folder)
+    if found.st_uid not in (0, os.getuid()):
+        return tr("{path} cannot be trusted: it belongs to somebody else", path=folder)
+    if Path.home().resolve().is_relative_to(folder):
+        return tr("{path} cannot be trusted: it holds all of your files, downloads too", path=folder)
+    return ""

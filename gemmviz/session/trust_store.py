@@ -1,0 +1,185 @@
+"""The file that keeps what a user has allowed to run: texts by their hash, and folders."""
+
+import json
+import os
+import re
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.language import tr
+from gemmviz.session.atomic_file import atomic_file
+
+_VERSION = 1
+_LARGEST_FILE = 10_000_000
+_HASH = re.compile(r"[0-9a-f]{64}")
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+@dataclass(frozen=True)
+class AllowedText:
+    """A text that may run: its hash (see `source_hash`), the file that it was in, and the day it was allowed."""
+
+    sha256: str
+    file: str
+    date: str
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the file holds.
+
+    Attributes
+    ----------
+    texts
+        The texts that were allowed.
+    folders
+        Folders whose files may run.
+    fault
+        Why the file counts for nothing, for people; empty where it does count, or there is none.
+    """
+
+    texts: tuple[AllowedText, ...] = ()
+    folders: tuple[Path, ...] = ()
+    fault: str = ""
+
+
+class TrustStore:
+    """Reads and writes the file.
+
+    Parameters
+    ----------
+    path
+        Where it is; by default in the user's folder for settings.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or Path(platformdirs.user_config_dir("gemmviz", appauthor=False)) / "trusted.json"
+        self._stamp: tuple[int, int, int, int] | None = None
+        self._kept = Kept()
+
+    def read(self) -> Kept:
+        """Return what the file holds; a file that is damaged, or that others could have written, holds nothing."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            self._stamp, self._kept = None, Kept()
+            return self._kept
+        stamp = found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode
+        if stamp != self._stamp:
+            self._stamp, self._kept = stamp, self._read(found)
+        return self._kept
+
+    def add_text(self, sha256: str, file: str) -> None:
+        """Keep a text.
+
+        Raises
+        ------
+        GemmvizError
+            When nothing can be written.
+        """
+        kept = self.read()
+        if sha256 not in {text.sha256 for text in kept.texts}:
+            self._write(replace(kept, texts=(*kept.texts, AllowedText(sha256, file, date.today().isoformat()))))
+
+    def add_folder(self, folder: Path) -> None:
+        """Keep a folder.
+
+        Raises
+        ------
+        GemmvizError
+            When nothing can be written.
+        """
+        kept = self.read()
+        if folder not in kept.folders:
+            self._write(replace(kept, folders=(*kept.folders, folder)))
+
+    def forget(self, name: str | None = None) -> int:
+        """Forget a folder, a file, or the text whose hash begins with `name`; None: everything. Return how many went.
+
+        Raises
+        ------
+        GemmvizError
+            When nothing can be written.
+        """
+        kept = self.read()
+        at = "" if name is None else str(Path(name).resolve())
+        texts = tuple(t for t in kept.texts if name and t.file not in (name, at) and not _begins(t.sha256, name))
+        folders = tuple(folder for folder in kept.folders if name and str(folder) not in (name, at))
+        gone = len(kept.texts) + len(kept.folders) - len(texts) - len(folders)
+        if gone or kept.fault:
+            self._write(Kept(texts, folders))
+        return gone
+
+    def _read(self, found: os.stat_result) -> Kept:
+        try:
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_FILE:
+                raise ValueError(tr("it is no file of settings"))
+            if found.st_uid != os.getuid() or found.st_mode & _WRITABLE_BY_OTHERS:
+                raise ValueError(tr("others than you can write it"))
+            return _checked(json.loads(self.path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, RecursionError) as error:
+            said = tr(
+                "{path} does not count, so that no text and no folder is trusted: {reason}. "
+                "It is written anew when you next allow something.",
+                path=self.path,
+                reason=error,
+            )
+            return Kept(fault=said)
+
+    def _write(self, kept: Kept) -> None:
+        plain = {
+            "trust_version": _VERSION,
+            "texts": [asdict(text) for text in kept.texts],
+            "folders": [str(folder) for folder in kept.folders],
+        }
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.read().fault:
+                # Else its permissions would go on to the new one.
+                self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise GemmvizError(
+                tr("cannot write {path}: {reason}", path=self.path, reason=error.strerror or error)
+            ) from None
+        with atomic_file(self.path) as part:
+            part.write_text(json.dumps(plain, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _begins(sha256: str, name: str) -> bool:
+    return len(name) >= 8 and sha256.startswith(name.lower())
+
+
+def _checked(document: Any) -> Kept:
+    """Return what a file's content says, once each field is seen to be one.
+
+    Raises
+    ------
+    ValueError
+        When it is not a file of this version.
+    """
+    if not isinstance(document, Mapping) or document.get("trust_version") != _VERSION:
+        raise ValueError(tr("it has no {key} of {version}", key="trust_version", version=_VERSION))
+    texts, folders = document.get("texts"), document.get("folders")
+    if not isinstance(texts, list) or not isinstance(folders, list):
+        raise ValueError(tr("{key} is no list", key="texts" if not isinstance(texts, list) else "folders"))
+    if not all(isinstance(folder, str) and Path(folder).is_absolute() and "\0" not in folder for folder in folders):
+        raise ValueError(tr("a folder is not named by its full path"))
+    return Kept(tuple(map(_text, texts)), tuple(map(Path, folders)))
+
+
+def _text(entry: Any) -> AllowedText:
+    good = isinstance(entry, Mapping) and all(isinstance(entry.get(key), str) for key in ("sha256", "file", "date"))
+    if not good or not _HASH.fullmatch(entry["sha256"]):
+        raise ValueError(tr("an entry of {key} is not one", key="texts"))
+    with suppress(ValueError):
+        date.fromisoformat(entry["date"])
+        return AllowedText(entry["sha256"], entry["file"], entry["date"])
+    raise ValueError(tr("an entry of {key} is not one", key="texts"))

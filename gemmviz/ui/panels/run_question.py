@@ -1,0 +1,197 @@
+"""The question whether a text from elsewhere may run: it lies on the stage until it is answered."""
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.language import tr, trn
+from gemmviz.session import Answer, Message, Session
+from gemmviz.ui.look.style import scaled
+
+_WIDTH = 560
+_MOST_NAMES = 6
+
+
+class RunQuestion(QFrame):
+    """Covers the stage while the chosen text may not run: it asks, or says that the text is only looked at.
+
+    Parameters
+    ----------
+    session
+        Whose permission is asked for.
+    stage
+        What it lies on: there is nothing to draw as long as nothing has run.
+    """
+
+    def __init__(self, session: Session, stage: QWidget) -> None:
+        super().__init__(stage)
+        self.session = session
+        self.setObjectName("question")
+        self.setAccessibleName(tr("May this text run?"))
+        self.title, self.text, self.details = QLabel(), QLabel(), QLabel()
+        self.title.setObjectName("title")
+        self.details.setObjectName("muted")
+        self.look_button, self.run_button = QPushButton(tr("Only look")), QPushButton(tr("Run it"))
+        self.folder_button = QPushButton(tr("Trust this folder"))
+        self.run_button.setObjectName("primary")
+        self._said = ""
+        self._arrange(stage)
+        self.run_button.clicked.connect(lambda *_: self._run())
+        self.look_button.clicked.connect(lambda *_: self._look())
+        self.folder_button.clicked.connect(lambda *_: self._trust_folder())
+        session.permission.changed.connect(self._show)
+        self._show()
+
+    def _arrange(self, stage: QWidget) -> None:
+        buttons = QHBoxLayout()
+        for button in (self.run_button, self.look_button, self.folder_button):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        middle = QWidget()
+        middle.setMaximumWidth(round(scaled(_WIDTH)))
+        column = QVBoxLayout(middle)
+        column.setSpacing(10)
+        column.addStretch(1)
+        for label in (self.title, self.text, self.details):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            column.addWidget(label)
+        column.addLayout(buttons)
+        column.addStretch(2)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 0, 12, 0)
+        row.addStretch(1)
+        row.addWidget(middle, 8)
+        row.addStretch(1)
+        self.setGeometry(stage.rect())
+        stage.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Cover the stage, however large it is."""
+        if event.type() == QEvent.Type.Resize and watched is self.parent():
+            self.setGeometry(self.parentWidget().rect())
+        return False
+
+    def ask(self) -> None:
+        """Ask again about a text that is only looked at."""
+        permission = self.session.permission
+        if permission.refresh():
+            self.session.tell(Message(tr("What is chosen may run already."), "info"))
+            return
+        permission.ask()
+        self.look_button.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def tell_trusted(self) -> None:
+        """Say what may run besides what gemmviz brings, and offer to forget it."""
+        kept = self.session.trust.kept
+        if kept.fault:
+            self.session.tell(Message(kept.fault, "warning", lasting=True))
+            return
+        if not kept.texts and not kept.folders:
+            said = tr("Nothing is trusted but what gemmviz brings, and what you type in this window.")
+            self.session.tell(Message(said, "info", lasting=True))
+            return
+        count = trn("{count} text may run", "{count} texts may run", len(kept.texts))
+        folders = trn("and {count} trusted folder", "and {count} trusted folders", len(kept.folders))
+        names = [*map(str, kept.folders), *(text.file for text in kept.texts)]
+        more = "…" if len(names) > _MOST_NAMES else ""
+        said = f"{count}, {folders}: {', '.join(names[:_MOST_NAMES])}{more}\n"
+        said += tr("`gemmviz trust` lists them, and forgets single ones.")
+        forget = Answer(tr("Forget all"), self._forget)
+        self.session.tell(Message(said, "info", answers=(forget,), lasting=True))
+
+    def _forget(self) -> None:
+        self.session.trust.forget()
+        self.session.permission.refresh()
+        self.session.tell(Message(tr("Forgotten. What is opened next is asked about."), "info", lasting=True))
+
+    def _run(self) -> None:
+        self.session.permission.run()
+
+    def _look(self) -> None:
+        permission = self.session.permission
+        if permission.asks:
+            permission.only_look()
+            self.parentWidget().setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _trust_folder(self) -> None:
+        self.session.permission.trust_folder()
+
+    def _show(self) -> None:
+        permission = self.session.permission
+        focus = QApplication.focusWidget()
+        had_focus = focus is not None and self.isAncestorOf(focus)
+        self.setVisible(permission.held)
+        if not permission.held:
+            self._said = ""
+            if had_focus:
+                self.parentWidget().setFocus(Qt.FocusReason.OtherFocusReason)
+            return
+        self.raise_()
+        self._say()
+        if self.accessibleDescription() != self._said:
+            self._said = self.accessibleDescription()
+            self._take_focus()
+            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def _take_focus(self) -> None:
+        """Put the keys on the answer that does nothing; who is writing goes on writing."""
+        if self.session.permission.asks and not isinstance(QApplication.focusWidget(), QPlainTextEdit):
+            self.look_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _say(self) -> None:
+        permission = self.session.permission
+        file, folder, asks = permission.path.name, permission.folder, permission.asks
+        self.look_button.setVisible(asks)
+        self.folder_button.setVisible(asks and folder is not None)
+        if not asks:
+            self.title.setText(tr("Only looked at: {file}", file=file))
+            self.text.setText(tr("Nothing of it was compiled or run. Its source stands on the right."))
+            self.details.setText(tr("“Run it” compiles it and runs it on this machine, as a program of yours."))
+        else:
+            self.title.setText(tr("Nothing of {file} has run yet", file=file))
+            self.text.setText(self._reason())
+            self.details.setText("\n".join(self._details()))
+        self.details.setVisible(bool(self.details.text()))
+        said = " ".join((self.title.text() + ".", self.text.text(), self.details.text()))
+        self.setAccessibleDescription(said)
+        for button in (self.run_button, self.look_button, self.folder_button):
+            button.setAccessibleDescription(said)
+
+    def _reason(self) -> str:
+        permission = self.session.permission
+        if permission.changed_outside:
+            why = tr("Its text is another one than the one that you have allowed to run.")
+        else:
+            why = tr("It does not come with gemmviz, and you have not allowed it before.")
+        return (
+            why
+            + " "
+            + tr(
+                "“Run it” compiles this text and runs it on this machine, as a program of yours, now and later. "
+                "“Only look” shows the source and runs nothing."
+            )
+        )
+
+    def _details(self) -> list[str]:
+        permission, said = self.session.permission, []
+        if permission.headers:
+            names = ", ".join(permission.headers[:_MOST_NAMES]) + ("…" if len(permission.headers) > _MOST_NAMES else "")
+            said.append(tr("It takes along from its folder: {files}.", files=names))
+        folder = permission.folder
+        if folder is None:
+            said.append(tr("The text came along with a state, or was changed here: it is not what the file holds."))
+        else:
+            said.append(
+                tr("“Trust this folder”: what stands in {folder}, and what changes there, runs unasked.", folder=folder)
+            )
+        return said

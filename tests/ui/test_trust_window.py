@@ -1,0 +1,378 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""A text from elsewhere in the real window: shown, asked about once, and run only when somebody says so."""
+
+import json
+
+import pytest
+from window_driving import RECORDING_MS, need_qt, wait_recorded
+
+need_qt()
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.app import new_session
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.engine.messages import Failed, ProbeRequest
+from gemmviz.engine.supervisor import Engine
+from gemmviz.session.trust import Trust
+from gemmviz.ui.source.describe_form import DescribeForm
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+HOSTILE = """
+#include <stdio.h>
+__attribute__((constructor)) static void gv_hostile(void)
+{
+    FILE *file = fopen("%s", "w");
+    if (file) fclose(file);
+}
+"""
+BARE = """
+void plain(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            float sum = 0;
+            for (int k = 0; k < K; k++)
+                sum += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = sum;
+        }
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def nobody_trusted(tmp_path, monkeypatch):
+    """A user who has allowed nothing yet."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+class Sent(list):
+    """What the engines of a window were asked to compile or run, beyond shipped texts."""
+
+    def __init__(self, monkeypatch):
+        super().__init__()
+        submit = Engine._submit
+
+        def noted(engine, request):
+            if not isinstance(request, ProbeRequest):
+                self.append(request)
+            submit(engine, request)
+
+        monkeypatch.setattr(Engine, "_submit", noted)
+
+
+@pytest.fixture
+def sent(window, monkeypatch):
+    return Sent(monkeypatch)
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A kernel that writes a file as soon as it is loaded, and that file."""
+    marker = tmp_path / "was-here"
+    path = tmp_path / "mail" / "hostile.c"
+    path.parent.mkdir()
+    path.write_text(find("hostmult0", ladder()).text + HOSTILE % marker)
+    return path, marker
+
+
+def settle(window, qtbot):
+    """Wait until the window would long have recorded what is chosen."""
+    qtbot.wait(600)
+    qtbot.waitUntil(lambda: window.session.progress["record"] is None, timeout=RECORDING_MS)
+
+
+def assert_not_run(window, qtbot, sent, marker):
+    settle(window, qtbot)
+    assert not sent and not marker.exists()
+    assert window.session.playable is None
+    assert window.run_question.isVisible()
+
+
+def open_kernel(window, path):
+    window.open_file(path)
+
+
+def open_state_with_text(window, path):
+    state = path.with_name("mail.gemmviz")
+    kernel = {"name": "hostmult0", "text": path.read_text()}
+    state.write_text(json.dumps({"state_version": 1, "kernel": kernel, "size": [8, 8, 8], "step": 3}))
+    window.open_file(state)
+
+
+def open_state_with_path(window, path):
+    state = path.with_name("mail.gemmviz")
+    state.write_text(json.dumps({"state_version": 1, "kernel": {"path": str(path)}}))
+    window.open_file(state)
+
+
+def open_state_with_a_text_of_another_file(window, path):
+    state = path.with_name("mail.gemmviz")
+    kernel = {"path": str(path.with_name("gone.c")), "text": path.read_text()}
+    state.write_text(json.dumps({"state_version": 1, "kernel": kernel}))
+    window.open_file(state)
+
+
+def open_lesson(window, path):
+    lesson = path.with_name("lesson.toml")
+    lesson.write_text(f'kernel = "{path}"\nsize = 8\ntitle = "Mail"\n[[stop]]\nat = {{ end = true }}\nsay = "Here."\n')
+    window.open_file(lesson)
+    assert window.session.tour.lesson is not None
+
+
+@pytest.mark.parametrize(
+    "bring",
+    [
+        open_kernel,
+        open_state_with_text,
+        open_state_with_path,
+        open_state_with_a_text_of_another_file,
+        open_lesson,
+    ],
+)
+def test_what_comes_from_elsewhere_is_shown_and_runs_only_when_it_is_allowed(window, qtbot, sent, hostile, bring):
+    path, marker = hostile
+    bring(window, path)
+    assert_not_run(window, qtbot, sent, marker)
+    assert "gv_hostile" in window.source.toPlainText()
+    assert "Nothing of" in window.run_question.title.text()
+    qtbot.mouseClick(window.run_question.run_button, Qt.MouseButton.LeftButton)
+    wait_recorded(window, qtbot)
+    assert "gv_hostile" in window.session.playable.recording.text
+    assert not window.run_question.isVisible()
+
+
+def test_a_lesson_and_a_state_go_on_where_they_lead_once_they_may(window, qtbot, hostile):
+    open_state_with_text(window, hostile[0])
+    window.session.permission.run()
+    wait_recorded(window, qtbot)
+    qtbot.waitUntil(lambda: window.session.step == 2)
+    open_lesson(window, hostile[0])
+    wait_recorded(window, qtbot)
+    qtbot.waitUntil(lambda: window.session.tour.at == 0)
+    assert window.session.step == window.session.steps - 1
+
+
+def test_no_button_gets_around_the_question(window, qtbot, sent, hostile):
+    path, marker = hostile
+    window.open_file(path)
+    controller = window.controller
+    for act in (
+        controller.record,
+        controller.measure_this,
+        lambda: controller.measure_over_n([8], False),
+        controller.checks.check_sizes,
+        controller.tuning.start,
+        window.session.demonstration.show,
+        lambda: window.session.break_it(("zero-never-set",)),
+        lambda: window.session.break_it(()),
+        lambda: window.session.choose(problem=window.session.problem.cube(9)),
+        lambda: window.session.choose(as_written=True),
+    ):
+        act()
+        assert_not_run(window, qtbot, sent, marker)
+
+
+def test_a_text_from_elsewhere_does_not_run_beside_another(window, qtbot, sent, hostile):
+    path, marker = hostile
+    session = window.session
+    window.open_file(path)
+    foreign = session.kernel
+    session.choose_kernel(find("hostmult1", session.kernels))
+    wait_recorded(window, qtbot)
+    session.comparison.start(foreign)
+    qtbot.waitUntil(lambda: session.comparison.second.message is not None, timeout=RECORDING_MS)
+    assert "hostile.c" in session.comparison.second.message.text
+    assert not marker.exists() and all("gv_hostile" not in request.text for request in sent)
+
+
+def test_all_rungs_are_measured_without_the_one_that_may_not_run(window, qtbot, hostile, monkeypatch):
+    window.open_file(hostile[0])
+    wanted = []
+    monkeypatch.setattr(window.controller.bench, "submit", wanted.append)
+    window.controller.measure_all()
+    (request,) = wanted
+    names = {entry["path"] for entry in request.kernels}
+    assert str(hostile[0]) not in names and len(names) > 5
+    assert "nobody has allowed it to run: hostile.c" in window.session.message.text
+
+
+def test_the_engine_refuses_where_a_part_of_the_window_forgets_to_ask(window, qtbot, sent, hostile):
+    path, marker = hostile
+    replies = []
+    window.controller.bench.replied.connect(replies.append)
+    window.controller.measure([{"path": str(path), "text": path.read_text(), "params": {}}])
+    qtbot.waitUntil(lambda: any(isinstance(reply, Failed) for reply in replies))
+    assert [reply.kind for reply in replies if isinstance(reply, Failed)] == ["untrusted"]
+    assert not sent and not marker.exists()
+
+
+# The question
+
+
+def test_the_question_is_answered_by_keys_and_the_safe_answer_has_the_focus(window, qtbot, sent, hostile):
+    path, marker = hostile
+    window.open_file(path)
+    question = window.run_question
+    qtbot.waitUntil(question.look_button.hasFocus)
+    qtbot.keyClick(question.look_button, Qt.Key.Key_Space)
+    assert "Only looked at" in question.title.text() and not question.look_button.isVisible()
+    assert window.stage.hasFocus()
+    assert_not_run(window, qtbot, sent, marker)
+    qtbot.keyClick(window, Qt.Key.Key_O, CTRL | SHIFT)
+    qtbot.waitUntil(question.look_button.hasFocus)
+    qtbot.keyClick(question.look_button, Qt.Key.Key_Tab, SHIFT)
+    assert question.run_button.hasFocus()
+    qtbot.keyClick(question.run_button, Qt.Key.Key_Space)
+    wait_recorded(window, qtbot)
+
+
+def test_a_text_is_asked_about_once(window, hostile):
+    session = window.session
+    window.open_file(hostile[0])
+    kernel = session.kernel
+    session.permission.only_look()
+    session.choose_kernel(find("hostmult0", session.kernels))
+    assert not window.run_question.isVisible()
+    session.choose_kernel(kernel)
+    assert session.permission.held and not session.permission.asks
+    session.permission.run()
+    assert not session.permission.held
+    other = new_session()
+    other.add_kernel(kernel)
+    assert not other.permission.held
+
+
+def test_the_question_is_told_to_a_screen_reader_and_leaves_the_writer_the_keys(window):
+    session = window.session
+    window.source.toggle_edit()
+    window.source.setFocus()
+    session.edit(session.text + "\n// not typed here\n")
+    assert session.permission.asks and window.source.hasFocus()
+    said = window.run_question.accessibleDescription()
+    for part in ("Nothing of 30_gputiled.cu has run yet", "compiles this text and runs it on this machine"):
+        assert part in said
+    assert window.run_question.run_button.accessibleDescription() == said
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_the_question_has_room_on_a_small_screen(window, qtbot, hostile, theme, scale):
+    window.resize(1280, 800)
+    window.session.set_theme(theme)
+    window.session.set_type_scale(scale)
+    window.open_file(hostile[0])
+    question = window.run_question
+    QApplication.processEvents()
+    parts = (question.title, question.text, question.details)
+    buttons = (question.run_button, question.look_button, question.folder_button)
+    for part in (*parts, *buttons):
+        assert part.isVisible()
+        assert question.rect().contains(part.rect().translated(part.mapTo(question, part.rect().topLeft())))
+    for label in parts:
+        assert label.height() >= label.heightForWidth(label.width())
+    for button in buttons:
+        assert button.width() >= button.minimumSizeHint().width()
+
+
+def test_a_trusted_folder_runs_what_is_changed_there_in_another_editor(window, qtbot, hostile):
+    path, _ = hostile
+    window.open_file(path)
+    qtbot.mouseClick(window.run_question.folder_button, Qt.MouseButton.LeftButton)
+    wait_recorded(window, qtbot)
+    path.write_text(path.read_text() + "// more\n")
+    qtbot.waitUntil(lambda: "// more" in window.source.toPlainText())
+    wait_recorded(window, qtbot)
+    assert not window.session.permission.held
+
+
+def test_a_file_that_is_changed_outside_is_asked_about_again(window, qtbot, hostile):
+    path, _ = hostile
+    window.open_file(path)
+    window.session.permission.run()
+    wait_recorded(window, qtbot)
+    path.write_text(path.read_text() + "// more\n")
+    qtbot.waitUntil(lambda: "// more" in window.source.toPlainText())
+    assert window.session.permission.asks
+    assert "another one than the one that you have allowed" in window.run_question.text.text()
+    settle(window, qtbot)
+    assert window.session.playable is None
+
+
+def test_what_was_allowed_can_be_seen_and_forgotten(window, qtbot, hostile):
+    path, _ = hostile
+    window.open_file(path)
+    window.session.permission.run()
+    wait_recorded(window, qtbot)
+    qtbot.keyClick(window, Qt.Key.Key_O, CTRL | Qt.KeyboardModifier.AltModifier)
+    assert "hostile.c" in window.session.message.text and "1 text may run" in window.session.message.text
+    qtbot.mouseClick(window.message_bar.answers[0], Qt.MouseButton.LeftButton)
+    assert not Trust().kept.texts and window.session.permission.held
+
+
+# Typing
+
+
+def type_at_end(source, text):
+    source.toggle_edit()
+    source.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClicks(source, text)
+
+
+def test_what_is_typed_in_a_shipped_kernel_runs_unasked(window, qtbot):
+    type_at_end(window.source, "// mine ")
+    qtbot.waitUntil(lambda: "// mine" in window.session.kernel.text)
+    wait_recorded(window, qtbot)
+    assert not window.session.permission.held
+
+
+def test_typing_in_a_text_from_elsewhere_runs_nothing_and_neither_does_undo_and_redo(window, qtbot, sent, hostile):
+    path, marker = hostile
+    open_state_with_text(window, path)
+    window.session.permission.only_look()
+    source = window.source
+    type_at_end(source, "// mine ")
+    qtbot.waitUntil(lambda: "// mine" in window.session.kernel.text)
+    assert_not_run(window, qtbot, sent, marker)
+    for _ in range(3):
+        source.undo()
+        qtbot.wait(400)
+    for _ in range(3):
+        source.redo()
+        qtbot.wait(400)
+    settle(window, qtbot)
+    assert "gv_hostile" in source.toPlainText()
+    assert not marker.exists() and all("gv_hostile" not in request.text for request in sent)
+
+
+# A file without front matter
+
+
+def test_the_form_for_a_bare_file_runs_nothing_until_it_is_allowed(window, qtbot, sent, tmp_path):
+    marker, path = tmp_path / "was-here", tmp_path / "plain.c"
+    path.write_text(BARE + HOSTILE % marker)
+    window.open_file(path)
+    form = window.findChild(DescribeForm)
+    qtbot.waitExposed(form)
+    settle(window, qtbot)
+    assert not sent and not marker.exists()
+    assert "Nothing of this file has run" in form.outcome.text() and "Run it" in form.attempt.text()
+    assert "gv_hostile" in form.preview.toPlainText()
+    qtbot.mouseClick(form.attempt, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "C is right at" in form.outcome.text(), timeout=RECORDING_MS)
+    qtbot.mouseClick(form.ok, Qt.MouseButton.LeftButton)
+    wait_recorded(window, qtbot)
+    assert not window.session.permission.held
+
+
+def test_a_described_file_that_was_not_tried_is_asked_about_in_the_window(window, qtbot, sent, tmp_path):
+    marker, path = tmp_path / "was-here", tmp_path / "plain.c"
+    path.write_text(BARE + HOSTILE % marker)
+    window.open_file(path)
+    form = window.findChild(DescribeForm)
+    qtbot.waitExposed(form)
+    qtbot.mouseClick(form.ok, Qt.MouseButton.LeftButton)
+    assert_not_run(window, qtbot, sent, marker)
