@@ -1,6 +1,7 @@
 """How compiled C or C++ calls a kernel's entry: from an array of pointers, one per argument."""
 
 from gemmviz.backends import refused
+from gemmviz.backends.toolchain import source_folder
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
@@ -29,7 +30,7 @@ def call(launch: Launch) -> str:
 def flags(launch: Launch) -> list[str]:
     """Return the parameters that become macros, and the folder of the kernel's own headers."""
     macros = [f"-D{name}={value}" for name, value in launch.macros.items()]
-    return [*macros, f"-I{launch.kernel.path.parent}"]
+    return [*macros, f"-I{source_folder(launch.kernel.path)}"]
 
 
 def explain(error: BuildError, launch: Launch) -> BuildError:

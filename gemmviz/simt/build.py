@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,15 +9,18 @@ from gemmviz import data
 from gemmviz.backends import entry
 from gemmviz.backends.toolchain import (
     Compiler,
+    build_folder,
     compile_object,
     compile_shared,
     compiler,
     included,
     line_directive,
+    source_folder,
 )
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
+from gemmviz.sandbox import kept
 
 _HERE = Path(__file__).parent
 # As compiled, the compiler merges what a GPU's would, too: what is in a register is not loaded again, and a load that
@@ -99,12 +101,14 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     source = _wrapper(launch)
     flags = _flags(tool, launch, as_written)
     folder, _ = data.cache_folder("recorders")
-    headers = included(launch.kernel.text, launch.kernel.path.parent)
-    key = _digest([source, *headers, str(flags), tool.version, *(f.read_text() for f in _runtime_files())])
-    library = folder / f"{launch.kernel.name}-{key}.so"
-    if library.exists():
-        return library
-    with tempfile.TemporaryDirectory(prefix="gemmviz-") as name:
+    headers = included(launch.kernel.text, source_folder(launch.kernel.path))
+    # Where the copies of these lie is another folder in each process, and changes nothing.
+    told = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
+    key = _digest([source, *headers, told, tool.version, *(f.read_text() for f in _runtime_files())])
+    kept_name = f"{launch.kernel.name}-{key}"
+    if known := kept.find(folder, kept_name):
+        return known
+    with build_folder() as name:
         work = Path(name)
         wrapper = work / ("wrapper.c" if launch.kernel.backend == "c" else "wrapper.cpp")
         wrapper.write_text(source, encoding="utf-8")
@@ -117,8 +121,9 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         # Clang from the wheel builds its own runtime at the first link: optimised and without the checks for undefined
         # behaviour that takes 3 s instead of 14, and the native builds use the same one.
         link = ["-g", "-O3", "-lm", *(["-fno-sanitize=undefined"] if tool.kind == "clang" else [])]
+        library = work / "kernel.so"
         compile_shared(objects, library, link, launch.kernel.path)
-    return library
+        return kept.keep(library, folder, kept_name)
 
 
 def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
@@ -128,9 +133,14 @@ def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
     key = _digest([str(plain), tool.version, *(f.read_text() for f in _runtime_files())])
     objects = []
     for part in (_HERE / name for name in _RUNTIME):
-        objects.append(folder / f"{part.stem}-{key}.o")
-        if not objects[-1].exists():
-            compile_object(part, objects[-1], plain, part)
+        kept_name = f"{part.stem}-{key}"
+        made = kept.find(folder, kept_name)
+        if made is None:
+            with build_folder() as name:
+                new = Path(name) / "part.o"
+                compile_object(part, new, plain, part)
+                made = kept.keep(new, folder, kept_name)
+        objects.append(made)
     return objects
 
 

@@ -5,7 +5,7 @@ import math
 import mmap
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import poison_byte
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
+from gemmviz.sandbox import confined
 from gemmviz.simt import boxes, carved, copies, debuginfo, noticed, panels
 from gemmviz.simt.boxes import Told
 from gemmviz.simt.copies import Copies
@@ -37,6 +38,10 @@ _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 _SCOUTING_S = 20.0
 BLOCKS_PER_WORKER = 2  # with fewer it is not worth sharing them
 _MAX_BLOCKS = 2**32 - 1  # the width of the column
+
+
+# Makes an array of zeros: how many of which type, and MAP_SHARED or MAP_PRIVATE.
+Pages = Callable[[int, np.dtype[Any], int], npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -110,10 +115,11 @@ def run(
     capacity: int,
     blocks: tuple[int, int] | None = None,
     workers: int | None = None,
+    pages: Pages | None = None,
 ) -> RawTrace:
     """Run a recorder.
 
-    Call it in the main thread of a process that may die: a kernel is foreign code.
+    Call it in the main thread of a process that may die: a kernel is foreign code. `gemmviz.simt.apart.run` does so.
 
     Parameters
     ----------
@@ -132,6 +138,8 @@ def run(
     workers
         How many processes may share the blocks; by default as many as this process may use cores. What is recorded
         does not depend on it.
+    pages
+        Where the columns come from; by default memory of this process.
 
     Raises
     ------
@@ -150,10 +158,11 @@ def run(
     run.workers = most_workers(launch) if workers is None else workers
     run.workers = max(1, min(run.workers, (run.end_block - run.first_block) // BLOCKS_PER_WORKER))
     sharing = mmap.MAP_SHARED if run.workers > 1 else mmap.MAP_PRIVATE
-    columns = {name: _pages(run.capacity, np.dtype(kind), sharing) for name, kind in COLUMNS}
+    pages = pages or _pages
+    columns = {name: pages(run.capacity, np.dtype(kind), sharing) for name, kind in COLUMNS}
     for name, column in columns.items():
         setattr(run, name, column.ctypes.data)
-    more = _pages(run.capacity, np.dtype(np.uint32), sharing)
+    more = pages(run.capacity, np.dtype(np.uint32), sharing)
     run.more = more.ctypes.data
     began = time.perf_counter()
     arrived, told = job.start()
@@ -199,8 +208,10 @@ def count(
 
 def most_workers(launch: Launch) -> int:
     """Return how many processes may share the blocks of a launch."""
-    # A process that has used CUDA must not be forked.
-    if launch.kernel.backend != "cuda" or "libcuda.so" in Path("/proc/self/maps").read_text():
+    # A process that has used CUDA must not be forked; what runs recorders in the sandbox never uses it.
+    if launch.kernel.backend != "cuda":
+        return 1
+    if not confined.active() and "libcuda.so" in Path("/proc/self/maps").read_text():
         return 1
     return len(os.sched_getaffinity(0))
 
@@ -346,6 +357,14 @@ def _pages(count: int, dtype: np.dtype[Any], sharing: int) -> npt.NDArray[Any]:
 
 # A kernel is recorded many times; its library does not change under its name.
 _debug_info = lru_cache(maxsize=8)(debuginfo.read)
+
+
+def read_beforehand(library: Path, file_name: str) -> None:
+    """Read what `run` needs of a library, without loading it: processes that are forked later have it."""
+    _debug_info(library, file_name)
+    _symbol_address(library, "gv_entry")
+
+
 _symbol_address = lru_cache(maxsize=8)(debuginfo.symbol_address)
 
 
