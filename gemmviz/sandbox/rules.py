@@ -4,6 +4,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -73,11 +74,13 @@ def compiling(build: Path, read: Sequence[Path], write: Sequence[Path], programs
 
 def running(library: Path) -> Access:
     """Return what a process that runs a kernel may open: the kernel's library and those of the system, to read."""
-    libraries = [*map(Path, _LIBRARIES), *_python_libraries(), *_packages(), *_library_path()]
-    return Access(
-        read=[library, *_sane(libraries), *map(Path, (*_LOADER, *_MACHINE, "/dev/urandom")), *_ours()],
-        devices=[Path("/dev/null")],
-    )
+    return Access(read=[library, *_needed_to_run()], devices=[Path("/dev/null")])
+
+
+@cache
+def _needed_to_run() -> tuple[Path, ...]:
+    libraries = _sane([*map(Path, _LIBRARIES), *_python_libraries(), *_packages(), *_library_path(), *_ours()])
+    return *libraries, *map(Path, (*_LOADER, *_MACHINE, "/dev/urandom"))
 
 
 def gpu_devices() -> list[Path]:
@@ -130,8 +133,11 @@ def _named(variables: Iterable[str]) -> list[Path]:
 
 
 def _sane(paths: Iterable[Path]) -> list[Path]:
-    """Leave out what would open the user's own files: relative paths, the home folder, and what it lies in."""
+    """Leave out what would open the user's own files, the home folder and what it lies in, and what is said twice."""
     home = Path.home().resolve()
-    return [
-        p for p in dict.fromkeys(paths) if p.is_absolute() and p.resolve() != home and p.resolve() not in home.parents
-    ]
+    kept: list[Path] = []
+    for path in sorted({p.resolve() for p in paths if p.is_absolute()}):
+        covered = bool(kept) and path.is_relative_to(kept[-1])
+        if path != home and path not in home.parents and not covered:
+            kept.append(path)
+    return kept

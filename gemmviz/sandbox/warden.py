@@ -5,6 +5,7 @@ kernel lets it, it is the first process of a namespace of its own: whatever a ke
 It does one job at a time; each runs in a process that is forked for it and confined before any foreign text is touched.
 """
 
+import gc
 import os
 import pickle
 import select
@@ -108,6 +109,7 @@ def main(control: socket.socket, given: Limits) -> None:
         Limits of each job.
     """
     keep(control.fileno())
+    gc.freeze()  # what is known now stays as it is: forked processes need no copies of it
     if namespaces.leave(network=not seccomp.offered()):
         first = os.fork()
         if first:
