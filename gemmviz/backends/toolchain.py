@@ -141,7 +141,8 @@ def compile_object(source: Path, output: Path, flags: Sequence[str], blame: Path
 def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
     tool = compiler()
     environment = _environment()
-    if not confined.active():
+    own = confined.scratch()
+    if own is None:
         answer = _run([*tool.start, *arguments, "-o", str(output)], environment)
         if answer.returncode != 0:
             raise first_error(answer.stderr, blame)
@@ -151,7 +152,9 @@ def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
     cache = Path(environment["ZIG_GLOBAL_CACHE_DIR"])
     # Clang's headers lie beside zig.
     beside = [Path(program).resolve().parent] if Path(program).name == "zig" else []
-    access = rules.compiling(output.parent, [*beside, *_read_by(arguments)], [cache], tool.programs)
+    access = rules.compiling(
+        output.parent, [*beside, scratch.copies(own), *_read_by(arguments)], [cache], tool.programs
+    )
     said = confined.compile_with(command, environment | {"TMPDIR": str(output.parent)}, output.parent, access)
     if said.stopped:
         raise BuildError(f"{blame.name}: {tr('compiling it was stopped')}: {said.stopped}")

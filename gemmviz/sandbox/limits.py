@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from gemmviz.sandbox import libc
 
 _MIB = 1 << 20
+_GRACE_S = 2
 _LAST_CAPABILITY = 63
 _CAPABILITY_VERSION_3 = 0x20080522
 
@@ -74,16 +75,18 @@ def no_core() -> None:
 
 def lower(cpu_s: int, file_bytes: int) -> None:
     """Limit this process, and each that it starts, in processor time and in the size of the files that it writes."""
-    _lower(resource.RLIMIT_CPU, cpu_s)
+    # The softer limit is a signal that tells why; the harder one ends what does not listen.
+    _lower(resource.RLIMIT_CPU, cpu_s, cpu_s + _GRACE_S)
     _lower(resource.RLIMIT_FSIZE, file_bytes)
     _lower(resource.RLIMIT_MSGQUEUE, 0)
     no_core()
 
 
-def _lower(which: int, most: int) -> None:
+def _lower(which: int, most: int, at_last: int | None = None) -> None:
     _, hard = resource.getrlimit(which)
-    limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(which, (limit, limit))
+    wanted = most, most if at_last is None else at_last
+    soft, hard = (limit if hard == resource.RLIM_INFINITY else min(limit, hard) for limit in wanted)
+    resource.setrlimit(which, (soft, hard))
 
 
 def free_memory() -> int:

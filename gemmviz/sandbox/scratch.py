@@ -52,6 +52,11 @@ def folder_of(path: Path, scratch: Path | None) -> Path:
     return path.parent if scratch is None else _copy_of(scratch, path.parent)
 
 
+def copies(scratch: Path) -> Path:
+    """Return the folder that holds all copies."""
+    return scratch / _COPIES
+
+
 def reached(text: str, folder: Path) -> Iterator[tuple[Path, bytes]]:
     """Yield the files that a text includes, directly or not, each once.
 
@@ -100,4 +105,4 @@ def _may_be_read(path: Path, folder: Path) -> bool:
 
 
 def _copy_of(scratch: Path, path: Path) -> Path:
-    return scratch / _COPIES / os.path.relpath(os.path.abspath(path), "/")  # noqa: PTH100
+    return copies(scratch) / os.path.relpath(os.path.abspath(path), "/")  # noqa: PTH100
