@@ -45,7 +45,7 @@ from gemmviz.engine.messages import (
 )
 from gemmviz.engine.start import Setting
 from gemmviz.language import set_language, tr
-from gemmviz.sandbox import confined, processes
+from gemmviz.sandbox import confined, processes, scratch
 
 Send = Callable[[Reply], None]
 # Looking for defects in as many accesses takes a second or two: nobody waits longer for a recording because of it.
@@ -65,7 +65,7 @@ def main(connection: Connection, setting: Setting) -> None:
     # A kernel's printf must not get into what the parent writes to its standard output.
     _redirect_output()
     inbox: queue.SimpleQueue[tuple[Request, threading.Event]] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(connection, inbox), name="reader", daemon=True).start()
+    threading.Thread(target=_read, args=(connection, inbox, setting.scratch), name="reader", daemon=True).start()
     while True:
         request, cancel = inbox.get()
         for_good = _serve(request, cancel, lambda reply: post.send(connection, encode(reply)), setting)
@@ -82,7 +82,9 @@ def _redirect_output() -> None:
         os.dup2(nowhere, 2)
 
 
-def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threading.Event]]") -> None:
+def _read(
+    connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threading.Event]]", own_folder: Path
+) -> None:
     cancels: dict[int, threading.Event] = {}
     while True:
         try:
@@ -90,6 +92,7 @@ def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threa
         except (EOFError, OSError):
             # Below this process first: what a kernel started may be in no group of ours.
             processes.end_descendants()
+            scratch.remove(own_folder)
             os.killpg(0, signal.SIGKILL)
         if isinstance(message, Cancel):
             if message.run in cancels:

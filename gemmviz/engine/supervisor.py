@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -313,6 +314,8 @@ class Engine:
     def _start(self, confined: bool) -> None:
         self._kill()
         self._confined, self._scratch = confined, scratch.make()
+        # Also where nobody closes this engine.
+        weakref.finalize(self, scratch.remove, self._scratch)
         setting = start.Setting(self._scratch, self._limits, confined)
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
