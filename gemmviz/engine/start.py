@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from gemmviz import data
-from gemmviz.sandbox import in_force
+from gemmviz.sandbox import engine
 from gemmviz.sandbox.limits import Limits
 
 # The folders in the cache that the engine writes.
@@ -50,7 +50,7 @@ def main(connection: Connection, setting: Setting) -> None:
         # Should a kernel take all memory, let Linux end this process and not the window.
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     if setting.confined:
-        in_force.confine_engine(setting.scratch, _caches(), _compiler())
+        engine.confine(setting.scratch, _caches(), _compiler())
     from gemmviz.engine import child
 
     child.main(connection, setting)

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import sysconfig
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -79,7 +78,7 @@ def running(library: Path) -> Access:
 
 @cache
 def _needed_to_run() -> tuple[Path, ...]:
-    libraries = _sane([*map(Path, _LIBRARIES), *_python_libraries(), *_packages(), *_library_path(), *_ours()])
+    libraries = _sane([*map(Path, _LIBRARIES), Path(os.__file__).parent, *_packages(), *_library_path(), *_ours()])
     return *libraries, *map(Path, (*_LOADER, *_MACHINE, "/dev/urandom"))
 
 
@@ -99,12 +98,7 @@ def _python() -> list[Path]:
     return [Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix), executable, executable.resolve()]
 
 
-def _python_libraries() -> list[Path]:
-    return [
-        Path(folder) for key in ("stdlib", "platstdlib", "purelib", "platlib") if (folder := sysconfig.get_path(key))
-    ]
-
-
+@cache
 def _packages() -> list[Path]:
     """Return where the packages lie that are not below Python's own folders, or that are and a link leads out of."""
     found = []

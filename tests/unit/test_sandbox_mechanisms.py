@@ -4,6 +4,8 @@ import os
 import platform
 import stat
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 from gemmviz import data
 from gemmviz.sandbox import in_force, kept, landlock, rules, scratch, seccomp, wire
+from gemmviz.sandbox.engine import Applied
 from gemmviz.sandbox.seccomp import Filter
 from gemmviz.sandbox.syscalls import REFUSED_WHILE_RUNNING, RUNNING, numbers
 from gemmviz.simt.noticed import Noticed
@@ -114,11 +117,17 @@ def test_a_folder_in_which_a_home_lies_is_never_opened_whole(monkeypatch, tmp_pa
     assert str((home / "bin").resolve()) in folders
 
 
+def test_what_confines_the_engine_is_there_before_anything_that_has_threads():
+    code = "import sys, gemmviz.engine.start; print(sorted({'numpy', 'cupy', 'ml_dtypes'} & set(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
 @pytest.fixture
 def nothing_offered(monkeypatch):
     monkeypatch.setattr(landlock, "version", lambda: 0)
     monkeypatch.setattr(seccomp, "offered", lambda: False)
-    monkeypatch.setattr(in_force, "_applied", in_force._Applied())
+    monkeypatch.setattr(in_force, "applied", Applied())
 
 
 def test_without_a_warden_it_is_said_that_nothing_is_in_force():
