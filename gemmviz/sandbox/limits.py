@@ -62,8 +62,8 @@ def drop_capabilities() -> None:
     OSError
         When the kernel refuses it.
     """
-    for capability in range(_LAST_CAPABILITY + 1):
-        with suppress(OSError):  # beyond the last one that this kernel knows, or not ours to drop
+    with suppress(OSError):  # beyond the last one that this kernel knows, or not ours to drop
+        for capability in range(_LAST_CAPABILITY + 1):
             libc.prctl(libc.PR_CAPBSET_DROP, capability)
     libc.capset(_Header(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)())
 

@@ -80,13 +80,19 @@ def restrict(which: Filter, *, forks: bool = True) -> None:
     OSError
         Where the kernel takes no filters, or this processor's calls are not known.
     """
-    steps = b"".join(step.packed() for step in program(which, forks))
-    memory = ctypes.create_string_buffer(steps, len(steps))
-    head = ctypes.create_string_buffer(struct.pack("@HP", len(steps) // 8, ctypes.addressof(memory)), 16)
     number = _SECCOMP.get(platform.machine())
     if number is None:
         raise OSError(errno.ENOSYS, platform.machine())
+    steps = packed(which, forks)
+    memory = ctypes.create_string_buffer(steps, len(steps))
+    head = ctypes.create_string_buffer(struct.pack("@HP", len(steps) // 8, ctypes.addressof(memory)), 16)
     libc.call(number, _SET_MODE_FILTER, _TSYNC | _SPEC_ALLOW, head)
+
+
+@cache
+def packed(which: Filter, forks: bool) -> bytes:
+    """Return the filter's program for this machine as the kernel takes it; made once, for all that are forked later."""
+    return b"".join(step.packed() for step in program(which, forks))
 
 
 def program(which: Filter, forks: bool, machine: str | None = None) -> list[_Step]:

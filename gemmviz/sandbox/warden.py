@@ -122,6 +122,9 @@ def main(control: socket.socket, given: Limits) -> None:
             processes.adopt()
     with suppress(OSError):
         limits.drop_capabilities()
+    if seccomp.offered():
+        for forks in (True, False):
+            seccomp.packed(seccomp.Filter.RUNNING, forks)
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -262,8 +265,6 @@ def _stand_alone(output: int, errors: int) -> None:
 
 def confine(access: Access, which: seccomp.Filter, *, forks: bool = True) -> None:
     """Put on this process what the kernel offers. What it does not offer is left out: the report says so."""
-    with suppress(OSError):
-        limits.drop_capabilities()
     with suppress(OSError):
         limits.no_new_privs()
     if landlock.version():
