@@ -4,6 +4,7 @@ Where no warden was started (macOS, Windows, a test that calls the recorder itse
 process: `active` says which.
 """
 
+import ctypes
 import os
 import pickle
 import secrets
@@ -136,8 +137,6 @@ class Session:
         The dataclasses and exceptions that may come back.
     forks
         Whether it may make processes.
-    arena
-        Memory to share with it, handed to `answer` as the first of the arguments.
     before
         Called first, in the warden.
     """
@@ -150,24 +149,26 @@ class Session:
         classes: Sequence[type],
         *,
         forks: bool = False,
-        arena: wire.Arena | None = None,
         before: Callable[[], None] | None = None,
     ) -> None:
         self._classes = {kind.__name__: kind for kind in (*classes, *_FAULTS)}
         self._token = secrets.token_bytes(wire.TOKEN_BYTES)
-        self._arena = arena
+        self._memory: wire.Memory | None = None
         self._printed = tempfile.TemporaryFile(dir=_state.scratch)  # noqa: SIM115 (closed with the session)
         self._ended: Ended | None = None
         ours, theirs = socket.socketpair()
         self._channel = ours
         given = self._token, language(), tuple(self._classes.values()), answer, arguments
         job = warden.Run(_serve, given, rules.running(library), forks, before)
-        files = [theirs.fileno(), self._printed.fileno(), *([arena.descriptor] if arena is not None else [])]
         try:
-            _submit(job, files)
+            _submit(job, [theirs.fileno(), self._printed.fileno()])
         finally:
             theirs.close()
-        _state.running = self._receive()
+        _state.running, address = self._receive()
+        memory = wire.Memory(_state.running)
+        with suppress(OSError):  # a kernel that is set to let nobody look: then arrays are carried
+            if memory.read(address, wire.TOKEN_BYTES).tobytes() == self._token:
+                self._memory = memory
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """Return the answer to a question.
@@ -179,7 +180,7 @@ class Session:
         Exception
             What was raised there.
         """
-        body = pickle.dumps((name, arguments), protocol=5)
+        body = pickle.dumps((self._memory is not None, name, arguments), protocol=5)
         try:
             self._channel.sendall(LENGTH.pack(len(body)) + body)
         except OSError:
@@ -196,7 +197,7 @@ class Session:
 
     def _receive(self) -> Any:
         try:
-            return wire.receive(self._channel.fileno(), self._token, self._classes, _MOST_CARRIED, self._arena)
+            return wire.receive(self._channel.fileno(), self._token, self._classes, _MOST_CARRIED, self._memory)
         except wire.Malformed:
             self.close()
             raise Died(
@@ -234,7 +235,6 @@ def call(
     classes: Sequence[type],
     *,
     forks: bool = False,
-    arena: wire.Arena | None = None,
     before: Callable[[], None] | None = None,
 ) -> Any:
     """Return what a function returns that runs a kernel, in a process of its own; see `Session` for the parameters.
@@ -246,20 +246,19 @@ def call(
     Exception
         What `function` raised.
     """
-    session = Session(_once, (function, arguments), library, classes, forks=forks, arena=arena, before=before)
+    session = Session(_once, (function, arguments), library, classes, forks=forks, before=before)
     try:
         return session.ask("")
     finally:
         session.close()
 
 
-def _once(*given: Any) -> Callable[..., Any]:
-    *arena, function, arguments = given
-    return lambda name: function(*arena, *arguments)
+def _once(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    return lambda name: function(*arguments)
 
 
 def _serve(
-    channel: tuple[int, ...],
+    channel: int,
     token: bytes,
     spoken: str,
     classes: tuple[type, ...],
@@ -268,20 +267,16 @@ def _serve(
 ) -> None:
     """Answer questions: this runs in the process that a kernel may take with it."""
     set_language(spoken)
-    descriptor, *more = channel
-    arena = None
-    if more:
-        arena = wire.Arena(descriptor=more[0])
-        arena.close()
-    wire.send(descriptor, token, int(Path("/proc/self").readlink().name))
+    shown = ctypes.create_string_buffer(token, len(token))
+    wire.send(channel, token, (int(Path("/proc/self").readlink().name), ctypes.addressof(shown)))
     try:
-        answers: Callable[..., Any] = answer(*([arena] if arena else []), *given)
+        answers: Callable[..., Any] = answer(*given)
         failure: Exception | None = None
     except Exception as error:
         failure = error
     while True:
-        with os.fdopen(os.dup(descriptor), "rb", buffering=0) as asked:
-            name, arguments = _question(asked.readinto)
+        with os.fdopen(os.dup(channel), "rb", buffering=0) as asked:
+            readable, name, arguments = _question(asked.readinto)
         try:
             if failure is not None:
                 raise failure
@@ -289,9 +284,9 @@ def _serve(
         except Exception as error:
             reply = error if type(error) in classes else _unknown(error)
         try:
-            wire.send(descriptor, token, reply, arena)
+            wire.send(channel, token, reply, readable)
         except TypeError as error:
-            wire.send(descriptor, token, _unknown(error))
+            wire.send(channel, token, _unknown(error))
 
 
 def _question(read: Callable[[memoryview], int | None]) -> Any:

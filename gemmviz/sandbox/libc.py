@@ -78,6 +78,25 @@ def capset(header: ctypes.Structure, data: ctypes.Array[ctypes.c_uint32]) -> Non
         _refused()
 
 
+def read_memory(process: int, address: int, into: int, size: int) -> int:
+    """Copy memory of another process to an address of this one: see process_vm_readv(2). Return how many bytes.
+
+    Raises
+    ------
+    OSError
+        When the kernel refuses it.
+    """
+    here = (ctypes.c_size_t * 2)(into, size)
+    there = (ctypes.c_size_t * 2)(address, size)
+    function = _library().process_vm_readv
+    function.restype = ctypes.c_ssize_t
+    one, none = ctypes.c_ulong(1), ctypes.c_ulong(0)
+    count = function(ctypes.c_int(process), here, one, there, one, none)
+    if count <= 0:
+        _refused()
+    return int(count)
+
+
 def _refused() -> None:
     number = ctypes.get_errno()
     raise OSError(number, os.strerror(number))

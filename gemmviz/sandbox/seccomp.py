@@ -131,7 +131,7 @@ def program(which: Filter, forks: bool, machine: str | None = None) -> list[_Ste
         tests += [_Step(_ANY_BIT, _CLONE_THREAD, 1, 0), refuse]
     looks("clone", 0, tests)
     if which is Filter.COMPILING:
-        returns(REFUSED | {"unshare"}, refuse)
+        returns(REFUSED | {"unshare", "process_vm_readv"}, refuse)
         return [*steps, _Step(_RETURN, _ALLOW)]
     if not forks:
         returns(frozenset({"fork", "vfork"}), refuse)

@@ -85,7 +85,7 @@ getrlimit prlimit64 sysinfo uname prctl arch_prctl getrandom recvmsg sendmsg sen
 
 # What nobody who has to do with a stranger's text may call, the compiler included.
 REFUSED = _names("""
-socket connect bind listen accept accept4 ptrace process_vm_readv process_vm_writev process_madvise process_mrelease
+socket connect bind listen accept accept4 ptrace process_vm_writev process_madvise process_mrelease
 kcmp pidfd_open pidfd_getfd pidfd_send_signal mount umount2 mount_setattr move_mount open_tree fsopen fsconfig
 fsmount fspick pivot_root chroot setns keyctl add_key request_key bpf perf_event_open userfaultfd io_uring_setup
 io_uring_enter io_uring_register init_module finit_module delete_module kexec_load kexec_file_load reboot swapon
@@ -100,5 +100,5 @@ socketpair unshare execve execveat memfd_create memfd_secret shmget shmat shmctl
 semget semop semctl mq_open mq_unlink chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat truncate
 ftruncate fallocate creat unlink unlinkat rename renameat renameat2 mkdir mkdirat rmdir link linkat symlink
 symlinkat mknod mknodat splice tee vmsplice sendfile copy_file_range personality capset inotify_init inotify_init1
-inotify_add_watch rt_sigqueueinfo rt_tgsigqueueinfo sendmmsg
+inotify_add_watch process_vm_readv rt_sigqueueinfo rt_tgsigqueueinfo sendmmsg
 """)

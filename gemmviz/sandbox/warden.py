@@ -52,13 +52,12 @@ class Compile:
 
 @dataclass(frozen=True)
 class Run:
-    """Call a function that runs a kernel. With it come a socket for the answer, a file for what it prints, and files.
+    """Call a function that runs a kernel. With it come a socket for the answer and a file for what it prints.
 
     Attributes
     ----------
     function
-        Called as ``function(channel, *arguments)``, where channel holds the numbers of the socket and of the files that
-        came with it.
+        Called as ``function(channel, *arguments)``, where channel is the number of the socket.
     arguments
         Plain data.
     access
@@ -241,15 +240,15 @@ def _compile(job: Compile, descriptors: list[int], given: Limits) -> None:
 
 
 def _run(job: Run, descriptors: list[int], given: Limits) -> None:
-    channel, printed, *more = descriptors
+    channel, printed = descriptors
     _stand_alone(printed, printed)
-    keep(channel, *more)
+    keep(channel)
     for name in os.environ:
         if not name.startswith(_KEPT_VARIABLES):
             del os.environ[name]
     limits.lower(given.run_s, min(_MOST_PRINTED, given.file_bytes))
     confine(job.access, seccomp.Filter.RUNNING, forks=job.forks)
-    job.function((channel, *more), *job.arguments)
+    job.function(channel, *job.arguments)
     os._exit(0)
 
 

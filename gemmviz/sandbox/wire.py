@@ -6,7 +6,7 @@ one says is about the kernel itself, and is checked as it is read.
 """
 
 import json
-import mmap
+import math
 import os
 import struct
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,12 @@ import ml_dtypes  # NumPy then knows bfloat16 by name
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.sandbox import libc
+
 TOKEN_BYTES = 16
 _MOST_TEXT = 64 << 20
 _CHUNK = 1 << 22
+_LARGE, _AT_ONCE = 1 << 16, 1 << 30
 _HEAD = struct.Struct("<QQ")
 _OURS = {"bfloat16": np.dtype(ml_dtypes.bfloat16)}
 Classes = Mapping[str, type]
@@ -29,48 +32,46 @@ class Malformed(Exception):
     """What was read is no message of ours."""
 
 
-class Arena:
-    """Memory that two processes share, for arrays that are too large to copy.
+class Memory:
+    """Another process's memory, to read.
 
     Parameters
     ----------
-    nbytes
-        How much to reserve; only what is touched is committed. None: take that of `descriptor`, and close it.
-    descriptor
-        From `descriptor` of the other side.
+    process
+        Its number; it may be read by this one: see process_vm_readv(2).
     """
 
-    def __init__(self, nbytes: int | None = None, descriptor: int = -1) -> None:
-        if nbytes is not None:
-            import fcntl
+    def __init__(self, process: int) -> None:
+        self._process = process
 
-            descriptor = os.memfd_create("gemmviz", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-            os.ftruncate(descriptor, max(nbytes, mmap.PAGESIZE))
-            # Its length is fixed: nobody can make reading it a bus error.
-            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
-        self.descriptor = descriptor
-        self.bytes = np.frombuffer(mmap.mmap(descriptor, os.fstat(descriptor).st_size), np.uint8)
-        self._taken = 0
+    def read(self, address: int, size: int) -> npt.NDArray[np.uint8]:
+        """Return a copy of so many bytes.
 
-    def close(self) -> None:
-        """Close the descriptor; the memory stays as long as an array lies in it."""
-        os.close(self.descriptor)
-        self.descriptor = -1
-
-    def array(self, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-        """Return an array of zeros that lies in this memory."""
-        nbytes = count * dtype.itemsize
-        start, self._taken = self._taken, self._taken - (-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
-        return self.bytes[start : start + nbytes].view(dtype)
-
-    def place(self, array: npt.NDArray[Any]) -> int | None:
-        """Return where in this memory an array begins, in bytes; None for one that lies elsewhere."""
-        at = array.ctypes.data - self.bytes.ctypes.data
-        return at if 0 <= at <= len(self.bytes) - array.nbytes and array.size else None
+        Raises
+        ------
+        OSError
+            Where there is no such memory, or the kernel lets nobody read it.
+        """
+        found = np.empty(size, np.uint8)
+        at = 0
+        while at < size:
+            at += libc.read_memory(self._process, address + at, found.ctypes.data + at, min(size - at, _AT_ONCE))
+        return found
 
 
-def send(descriptor: int, token: bytes, value: Any, arena: Arena | None = None) -> None:
+def send(descriptor: int, token: bytes, value: Any, readable: bool = False) -> None:
     """Send a value: texts, numbers, None, lists, tuples, dictionaries, dataclasses, arrays and exceptions of them.
+
+    Parameters
+    ----------
+    descriptor
+        Where it goes.
+    token
+        With which it begins.
+    value
+        What to send. It must stay as it is until it was received.
+    readable
+        Whether the reader may look into this process's memory.
 
     Raises
     ------
@@ -78,14 +79,14 @@ def send(descriptor: int, token: bytes, value: Any, arena: Arena | None = None) 
         When the other end is gone.
     """
     arrays: list[npt.NDArray[Any]] = []
-    text = json.dumps(_packed(value, arrays, arena)).encode()
+    text = json.dumps(_packed(value, arrays, readable)).encode()
     _write(descriptor, memoryview(token + _HEAD.pack(len(text), sum(a.nbytes for a in arrays)) + text))
     for array in arrays:
         if array.nbytes:
             _write(descriptor, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
-def receive(descriptor: int, token: bytes, classes: Classes, most: int, arena: Arena | None = None) -> Any:
+def receive(descriptor: int, token: bytes, classes: Classes, most: int, memory: Memory | None = None) -> Any:
     """Receive a value.
 
     Parameters
@@ -98,8 +99,8 @@ def receive(descriptor: int, token: bytes, classes: Classes, most: int, arena: A
         The dataclasses and exceptions that may be in it, by name.
     most
         Bytes of arrays that may come.
-    arena
-        Where arrays may lie.
+    memory
+        That of the writer, where it may be read.
 
     Raises
     ------
@@ -115,16 +116,16 @@ def receive(descriptor: int, token: bytes, classes: Classes, most: int, arena: A
     text = _read(descriptor, length).tobytes()
     body = _read(descriptor, nbytes)
     try:
-        return _Unpacking(classes, body, arena).value(json.loads(text))
+        return _Unpacking(classes, body, most, memory).value(json.loads(text))
     except Malformed:
         raise
     except Exception:
         raise Malformed from None
 
 
-def _packed(value: Any, arrays: list[npt.NDArray[Any]], arena: Arena | None) -> Any:
+def _packed(value: Any, arrays: list[npt.NDArray[Any]], readable: bool) -> Any:
     def inner(part: Any) -> Any:
-        return _packed(part, arrays, arena)
+        return _packed(part, arrays, readable)
 
     match value:
         case None | bool() | str():
@@ -143,11 +144,10 @@ def _packed(value: Any, arrays: list[npt.NDArray[Any]], arena: Arena | None) -> 
             return {"dict": [[inner(key), inner(part)] for key, part in value.items()]}
         case np.ndarray():
             described = {"dtype": _described(value.dtype), "shape": list(value.shape)}
-            place = arena.place(value) if arena is not None and value.flags.c_contiguous else None
-            if place is None:
-                arrays.append(value)
-                return {"array": described}
-            return {"array": described | {"place": place}}
+            if readable and value.nbytes >= _LARGE and value.flags.c_contiguous:
+                return {"array": described | {"address": value.ctypes.data}}
+            arrays.append(value)
+            return {"array": described}
         case BaseException():
             known = {key: inner(part) for key, part in vars(value).items() if isinstance(part, str | int | None)}
             return {"error": type(value).__name__, "text": str(value), "fields": known}
@@ -157,10 +157,11 @@ def _packed(value: Any, arrays: list[npt.NDArray[Any]], arena: Arena | None) -> 
 
 
 class _Unpacking:
-    def __init__(self, classes: Classes, body: npt.NDArray[np.uint8], arena: Arena | None) -> None:
+    def __init__(self, classes: Classes, body: npt.NDArray[np.uint8], most: int, memory: Memory | None) -> None:
         self._classes = classes
         self._body = body
-        self._arena = arena
+        self._most = most
+        self._memory = memory
         self._used = 0
 
     def value(self, plain: Any) -> Any:
@@ -175,8 +176,8 @@ class _Unpacking:
                 return tuple(self.value(part) for part in parts)
             case {"dict": list(pairs)}:
                 return {self.value(key): self.value(part) for key, part in pairs}
-            case {"array": {"dtype": dtype, "shape": list(shape), "place": int(place)}}:
-                return self._array(_dtype(dtype), shape, place)
+            case {"array": {"dtype": dtype, "shape": list(shape), "address": int(address)}}:
+                return self._array(_dtype(dtype), shape, address)
             case {"array": {"dtype": dtype, "shape": list(shape)}}:
                 return self._array(_dtype(dtype), shape, None)
             case {"error": str(name), "text": str(text), "fields": dict(known)}:
@@ -185,22 +186,22 @@ class _Unpacking:
                 return self._classes[name](**{key: self.value(part) for key, part in known.items()})
         raise Malformed
 
-    def _array(self, dtype: np.dtype[Any], shape: Sequence[int], place: int | None) -> npt.NDArray[Any]:
+    def _array(self, dtype: np.dtype[Any], shape: Sequence[int], address: int | None) -> npt.NDArray[Any]:
         if not all(isinstance(n, int) and n >= 0 for n in shape):
             raise Malformed
-        nbytes = dtype.itemsize
-        for n in shape:
-            nbytes *= n
-        memory, start = self._body, self._used
-        if place is None:
-            self._used += nbytes
-        elif self._arena is not None:
-            memory, start = self._arena.bytes, place
-        if not 0 <= start <= len(memory) - nbytes:
+        nbytes = dtype.itemsize * math.prod(shape)
+        self._most -= nbytes
+        if self._most < 0:
             raise Malformed
-        part = memory[start : start + nbytes]
-        # What was carried lies where it came, which need not be a multiple of its size.
-        return (part if place is not None else part.copy()).view(dtype).reshape(shape)
+        if address is not None:
+            if self._memory is None:
+                raise Malformed
+            return self._memory.read(address, nbytes).view(dtype).reshape(shape)
+        start, self._used = self._used, self._used + nbytes
+        if self._used > len(self._body):
+            raise Malformed
+        # It lies where it came, which need not be a multiple of its size.
+        return self._body[start : self._used].copy().view(dtype).reshape(shape)
 
     def _error(self, kind: type, text: str, known: Mapping[str, Any]) -> BaseException:
         if not issubclass(kind, Exception):

@@ -1,23 +1,19 @@
 """Runs a recorder in a process apart, which a faulty kernel may take with it and a hostile one cannot leave."""
 
-import mmap
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
 from gemmviz.catalogue.launch import Launch
 from gemmviz.sandbox import confined
-from gemmviz.sandbox.wire import Arena
 from gemmviz.simt import recorder
 from gemmviz.simt.boxes import Told
 from gemmviz.simt.copies import Copies
 from gemmviz.simt.debuginfo import SharedArray
 from gemmviz.simt.faults import TooManyAccesses, TooManyBarriers
-from gemmviz.simt.layout import COLUMNS, ROW_BYTES
 from gemmviz.simt.noticed import Noticed
 from gemmviz.simt.recorder import Counted, RawTrace
 
@@ -47,21 +43,14 @@ def run(
     limits = {"deadline_s": deadline_s, "capacity": capacity, "blocks": blocks}
     if not confined.active():
         return recorder.run(library, launch, a, b, deadline_s=deadline_s, capacity=capacity, blocks=blocks)
-    rows = min(capacity, recorder.MAX_ACCESSES)
-    # The recorder writes its columns where this process will read them; a page of slack for each.
-    arena = Arena(rows * (ROW_BYTES + np.dtype(np.uint32).itemsize) + (len(COLUMNS) + 1) * mmap.PAGESIZE)
-    try:
-        raw = confined.call(
-            _run_here,
-            (library, launch, a, b, limits),
-            library,
-            _CLASSES,
-            forks=recorder.most_workers(launch) > 1,
-            arena=arena,
-            before=partial(recorder.read_beforehand, library, launch.kernel.path.name),
-        )
-    finally:
-        arena.close()
+    raw = confined.call(
+        _run_here,
+        (library, launch, a, b, limits),
+        library,
+        _CLASSES,
+        forks=recorder.most_workers(launch) > 1,
+        before=partial(recorder.read_beforehand, library, launch.kernel.path.name),
+    )
     assert isinstance(raw, RawTrace)
     return raw
 
@@ -80,12 +69,9 @@ def count(
 
 
 def _run_here(
-    arena: Arena, library: Path, launch: Launch, a: npt.NDArray[Any], b: npt.NDArray[Any], limits: dict[str, Any]
+    library: Path, launch: Launch, a: npt.NDArray[Any], b: npt.NDArray[Any], limits: dict[str, Any]
 ) -> RawTrace:
-    def pages(count: int, dtype: np.dtype[Any], sharing: int) -> npt.NDArray[Any]:
-        return arena.array(max(count, 1), dtype)[:count]
-
-    return recorder.run(library, launch, a, b, pages=pages, **limits)
+    return recorder.run(library, launch, a, b, **limits)
 
 
 def _count_here(library: Path, launch: Launch, limits: dict[str, Any]) -> Counted:

@@ -5,7 +5,7 @@ import math
 import mmap
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -38,10 +38,6 @@ _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 _SCOUTING_S = 20.0
 BLOCKS_PER_WORKER = 2  # with fewer it is not worth sharing them
 _MAX_BLOCKS = 2**32 - 1  # the width of the column
-
-
-# Makes an array of zeros: how many of which type, and MAP_SHARED or MAP_PRIVATE.
-Pages = Callable[[int, np.dtype[Any], int], npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -115,7 +111,6 @@ def run(
     capacity: int,
     blocks: tuple[int, int] | None = None,
     workers: int | None = None,
-    pages: Pages | None = None,
 ) -> RawTrace:
     """Run a recorder.
 
@@ -138,8 +133,6 @@ def run(
     workers
         How many processes may share the blocks; by default as many as this process may use cores. What is recorded
         does not depend on it.
-    pages
-        Where the columns come from; by default memory of this process.
 
     Raises
     ------
@@ -158,11 +151,10 @@ def run(
     run.workers = most_workers(launch) if workers is None else workers
     run.workers = max(1, min(run.workers, (run.end_block - run.first_block) // BLOCKS_PER_WORKER))
     sharing = mmap.MAP_SHARED if run.workers > 1 else mmap.MAP_PRIVATE
-    pages = pages or _pages
-    columns = {name: pages(run.capacity, np.dtype(kind), sharing) for name, kind in COLUMNS}
+    columns = {name: _pages(run.capacity, np.dtype(kind), sharing) for name, kind in COLUMNS}
     for name, column in columns.items():
         setattr(run, name, column.ctypes.data)
-    more = pages(run.capacity, np.dtype(np.uint32), sharing)
+    more = _pages(run.capacity, np.dtype(np.uint32), sharing)
     run.more = more.ctypes.data
     began = time.perf_counter()
     arrived, told = job.start()
