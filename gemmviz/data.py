@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import stat
 import tempfile
 from importlib.resources import files
 from pathlib import Path
@@ -60,8 +61,9 @@ def cache_folder(name: str) -> tuple[Path, str]:
         The folder (a temporary one of this user's where the cache cannot be written), and why, or an empty text.
     """
     try:
-        folder = cache_dir() / name
-        folder.mkdir(exist_ok=True)
+        folder = _own(cache_dir()) / name
+        folder.mkdir(exist_ok=True, mode=0o700)
+        _own(folder)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_PROBE_BYTES))
             file.flush()
@@ -71,6 +73,37 @@ def cache_folder(name: str) -> tuple[Path, str]:
     except OSError as error:
         folder = Path(tempfile.gettempdir()) / f"gemmviz-{name}-{os.getuid()}"
         folder.mkdir(exist_ok=True, mode=0o700)
-        if folder.stat().st_uid != os.getuid():
+        try:
+            _own(folder)
+        except OSError:
             folder = Path(tempfile.mkdtemp(prefix=f"gemmviz-{name}-"))
         return folder, f"the cache folder cannot be written ({error.strerror}); compiled into {folder}"
+
+
+def _own(folder: Path) -> Path:
+    """Return a folder whose content nobody else can have made. What others could have put into it is thrown away.
+
+    Raises
+    ------
+    OSError
+        When it is a link or somebody else's, or lies where somebody else may put another one in its place.
+    """
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise PermissionError(errno.EPERM, "it is a link, or belongs to somebody else", str(folder))
+    for above in folder.resolve().parents:
+        known = above.stat()
+        shared = known.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not known.st_mode & stat.S_ISVTX
+        if known.st_uid not in (0, os.getuid()) or (shared and not _only_group(known)):
+            raise PermissionError(errno.EPERM, "somebody else may write above it", str(folder))
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        folder.chmod(stat.S_IMODE(found.st_mode) & ~(stat.S_IWGRP | stat.S_IWOTH))
+        if not _only_group(found):
+            for inside in folder.iterdir():
+                shutil.rmtree(inside) if inside.is_dir() and not inside.is_symlink() else inside.unlink()
+    return folder
+
+
+def _only_group(found: os.stat_result) -> bool:
+    """Whether nobody but a group may write that, by its number, is this user's own, as many systems set it up."""
+    return not found.st_mode & stat.S_IWOTH and found.st_gid == os.getuid() == os.getgid()

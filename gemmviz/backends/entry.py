@@ -1,6 +1,7 @@
 """How compiled C or C++ calls a kernel's entry: from an array of pointers, one per argument."""
 
 from gemmviz.backends import unsupported
+from gemmviz.backends.toolchain import source_folder
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
@@ -33,7 +34,7 @@ def flags(launch: Launch) -> list[str]:
     unseen.
     """
     macros = [f"-D{name}={value}" for name, value in launch.macros.items()]
-    folder = launch.kernel.path.parent
+    folder = source_folder(launch.kernel.path)
     return [*macros, f"-iquote{folder}", f"-idirafter{folder}"]
 
 

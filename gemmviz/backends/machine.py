@@ -16,6 +16,7 @@ from gemmviz.backends.nvml import sensors
 from gemmviz.backends.nvrtc import has_mma_header
 from gemmviz.backends.toolchain import compiler
 from gemmviz.catalogue.errors import Unavailable
+from gemmviz.sandbox import in_force
 
 Plain = dict[str, Any]
 
@@ -52,6 +53,7 @@ def gather() -> Plain:
         _compiler(),
         Fact("NumPy", f"{np.__version__}, {_blas_line()}"),
         *_gpu(),
+        *(Fact(m.name, m.says, "ok" if m.on else "absent") for m in in_force.report()),
     ]
     cpu = {"model": cpu_model(), "cores": cores()}
     return {"facts": [asdict(fact) for fact in facts], "env": environment(), "device": device(), "cpu": cpu}

@@ -2,21 +2,32 @@
 
 import ctypes
 import hashlib
-import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gemmviz import data
 from gemmviz.backends import entry
-from gemmviz.backends.base import Build, Prepared
+from gemmviz.backends.base import Build, DeviceFault, Prepared
 from gemmviz.backends.host import HostBackend, HostPrepared
 from gemmviz.backends.library import load
-from gemmviz.backends.toolchain import Compiler, compile_shared, compiler, included, line_directive
+from gemmviz.backends.toolchain import (
+    Compiler,
+    build_folder,
+    compile_shared,
+    compiler,
+    included,
+    line_directive,
+    source_folder,
+)
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import Matrix
+from gemmviz.sandbox import confined, kept
 
 # No -ffast-math: what C promises about the order of a sum is part of what these kernels show.
 OPTIMISATION = ("-O3", "-march=native", "-std=gnu11")
@@ -30,7 +41,64 @@ class NativeBackend(HostBackend):
     def prepare(self, launch: Launch) -> Prepared:
         """Compile the kernel, or take the library that was compiled before."""
         library, build = compile_kernel(launch)
+        if confined.active():
+            return _Apart(launch, build, library)
         return _NativePrepared(launch, build, library)
+
+
+class _Apart(Prepared):
+    """A kernel with its matrices in a process of its own, which it may break. What is timed is timed there."""
+
+    def __init__(self, launch: Launch, build: Build, library: Path) -> None:
+        self.build = build
+        self._label = f"{launch.label} at {launch.problem}"
+        try:
+            self._session = confined.Session(_answering, (launch, build, library), library, ())
+        except confined.Died as error:
+            raise self._fault(error) from None
+
+    def load(self, a: Matrix, b: Matrix) -> None:
+        """Copy A and B there, in the kernel's layout."""
+        self._ask("load", a, b)
+
+    def poison(self) -> None:
+        """Fill C and its guard zones."""
+        self._ask("poison")
+
+    def run(self) -> None:
+        """Launch once."""
+        self._ask("run")
+
+    def sample(self, launches: int, cold: bool) -> float:
+        """Time some launches with the monotonic clock; `cold` changes nothing here."""
+        return float(self._ask("sample", launches, cold))
+
+    def fetch(self) -> Matrix:
+        """Return a copy of C."""
+        return np.asarray(self._ask("fetch"))
+
+    def intact(self) -> bool:
+        """Whether nothing was written around C."""
+        return bool(self._ask("intact"))
+
+    def close(self) -> None:
+        """End the process."""
+        self._session.close()
+
+    def _ask(self, name: str, *arguments: object) -> Any:
+        try:
+            return self._session.ask(name, *arguments)
+        except confined.Died as error:
+            raise self._fault(error) from None
+
+    def _fault(self, error: confined.Died) -> DeviceFault:
+        return DeviceFault(f"{self._label}: {error}")
+
+
+def _answering(launch: Launch, build: Build, library: Path) -> Callable[..., object]:
+    prepared = _NativePrepared(launch, build, library)
+    questions = {name: getattr(prepared, name) for name in ("load", "poison", "run", "sample", "fetch", "intact")}
+    return lambda name, *arguments: questions[name](*arguments)
 
 
 class _NativePrepared(HostPrepared):
@@ -75,24 +143,27 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     tool = compiler()
     flags = compile_flags(tool, launch)
     wrapper = _wrapper(launch)
-    folders = (launch.kernel.path.parent, _our_headers())
+    copies, own = str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent)
+    folders = (Path(copies), _our_headers())
     headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
-    parts = [wrapper, *headers, *flags, *tool.command, tool.version]
+    # Where the copies of these lie is another folder in each process, and changes nothing.
+    told = tuple(flag.replace(copies, own) for flag in flags)
+    parts = [wrapper, *headers, *told, *tool.command, tool.version]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     folder, note = data.cache_folder("native")
     notes = (note,) if note else ()
-    library = folder / f"{key}.so"
-    if library.exists():
-        return library, Build(None, flags, notes=notes)
+    if known := kept.find(folder, key):
+        return known, Build(None, told, notes=notes)
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="gemmviz-") as name:
-        source = Path(name) / "kernel.c"
+    with build_folder() as name:
+        source, library = Path(name) / "kernel.c", Path(name) / "kernel.so"
         source.write_text(wrapper, encoding="utf-8")
         try:
             compile_shared([source], library, [*flags, "-w"], launch.kernel.path)
         except BuildError as error:
             raise entry.explain(error, launch) from None
-    return library, Build((time.perf_counter() - started) * 1e3, flags, notes=notes)
+        made = kept.keep(library, folder, key)
+    return made, Build((time.perf_counter() - started) * 1e3, told, notes=notes)
 
 
 def compile_flags(tool: Compiler, launch: Launch) -> tuple[str, ...]:

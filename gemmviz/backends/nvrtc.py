@@ -13,7 +13,7 @@ from typing import Any
 from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.signature import describing_source
-from gemmviz.backends.toolchain import line_directive
+from gemmviz.backends.toolchain import line_directive, source_folder
 from gemmviz.catalogue.capability import architecture
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
@@ -52,13 +52,14 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
     kernel = launch.kernel
     macros = (f"-D{name}={value}" for name, value in launch.macros.items())
     ours = data.root("kernels") / "include"
+    copies, own = str(source_folder(kernel.path).resolve()), str(kernel.path.parent.resolve())
     exactly = architecture(kernel.capability)
     flags = (
         "--std=c++17",
         # Without it CuPy compiles for the device, whose architecture has no instructions of its own then.
         *((f"--gpu-architecture={exactly}",) if exactly else ()),
         *macros,
-        *(f"-I{folder}" for folder in (kernel.path.parent.resolve(), ours, *mma_folders(), ours / "nvrtc")),
+        *(f"-I{folder}" for folder in (source_folder(kernel.path).resolve(), ours, *mma_folders(), ours / "nvrtc")),
         *extra_flags,
     )
     # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
@@ -79,7 +80,7 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
     build = Build(
         compile_ms=(time.perf_counter() - started) * 1e3,
         # CuPy adds this one by itself: denormals count as zero.
-        flags=(*flags, "-ftz=true"),
+        flags=(*(flag.replace(copies, own) for flag in flags), "-ftz=true"),
         registers=registers,
         shared_bytes=int(function.shared_size_bytes) + launch.shared_bytes,
         local_bytes=int(function.local_size_bytes),

@@ -17,9 +17,9 @@ from typing import Literal
 from gemmviz import data
 from gemmviz.catalogue.errors import BuildError, Unavailable
 from gemmviz.language import mark, tr
+from gemmviz.sandbox import confined, rules, scratch
 
 VARIABLE = "GEMMVIZ_CC"
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
 _ASKED = re.compile(
     r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:note: in instantiation of|  required from)", re.MULTILINE
@@ -37,7 +37,11 @@ class Compiler:
     Attributes
     ----------
     command
+        How people would start it.
+    start
         How it is started.
+    programs
+        What it starts, itself included, by path; nothing where nobody knows.
     kind
         Which dialect of flags it takes.
     version
@@ -45,6 +49,8 @@ class Compiler:
     """
 
     command: tuple[str, ...]
+    start: tuple[str, ...]
+    programs: tuple[Path, ...]
     kind: Literal["clang", "gcc"]
     version: str
 
@@ -66,29 +72,54 @@ def compiler() -> Compiler:
             raise Unavailable(
                 tr("{variable} names {name}, which is not on the PATH", variable=VARIABLE, name=repr(named[0]))
             )
-        command = tuple(named)
-    elif importlib.util.find_spec("ziglang"):
+        command = start = tuple(named)
+    elif spec := importlib.util.find_spec("ziglang"):
         command = (sys.executable, "-m", "ziglang", "cc")
+        # What that module starts, without a Python in between.
+        zig = Path(spec.origin or "").parent / "zig"
+        start = (str(zig), "cc") if zig.is_file() else command
     else:
         said = mark("no C compiler: `pip install ziglang`, or let {variable} name one (for example gcc)")
         raise Unavailable(tr(said, variable=VARIABLE))
-    answer = _run([*command, "--version"])
+    answer = _run([*start, "--version"], _environment())
     if answer.returncode != 0:
         why = _first_line(answer.stderr)
         raise Unavailable(tr("the compiler {command} does not start: {why}", command=shlex.join(command), why=why))
     kind: Literal["clang", "gcc"] = "clang" if "clang" in answer.stdout else "gcc"
-    return Compiler(command, kind, _first_line(answer.stdout))
+    return Compiler(command, start, _programs(start, kind), kind, _first_line(answer.stdout))
+
+
+def _programs(start: Sequence[str], kind: str) -> tuple[Path, ...]:
+    """Return what a compiler starts, itself included; nothing where that cannot be told."""
+    found = shutil.which(start[0])
+    if found is None or start == (sys.executable, "-m", "ziglang", "cc"):
+        return ()
+    program = Path(found).resolve()
+    with program.open("rb") as file:
+        if file.read(4) != b"\x7fELF" or len(start) > 2:  # a script, or a program that starts another one
+            return ()
+    if program.name == "zig":
+        return (program,)
+    parts = [program]
+    for name in ("cc1", "as", "ld"):
+        said = _run([*start, f"-print-prog-name={name}"], _environment())
+        place = shutil.which(said.stdout.strip())
+        if said.returncode or place is None:
+            continue
+        # Beside GCC's own compiler lie those for other languages, and what starts the linker.
+        parts.append(Path(place).resolve().parent if name == "cc1" else Path(place).resolve())
+    return tuple(parts)
 
 
 def compile_shared(sources: Sequence[Path | str], output: Path, flags: Sequence[str], blame: Path) -> None:
-    """Compile and link `sources` into the shared library `output`, which appears whole or not at all.
+    """Compile and link `sources` into the shared library `output`.
 
     Parameters
     ----------
     sources
         Files and the ``-x language`` switches between them, in order.
     output
-        Where the library goes; its folder exists.
+        Where the library goes: a folder to compile in, where the compiler may write what it likes.
     flags
         Further arguments.
     blame
@@ -110,17 +141,36 @@ def compile_object(source: Path, output: Path, flags: Sequence[str], blame: Path
 
 
 def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
-    handle, name = tempfile.mkstemp(dir=output.parent, prefix=".build-", suffix=output.suffix)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        command = [*compiler().command, *arguments, "-o", name]
-        answer = _run(command)
+    tool = compiler()
+    environment = _environment()
+    own = confined.scratch()
+    if own is None:
+        answer = _run([*tool.start, *arguments, "-o", str(output)], environment)
         if answer.returncode != 0:
             raise no_room(answer.stderr, output.parent) or first_error(answer.stderr, blame)
-        temporary.replace(output)
-    finally:
-        temporary.unlink(missing_ok=True)
+        return
+    program = shutil.which(tool.start[0]) or tool.start[0]
+    command = [program, *tool.start[1:], *arguments, "-o", str(output)]
+    cache = Path(environment["ZIG_GLOBAL_CACHE_DIR"])
+    # Clang's headers lie beside zig.
+    beside = [Path(program).resolve().parent] if Path(program).name == "zig" else []
+    access = rules.compiling(
+        output.parent, [*beside, scratch.copies(own), *_read_by(arguments)], [cache], tool.programs
+    )
+    said = confined.compile_with(command, environment | {"TMPDIR": str(output.parent)}, output.parent, access)
+    if said.stopped:
+        raise BuildError(f"{blame.name}: {tr('compiling it was stopped')}: {said.stopped}")
+    if said.code != 0:
+        raise no_room(said.errors, output.parent) or first_error(said.errors, blame)
+
+
+_FOLDER_FLAGS = re.compile("^(?:-I|-iquote|-idirafter)(?=/)")
+
+
+def _read_by(arguments: Sequence[str]) -> list[Path]:
+    """Return the files and folders that a compiler is told of."""
+    named = [Path(_FOLDER_FLAGS.sub("", a)) for a in arguments if a.startswith("/") or _FOLDER_FLAGS.match(a)]
+    return [path for path in named if path.exists()]
 
 
 def line_directive(path: Path) -> str:
@@ -130,17 +180,8 @@ def line_directive(path: Path) -> str:
 
 
 def included(text: str, folder: Path) -> list[str]:
-    """Return the texts of the files below `folder` that `text` includes, directly or not."""
-    found: dict[Path, str] = {}
-    waiting = [(text, folder)]
-    while waiting:
-        body, beside = waiting.pop()
-        for name in _INCLUDE.findall(body):
-            for path in {beside / name, folder / name}:
-                if path not in found and path.is_file():
-                    found[path] = path.read_text(encoding="utf-8", errors="replace")
-                    waiting.append((found[path], path.parent))
-    return [found[path] for path in sorted(found)]
+    """Return the texts of the files that `text`, which lies in `folder`, includes, directly or not."""
+    return [body.decode("utf-8", "replace") for _, body in sorted(scratch.reached(text, folder))]
 
 
 def no_room(text: str, folder: Path) -> Unavailable | None:
@@ -188,11 +229,25 @@ def _said(error: re.Match[str]) -> str:
     return re.sub(r"^static assertion failed(?: due to requirement '.*?')?: ", "", error["text"])
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def source_folder(path: Path) -> Path:
+    """Return the folder in which the compiler finds what a user's file includes."""
+    return scratch.folder_of(path, confined.scratch())
+
+
+def build_folder() -> "tempfile.TemporaryDirectory[str]":
+    """Return a new folder to compile in, which is removed on leaving it as a context."""
+    return tempfile.TemporaryDirectory(prefix="gemmviz-", dir=confined.scratch())
+
+
+def _environment() -> dict[str, str]:
     environment = dict(os.environ)
     if "ZIG_GLOBAL_CACHE_DIR" not in environment:
         environment["ZIG_GLOBAL_CACHE_DIR"] = str(data.cache_folder("zig")[0])
     environment.setdefault("ZIG_LOCAL_CACHE_DIR", environment["ZIG_GLOBAL_CACHE_DIR"])
+    return environment
+
+
+def _run(command: Sequence[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
             command,

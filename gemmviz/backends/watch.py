@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gemmviz.sandbox import confined
+
 # On an idle machine the threads of a kernel wait for a core during less than a hundredth of the time.
 _CONTENDED_SHARE = 0.05
 _PROC = Path("/proc")
@@ -41,7 +43,7 @@ class Observed:
 
 @contextmanager
 def watch_cpu() -> Iterator[Observed]:
-    """Watch for how long this process's threads could have run and had no core."""
+    """Watch for how long the threads of this process, and of one that runs a kernel for it, lacked a core."""
     observed = Observed()
     started, waited = time.perf_counter(), _waited_s() + _stolen_s()
     yield observed
@@ -50,9 +52,10 @@ def watch_cpu() -> Iterator[Observed]:
 
 
 def _waited_s() -> float:
-    """Return the seconds that the threads of this process have spent ready to run, but not running."""
+    """Return the seconds that these threads have spent ready to run, but not running."""
     total = 0
-    for task in (_PROC / "self" / "task").glob("*/schedstat"):
+    of = ("self", *map(str, confined.running()))
+    for task in (task for process in of for task in (_PROC / process / "task").glob("*/schedstat")):
         try:
             total += int(task.read_text(encoding="ascii").split()[1])
         except (OSError, IndexError, ValueError):  # the thread has ended, or this kernel does not count

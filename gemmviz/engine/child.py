@@ -11,7 +11,6 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -45,33 +44,32 @@ from gemmviz.engine.messages import (
     Request,
     TuneRequest,
 )
+from gemmviz.engine.start import Setting
 from gemmviz.language import set_language, tr
+from gemmviz.sandbox import confined, processes, scratch
 
 Send = Callable[[Reply], None]
 # Looking for defects in as many accesses takes a second or two: nobody waits longer for a recording because of it.
 _MOST_CHECKED_ALONG = 2_000_000
 
 
-def main(connection: Connection) -> None:
-    """Serve requests until the parent closes the pipe.
+def main(connection: Connection, setting: Setting) -> None:
+    """Serve requests until the parent closes the pipe. Called by `gemmviz.engine.start.main`.
 
     Parameters
     ----------
     connection
         This process's end of the pipe.
+    setting
+        How the process was started.
     """
-    # A group of its own: a compiler that it started dies with it, and a Ctrl-C in the terminal goes to the parent only.
-    os.setsid()
     # A kernel's printf must not get into what the parent writes to its standard output.
     _redirect_output()
-    with suppress(OSError):
-        # Should a kernel take all memory, let Linux end this process and not the window.
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     inbox: queue.SimpleQueue[tuple[Request, threading.Event]] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(connection, inbox), name="reader", daemon=True).start()
+    threading.Thread(target=_read, args=(connection, inbox, setting.scratch), name="reader", daemon=True).start()
     while True:
         request, cancel = inbox.get()
-        for_good = _serve(request, cancel, lambda reply: framing.send(connection.fileno(), reply))
+        for_good = _serve(request, cancel, lambda reply: framing.send(connection.fileno(), reply), setting)
         if for_good:
             os._exit(0)
 
@@ -85,13 +83,18 @@ def _redirect_output() -> None:
         os.dup2(nowhere, 2)
 
 
-def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threading.Event]]") -> None:
+def _read(
+    connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threading.Event]]", own_folder: Path
+) -> None:
     receiver = framing.Receiver(connection.fileno(), (*get_args(Request), Cancel))
     cancels: dict[int, threading.Event] = {}
     while True:
         try:
             message = receiver.receive(None)
         except (EOFError, OSError, framing.NotAMessage):
+            # Below this process first: what a kernel started may be in no group of ours.
+            processes.end_descendants()
+            scratch.remove(own_folder)
             os.killpg(0, signal.SIGKILL)
         if isinstance(message, Cancel):
             if message.run in cancels:
@@ -101,13 +104,15 @@ def _read(connection: Connection, inbox: "queue.SimpleQueue[tuple[Request, threa
             inbox.put((message, cancels[message.run]))
 
 
-def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
+def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setting) -> bool:
     """Answer one request; True when this process must not go on, because a kernel may have broken it."""
     set_language(request.language)
     try:
+        _import_for(request)
+        # After the imports, which its processes then need not repeat, and before anything touches CUDA.
+        confined.start(setting.scratch, setting.limits)
         match request:
             case BenchRequest():
-                # Late imports: a recording does not wait for what only measuring needs, and the other way round.
                 from gemmviz.engine.benching import bench
 
                 return bench(request, cancel, send)
@@ -148,6 +153,22 @@ def _serve(request: Request, cancel: threading.Event, send: Send) -> bool:
         else:
             send(Failed(request.run, "internal", _where(error)))
     return False
+
+
+def _import_for(request: Request) -> None:
+    """Import what a request needs: a recording does not wait for what only measuring needs, and the other way round."""
+    match request:
+        case BenchRequest() | TuneRequest():
+            import gemmviz.engine.tuning
+        case RecordRequest():
+            import gemmviz.trace.cost.traffic
+            import gemmviz.trace.hazards
+            import gemmviz.trace.order.timeline
+            import gemmviz.trace.recording.record
+        case CheckRequest():
+            import gemmviz.checking.examine
+        case ProbeRequest():
+            import gemmviz.backends.machine  # noqa: F401
 
 
 def _record(request: RecordRequest, send: Send) -> None:

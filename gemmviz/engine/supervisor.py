@@ -5,16 +5,18 @@ import os
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, get_args
 
 from gemmviz.backends.host import available_memory
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
-from gemmviz.engine import child, framing
+from gemmviz.engine import framing, start
 from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.consent import Consent, refused
 from gemmviz.engine.launches import Launches
@@ -28,7 +30,9 @@ from gemmviz.engine.messages import (
     Done,
     Failed,
     Header,
+    ProfileRequest,
     Progress,
+    RecordRequest,
     Reply,
     Request,
     Result,
@@ -37,7 +41,10 @@ from gemmviz.engine.messages import (
     Tried,
     TuneRequest,
 )
-from gemmviz.language import language, mark, tr
+from gemmviz.language import language, tr
+from gemmviz.sandbox import processes, scratch
+from gemmviz.sandbox.ends import by_signal
+from gemmviz.sandbox.limits import Limits
 
 _POLL_S = 0.02
 _GRACE_S = 0.3
@@ -47,14 +54,6 @@ _DYING_S = 5.0
 _TAKING_S = 20.0
 # A new process says its first word, and answers a probe, within this time.
 _FIRST_S = 120.0
-_WHAT = {
-    signal.SIGSEGV: mark("segmentation fault"),
-    signal.SIGBUS: mark("bus error"),
-    signal.SIGFPE: mark("division by zero"),
-    signal.SIGABRT: mark("abort"),
-    signal.SIGILL: mark("illegal instruction"),
-    signal.SIGKILL: mark("killed from outside, perhaps because memory ran out"),
-}
 
 
 class _Lost(Exception):
@@ -75,10 +74,15 @@ class Engine:
     ----------
     consent
         Says which source texts may be compiled and run.
+    limits
+        What a stranger's text may use.
     """
 
-    def __init__(self, consent: Consent) -> None:
+    def __init__(self, consent: Consent, limits: Limits | None = None) -> None:
         self._consent = consent
+        self._limits = limits or Limits()
+        self._scratch: Path | None = None
+        self._confined = True
         self._process: Any = None
         self._pipe: Connection | None = None
         self._receiver: framing.Receiver | None = None
@@ -287,9 +291,12 @@ class Engine:
                 self._kill()
 
     def _submit(self, request: Request) -> None:
-        if self._process is None or not self._process.is_alive():
-            self._start()
-        assert self._pipe is not None
+        confined = not isinstance(request, ProfileRequest)
+        if self._process is None or not self._process.is_alive() or self._confined != confined:
+            self._start(confined)
+        assert self._pipe is not None and self._scratch is not None
+        for path, text in _sources(request):
+            scratch.hand_over(self._scratch, Path(path), text)
         try:
             framing.send(self._pipe.fileno(), replace(request, language=language()), _TAKING_S)
         except OSError:
@@ -318,11 +325,15 @@ class Engine:
         assert message is None or isinstance(message, Reply)
         return message
 
-    def _start(self) -> None:
+    def _start(self, confined: bool) -> None:
         self._kill()
+        self._confined, self._scratch = confined, scratch.make()
+        # Also where nobody closes this engine.
+        weakref.finalize(self, scratch.remove, self._scratch)
+        setting = start.Setting(self._scratch, self._limits, confined)
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
-        self._process = context.Process(target=child.main, args=(other,), name="gemmviz-engine", daemon=True)
+        self._process = context.Process(target=start.main, args=(other, setting), name="gemmviz-engine", daemon=True)
         # The process inherits the mask: a Ctrl-C while it starts, still in our group, is not for it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -334,14 +345,21 @@ class Engine:
 
     def _kill(self) -> None:
         with self._lock:
-            process, pipe = self._process, self._pipe
-            self._process = self._pipe = self._receiver = None
+            process, pipe, folder = self._process, self._pipe, self._scratch
+            self._process = self._pipe = self._receiver = self._scratch = None
         if pipe is not None:
             pipe.close()
-        if process is None or process.pid is None:
-            return
+        try:
+            if process is not None and process.pid is not None:
+                self._end(process)
+        finally:
+            if folder is not None:
+                scratch.remove(folder)
+
+    def _end(self, process: Any) -> None:
         if process.is_alive():
-            # Its group first: a compiler that it started must not outlive it.
+            # First what is below it: a compiler, or what a kernel started, must not outlive it.
+            processes.end_tree(process.pid)
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
@@ -366,9 +384,15 @@ class Engine:
         code = process.exitcode
         if code is None or code >= 0:
             return _Lost("crash", tr("the engine's process ended with exit code {code}", code=code))
-        try:
-            number = signal.Signals(-code)
-        except ValueError:
-            return _Lost("crash", tr("signal {number}", number=-code))
-        what = tr(_WHAT[number]) if number in _WHAT else signal.strsignal(number) or tr("signal {number}", number=-code)
-        return _Lost("crash", f"{what} ({number.name})")
+        return _Lost("crash", by_signal(-code))
+
+
+def _sources(request: Request) -> Iterator[tuple[str, str]]:
+    """Yield path and text of the sources that a request is about."""
+    match request:
+        case RecordRequest() | CheckRequest() | TuneRequest():
+            yield request.path, request.text
+        case BenchRequest():
+            yield from ((entry["path"], entry["text"]) for entry in request.kernels if "text" in entry)
+        case ProfileRequest():
+            yield from ((entry["path"], entry["text"]) for entry in request.launches)

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,15 +11,18 @@ from gemmviz import data
 from gemmviz.backends import entry
 from gemmviz.backends.toolchain import (
     Compiler,
+    build_folder,
     compile_object,
     compile_shared,
     compiler,
     included,
     line_directive,
+    source_folder,
 )
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
+from gemmviz.sandbox import confined, kept
 
 _HERE = Path(__file__).parent
 # As compiled, the compiler merges what a GPU's would, too: what is in a register is not loaded again, and a load that
@@ -95,13 +97,15 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     source = _wrapper(launch)
     flags = _flags(tool, launch, as_written)
     folder, _ = data.cache_folder("recorders")
-    headers = included(launch.kernel.text, launch.kernel.path.parent)
+    headers = included(launch.kernel.text, source_folder(launch.kernel.path))
+    # Where the copies of these lie is another folder in each process, and changes nothing.
+    told = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
     link, runtime = _link_flags(tool), runtime_flags(tool)
-    key = _digest([source, *headers, str((flags, runtime, link)), tool.version, *runtime_texts()])
-    library = folder / f"{launch.kernel.name}-{key}.so"
-    if library.exists():
-        return library
-    with tempfile.TemporaryDirectory(prefix="gemmviz-") as name:
+    key = _digest([source, *headers, str((told, runtime, link)), tool.version, *runtime_texts()])
+    kept_name = f"{launch.kernel.name}-{key}"
+    if known := kept.find(folder, kept_name):
+        return known
+    with build_folder() as name:
         work = Path(name)
         wrapper = work / ("wrapper.c" if launch.kernel.backend == "c" else "wrapper.cpp")
         wrapper.write_text(source, encoding="utf-8")
@@ -111,19 +115,30 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         except BuildError as error:
             raise entry.explain(error, launch) from None
         objects = [instrumented, *_runtime_objects(tool, folder)]
+        library = work / "kernel.so"
         compile_shared(objects, library, link, launch.kernel.path)
-    return library
+        return kept.keep(library, folder, kept_name)
 
 
 def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
     """Return the recorder's runtime, compiled once for all kernels: that takes longer than most kernels do."""
     plain = runtime_flags(tool)
     key = _digest([str(plain), tool.version, *runtime_texts()])
-    objects = {part: folder / f"{part.stem}-{key}.o" for part in sorted(_RUNTIME.glob("*.c"))}
-    missing = [(part, made) for part, made in objects.items() if not made.exists()]
+
+    def made(part: Path) -> Path:
+        kept_name = f"{part.stem}-{key}"
+        if known := kept.find(folder, kept_name):
+            return known
+        with build_folder() as name:
+            new = Path(name) / "part.o"
+            compile_object(part, new, plain, part)
+            return kept.keep(new, folder, kept_name)
+
+    parts = sorted(_RUNTIME.glob("*.c"))
+    if confined.active():  # one job after another there
+        return [made(part) for part in parts]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # most of the time the compiler starts
-        list(pool.map(lambda one: compile_object(one[0], one[1], plain, one[0]), missing))
-    return list(objects.values())
+        return list(pool.map(made, parts))
 
 
 def _flags(tool: Compiler, launch: Launch, as_written: bool) -> list[str]:

@@ -21,6 +21,7 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import poison_byte
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
+from gemmviz.sandbox import confined
 from gemmviz.simt import async_copies, debuginfo, diagnostics, dynamic_shared, layout, packed_panels, tma_boxes
 from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
@@ -114,7 +115,7 @@ def run(
 ) -> RawTrace:
     """Run a recorder.
 
-    Call it in the main thread of a process that may die: a kernel is foreign code.
+    Call it in the main thread of a process that may die: a kernel is foreign code. `gemmviz.simt.apart.run` does so.
 
     Parameters
     ----------
@@ -200,8 +201,10 @@ def count(
 
 def most_workers(launch: Launch) -> int:
     """Return how many processes may share the blocks of a launch."""
-    # A process that has used CUDA must not be forked.
-    if launch.kernel.backend != "cuda" or "libcuda.so" in Path("/proc/self/maps").read_text():
+    # A process that has used CUDA must not be forked; what runs recorders in the sandbox never uses it.
+    if launch.kernel.backend != "cuda":
+        return 1
+    if not confined.active() and "libcuda.so" in Path("/proc/self/maps").read_text():
         return 1
     return len(os.sched_getaffinity(0))
 
@@ -348,6 +351,14 @@ def _pages(count: int, dtype: np.dtype[Any], sharing: int) -> npt.NDArray[Any]:
 
 # A kernel is recorded many times; its library does not change under its name.
 _debug_info = lru_cache(maxsize=8)(debuginfo.read_debug_info)
+
+
+def read_beforehand(library: Path, file_name: str) -> None:
+    """Read what `run` needs of a library, without loading it: processes that are forked later have it."""
+    _debug_info(library, file_name)
+    _symbol_address(library, "gv_entry")
+
+
 _symbol_address = lru_cache(maxsize=8)(debuginfo.symbol_address)
 
 

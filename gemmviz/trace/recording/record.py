@@ -14,7 +14,7 @@ from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
 from gemmviz.language import tr
-from gemmviz.simt import faults, recorder
+from gemmviz.simt import apart, faults, recorder
 from gemmviz.simt.build import build
 from gemmviz.trace.recording import recording_cost
 from gemmviz.trace.recording.columns import accesses
@@ -110,7 +110,7 @@ def record(
         )
     a, b = small_integer_inputs(problem, kernel.dtype)
     try:
-        raw = recorder.run(
+        raw = apart.run(
             library,
             launch,
             stored(kernel, "A", a),

@@ -9,7 +9,7 @@ from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr
-from gemmviz.simt import recorder
+from gemmviz.simt import apart, recorder
 from gemmviz.simt.build import build
 from gemmviz.simt.layout import ROW_BYTES
 
@@ -175,7 +175,7 @@ class _Counter:
         key = (job.label, job.shared_bytes)
         library = self._libraries.get(key) or build(job, as_written=self.as_written)
         self._libraries[key] = library
-        found = recorder.count(library, job, deadline_s=_DEADLINE_S, limit=_MOST_COUNTED, blocks=blocks)
+        found = apart.count(library, job, deadline_s=_DEADLINE_S, limit=_MOST_COUNTED, blocks=blocks)
         self.counted += found.accesses
         self.seconds += found.seconds
         return (found.accesses, found.more, True) if found.complete else None

@@ -1,0 +1,74 @@
+"""Where the engine's process begins: it is confined first, and only then imports what has threads of its own."""
+
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from gemmviz import data
+from gemmviz.sandbox import engine
+from gemmviz.sandbox.limits import Limits
+
+# The folders in the cache that the engine writes.
+_CACHES = ("recorders", "native", "zig", "openblas", "cupy", "cuda")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How an engine's process is started.
+
+    Attributes
+    ----------
+    scratch
+        A folder of its own, which its parent removes.
+    limits
+        What a stranger's text may use.
+    confined
+        Whether the process may open only what it needs. Nsight Compute needs more: it talks to what it profiles.
+    """
+
+    scratch: Path
+    limits: Limits = field(default_factory=Limits)
+    confined: bool = True
+
+
+def main(connection: Connection, setting: Setting) -> None:
+    """Confine this process and serve requests until the parent closes the pipe.
+
+    Parameters
+    ----------
+    connection
+        This process's end of the pipe.
+    setting
+        See `Setting`.
+    """
+    # A group of its own: a compiler that it started dies with it, and a Ctrl-C in the terminal goes to the parent only.
+    os.setsid()
+    with suppress(OSError):
+        # Should a kernel take all memory, let Linux end this process and not the window.
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    if setting.confined:
+        engine.confine(setting.scratch, _caches(), _compiler())
+    from gemmviz.engine import child
+
+    child.main(connection, setting)
+
+
+def _caches() -> list[Path]:
+    found = {name: data.cache_folder(name)[0] for name in _CACHES}
+    # What the driver compiles for this GPU is kept here, too, and not in the home folder.
+    os.environ.setdefault("CUDA_CACHE_PATH", str(found["cuda"]))
+    named = os.environ.get("ZIG_GLOBAL_CACHE_DIR")
+    if named:
+        with suppress(OSError):
+            Path(named).mkdir(parents=True, exist_ok=True)
+    return [*found.values(), *([Path(named)] if named else [])]
+
+
+def _compiler() -> list[Path]:
+    """Return the folder of the compiler that an environment variable names, with its libraries and headers."""
+    named = os.environ.get("GEMMVIZ_CC", "").split()
+    found = shutil.which(named[0]) if named else None
+    return [Path(found).resolve().parents[1]] if found else []

@@ -1,0 +1,347 @@
+"""The engine's side of the sandbox: hands texts to the compiler, and libraries to processes that run them.
+
+Where no warden was started (macOS, Windows, a test that calls the recorder itself) the caller does the work in its own
+process: `active` says which.
+"""
+
+import ctypes
+import os
+import pickle
+import secrets
+import socket
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gemmviz.catalogue.errors import KernelFault
+from gemmviz.language import language, set_language, tr
+from gemmviz.sandbox import libc, rules, warden, wire
+from gemmviz.sandbox.ends import by_signal, too_much
+from gemmviz.sandbox.landlock import Access
+from gemmviz.sandbox.limits import Limits
+from gemmviz.sandbox.warden import LENGTH, Ended
+
+_MOST_SHOWN = 1 << 20
+_MOST_PRINTED = 64 << 10
+_MOST_CARRIED = 8 << 30
+
+
+class Died(KernelFault):
+    """A process that ran a kernel ended before it had answered."""
+
+
+@dataclass
+class _State:
+    control: socket.socket | None = None
+    scratch: Path = Path()
+    first: bool = False
+    running: int = 0
+
+
+_state = _State()
+
+
+def start(scratch: Path, given: Limits) -> None:
+    """Start the warden, once. Call it before this process uses CUDA: after that it must not be forked.
+
+    Parameters
+    ----------
+    scratch
+        A folder of this process's own.
+    given
+        Limits of each job.
+    """
+    if _state.control is not None or not libc.LINUX:
+        return
+    ours, theirs = socket.socketpair()
+    if os.fork() == 0:
+        try:
+            warden.main(theirs, given)
+        finally:
+            os._exit(1)
+    theirs.close()
+    _state.control, _state.scratch = ours, scratch
+    (first,) = LENGTH.unpack(_exactly(ours, LENGTH.size))
+    _state.first = bool(first)
+
+
+def active() -> bool:
+    """Whether there is a warden, so that foreign text is neither compiled nor run in this process."""
+    return _state.control is not None
+
+
+def has_namespace() -> bool:
+    """Whether the warden's processes have a namespace of their own."""
+    return _state.first
+
+
+def running() -> list[int]:
+    """Return the processes that run a kernel for this one now, as they are listed in /proc."""
+    return [_state.running] if _state.running else []
+
+
+def scratch() -> Path | None:
+    """Return the folder for temporary files of this process; None where there is no warden."""
+    return _state.scratch if active() else None
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a compiler said, and how it ended."""
+
+    code: int
+    output: str
+    errors: str
+    stopped: str = ""
+
+
+def compile_with(command: Sequence[str], environment: dict[str, str], folder: Path, access: Access) -> Compiled:
+    """Start a compiler on a stranger's text.
+
+    Parameters
+    ----------
+    command
+        The program, by its path, and its arguments.
+    environment
+        Its variables.
+    folder
+        Where it runs.
+    access
+        What it may open.
+    """
+    with tempfile.TemporaryFile(dir=_state.scratch) as output, tempfile.TemporaryFile(dir=_state.scratch) as errors:
+        _submit(warden.Compile(tuple(command), environment, str(folder), access), [output.fileno(), errors.fileno()])
+        ended = _ended()
+        texts = []
+        for file in (output, errors):
+            file.seek(0)
+            texts.append(file.read(_MOST_SHOWN).decode(errors="replace"))
+    return Compiled(ended.code, texts[0], texts[1], too_much(ended.why, ended.most) if ended.why else "")
+
+
+class Session:
+    """A process that runs a kernel and answers questions until it is closed.
+
+    Parameters
+    ----------
+    answer
+        Called there with `arguments`; returns what answers: a function of a name and further arguments.
+    arguments
+        Plain data.
+    library
+        The kernel, compiled.
+    classes
+        The dataclasses and exceptions that may come back.
+    forks
+        Whether it may make processes.
+    before
+        Called first, in the warden.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[..., Callable[..., Any]],
+        arguments: tuple[Any, ...],
+        library: Path,
+        classes: Sequence[type],
+        *,
+        forks: bool = False,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        self._classes = {kind.__name__: kind for kind in (*classes, *_FAULTS)}
+        self._token = secrets.token_bytes(wire.TOKEN_BYTES)
+        self._memory: wire.Memory | None = None
+        self._printed = tempfile.TemporaryFile(dir=_state.scratch)  # noqa: SIM115 (closed with the session)
+        self._ended: Ended | None = None
+        ours, theirs = socket.socketpair()
+        self._channel = ours
+        given = self._token, language(), tuple(self._classes.values()), answer, arguments
+        job = warden.Run(_serve, given, rules.running(library), forks, before)
+        try:
+            _submit(job, [theirs.fileno(), self._printed.fileno()])
+        finally:
+            theirs.close()
+        _state.running, address = self._receive()
+        memory = wire.Memory(_state.running)
+        with suppress(OSError):  # a kernel that is set to let nobody look: then arrays are carried
+            if memory.read(address, wire.TOKEN_BYTES).tobytes() == self._token:
+                self._memory = memory
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Return the answer to a question.
+
+        Raises
+        ------
+        Died
+            When the process ended instead, or was ended.
+        Exception
+            What was raised there.
+        """
+        body = pickle.dumps((self._memory is not None, name, arguments), protocol=5)
+        try:
+            self._channel.sendall(LENGTH.pack(len(body)) + body)
+        except OSError:
+            raise self._obituary() from None
+        answer = self._receive()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        """End the process, and whatever it has started."""
+        self._channel.close()
+        self._settle()
+
+    def _receive(self) -> Any:
+        try:
+            return wire.receive(self._channel.fileno(), self._token, self._classes, _MOST_CARRIED, self._memory)
+        except wire.Malformed:
+            self.close()
+            raise Died(
+                tr("it wrote where only its result is handed over: nothing of this run can be trusted")
+            ) from None
+        except (EOFError, OSError):
+            raise self._obituary() from None
+
+    def _obituary(self) -> Died:
+        ended = self._settle()
+        if ended.why == "asked":
+            return Died(tr("it closed the file over which its result is handed"))
+        if ended.why:
+            return Died(too_much(ended.why, ended.most))
+        if ended.code < 0:
+            return Died(by_signal(-ended.code))
+        return Died(tr("the process that ran it ended with exit code {code}", code=ended.code))
+
+    def _settle(self) -> Ended:
+        if self._ended is None:
+            self._channel.close()
+            _state.running = 0
+            assert _state.control is not None
+            _state.control.sendall(warden.END)
+            self._ended = _ended()
+            _pass_on(self._printed)
+            self._printed.close()
+        return self._ended
+
+
+def call(
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    library: Path,
+    classes: Sequence[type],
+    *,
+    forks: bool = False,
+    before: Callable[[], None] | None = None,
+) -> Any:
+    """Return what a function returns that runs a kernel, in a process of its own; see `Session` for the parameters.
+
+    Raises
+    ------
+    Died
+        When the process ended instead, or was ended.
+    Exception
+        What `function` raised.
+    """
+    session = Session(_once, (function, arguments), library, classes, forks=forks, before=before)
+    try:
+        return session.ask("")
+    finally:
+        session.close()
+
+
+def _once(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    return lambda name: function(*arguments)
+
+
+def _serve(
+    channel: int,
+    token: bytes,
+    spoken: str,
+    classes: tuple[type, ...],
+    answer: Callable[..., Callable[..., Any]],
+    given: Any,
+) -> None:
+    """Answer questions: this runs in the process that a kernel may take with it."""
+    set_language(spoken)
+    shown = ctypes.create_string_buffer(token, len(token))
+    wire.send(channel, token, (int(Path("/proc/self").readlink().name), ctypes.addressof(shown)))
+    try:
+        answers: Callable[..., Any] = answer(*given)
+        failure: Exception | None = None
+    except Exception as error:
+        failure = error
+    while True:
+        with os.fdopen(os.dup(channel), "rb", buffering=0) as asked:
+            readable, name, arguments = _question(asked.readinto)
+        try:
+            if failure is not None:
+                raise failure
+            reply = answers(name, *arguments)
+        except Exception as error:
+            reply = error if type(error) in classes else _unknown(error)
+        try:
+            wire.send(channel, token, reply, readable)
+        except TypeError as error:
+            wire.send(channel, token, _unknown(error))
+
+
+def _question(read: Callable[[memoryview], int | None]) -> Any:
+    head = memoryview(bytearray(LENGTH.size))
+    _fill(head, read)
+    body = memoryview(bytearray(LENGTH.unpack(head)[0]))
+    _fill(body, read)
+    return pickle.loads(body)
+
+
+def _fill(left: memoryview, read: Callable[[memoryview], int | None]) -> None:
+    while len(left):
+        count = read(left)
+        if not count:
+            os._exit(0)
+        left = left[count:]
+
+
+def _unknown(error: Exception) -> RuntimeError:
+    return RuntimeError(f"{type(error).__name__}: {error}")
+
+
+_FAULTS: tuple[type, ...] = (KernelFault, MemoryError, RuntimeError)
+
+
+def _submit(job: warden.Job, files: Sequence[int]) -> None:
+    assert _state.control is not None
+    body = pickle.dumps(job, protocol=5)
+    socket.send_fds(_state.control, [warden.JOB], files)
+    _state.control.sendall(LENGTH.pack(len(body)) + body)
+
+
+def _ended() -> Ended:
+    assert _state.control is not None
+    line = b""
+    while not line.endswith(b"\n"):
+        line += _exactly(_state.control, 1)
+    code, most, why = line.decode().rstrip("\n").split(" ", 2)
+    return Ended(int(code), why, int(most))
+
+
+def _exactly(source: socket.socket, count: int) -> bytes:
+    found = b""
+    while len(found) < count:
+        part = source.recv(count - len(found))
+        if not part:
+            raise RuntimeError("the sandbox's own process has ended")
+        found += part
+    return found
+
+
+def _pass_on(printed: Any) -> None:
+    """Hand on what a kernel printed, without what a terminal would take for a command."""
+    printed.seek(0)
+    text = printed.read(_MOST_PRINTED).decode(errors="replace")
+    plain = "".join(c for c in text if c.isprintable() or c in "\n\t")
+    with suppress(OSError):
+        os.write(2, plain.encode())

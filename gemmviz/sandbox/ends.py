@@ -1,0 +1,45 @@
+"""How processes end, in words for people."""
+
+import signal
+
+from gemmviz.language import mark, tr
+
+_SIGNALS = {
+    signal.SIGSEGV: mark("segmentation fault"),
+    signal.SIGBUS: mark("bus error"),
+    signal.SIGFPE: mark("division by zero"),
+    signal.SIGABRT: mark("abort"),
+    signal.SIGILL: mark("illegal instruction"),
+    signal.SIGKILL: mark("killed from outside, perhaps because memory ran out"),
+}
+
+
+def by_signal(number: int) -> str:
+    """Return what a signal that ended a process means."""
+    try:
+        known = signal.Signals(number)
+    except ValueError:
+        return tr("signal {number}", number=number)
+    unnamed = signal.strsignal(known) or tr("signal {number}", number=number)
+    what = tr(_SIGNALS[known]) if known in _SIGNALS else unnamed
+    return f"{what} ({known.name})"
+
+
+def too_much(why: str, most: int) -> str:
+    """Return why the sandbox ended a run.
+
+    Parameters
+    ----------
+    why
+        ``"memory"``, ``"processes"``, ``"time"`` or ``"processor time"``.
+    most
+        The limit, in bytes, processes or seconds.
+    """
+    match why:
+        case "memory":
+            return tr("stopped: it took more than {size} GiB of memory, which is the limit", size=f"{most / 2**30:.2g}")
+        case "processes":
+            return tr("stopped: it started more than {count} processes, which is the limit", count=most)
+        case "processor time":
+            return tr("stopped: it took more than {time} s of processor time, which is the limit", time=most)
+    return tr("stopped: it took more than {time} s, which is the limit", time=most)

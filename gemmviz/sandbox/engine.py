@@ -1,0 +1,61 @@
+"""Confines the engine: before it imports what has threads of its own, as Landlock counts per thread."""
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemmviz.sandbox import landlock, libc, limits, rules, seccomp
+
+_MODPROBE_S = 20
+
+
+@dataclass
+class Applied:
+    """What was put on this process: rules for files, and a filter of system calls."""
+
+    files: bool = False
+    calls: bool = False
+
+
+applied = Applied()
+
+
+def confine(scratch: Path, caches: Sequence[Path], programs: Sequence[Path]) -> None:
+    """Confine this process, which has one thread as yet, as far as the kernel lets it.
+
+    Parameters
+    ----------
+    scratch, caches, programs
+        See `gemmviz.sandbox.rules.engine`.
+    """
+    if not libc.LINUX:
+        return
+    _make_gpu_devices()
+    limits.no_core()
+    try:
+        limits.no_new_privs()
+    except OSError:  # nothing else can be put on without it
+        return
+    with suppress(OSError):
+        limits.drop_capabilities()
+    if landlock.version():
+        with suppress(OSError):
+            landlock.restrict(rules.engine(scratch, caches, programs))
+            applied.files = True
+    if seccomp.offered():
+        with suppress(OSError):
+            seccomp.restrict(seccomp.Filter.ENGINE)
+            applied.calls = True
+
+
+def _make_gpu_devices() -> None:
+    """Let the driver's own helper make its device files: it runs as root, which is over after ``no_new_privs``."""
+    if not Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidia-uvm").exists():
+        return
+    helper = shutil.which("nvidia-modprobe")
+    if helper is not None:
+        with suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run([helper, "-c0", "-u"], capture_output=True, timeout=_MODPROBE_S, check=False)

@@ -1,0 +1,77 @@
+"""Says which mechanisms are in force."""
+
+from dataclasses import dataclass
+
+from gemmviz.language import tr
+from gemmviz.sandbox import confined, landlock
+from gemmviz.sandbox.engine import applied
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One thing that keeps a stranger's kernel in.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    on
+        Whether it is in force.
+    says
+        What it does, or what is open without it, in words for people.
+    """
+
+    name: str
+    on: bool
+    says: str
+
+
+def report() -> list[Mechanism]:
+    """Return what is in force in this process and in those that compile and run kernels for it."""
+    if not confined.active():
+        said = tr("nothing: a kernel runs with all rights of this user; open files of people you trust only")
+        return [Mechanism(tr("Sandbox"), False, said)]
+    keeps = landlock.keeps()
+    files = Mechanism(
+        tr("Sandbox, files"),
+        applied.files,
+        tr(
+            "Landlock {version}: a kernel changes no file and reads only its own library and the system's",
+            version=landlock.version(),
+        )
+        if applied.files
+        else tr("this Linux offers no Landlock: a kernel can read and change what this user can"),
+    )
+    calls = Mechanism(
+        tr("Sandbox, system calls"),
+        applied.calls,
+        tr("seccomp: no sockets, no other programs, no changes to other processes")
+        if applied.calls
+        else tr("this Linux takes no filters: a kernel can start programs"),
+    )
+    namespace = confined.has_namespace()
+    sockets = applied.calls or namespace
+    if not sockets and keeps["tcp"] and applied.files:
+        said = tr("Landlock refuses TCP; other sockets are open")
+    elif sockets:
+        said = tr("refused")
+    else:
+        said = tr("a kernel can open connections")
+    network = Mechanism(tr("Sandbox, network"), sockets, said)
+    ends = Mechanism(
+        tr("Sandbox, processes"),
+        True,
+        tr("a namespace of their own: what a kernel starts ends with its run")
+        if namespace
+        else tr("what a kernel starts is looked for and ended with its run (this Linux gives no namespace)"),
+    )
+    signals = Mechanism(
+        tr("Sandbox, signals"),
+        namespace or (keeps["signals"] and applied.files),
+        tr("a kernel reaches no process but its own")
+        if namespace or (keeps["signals"] and applied.files)
+        else tr("a kernel can end other programs of this user"),
+    )
+    said = tr("memory, processes, processor time and file size are limited")
+    memory = Mechanism(tr("Sandbox, memory and time"), True, said)
+    return [files, calls, network, ends, signals, memory]

@@ -1,0 +1,64 @@
+"""Compiled code that is kept: written by the engine alone, and checked against its SHA-256 before it is loaded."""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+_NOTE = ".sha256"
+
+
+def keep(made: Path, folder: Path, name: str) -> Path:
+    """Keep a file under a name; it appears whole or not at all.
+
+    Parameters
+    ----------
+    made
+        What was compiled.
+    folder
+        From `gemmviz.data.cache_folder`.
+    name
+        What decides what is in the file: a hash of the sources and of the compiler's flags.
+
+    Returns
+    -------
+    Path
+        Where it is kept. Its own name says what is in it, so that two processes that keep the same thing at the same
+        time do not disturb each other.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written.
+    """
+    handle, written = tempfile.mkstemp(dir=folder, prefix=".build-", suffix=made.suffix)
+    temporary, note = Path(written), Path(written).with_suffix(_NOTE)
+    try:
+        with os.fdopen(handle, "wb") as target, made.open("rb") as source:
+            shutil.copyfileobj(source, target)
+        digest = _digest(temporary)
+        file = folder / f"{name}-{digest[:16]}{made.suffix}"
+        temporary.replace(file)
+        note.write_text(f"{digest} {file.name}", encoding="utf-8")
+        note.replace(folder / (name + _NOTE))
+    finally:
+        temporary.unlink(missing_ok=True)
+        note.unlink(missing_ok=True)
+    return file
+
+
+def find(folder: Path, name: str) -> Path | None:
+    """Return what is kept under a name; None where there is nothing, or not what was kept."""
+    try:
+        digest, _, file_name = (folder / (name + _NOTE)).read_text(encoding="utf-8").partition(" ")
+        file = folder / Path(file_name).name
+        return file if _digest(file) == digest else None
+    except (OSError, ValueError):
+        return None
+
+
+def _digest(file: Path) -> str:
+    # A link is no file that was kept here.
+    with os.fdopen(os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as source:
+        return hashlib.file_digest(source, "sha256").hexdigest()

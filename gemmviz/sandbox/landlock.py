@@ -1,0 +1,120 @@
+"""Landlock: this thread, and what it starts, may open only what is named. Nothing lifts it again.
+
+linux/landlock.h; the versions are those of the kernel's documentation, "Landlock: unprivileged access control".
+"""
+
+import ctypes
+import os
+import stat
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from gemmviz.sandbox import libc
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_ASK_VERSION = 1
+_RULE_PATH_BENEATH = 1
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _REMOVE_DIR, _REMOVE_FILE = (1 << n for n in range(6))
+_MAKE_CHAR, _MAKE_DIR, _MAKE_REG, _MAKE_SOCK, _MAKE_FIFO, _MAKE_BLOCK, _MAKE_SYM = (1 << n for n in range(6, 13))
+_REFER, _TRUNCATE, _IOCTL_DEV = (1 << n for n in range(13, 16))
+_READ = _READ_FILE | _READ_DIR
+_CHANGE = _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _REFER | _TRUNCATE
+# What can be granted on a file; the rest is about folders.
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+_BIND_TCP, _CONNECT_TCP = 1, 2
+_SCOPE_ABSTRACT_UNIX, _SCOPE_SIGNAL = 1, 2
+
+
+@dataclass(frozen=True)
+class Access:
+    """What may be opened: files, or folders with all that is in them.
+
+    Attributes
+    ----------
+    read
+        May be read.
+    write
+        May be read, and changed in every way.
+    execute
+        May be read, and started as programs.
+    devices
+        May be read, written and controlled.
+    """
+
+    read: Sequence[Path] = ()
+    write: Sequence[Path] = ()
+    execute: Sequence[Path] = ()
+    devices: Sequence[Path] = ()
+
+
+@cache
+def version() -> int:
+    """Return the version of Landlock that this kernel offers; 0 where there is none."""
+    if not libc.LINUX:
+        return 0
+    try:
+        return libc.call(_CREATE_RULESET, None, 0, _ASK_VERSION)
+    except OSError:
+        return 0
+
+
+def restrict(access: Access) -> None:
+    """Put this thread under a set of rules; threads and processes that it starts from now on inherit them.
+
+    Needs ``no_new_privs``. What the kernel's version of Landlock does not know is left out: see `keeps`.
+
+    Parameters
+    ----------
+    access
+        What stays allowed. A path that does not exist is passed over.
+
+    Raises
+    ------
+    OSError
+        Where there is no Landlock.
+    """
+    known = version()
+    handled = (1 << 13) - 1
+    handled |= (_REFER if known >= 2 else 0) | (_TRUNCATE if known >= 3 else 0) | (_IOCTL_DEV if known >= 5 else 0)
+    net = _BIND_TCP | _CONNECT_TCP if known >= 4 else 0
+    scoped = _SCOPE_ABSTRACT_UNIX | _SCOPE_SIGNAL if known >= 6 else 0
+    attributes = struct.pack("=QQQ", handled, net, scoped)[: 24 if known >= 6 else 16 if known >= 4 else 8]
+    ruleset = libc.call(_CREATE_RULESET, ctypes.create_string_buffer(attributes, len(attributes)), len(attributes), 0)
+    try:
+        _grant(ruleset, access.read, _READ & handled)
+        _grant(ruleset, access.write, (_READ | _CHANGE) & handled)
+        _grant(ruleset, access.execute, (_READ | _EXECUTE) & handled)
+        _grant(ruleset, access.devices, (_READ | _WRITE_FILE | _IOCTL_DEV) & handled)
+        libc.call(_RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def keeps() -> dict[str, bool]:
+    """Return which of files, truncation, TCP, devices and signals this kernel's version of Landlock knows."""
+    known = version()
+    return {
+        "files": known >= 1,
+        "truncation": known >= 3,
+        "tcp": known >= 4,
+        "devices": known >= 5,
+        "signals": known >= 6,
+    }
+
+
+def _grant(ruleset: int, paths: Sequence[Path], rights: int) -> None:
+    for path in paths:
+        try:
+            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        try:
+            folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+            rule = struct.pack("=Qi", rights if folder else rights & _OF_FILES, handle)
+            libc.call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, ctypes.create_string_buffer(rule, len(rule)), 0)
+        finally:
+            os.close(handle)

@@ -1,0 +1,102 @@
+"""System calls for which Python has no function."""
+
+import ctypes
+import os
+import sys
+from functools import cache
+
+LINUX = sys.platform.startswith("linux")
+# linux/prctl.h
+PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER = 1, 38, 24, 36
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def call(number: int, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> int:
+    """Make a system call.
+
+    Parameters
+    ----------
+    number
+        Of the call.
+    arguments
+        Whole numbers, buffers (their address is passed), or None for a null pointer.
+
+    Raises
+    ------
+    OSError
+        When the kernel refuses it.
+    """
+    plain = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    function = _library().syscall
+    function.restype = ctypes.c_long
+    answer = function(ctypes.c_long(number), *plain)
+    if answer < 0:
+        _refused()
+    return int(answer)
+
+
+def prctl(option: int, *arguments: int) -> int:
+    """Change something about this thread: see prctl(2).
+
+    Raises
+    ------
+    OSError
+        When the kernel refuses it.
+    """
+    filled = [ctypes.c_ulong(a) for a in (*arguments, 0, 0, 0, 0)[:4]]
+    answer = _library().prctl(ctypes.c_int(option), *filled)
+    if answer < 0:
+        _refused()
+    return int(answer)
+
+
+def unshare(flags: int) -> None:
+    """Leave namespaces: see unshare(2).
+
+    Raises
+    ------
+    OSError
+        When the kernel refuses it.
+    """
+    if _library().unshare(ctypes.c_int(flags)) < 0:
+        _refused()
+
+
+def capset(header: ctypes.Structure, data: ctypes.Array[ctypes.c_uint32]) -> None:
+    """Set capabilities: see capset(2).
+
+    Raises
+    ------
+    OSError
+        When the kernel refuses it.
+    """
+    if _library().capset(ctypes.byref(header), data) < 0:
+        _refused()
+
+
+def read_memory(process: int, address: int, into: int, size: int) -> int:
+    """Copy memory of another process to an address of this one: see process_vm_readv(2). Return how many bytes.
+
+    Raises
+    ------
+    OSError
+        When the kernel refuses it.
+    """
+    here = (ctypes.c_size_t * 2)(into, size)
+    there = (ctypes.c_size_t * 2)(address, size)
+    function = _library().process_vm_readv
+    function.restype = ctypes.c_ssize_t
+    one, none = ctypes.c_ulong(1), ctypes.c_ulong(0)
+    count = function(ctypes.c_int(process), here, one, there, one, none)
+    if count <= 0:
+        _refused()
+    return int(count)
+
+
+def _refused() -> None:
+    number = ctypes.get_errno()
+    raise OSError(number, os.strerror(number))

@@ -1,0 +1,137 @@
+"""Which files the engine, the compiler, and a process that runs a kernel may open."""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from gemmviz import data
+from gemmviz.sandbox.landlock import Access
+
+_SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/opt", "/nix/store", "/gnu/store")
+_LIBRARIES = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/local/lib", *_SYSTEM[1:5], *_SYSTEM[8:])
+_LOADER = ("/etc/ld.so.cache", "/etc/localtime")
+_SETTINGS = (*_LOADER, "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/nsswitch.conf", "/etc/passwd", "/etc/os-release")
+_MACHINE = (
+    *("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/sys/kernel/osrelease"),
+    *("/sys/devices/system", "/sys/kernel/mm/transparent_hugepage"),
+)
+# Packages that the engine imports, wherever they are installed.
+_PACKAGES = (
+    *("numpy", "ml_dtypes", "elftools", "platformdirs", "psygnal", "pygments", "rich", "polib", "PIL", "ziglang"),
+    *("cupy", "cupy_backends", "cupyx", "cuda", "nvidia", "pynvml", "fastrlock"),
+)
+_CUDA_VARIABLES = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
+_CUDA_CACHES = ("CUDA_CACHE_PATH", "CUPY_CACHE_DIR")
+
+
+def engine(scratch: Path, caches: Sequence[Path], programs: Sequence[Path]) -> Access:
+    """Return what the engine may open: programs and libraries, gemmviz itself, its caches, and the GPU.
+
+    Parameters
+    ----------
+    scratch
+        Its own folder.
+    caches
+        Folders that it keeps compiled kernels in.
+    programs
+        The compiler, where it lies outside the system's folders.
+    """
+    named = [*map(Path, _SYSTEM), *_python(), *_packages(), *_named(_CUDA_VARIABLES), *_library_path(), *programs]
+    return Access(
+        read=[*map(Path, _SETTINGS), Path("/proc"), Path("/sys"), Path("/dev/zero"), Path("/dev/urandom"), *_ours()],
+        write=[scratch, *caches, *_named(_CUDA_CACHES)],
+        execute=_sane(named),
+        devices=[Path("/dev/null"), *gpu_devices()],
+    )
+
+
+def compiling(build: Path, read: Sequence[Path], write: Sequence[Path], programs: Sequence[Path]) -> Access:
+    """Return what a compiler may open: the system's headers and libraries, and its own folders.
+
+    Parameters
+    ----------
+    build
+        Where it works.
+    read
+        Further folders with headers.
+    write
+        Further folders that it keeps things in.
+    programs
+        The compiler and what it starts; nothing: whatever the system's folders hold.
+    """
+    system = _sane([*map(Path, _SYSTEM), *_library_path()])
+    return Access(
+        read=[*(system if programs else []), *read, *_ours(), *map(Path, (*_LOADER, *_MACHINE))],
+        write=[build, *write],
+        execute=[*programs, *_interpreters()] if programs else system,
+        devices=[Path("/dev/null")],
+    )
+
+
+def running(library: Path) -> Access:
+    """Return what a process that runs a kernel may open: the kernel's library and those of the system, to read."""
+    return Access(read=[library, *_needed_to_run()], devices=[Path("/dev/null")])
+
+
+@cache
+def _needed_to_run() -> tuple[Path, ...]:
+    libraries = _sane([*map(Path, _LIBRARIES), Path(os.__file__).parent, *_packages(), *_library_path(), *_ours()])
+    return *libraries, *map(Path, (*_LOADER, *_MACHINE, "/dev/urandom"))
+
+
+def gpu_devices() -> list[Path]:
+    """Return the device files of NVIDIA's driver, and of Windows' where Linux runs inside it."""
+    found = sorted(Path("/dev").glob("nvidia*"))
+    return [*found, *(p for p in (Path("/dev/dxg"), Path("/dev/shm")) if found and p.exists())]
+
+
+def _ours() -> list[Path]:
+    package = Path(__file__).resolve().parents[1]
+    return [package, data.root("kernels").resolve(), data.root("resources").resolve()]
+
+
+def _python() -> list[Path]:
+    executable = Path(sys.executable)
+    return [Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix), executable, executable.resolve()]
+
+
+@cache
+def _packages() -> list[Path]:
+    """Return where the packages lie that are not below Python's own folders, or that are and a link leads out of."""
+    found = []
+    for name in _PACKAGES:
+        spec = find_spec(name)
+        found += [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
+    # Beside a package lie the libraries that its wheel brought: numpy.libs.
+    return [*found, *(libs for folder in found if (libs := folder.with_name(f"{folder.name}.libs")).is_dir())]
+
+
+def _interpreters() -> list[Path]:
+    """Return the loaders of shared libraries: a program that uses some is started through one."""
+    places = ("/lib64", "/lib", "/lib32", "/libx32", "/usr/lib64", "/usr/lib")
+    found = {loader.resolve() for place in places for loader in Path(place).glob("ld-linux*.so*")}
+    found |= {loader.resolve() for place in places for loader in Path(place).glob("ld-musl*.so*")}
+    found |= {loader.resolve() for place in places for loader in Path(place).glob("*/ld-linux*.so*")}
+    return sorted(found)
+
+
+def _library_path() -> list[Path]:
+    return [Path(folder) for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+
+
+def _named(variables: Iterable[str]) -> list[Path]:
+    return _sane(Path(value) for name in variables if (value := os.environ.get(name)))
+
+
+def _sane(paths: Iterable[Path]) -> list[Path]:
+    """Leave out what would open the user's own files, the home folder and what it lies in, and what is said twice."""
+    home = Path.home().resolve()
+    kept: list[Path] = []
+    for path in sorted({p.resolve() for p in paths if p.is_absolute()}):
+        covered = bool(kept) and path.is_relative_to(kept[-1])
+        if path != home and path not in home.parents and not covered:
+            kept.append(path)
+    return kept

@@ -1,0 +1,140 @@
+"""Seccomp: which system calls a process may make. A filter is a small program of the kernel's packet filter (BPF).
+
+linux/seccomp.h, linux/filter.h, linux/audit.h.
+"""
+
+import ctypes
+import errno
+import platform
+import struct
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+
+from gemmviz.sandbox import libc
+from gemmviz.sandbox.syscalls import REFUSED, REFUSED_WHILE_RUNNING, RUNNING, numbers
+
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_SET_MODE_FILTER, _GET_ACTION_AVAIL = 1, 2
+# All threads of the process; and without the brakes against Spectre, which cost speed and which nothing here needs.
+_TSYNC, _SPEC_ALLOW = 1, 4
+_KILL_PROCESS, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
+# Where seccomp_data holds what a filter looks at, in bytes: the low halves of the arguments.
+_NUMBER, _ARCH, _ARGUMENT = 0, 4, (16, 24, 32, 40)
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_X32 = 0x40000000  # the calls of the 32-bit dialect of x86-64 begin here
+# linux/sched.h
+_CLONE_THREAD = 0x00010000
+_CLONE_NEW = 0x7E020000 | 0x00000080
+# asm-generic/ioctls.h: typing into somebody's terminal.
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+
+
+class Filter(Enum):
+    """Which filter: that of the engine, of the compiler, or of a process that runs a kernel."""
+
+    ENGINE, COMPILING, RUNNING = range(3)
+
+
+@dataclass(frozen=True)
+class _Step:
+    code: int
+    value: int
+    yes: int = 0
+    no: int = 0
+
+    def packed(self) -> bytes:
+        return struct.pack("=HBBI", self.code, self.yes, self.no, self.value)
+
+
+@cache
+def offered() -> bool:
+    """Whether this kernel takes filters."""
+    if not libc.LINUX or platform.machine() not in _SECCOMP:
+        return False
+    try:
+        libc.call(
+            _SECCOMP[platform.machine()],
+            _GET_ACTION_AVAIL,
+            0,
+            ctypes.create_string_buffer(struct.pack("=I", _ERRNO), 4),
+        )
+    except OSError:
+        return False
+    return True
+
+
+def restrict(which: Filter, *, forks: bool = True) -> None:
+    """Put a filter on all threads of this process and on what it starts. Needs ``no_new_privs``.
+
+    Parameters
+    ----------
+    which
+        The filter.
+    forks
+        Whether a process that runs a kernel may make processes, and not only threads.
+
+    Raises
+    ------
+    OSError
+        Where the kernel takes no filters, or this processor's calls are not known.
+    """
+    number = _SECCOMP.get(platform.machine())
+    if number is None:
+        raise OSError(errno.ENOSYS, platform.machine())
+    steps = packed(which, forks)
+    memory = ctypes.create_string_buffer(steps, len(steps))
+    head = ctypes.create_string_buffer(struct.pack("@HP", len(steps) // 8, ctypes.addressof(memory)), 16)
+    libc.call(number, _SET_MODE_FILTER, _TSYNC | _SPEC_ALLOW, head)
+
+
+@cache
+def packed(which: Filter, forks: bool) -> bytes:
+    """Return the filter's program for this machine as the kernel takes it; made once, for all that are forked later."""
+    return b"".join(step.packed() for step in program(which, forks))
+
+
+def program(which: Filter, forks: bool, machine: str | None = None) -> list[_Step]:
+    """Return the filter's program."""
+    machine = machine or platform.machine()
+    known = numbers(machine)
+    refuse = _Step(_RETURN, _ERRNO | errno.EPERM)
+    unknown = _Step(_RETURN, _ERRNO | errno.ENOSYS)
+    steps = [
+        _Step(_LOAD, _ARCH),
+        _Step(_EQUAL, _ARCHITECTURE[machine], 1, 0),
+        _Step(_RETURN, _KILL_PROCESS),
+        _Step(_LOAD, _NUMBER),
+    ]
+    if machine == "x86_64":
+        steps += [_Step(_AT_LEAST, _X32, 0, 1), _Step(_RETURN, _KILL_PROCESS)]
+
+    def returns(names: frozenset[str], answer: _Step) -> None:
+        for number in sorted(known[name] for name in names if name in known):
+            steps.extend((_Step(_EQUAL, number, 0, 1), answer))
+
+    def looks(name: str, argument: int, tests: list[_Step]) -> None:
+        # Tests end in a return, or go on behind the last one: there the call is allowed.
+        body = [_Step(_LOAD, _ARGUMENT[argument]), *tests, _Step(_RETURN, _ALLOW)]
+        steps.append(_Step(_EQUAL, known[name], 0, len(body)))
+        steps.extend(body)
+
+    looks("ioctl", 1, [_Step(_EQUAL, _TIOCSTI, 1, 0), _Step(_EQUAL, _TIOCLINUX, 0, 1), refuse])
+    if which is Filter.ENGINE:
+        returns(REFUSED, refuse)
+        return [*steps, _Step(_RETURN, _ALLOW)]
+    # clone3 keeps its flags where a filter cannot look: the C library takes clone instead.
+    returns(frozenset({"clone3"}), unknown)
+    tests = [_Step(_ANY_BIT, _CLONE_NEW, 0, 1), refuse]
+    if which is Filter.RUNNING and not forks:
+        tests += [_Step(_ANY_BIT, _CLONE_THREAD, 1, 0), refuse]
+    looks("clone", 0, tests)
+    if which is Filter.COMPILING:
+        returns(REFUSED | {"unshare", "process_vm_readv"}, refuse)
+        return [*steps, _Step(_RETURN, _ALLOW)]
+    if not forks:
+        returns(frozenset({"fork", "vfork"}), refuse)
+    returns(RUNNING, _Step(_RETURN, _ALLOW))
+    returns(REFUSED_WHILE_RUNNING, refuse)
+    return [*steps, unknown]

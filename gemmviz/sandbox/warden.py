@@ -1,0 +1,272 @@
+"""The process between the engine and a stranger's text: it starts what compiles or runs it, watches it, and ends it.
+
+It is forked from the engine before CUDA is touched, and holds nothing but its end of a socket to the engine. Where the
+kernel lets it, it is the first process of a namespace of its own: whatever a kernel starts ends with it at the latest.
+It does one job at a time; each runs in a process that is forked for it and confined before any foreign text is touched.
+"""
+
+import gc
+import os
+import pickle
+import select
+import signal
+import socket
+import struct
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from gemmviz.sandbox import landlock, libc, limits, memory, namespaces, processes, seccomp
+from gemmviz.sandbox.landlock import Access
+from gemmviz.sandbox.limits import Limits
+
+LENGTH = struct.Struct("<Q")
+# Before a job, and to end the one that is under way.
+JOB, END = b"j", b"e"
+_TICK_S = 0.04
+# Of a process that runs a kernel: what it prints.
+_MOST_PRINTED = 16 << 20
+_MEMORY_SHARE = 0.9
+_KEPT_VARIABLES = ("LANG", "LC_", "TZ", "OMP_", "PATH")
+
+
+@dataclass(frozen=True)
+class Compile:
+    """Start a compiler. With it come two files: for its standard output and error.
+
+    Attributes
+    ----------
+    command, environment, folder
+        What to start, with which variables, where.
+    access
+        What it may open.
+    """
+
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    folder: str
+    access: Access
+
+
+@dataclass(frozen=True)
+class Run:
+    """Call a function that runs a kernel. With it come a socket for the answer and a file for what it prints.
+
+    Attributes
+    ----------
+    function
+        Called as ``function(channel, *arguments)``, where channel is the number of the socket.
+    arguments
+        Plain data.
+    access
+        What it may open.
+    forks
+        Whether it may make processes.
+    before
+        Called first, in this process, which outlives the run: for what is worth keeping.
+    """
+
+    function: Callable[..., None]
+    arguments: tuple[Any, ...]
+    access: Access
+    forks: bool
+    before: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a job ended.
+
+    Attributes
+    ----------
+    code
+        Its exit code; below 0 the signal that ended it.
+    why
+        What it had too much of where it was ended for that: see `gemmviz.sandbox.ends.too_much`. Or ``"asked"``.
+    most
+        The limit that it met.
+    """
+
+    code: int
+    why: str = ""
+    most: int = 0
+
+
+Job = Compile | Run
+
+
+def main(control: socket.socket, given: Limits) -> None:
+    """Do jobs until the engine is gone. Call it in a process that was forked for it; it does not return.
+
+    Parameters
+    ----------
+    control
+        This process's end of the socket.
+    given
+        Limits of each job.
+    """
+    keep(control.fileno())
+    gc.freeze()  # what is known now stays as it is: forked processes need no copies of it
+    if namespaces.leave(network=not seccomp.offered()):
+        first = os.fork()
+        if first:
+            control.close()
+            with suppress(ChildProcessError):
+                os.waitpid(first, 0)
+            os._exit(0)
+    else:
+        with suppress(OSError):
+            processes.adopt()
+    with suppress(OSError):
+        limits.drop_capabilities()
+    if seccomp.offered():
+        for forks in (True, False):
+            seccomp.packed(seccomp.Filter.RUNNING, forks)
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    control.sendall(LENGTH.pack(namespaces.is_first()))
+    with suppress(EOFError, OSError):
+        while True:
+            job, descriptors = _receive(control)
+            ended = _do(job, descriptors, control, woken, given)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            control.sendall(f"{ended.code} {ended.most} {ended.why}\n".encode())
+    os._exit(0)
+
+
+def keep(*descriptors: int) -> None:
+    """Close every file of this process except its standard ones and those named."""
+    last = 2
+    for descriptor in sorted(descriptors):
+        os.closerange(last + 1, descriptor)
+        last = descriptor
+    os.closerange(last + 1, max(os.sysconf("SC_OPEN_MAX"), last + 1))
+
+
+def _receive(control: socket.socket) -> tuple[Job, list[int]]:
+    mark = END
+    while mark == END:  # said about a job that had ended by then
+        mark, descriptors, _, _ = socket.recv_fds(control, 1, 8)
+    if mark != JOB:
+        raise EOFError
+    (length,) = LENGTH.unpack(_exactly(control, LENGTH.size))
+    return pickle.loads(_exactly(control, length)), descriptors
+
+
+def _exactly(source: socket.socket, count: int) -> bytearray:
+    body = bytearray(count)
+    left = memoryview(body)
+    while left:
+        got = source.recv_into(left)
+        if not got:
+            raise EOFError
+        left = left[got:]
+    return body
+
+
+def _do(job: Job, descriptors: list[int], control: socket.socket, woken: int, given: Limits) -> Ended:
+    if isinstance(job, Run) and job.before is not None:
+        with suppress(Exception):
+            job.before()
+    most = given.memory_bytes or int(limits.free_memory() * _MEMORY_SHARE)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _compile(job, descriptors, given) if isinstance(job, Compile) else _run(job, descriptors, given)
+        finally:
+            os._exit(127)
+    ended = _watch(pid, job, control, woken, given, most)
+    if namespaces.is_first():
+        processes.end_all_but_first()
+    else:
+        processes.end_descendants()
+    return ended
+
+
+def _watch(pid: int, job: Job, control: socket.socket, woken: int, given: Limits, most: int) -> Ended:
+    until = time.monotonic() + given.compile_s if isinstance(job, Compile) else float("inf")
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    poll.register(woken, select.POLLIN)
+    me = processes.own_listed_number()
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            code = os.waitstatus_to_exitcode(status)
+            cpu_s = given.compile_s if isinstance(job, Compile) else given.run_s
+            return Ended(code, "processor time", cpu_s) if code == -signal.SIGXCPU else Ended(code)
+        for descriptor, _ in poll.poll(_TICK_S * 1e3):
+            if descriptor == woken:
+                os.read(woken, 4096)
+            elif control.recv(1) == END:
+                return _end(pid, Ended(-signal.SIGKILL, "asked"))
+            else:  # the engine is gone
+                os._exit(0)
+        below = processes.descendants(me)
+        if len(below) > given.processes:
+            return _end(pid, Ended(-signal.SIGKILL, "processes", given.processes))
+        if memory.resident(below, most) > most:
+            return _end(pid, Ended(-signal.SIGKILL, "memory", most))
+        if time.monotonic() > until:
+            return _end(pid, Ended(-signal.SIGKILL, "time", given.compile_s))
+
+
+def _end(pid: int, ended: Ended) -> Ended:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    # It may have ended by itself meanwhile.
+    return ended if code == -signal.SIGKILL else Ended(code)
+
+
+def _compile(job: Compile, descriptors: list[int], given: Limits) -> None:
+    output, errors = descriptors
+    _stand_alone(output, errors)
+    try:
+        os.chdir(job.folder)
+        limits.lower(given.compile_s, given.file_bytes)
+        confine(job.access, seccomp.Filter.COMPILING)
+        os.execve(job.command[0], job.command, job.environment)
+    except OSError as error:
+        os.write(2, f"{job.command[0]}: {error.strerror}\n".encode())
+
+
+def _run(job: Run, descriptors: list[int], given: Limits) -> None:
+    channel, printed = descriptors
+    _stand_alone(printed, printed)
+    keep(channel)
+    for name in os.environ:
+        if not name.startswith(_KEPT_VARIABLES):
+            del os.environ[name]
+    limits.lower(given.run_s, min(_MOST_PRINTED, given.file_bytes))
+    confine(job.access, seccomp.Filter.RUNNING, forks=job.forks)
+    job.function(channel, *job.arguments)
+    os._exit(0)
+
+
+def _stand_alone(output: int, errors: int) -> None:
+    """Leave the engine's session, so that neither its terminal nor its group can be reached, and its files."""
+    os.setsid()
+    with suppress(OSError):
+        libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for old, new in ((nothing, 0), (output, 1), (errors, 2)):
+        os.dup2(old, new)
+
+
+def confine(access: Access, which: seccomp.Filter, *, forks: bool = True) -> None:
+    """Put on this process what the kernel offers. What it does not offer is left out: the report says so."""
+    with suppress(OSError):
+        limits.no_new_privs()
+    if landlock.version():
+        landlock.restrict(access)
+    if seccomp.offered():
+        seccomp.restrict(which, forks=forks)

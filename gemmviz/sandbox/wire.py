@@ -1,0 +1,250 @@
+"""Carries results out of a process that a stranger's kernel has run in: plain typed data, bounded, never a pickle.
+
+A message is a token, the length of a JSON text, the text, and the arrays it speaks of as they lie in memory. Arrays in
+an `Arena` are named by their place in it and not carried. Whoever does not know the token cannot make a message; what
+one says is about the kernel itself, and is checked as it is read.
+"""
+
+import json
+import math
+import os
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import ml_dtypes  # NumPy then knows bfloat16 by name
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.sandbox import libc
+
+TOKEN_BYTES = 16
+_MOST_TEXT = 64 << 20
+_CHUNK = 1 << 22
+_LARGE, _AT_ONCE = 1 << 16, 1 << 30
+_HEAD = struct.Struct("<QQ")
+_OURS = {"bfloat16": np.dtype(ml_dtypes.bfloat16)}
+Classes = Mapping[str, type]
+
+
+class Malformed(Exception):
+    """What was read is no message of ours."""
+
+
+class Memory:
+    """Another process's memory, to read.
+
+    Parameters
+    ----------
+    process
+        Its number; it may be read by this one: see process_vm_readv(2).
+    """
+
+    def __init__(self, process: int) -> None:
+        self._process = process
+
+    def read(self, address: int, size: int) -> npt.NDArray[np.uint8]:
+        """Return a copy of so many bytes.
+
+        Raises
+        ------
+        OSError
+            Where there is no such memory, or the kernel lets nobody read it.
+        """
+        found = np.empty(size, np.uint8)
+        at = 0
+        while at < size:
+            at += libc.read_memory(self._process, address + at, found.ctypes.data + at, min(size - at, _AT_ONCE))
+        return found
+
+
+def send(descriptor: int, token: bytes, value: Any, readable: bool = False) -> None:
+    """Send a value: texts, numbers, None, lists, tuples, dictionaries, dataclasses, arrays and exceptions of them.
+
+    Parameters
+    ----------
+    descriptor
+        Where it goes.
+    token
+        With which it begins.
+    value
+        What to send. It must stay as it is until it was received.
+    readable
+        Whether the reader may look into this process's memory.
+
+    Raises
+    ------
+    OSError
+        When the other end is gone.
+    """
+    arrays: list[npt.NDArray[Any]] = []
+    text = json.dumps(_packed(value, arrays, readable)).encode()
+    _write(descriptor, memoryview(token + _HEAD.pack(len(text), sum(a.nbytes for a in arrays)) + text))
+    for array in arrays:
+        if array.nbytes:
+            _write(descriptor, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+
+def receive(descriptor: int, token: bytes, classes: Classes, most: int, memory: Memory | None = None) -> Any:
+    """Receive a value.
+
+    Parameters
+    ----------
+    descriptor
+        Where it comes from.
+    token
+        With which it must begin.
+    classes
+        The dataclasses and exceptions that may be in it, by name.
+    most
+        Bytes of arrays that may come.
+    memory
+        That of the writer, where it may be read.
+
+    Raises
+    ------
+    EOFError
+        When the other end is gone.
+    Malformed
+        For anything that `send` would not have sent.
+    """
+    head = _read(descriptor, TOKEN_BYTES + _HEAD.size)
+    length, nbytes = _HEAD.unpack(head[TOKEN_BYTES:].tobytes())
+    if head[:TOKEN_BYTES].tobytes() != token or length > _MOST_TEXT or nbytes > most:
+        raise Malformed
+    text = _read(descriptor, length).tobytes()
+    body = _read(descriptor, nbytes)
+    try:
+        return _Unpacking(classes, body, most, memory).value(json.loads(text))
+    except Malformed:
+        raise
+    except Exception:
+        raise Malformed from None
+
+
+def _packed(value: Any, arrays: list[npt.NDArray[Any]], readable: bool) -> Any:
+    def inner(part: Any) -> Any:
+        return _packed(part, arrays, readable)
+
+    match value:
+        case None | bool() | str():
+            return value
+        case int() | np.integer():
+            return int(value)
+        case float() | np.floating():
+            return {"float": float(value).hex()}
+        case np.bool_():
+            return bool(value)
+        case list():
+            return [inner(part) for part in value]
+        case tuple():
+            return {"tuple": [inner(part) for part in value]}
+        case dict():
+            return {"dict": [[inner(key), inner(part)] for key, part in value.items()]}
+        case np.ndarray():
+            described = {"dtype": _described(value.dtype), "shape": list(value.shape)}
+            if readable and value.nbytes >= _LARGE and value.flags.c_contiguous:
+                return {"array": described | {"address": value.ctypes.data}}
+            arrays.append(value)
+            return {"array": described}
+        case BaseException():
+            known = {key: inner(part) for key, part in vars(value).items() if isinstance(part, str | int | None)}
+            return {"error": type(value).__name__, "text": str(value), "fields": known}
+    if is_dataclass(value):
+        return {"class": type(value).__name__, "fields": {f.name: inner(getattr(value, f.name)) for f in fields(value)}}
+    raise TypeError(f"{type(value).__name__} cannot be sent")
+
+
+class _Unpacking:
+    def __init__(self, classes: Classes, body: npt.NDArray[np.uint8], most: int, memory: Memory | None) -> None:
+        self._classes = classes
+        self._body = body
+        self._most = most
+        self._memory = memory
+        self._used = 0
+
+    def value(self, plain: Any) -> Any:
+        match plain:
+            case None | bool() | str() | int():
+                return plain
+            case list():
+                return [self.value(part) for part in plain]
+            case {"float": str(text)}:
+                return float.fromhex(text)
+            case {"tuple": list(parts)}:
+                return tuple(self.value(part) for part in parts)
+            case {"dict": list(pairs)}:
+                return {self.value(key): self.value(part) for key, part in pairs}
+            case {"array": {"dtype": dtype, "shape": list(shape), "address": int(address)}}:
+                return self._array(_dtype(dtype), shape, address)
+            case {"array": {"dtype": dtype, "shape": list(shape)}}:
+                return self._array(_dtype(dtype), shape, None)
+            case {"error": str(name), "text": str(text), "fields": dict(known)}:
+                return self._error(self._classes[name], text, known)
+            case {"class": str(name), "fields": dict(known)}:
+                return self._classes[name](**{key: self.value(part) for key, part in known.items()})
+        raise Malformed
+
+    def _array(self, dtype: np.dtype[Any], shape: Sequence[int], address: int | None) -> npt.NDArray[Any]:
+        if not all(isinstance(n, int) and n >= 0 for n in shape):
+            raise Malformed
+        nbytes = dtype.itemsize * math.prod(shape)
+        self._most -= nbytes
+        if self._most < 0:
+            raise Malformed
+        if address is not None:
+            if self._memory is None:
+                raise Malformed
+            return self._memory.read(address, nbytes).view(dtype).reshape(shape)
+        start, self._used = self._used, self._used + nbytes
+        if self._used > len(self._body):
+            raise Malformed
+        # It lies where it came, which need not be a multiple of its size.
+        return self._body[start : self._used].copy().view(dtype).reshape(shape)
+
+    def _error(self, kind: type, text: str, known: Mapping[str, Any]) -> BaseException:
+        if not issubclass(kind, Exception):
+            raise Malformed
+        error: Exception = kind.__new__(kind, text)
+        error.args = (text,)
+        for key, part in known.items():
+            if not isinstance(part, str | int | None):
+                raise Malformed
+            setattr(error, key, part)
+        return error
+
+
+def _described(dtype: np.dtype[Any]) -> Any:
+    if dtype.names:
+        return [[name, dtype[name].str] for name in dtype.names]
+    return dtype.name if dtype.name in _OURS else dtype.str
+
+
+def _dtype(plain: Any) -> np.dtype[Any]:
+    if isinstance(plain, list):
+        return np.dtype([(str(name), _simple(kind, "V")) for name, kind in plain])
+    return _simple(plain)
+
+
+def _simple(plain: Any, padding: str = "") -> np.dtype[Any]:
+    dtype = _OURS.get(plain) or np.dtype(str(plain))
+    if dtype.kind not in "biuf" + padding and dtype not in _OURS.values():
+        raise Malformed
+    return dtype
+
+
+def _write(descriptor: int, part: memoryview) -> None:
+    while len(part):
+        part = part[os.write(descriptor, part[:_CHUNK]) :]
+
+
+def _read(descriptor: int, size: int) -> npt.NDArray[np.uint8]:
+    found = np.empty(size, np.uint8)
+    left = found.data
+    while len(left):
+        count = os.readv(descriptor, [left[:_CHUNK]])
+        if not count:
+            raise EOFError
+        left = left[count:]
+    return found

@@ -1,0 +1,78 @@
+"""Runs a recorder in a process apart, which a faulty kernel may take with it and a hostile one cannot leave."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
+from gemmviz.catalogue.launch import Launch
+from gemmviz.sandbox import confined
+from gemmviz.simt import recorder
+from gemmviz.simt.async_copies import Copies
+from gemmviz.simt.debuginfo import SharedArray
+from gemmviz.simt.diagnostics import Diagnostic
+from gemmviz.simt.faults import TooManyAccesses, TooManyBarriers
+from gemmviz.simt.recorder import AccessCount, RawTrace
+from gemmviz.simt.tma_boxes import TmaReport
+
+_CLASSES = (
+    *(RawTrace, AccessCount, SharedArray, Diagnostic, Copies, TmaReport),
+    *(GemmvizError, ConstraintError, KernelTimeout, TooManyAccesses, TooManyBarriers),
+)
+
+
+def run(
+    library: Path,
+    launch: Launch,
+    a: npt.NDArray[Any],
+    b: npt.NDArray[Any],
+    *,
+    deadline_s: float,
+    capacity: int,
+    blocks: tuple[int, int] | None = None,
+) -> RawTrace:
+    """Run a recorder as `gemmviz.simt.recorder.run` does; where there is no sandbox, in this process.
+
+    Raises
+    ------
+    KernelFault
+        Also when the process ends without an answer.
+    """
+    limits = {"deadline_s": deadline_s, "capacity": capacity, "blocks": blocks}
+    if not confined.active():
+        return recorder.run(library, launch, a, b, deadline_s=deadline_s, capacity=capacity, blocks=blocks)
+    raw = confined.call(
+        _run_here,
+        (library, launch, a, b, limits),
+        library,
+        _CLASSES,
+        forks=recorder.most_workers(launch) > 1,
+        before=partial(recorder.read_beforehand, library, launch.kernel.path.name),
+    )
+    assert isinstance(raw, RawTrace)
+    return raw
+
+
+def count(
+    library: Path, launch: Launch, *, deadline_s: float, limit: int, blocks: tuple[int, int] | None = None
+) -> AccessCount:
+    """Count as `gemmviz.simt.recorder.count` does; where there is no sandbox, in this process."""
+    if not confined.active():
+        return recorder.count(library, launch, deadline_s=deadline_s, limit=limit, blocks=blocks)
+    limits = {"deadline_s": deadline_s, "limit": limit, "blocks": blocks}
+    before = partial(recorder.read_beforehand, library, launch.kernel.path.name)
+    counted = confined.call(_count_here, (library, launch, limits), library, _CLASSES, before=before)
+    assert isinstance(counted, AccessCount)
+    return counted
+
+
+def _run_here(
+    library: Path, launch: Launch, a: npt.NDArray[Any], b: npt.NDArray[Any], limits: dict[str, Any]
+) -> RawTrace:
+    return recorder.run(library, launch, a, b, **limits)
+
+
+def _count_here(library: Path, launch: Launch, limits: dict[str, Any]) -> AccessCount:
+    return recorder.count(library, launch, **limits)

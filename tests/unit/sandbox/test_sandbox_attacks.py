@@ -1,0 +1,371 @@
+"""What a stranger's kernel tries in vain. After each, the window's process lives and the next run works."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+import attacks
+import hostile
+import pytest
+from consenting import AllowsAll
+
+from gemmviz.engine.messages import BenchRequest, Done, Failed, Recorded, RecordRequest
+from gemmviz.engine.supervisor import Engine
+from gemmviz.trace.recording import Recording
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux has what the sandbox is made of"
+)
+FAST = {"warmup_launches": 1, "warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 1}
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def engine():
+    engine = Engine(AllowsAll())
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """A folder as a user has them: the kernel knows its name, and may not touch it."""
+    (tmp_path / "kept.txt").write_text("kept")
+    (tmp_path / "kept.txt").chmod(0o644)
+    return tmp_path
+
+
+def limited(**limits):
+    from gemmviz.sandbox.limits import Limits
+
+    return Engine(AllowsAll(), Limits(**limits))
+
+
+def record(engine, text, path="/nowhere/mine.c", n=4):
+    return list(engine.run(RecordRequest(1, path, text, n, n, n), threading.Event()))[-1]
+
+
+def told(engine, body, top=""):
+    """The number that an attack told: see `attacks.attack`."""
+    reply = record(engine, attacks.attack(body, top))
+    assert isinstance(reply, Recorded), reply
+    return Recording.from_plain(reply.recording).c[0, 0]
+
+
+def measured(engine, text):
+    kernel = {"path": "/nowhere/mine.c", "text": text, "params": {}}
+    reply = list(engine.run(BenchRequest(1, [kernel], [(6, 5, 4)], FAST), threading.Event()))[-1]
+    assert isinstance(reply, Done)
+    return reply.document["results"][0]
+
+
+def assert_goes_on(engine):
+    assert isinstance(record(engine, hostile.RIGHT), Recorded)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'open("{0}/new.txt", O_CREAT | O_WRONLY, 0644)',
+        'open("{0}/kept.txt", O_WRONLY | O_APPEND)',
+        'truncate("{0}/kept.txt", 0)',
+        'unlink("{0}/kept.txt")',
+        'rename("{0}/kept.txt", "{0}/moved.txt")',
+        'link("{0}/kept.txt", "{0}/linked.txt")',
+        'symlink("/etc/passwd", "{0}/linked.txt")',
+        'mkdir("{0}/new", 0755)',
+        'chmod("{0}/kept.txt", 0777)',
+        'chown("{0}/kept.txt", 1000, 1000)',
+    ],
+)
+def test_no_file_outside_is_written_or_changed(engine, outside, call):
+    assert told(engine, f"told = {call.format(outside)};") == -1
+    assert [p.name for p in outside.iterdir()] == ["kept.txt"]
+    kept = outside / "kept.txt"
+    assert (kept.read_text(), kept.stat().st_mode & 0o777, kept.stat().st_uid) == ("kept", 0o644, os.getuid())
+
+
+def test_a_kernel_that_is_timed_writes_no_file_either(engine, outside):
+    row = measured(
+        engine, hostile.source(f'    FILE *f = fopen("{outside}/new.txt", "w"); if (f) fclose(f);', attacks.C_TOP)
+    )
+    assert row["status"] == "ok"
+    assert [p.name for p in outside.iterdir()] == ["kept.txt"]
+
+
+@pytest.mark.parametrize("place", ["{home}/.ssh/id_x", "/etc/shadow", "/proc/{parent}/environ", "/proc/{parent}/mem"])
+def test_no_file_of_the_user_is_read(engine, tmp_path, monkeypatch, place):
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh/id_x").write_text("a secret")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    name = place.format(home=tmp_path, parent=os.getpid())
+    assert Path(name).exists()
+    assert told(engine, f'told = open("{name}", O_RDONLY);') == -1
+
+
+def test_no_folder_is_listed(engine, outside):
+    assert told(engine, f'told = open("{outside}", O_RDONLY | O_DIRECTORY);') == -1
+
+
+def test_what_the_environment_holds_is_not_seen(tmp_path, monkeypatch):
+    monkeypatch.setenv("SECRET_TOKEN", "secret")
+    engine = Engine(AllowsAll())
+    try:
+        assert told(engine, 'told = getenv("SECRET_TOKEN") ? 1 : 2;') == 2
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize(
+    "family",
+    ["AF_INET, SOCK_STREAM, 0", "AF_INET, SOCK_DGRAM, 0", "AF_INET6, SOCK_STREAM, 0", "AF_UNIX, SOCK_STREAM, 0"],
+)
+def test_no_socket_is_opened(engine, family):
+    assert told(engine, f"told = socket({family});") == -1
+
+
+def test_nobody_is_called(engine):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        port = server.getsockname()[1]
+        body = (
+            "int s = socket(AF_INET, SOCK_STREAM, 0); struct sockaddr_in to = { .sin_family = AF_INET, "
+            f".sin_port = htons({port}), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) }}; "
+            "told = connect(s, (struct sockaddr *)&to, sizeof to);"
+        )
+        assert told(engine, body) == -1
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_no_program_is_started(engine, outside):
+    assert told(engine, f'told = execl("/bin/sh", "sh", "-c", "touch {outside}/new.txt", (char *)0);') == -1
+    assert told(engine, f'told = system("touch {outside}/new.txt");') != 0
+    assert [p.name for p in outside.iterdir()] == ["kept.txt"]
+
+
+def test_what_runs_when_a_library_is_loaded_is_confined_too(engine, outside):
+    opened = f'early = open("{outside}/new.txt", O_CREAT | O_WRONLY, 0644);'
+    kind = 'constructor, no_sanitize("thread")'  # the recorder is not ready by then
+    top = f"static int early;\n__attribute__(({kind})) static void at_load(void) {{ {opened} }}"
+    assert told(engine, "told = early;", top) == -1
+    assert [p.name for p in outside.iterdir()] == ["kept.txt"]
+
+
+def test_a_library_that_ends_its_process_when_it_is_loaded_costs_one_run(engine):
+    top = "__attribute__((constructor)) static void early(void) { _exit(7); }"
+    reply = record(engine, attacks.attack("", top))
+    assert isinstance(reply, Failed)
+    assert "exit code 7" in reply.message
+    assert_goes_on(engine)
+
+
+@pytest.mark.parametrize("call", ["kill({0}, SIGCONT)", "kill(getppid(), SIGCONT)", "kill(-1, SIGCONT)"])
+def test_no_other_process_gets_a_signal(engine, call):
+    heard = []
+    # A signal that does no harm where the sandbox fails.
+    before = signal.signal(signal.SIGCONT, lambda *_: heard.append(1))
+    try:
+        answer = told(engine, f"told = {call.format(os.getpid())};")
+        time.sleep(0.1)
+    finally:
+        signal.signal(signal.SIGCONT, before)
+    assert answer == -1
+    assert not heard
+
+
+def test_no_other_process_is_traced(engine):
+    assert told(engine, f"told = ptrace(PTRACE_SEIZE, {os.getpid()}, 0, 0);") == -1
+    assert "TracerPid:\t0\n" in Path("/proc/self/status").read_text()
+
+
+def daemons():
+    found = []
+    for comm in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            if comm.read_text().strip() == "gv-daemon":
+                found.append(int(comm.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def no_daemons():
+    yield
+    for pid in daemons():
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("of", ["c, recorded", "cuda, recorded", "c, timed"])
+def test_what_forks_and_leaves_its_session_is_gone_when_its_run_is(engine, no_daemons, of):
+    if of == "cuda, recorded":
+        record(engine, attacks.device_attack(attacks.DAEMON), "/nowhere/mine.cu", 32)
+    elif of == "c, recorded":
+        record(engine, attacks.attack(attacks.DAEMON))
+    else:
+        measured(engine, attacks.attack(attacks.DAEMON))
+    assert daemons() == []
+
+
+def test_what_forks_and_leaves_its_session_is_gone_when_the_run_is_cancelled(engine, no_daemons):
+    text = attacks.device_attack(attacks.DAEMON + " for (volatile int forever = 1; forever;) ;")
+    cancel = threading.Event()
+    request = RecordRequest(1, "/nowhere/mine.cu", text, 32, 32, 32)
+    for _ in engine.run(request, cancel):
+        for _ in range(100):
+            if daemons():
+                cancel.set()
+                break
+            time.sleep(0.02 if cancel.is_set() else 0.001)
+    assert daemons() == []
+    assert_goes_on(engine)
+
+
+def test_writing_to_every_descriptor_reaches_nobody_and_is_said(engine):
+    body = (
+        'for (int f = 0; f < 256; f++) { ssize_t ignored = write(f, "garbage, and more of it than a head has", 40); }'
+    )
+    reply = record(engine, attacks.attack(body))
+    assert isinstance(reply, Failed)
+    assert (reply.kind, "wrote where only its result" in reply.message) == ("crash", True)
+    assert_goes_on(engine)
+
+
+def test_a_forged_message_moves_nothing_in_the_parent(engine, outside):
+    reply = record(engine, attacks.attack("forge();", attacks.FORGED.format(place=outside / "forged")))
+    assert isinstance(reply, Failed)
+    assert not (outside / "forged").exists()
+    assert_goes_on(engine)
+
+
+def test_closing_every_descriptor_costs_one_run(engine):
+    reply = record(engine, attacks.attack("for (int f = 0; f < 256; f++) close(f); sleep(30);"))
+    assert isinstance(reply, Failed)
+    assert reply.kind == "crash"
+    assert_goes_on(engine)
+
+
+@pytest.mark.parametrize("way", ["recorded", "timed"])
+def test_a_kernel_that_takes_all_memory_is_ended_and_told_why(way):
+    fill = "char *volatile p = malloc(64 << 20); if (p) memset(p, 1, 64 << 20); usleep(20000);"
+    hog = f"for (int i = 0; i < 48; i++) {{ {fill} }}"
+    engine = limited(memory_bytes=700 * MIB)
+    try:
+        if way == "recorded":
+            reply = record(engine, attacks.attack(hog))
+            assert isinstance(reply, Failed)
+            message = reply.message
+        else:
+            row = measured(engine, attacks.attack(hog))
+            assert row["status"] == "crash"
+            message = row["message"]
+        assert "it took more than 0.68 GiB of memory" in message
+        assert_goes_on(engine)
+    finally:
+        engine.close()
+
+
+def test_a_kernel_that_forks_without_end_is_ended_and_told_why():
+    engine = limited(processes=40)
+    try:
+        text = attacks.device_attack("for (int i = 0; i < 200; i++) if (fork() == 0) { sleep(30); } sleep(2);")
+        reply = record(engine, text, "/nowhere/mine.cu", 32)
+        assert isinstance(reply, Failed)
+        assert "more than 40 processes" in reply.message
+        assert_goes_on(engine)
+    finally:
+        engine.close()
+
+
+def test_what_is_printed_fills_no_disk(engine):
+    body = (
+        "static char line[1 << 20]; memset(line, 'x', sizeof line); line[sizeof line - 1] = '\\n';"
+        "for (int i = 0; i < 64; i++) { ssize_t n = write(1, line, sizeof line); if (n > 0) told += n >> 20; }"
+    )
+    assert told(engine, body) <= 16
+
+
+def test_processor_time_is_limited():
+    engine = limited(run_s=1)
+    try:
+        reply = record(engine, attacks.attack("for (volatile int forever = 1; forever;) ;"))
+        assert isinstance(reply, Failed)
+        assert "1 s of processor time" in reply.message
+    finally:
+        engine.close()
+
+
+ENDLESS_TO_COMPILE = """
+template <int A, long B> struct many { enum { value = many<A - 1, B * 2>::value | many<A - 1, B * 2 + 1>::value }; };
+template <long B> struct many<0, B> { enum { value = 1 }; };
+__device__ int much() { return many<28, 1>::value; }
+"""
+
+
+def test_a_kernel_that_takes_for_ever_to_compile_is_given_up():
+    engine = limited(compile_s=4, memory_bytes=4 << 30)
+    try:
+        text = attacks.device_attack("", ENDLESS_TO_COMPILE)
+        began = time.monotonic()
+        reply = record(engine, text, "/nowhere/mine.cu", 32)
+        assert isinstance(reply, Failed)
+        assert reply.kind == "compile"
+        assert "stopped" in reply.message
+        assert time.monotonic() - began < 60
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("suffix", ["c", "cu"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "/dev/zero"',
+        '#include "/etc/shadow"',
+        '#include "{0}/.secret.h"',
+        '#include "{0}/secret.h"',
+        'asm(".incbin \\"/etc/shadow\\"");',
+        'asm(".incbin \\"{0}/secret.h\\"");',
+    ],
+)
+def test_a_source_includes_no_file_of_the_user(engine, outside, line, suffix):
+    for name in ("secret.h", ".secret.h"):
+        (outside / name).write_text("this is a secret\n")
+    top = line.format(outside)
+    text = attacks.attack("", top) if suffix == "c" else attacks.device_attack("", top)
+    began = time.monotonic()
+    reply = record(engine, text, f"/nowhere/mine.{suffix}", 32)
+    assert isinstance(reply, Failed)
+    assert reply.kind == "compile"
+    assert "this is a secret" not in reply.message and "root:" not in reply.message
+    assert time.monotonic() - began < 60
+
+
+def test_headers_beside_a_file_are_found_and_their_change_is_seen(engine, tmp_path):
+    (tmp_path / "kernel").mkdir()
+    (tmp_path / "common").mkdir()
+    (tmp_path / "kernel/one.h").write_text('#include "../common/two.h"\n#define ONE TWO\n')
+    for value in (3, 5):
+        (tmp_path / "common/two.h").write_text(f"#define TWO {value}\n")
+        text = attacks.attack("told = ONE;", '#include "one.h"\n')
+        reply = record(engine, text, str(tmp_path / "kernel/mine.c"))
+        assert isinstance(reply, Recorded), reply
+        assert Recording.from_plain(reply.recording).c[0, 0] == value
+
+
+def test_the_scratch_folder_is_gone_with_its_engine(monkeypatch, tmp_path):
+    import tempfile
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    engine = Engine(AllowsAll())
+    try:
+        assert_goes_on(engine)
+        assert len(list(tmp_path.iterdir())) == 1
+    finally:
+        engine.close()
+    assert list(tmp_path.iterdir()) == []
