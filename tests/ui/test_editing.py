@@ -2,7 +2,7 @@
 """The source edited in the window, saved, reverted, and read again when its file changes."""
 
 import pytest
-from window_driving import RECORDING_MS, need_qt, wait_recorded
+from window_driving import RECORDING_MS, edit_as_typed, need_qt, open_trusted, wait_recorded
 
 need_qt()
 
@@ -60,7 +60,7 @@ def mine(window, qtbot, tmp_path):
     """An opened file of the user's own."""
     path = tmp_path / "mine.cu"
     path.write_text(window.session.kernel.text)
-    window.open_file(path)
+    open_trusted(window, path)
     wait_recorded(window, qtbot)
     return path
 
@@ -316,7 +316,7 @@ def test_typing_does_not_wipe_a_message_about_another_file(window, qtbot, mine):
     session.choose_kernel(next(k for k in session.kernels if k.name == "gputiled"))
     change(mine, '"C", "A", "B"', '"C", "A", "Q"')
     wait_said(window, qtbot, "args names 'Q'")
-    session.edit(session.text.replace("float sum = 0;", "float sum = 0.f;"))
+    edit_as_typed(session, session.text.replace("float sum = 0;", "float sum = 0.f;"))
     assert "args names 'Q'" in session.message.text
 
 
@@ -336,7 +336,7 @@ def test_a_file_without_front_matter_is_described_and_saving_writes_the_descript
     code = text[text.index("template") : text.index("// ---gemmviz breaks")]
     path = tmp_path / "bare.cu"
     path.write_text(code)
-    window.open_file(path)
+    open_trusted(window, path)
     form = window.findChild(DescribeForm)
     assert form.isVisible()
     qtbot.waitUntil(form.ok.isEnabled, timeout=RECORDING_MS)

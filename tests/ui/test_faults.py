@@ -7,7 +7,7 @@ import signal
 from itertools import pairwise
 
 import pytest
-from window_driving import RECORDING_MS, need_qt, wait_recorded
+from window_driving import RECORDING_MS, need_qt, open_trusted, wait_recorded
 
 need_qt()
 
@@ -23,7 +23,7 @@ def open_variant(window, folder, old, new, name="mine.cu"):
     assert old in text
     path = folder / name
     path.write_text(text.replace(old, new))
-    window.open_file(path)
+    open_trusted(window, path)
     return text[: text.index(old)].count("\n") + 1
 
 
@@ -88,7 +88,7 @@ def test_a_kernel_that_touches_no_memory_is_drawn(window, qtbot, tmp_path):
     body = kernel.text.index("{\n    __shared__")
     path = tmp_path / "idle.cu"
     path.write_text(kernel.text[:body] + "{\n}\n")
-    window.open_file(path)
+    open_trusted(window, path)
     wait_recorded(window, qtbot)
     assert "64 wrong elements" in window.message_bar.text.text()
     assert not window.stage.grab().isNull()

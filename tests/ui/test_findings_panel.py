@@ -2,7 +2,7 @@
 """What the checker found, beside the source; and no measuring of what it has something against, unasked."""
 
 import pytest
-from window_driving import RECORDING_MS, need_qt, wait_recorded
+from window_driving import RECORDING_MS, edit_as_typed, need_qt, open_trusted, wait_recorded
 
 need_qt()
 
@@ -25,7 +25,7 @@ def break_it(window, qtbot):
     """Take the second barrier of the chosen kernel away, as text."""
     session = window.session
     between = session.text.split("__syncthreads();")[1]
-    session.edit(session.text.replace(f"{between}__syncthreads();", between, 1))
+    edit_as_typed(session, session.text.replace(f"{between}__syncthreads();", between, 1))
     wait_recorded(window, qtbot)
     qtbot.waitUntil(lambda: session.findings.text == session.kernel.text)
 
@@ -40,7 +40,7 @@ def open_file(window, folder, old, new, name="mine.cu"):
     text = window.session.kernel.text
     assert old in text
     (folder / name).write_text(text.replace(old, new))
-    window.open_file(folder / name)
+    open_trusted(window, folder / name)
 
 
 def test_a_clean_recording_says_so_and_how_to_look_further(window, qtbot):
@@ -99,7 +99,7 @@ def test_other_sizes_are_checked_and_what_holds_there_too_is_said_once(window, q
 def test_a_defect_that_shows_at_other_sizes_only_is_found_there(window, qtbot):
     text = window.session.text.replace("t + tx < Ax ? A", "true ? A", 1)
     assert text != window.session.text
-    window.session.edit(text)
+    edit_as_typed(window.session, text)
     wait_recorded(window, qtbot)
     assert heading(window).startswith("Findings: No defect")
     check_sizes(window, qtbot)
@@ -148,7 +148,7 @@ def loop(window, qtbot):
 
 def test_an_edited_kernel_that_is_clean_is_measured_after_a_check(loop, qtbot):
     session = loop.session
-    session.edit(session.text + "// the same\n")
+    edit_as_typed(session, session.text + "// the same\n")
     wait_recorded(loop, qtbot)
     qtbot.mouseClick(loop.measuring.this, Qt.MouseButton.LeftButton)
     assert session.progress["bench"] is None and "Checking" in session.progress["record"][0]
@@ -167,7 +167,7 @@ def test_a_defect_keeps_it_from_being_measured_until_somebody_wants_that(loop, q
     session = loop.session
     text = session.text.replace("k < ", "k + 1 < ", 1)
     assert text != session.text
-    session.edit(text)
+    edit_as_typed(session, text)
     wait_recorded(loop, qtbot)
     qtbot.mouseClick(loop.measuring.this, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(

@@ -2,7 +2,7 @@
 """The window driven as a person would."""
 
 import pytest
-from window_driving import RECORDING_MS, need_qt, wait_recorded
+from window_driving import RECORDING_MS, need_qt, open_trusted, wait_recorded
 
 need_qt()
 
@@ -230,7 +230,7 @@ def test_a_broken_file_marks_its_line_and_the_next_run_works(window, qtbot, tmp_
     path = tmp_path / "broken.cu"
     path.write_text(text)
     before = window.session.playable
-    window.open_file(path)
+    open_trusted(window, path)
     qtbot.waitUntil(lambda: window.session.message is not None, timeout=RECORDING_MS)
     message = window.session.message
     assert message.kind == "error" and message.line in (line, line + 1, line + 2)

@@ -13,6 +13,18 @@ def need_qt():
         )
 
 
+def open_trusted(window, path):
+    """Open a file of somebody who trusts its folder: what stands there runs unasked."""
+    window.session.trust.allow_folder(path.parent)
+    window.open_file(path)
+
+
+def edit_as_typed(session, text):
+    """Change the chosen kernel's text, as what somebody types in the editor does."""
+    session.trust.typed(session.base.path, session.text, text)
+    session.edit(text)
+
+
 def wait_recorded(window, qtbot):
     """Wait until what is chosen is on the stage."""
     session = window.session

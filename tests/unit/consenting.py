@@ -6,8 +6,3 @@ class AllowsAll:
 
     def allows(self, path, text):
         return True
-
-
-def allow(session, path):
-    """Let a file run in a session's window, as somebody does who answers "Run it"."""
-    session.trust.allow(path.resolve(), path.read_text(encoding="utf-8-sig"))
