@@ -37,6 +37,7 @@ from gemmviz.engine.messages import (
     decode,
     encode,
 )
+from gemmviz.engine.wear import worn
 from gemmviz.language import language, mark, tr
 
 _POLL_S = 0.02
@@ -66,7 +67,8 @@ class _Lost(Exception):
 class Engine:
     """One engine. Not for several threads at once, except `close`.
 
-    The process is started when it is first needed, and again after it died.
+    The process is started when it is first needed, and again after it died. One that has loaded many kernels is
+    replaced between two requests.
     """
 
     def __init__(self) -> None:
@@ -269,6 +271,8 @@ class Engine:
             # Lost, or the caller has stopped asking: what the process is doing is nobody's business any more.
             if not over:
                 self._kill()
+            else:
+                self._renew()
 
     def _submit(self, request: Request) -> None:
         if self._process is None or not self._process.is_alive():
@@ -278,6 +282,12 @@ class Engine:
             self._pipe.send(encode(replace(request, language=language())))
         except OSError:
             raise self._obituary() from None
+
+    def _renew(self) -> None:
+        """Replace the process where it has had its time: the next one starts while there is nothing to do."""
+        pid = self.pid
+        if pid is not None and worn(pid):
+            self._start()
 
     def _ask_to_stop(self, run: int) -> float:
         """Ask the process to end a run; return until when it has time to (`time.monotonic`)."""
