@@ -41,6 +41,7 @@ from gemmviz.engine.messages import (
     Tried,
     TuneRequest,
 )
+from gemmviz.engine.wear import worn
 from gemmviz.language import language, tr
 from gemmviz.sandbox import processes, scratch
 from gemmviz.sandbox.ends import by_signal
@@ -67,8 +68,9 @@ class _Lost(Exception):
 class Engine:
     """One engine. Not for several threads at once, except `close`.
 
-    The process is started when it is first needed, and again after it died. What its consent does not allow reaches no
-    process: neither a compiler nor a kernel sees it.
+    The process is started when it is first needed, and again after it died. One that has loaded many kernels is
+    replaced between two requests. What its consent does not allow reaches no process: neither a compiler nor a kernel
+    sees it.
 
     Parameters
     ----------
@@ -289,6 +291,8 @@ class Engine:
             # Lost, or the caller has stopped asking: what the process is doing is nobody's business any more.
             if not over:
                 self._kill()
+            else:
+                self._renew()
 
     def _submit(self, request: Request) -> None:
         confined = not isinstance(request, ProfileRequest)
@@ -301,6 +305,12 @@ class Engine:
             framing.send(self._pipe.fileno(), replace(request, language=language()), _TAKING_S)
         except OSError:
             raise self._obituary() from None
+
+    def _renew(self) -> None:
+        """Replace the process where it has had its time: the next one starts while there is nothing to do."""
+        pid = self.pid
+        if pid is not None and worn(pid):
+            self._start(self._confined)
 
     def _ask_to_stop(self, run: int) -> float:
         """Ask the process to end a run; return until when it has time to (`time.monotonic`)."""

@@ -52,7 +52,8 @@ def _is_step(value: Any) -> bool:
     return _is_whole(value, 1)
 
 
-def _is_kernel(value: Any) -> bool:
+def is_kernel(value: Any) -> bool:
+    """Say whether a value names a kernel as a snapshot does: by name or path, with or without a text."""
     if not isinstance(value, dict) or not all(map(_is_text, value.values())):
         return False
     return ("name" in value) != ("path" in value) and value.keys() <= {"name", "path", "text"}
@@ -91,7 +92,7 @@ _GOOD_VIEW: dict[str, Callable[[Any], bool]] = {
 
 
 _GOOD: dict[str, Callable[[Any], bool]] = {
-    "kernel": _is_kernel,
+    "kernel": is_kernel,
     "breaks": lambda v: _is_list_of(v, (), _is_text),
     "size": lambda v: _is_list_of(v, (3,), _is_size),
     "params": lambda v: isinstance(v, dict) and all(isinstance(x, int) and not isinstance(x, bool) for x in v.values()),
@@ -169,7 +170,7 @@ def checked(document: Any, file: str) -> tuple[Plain, list[str]]:
         )
     if "kernel" not in document:
         raise GemmvizError(tr("{file} is damaged: it has no {key}", file=file, key="kernel"))
-    if not _is_kernel(document["kernel"]):
+    if not is_kernel(document["kernel"]):
         said = repr(document["kernel"])[:_SAID]
         raise GemmvizError(tr("{file} is damaged: {key} cannot be {value}", file=file, key="kernel", value=said))
     plain, faults = _good_parts(document, _GOOD, file)

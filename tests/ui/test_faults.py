@@ -115,7 +115,7 @@ def test_what_is_no_source_file_is_said_so(window, tmp_path, kind):
         "gone": "No such file",
         "bytes": "UTF-8",
     }[kind]
-    assert said in window.message_bar.text.text()
+    assert said[kind] in window.message_bar.text.text()
     assert window.ladder.count() == rungs
 
 

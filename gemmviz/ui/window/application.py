@@ -11,12 +11,15 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.session import Session, preferences
+from gemmviz.session.drafts import Drafts
 from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.leaving import Leaving, offer
 from gemmviz.ui.window.window import Window
 from gemmviz.ui.window.windows import Windows
 from gemmviz.ui.window.worker import EngineLike
 
 _HEARTBEAT_MS = 200
+_KEEPING_MS = 5000
 # On a screen smaller than this the window takes all of it; on a huge one it stays within a teacher's reach.
 _ROOMY, _LARGEST = QSize(1440, 900), QSize(1920, 1200)
 
@@ -70,18 +73,29 @@ def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | N
     """
     running = application()
     preferences.remember(session)
+    drafts = Drafts(session)
     windows = Windows(session, Controller(session, make_engine))
     window = windows.window
+    leaving = Leaving(windows, drafts)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, leaving.on_signal)
     # Python runs a signal's handler only when it gets to run at all: the timer lets it, also while nothing happens.
-    signal.signal(signal.SIGINT, lambda *_: windows.window.close())
-    signal.signal(signal.SIGTERM, lambda *_: windows.window.close())
     heartbeat = QTimer()
     heartbeat.timeout.connect(lambda: None)
     heartbeat.start(_HEARTBEAT_MS)
+    # A pause in typing keeps what was typed; this is for those who make none.
+    keeping = QTimer()
+    keeping.timeout.connect(drafts.keep)
+    keeping.start(_KEEPING_MS)
     fit(window, running.primaryScreen().availableSize())
     window.show()
     if file is not None:
         # A file that cannot be opened leaves the first recording to be made.
         QTimer.singleShot(0, lambda: window.open_file(file))
     QTimer.singleShot(0, window.controller.record)
-    return running.exec()
+    QTimer.singleShot(0, lambda: offer(session, drafts))
+    code = running.exec()
+    drafts.close(keep=leaving.at_once)
+    if leaving.at_once and drafts.fault:
+        print(f"gemmviz: edited text is lost: {drafts.fault}", file=sys.stderr)
+    return code

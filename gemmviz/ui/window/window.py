@@ -75,6 +75,7 @@ class Window(QMainWindow):
         self.session = session
         self.controller = controller
         self.claims_runner = claims_runner
+        self._ended = False
         # Before the widgets do: they ask for the size of type that it sets.
         session.themed.connect(self._on_theme)
         set_scale(session.type_scale)
@@ -318,13 +319,21 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End the engines with the window, unless edits are to be saved first."""
-        if not self.files.may_close():
+        if not self._ended and not self.files.may_close():
             event.ignore()
             return
+        self.end()
+        event.accept()
+
+    def end(self) -> None:
+        """End everything that runs, without a question, and close the window."""
+        if self._ended:
+            return
+        self._ended = True
         self.session.pause()
         self.retire()
         self.controller.close()
-        event.accept()
+        self.close()
 
     def retire(self) -> None:
         """Do nothing more by itself: the window is closed, or another one takes its place."""

@@ -13,6 +13,7 @@ import pytest
 from consenting import AllowsAll
 
 from gemmviz.backends.cupy_check import cuda_verdict
+from gemmviz.engine import wear
 from gemmviz.engine.messages import (
     FINAL,
     BenchRequest,
@@ -106,6 +107,21 @@ def test_a_bad_kernel_costs_its_own_row_and_the_next_one_runs(engine, text, stat
     assert (first["status"], bad["status"], last["status"]) == ("ok", status, "ok")
     assert says in bad["message"]
     assert bad["gflops"] is None
+
+
+def test_a_process_that_has_loaded_many_kernels_is_replaced_unnoticed(engine, monkeypatch):
+    monkeypatch.setattr(wear, "MOST_BUILDS", 2)
+    pids = []
+    for number in range(5):
+        loops = hostile.LOOPS.replace("float sum = 0", f"float sum = {number} - {number}")
+        request = RecordRequest(number, "/nowhere/mine.c", hostile.source(loops=loops), 2, 2, 2, {})
+        *_, last = engine.run(request, threading.Event())
+        assert isinstance(last, Recorded), last
+        assert is_alive(engine.pid)  # the next one is there before it is needed
+        assert wear.loaded_builds(Path(f"/proc/{engine.pid}")) < 2
+        pids.append(engine.pid)
+    assert len(set(pids)) == 3
+    assert [pid for pid in pids if is_alive(pid)] == [engine.pid] * pids.count(engine.pid)
 
 
 def test_an_endless_kernel_is_given_up_and_the_next_one_runs(engine):

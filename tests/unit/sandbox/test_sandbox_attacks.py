@@ -15,7 +15,7 @@ from consenting import AllowsAll
 
 from gemmviz.engine.messages import BenchRequest, Done, Failed, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
-from gemmviz.trace.recording import Recording
+from gemmviz.trace.recording.recording import Recording
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only Linux has what the sandbox is made of"

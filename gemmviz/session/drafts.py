@@ -1,0 +1,235 @@
+"""Edited texts that are not saved, kept on disk while the program runs: what is left there was lost with a program.
+
+Each running program has a file of its own, and holds a lock beside it as long as it lives. A file whose lock nobody
+holds was left by a program that died, or was ended from outside.
+"""
+
+import fcntl
+import json
+import os
+import uuid
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import platformdirs
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_json, read_text, write_text
+from gemmviz.language import tr
+from gemmviz.session import snapshot
+from gemmviz.session.state_file import is_kernel
+
+if TYPE_CHECKING:
+    from gemmviz.session.state import Session
+
+_VERSION = 1
+_KEPT, _LOCK = ".json", ".lock"
+MOST_TEXTS, MOST_FILES = 20, 10
+"""Texts that a program keeps, and files of programs that died; the oldest of these are deleted."""
+_FILE_BYTES = 2 * MOST_TEXTS * KERNEL_BYTES  # JSON writes a line break as two characters
+
+
+def folder() -> Path:
+    """Return where the texts are kept; it need not exist."""
+    return Path(platformdirs.user_state_dir("gemmviz", appauthor=False)) / "drafts"
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What a program left that is gone.
+
+    Attributes
+    ----------
+    path
+        Its file.
+    kernels
+        The kernels with their edited texts, as a snapshot names them.
+    lock
+        A descriptor that keeps other programs away.
+    """
+
+    path: Path
+    kernels: tuple[dict[str, str], ...]
+    lock: int
+
+
+class Drafts:
+    """Keeps the texts of a session that are not saved, and gives back those of programs that are gone.
+
+    Parameters
+    ----------
+    session
+        Whose texts to keep.
+
+    Attributes
+    ----------
+    fault
+        Why nothing can be kept; empty where it can.
+    """
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+        self._written: list[dict[str, str]] = []
+        self._path: Path | None = None
+        self._lock: int | None = None
+        self.lost: list[Lost] = []
+        """What `find` found and nobody has restored or discarded yet."""
+        self.fault = ""
+        self._signals = (session.chosen, session.drafted, session.kernels_changed)
+        for signal in self._signals:
+            signal.connect(self.keep)
+
+    def keep(self) -> None:
+        """Let the file hold what is not saved now; without such texts there is no file."""
+        session = self._session
+        texts = [_plain(session, base) for base in session.all_unsaved()][-MOST_TEXTS:]
+        texts = [text for text in texts if len(text["text"].encode()) <= KERNEL_BYTES]
+        if texts == self._written:
+            return
+        try:
+            if texts:
+                write_text(self._own(), json.dumps({"draft_version": _VERSION, "kernels": texts}))
+            elif self._path is not None:
+                self._path.unlink(missing_ok=True)
+        except (OSError, GemmvizError) as error:
+            self.fault = str(error)
+            return
+        self._written, self.fault = texts, ""
+
+    def find(self) -> list[Lost]:
+        """Look for what programs left that are gone, newest first, and keep it for this one."""
+        place = folder()
+        with suppress(OSError):
+            files = sorted(place.glob(f"*{_KEPT}"), key=_age, reverse=True)
+            taken = {lost.path for lost in self.lost}
+            for number, path in enumerate(file for file in files if file != self._path and file not in taken):
+                lock = _locked(path.with_suffix(_LOCK))
+                if lock is None:
+                    continue  # its program is alive
+                kernels = _read(path) if number < MOST_FILES else ()
+                if kernels:
+                    self.lost.append(Lost(path, kernels, lock))
+                else:
+                    _remove(path, lock)
+        return self.lost
+
+    def restore(self) -> None:
+        """Let the session have the lost texts again, the newest of each kernel.
+
+        Raises
+        ------
+        GemmvizError
+            When some cannot be had again, or were edited here meanwhile; the others are there, and the file is kept.
+        """
+        done: set[str] = set()
+        faults = []
+        for lost in tuple(self.lost):
+            whole = True
+            for plain in lost.kernels:
+                name = plain.get("name") or plain["path"]
+                if name in done:
+                    continue
+                try:
+                    self._restore(name, plain)
+                    done.add(name)
+                except GemmvizError as error:
+                    faults.append(str(error))
+                    whole = False
+            self.keep()
+            if whole:
+                self._forget(lost)
+        if faults:
+            raise GemmvizError("\n".join(faults))
+
+    def _restore(self, name: str, plain: dict[str, str]) -> None:
+        for base in self._session.all_unsaved():
+            if name in (base.name, str(base.path)):
+                raise GemmvizError(tr("{file} has edits that are not saved.", file=base.path.name))
+        snapshot.apply(self._session, {"kernel": plain})
+
+    def discard(self) -> None:
+        """Delete the lost texts."""
+        for lost in tuple(self.lost):
+            self._forget(lost)
+
+    def close(self, keep: bool) -> None:
+        """Let go of everything; `keep` leaves what is not saved for the next start."""
+        for signal in self._signals:
+            signal.disconnect(self.keep)
+        if keep:
+            self.keep()
+        elif self._path is not None and self._lock is not None:
+            _remove(self._path, self._lock)
+            self._lock = None
+        for lock in (self._lock, *(lost.lock for lost in self.lost)):
+            if lock is not None:
+                os.close(lock)
+        self._lock, self.lost = None, []
+
+    def _forget(self, lost: Lost) -> None:
+        _remove(lost.path, lost.lock)
+        self.lost.remove(lost)
+
+    def _own(self) -> Path:
+        """Return this program's file, with its lock held."""
+        if self._path is None or self._lock is None:
+            place = folder()
+            place.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path = place / f"{uuid.uuid4().hex}{_KEPT}"
+            self._lock = _locked(path.with_suffix(_LOCK), make=True)
+            if self._lock is None:
+                raise OSError(f"{path.with_suffix(_LOCK)} cannot be locked")
+            self._path = path
+        return self._path
+
+
+def names(lost: Sequence[Lost]) -> list[str]:
+    """Return what people call the kernels whose texts were lost, each once."""
+    said = (plain.get("name") or Path(plain["path"]).name for one in lost for plain in one.kernels)
+    return list(dict.fromkeys(said))
+
+
+def _plain(session: "Session", base: Kernel) -> dict[str, str]:
+    named = {"name": base.name} if session.is_shipped_file(base) else {"path": str(base.path)}
+    return named | {"text": session.text_of(base)}
+
+
+def _read(path: Path) -> tuple[dict[str, str], ...]:
+    try:
+        document: Any = parse_json(read_text(path, _FILE_BYTES))
+    except (OSError, ValueError, GemmvizError):
+        return ()
+    if not isinstance(document, dict) or document.get("draft_version") != _VERSION:
+        return ()
+    kernels = document.get("kernels")
+    found = [plain for plain in kernels if is_kernel(plain) and "text" in plain] if isinstance(kernels, list) else []
+    return tuple(found[:MOST_TEXTS])
+
+
+def _age(path: Path) -> float:
+    with suppress(OSError):
+        return path.lstat().st_mtime
+    return 0.0
+
+
+def _locked(path: Path, make: bool = False) -> int | None:
+    """Return a descriptor that holds a lock as long as this process lives; None where another one holds it."""
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_CREAT | (os.O_EXCL if make else 0)
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _remove(path: Path, lock: int) -> None:
+    for file in (path, path.with_suffix(_LOCK)):
+        with suppress(OSError):
+            file.unlink()
+    os.close(lock)

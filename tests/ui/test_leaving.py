@@ -1,0 +1,135 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""A program that is told to end does so, with edits that are not saved, and offers them when it starts again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.session import Message, drafts
+from gemmviz.session.drafts import Drafts
+from gemmviz.ui.window.leaving import offer
+
+PATIENCE_S = 120
+# Says when the window stands and, if asked for, when its question does, and what is offered.
+PROGRAM = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QMessageBox
+from gemmviz.cli import run
+from gemmviz.session import Session
+
+tell = Session.tell
+
+def told(self, message):
+    tell(self, message)
+    if message is not None:
+        print("told:", message.text.splitlines()[0], flush=True)
+
+Session.tell = told
+edit = Session.edit
+
+def edited(self, text):
+    edit(self, text)
+    print("edited", flush=True)
+
+Session.edit = edited
+ask = QMessageBox.warning
+
+def asked(*arguments):
+    QTimer.singleShot(0, lambda: print("asked", flush=True))
+    return ask(*arguments)
+
+QMessageBox.warning = asked
+code = run(sys.argv[1:])
+print("code", code, flush=True)
+"""
+
+
+@pytest.fixture
+def start(tmp_path):
+    programs = []
+
+    def start(*arguments):
+        environment = os.environ | {
+            "QT_QPA_PLATFORM": "offscreen",
+            **{f"XDG_{name}_HOME": str(tmp_path / name) for name in ("STATE", "CONFIG", "DATA")},
+        }
+        program = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *arguments], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        programs.append(program)
+        return program
+
+    yield start
+    for program in programs:
+        program.kill()
+        program.wait()
+        program.stdout.close()
+
+
+def wait_line(program, beginning):
+    for line in program.stdout:
+        if line.startswith(beginning):
+            return line.rstrip()
+    raise AssertionError(f"it ended without {beginning!r}")
+
+
+@pytest.fixture
+def edited_state(tmp_path):
+    text = find("gputiled", ladder()).text.replace("float sum = 0;", "float sum = 0; // mine")
+    path = tmp_path / "mine.gemmviz"
+    path.write_text(json.dumps({"state_version": 1, "kernel": {"name": "gputiled", "text": text}}))
+    return str(path)
+
+
+@pytest.mark.parametrize("numbers", [[signal.SIGTERM], [signal.SIGINT, signal.SIGTERM], [signal.SIGINT] * 2])
+def test_a_signal_ends_the_program_with_edits_and_the_next_start_offers_them(start, edited_state, numbers):
+    program = start("window", edited_state)
+    wait_line(program, "edited")
+    *before, last = numbers
+    for number in before:
+        program.send_signal(number)
+        wait_line(program, "asked")
+    program.send_signal(last)
+    assert wait_line(program, "code") == "code 0"
+    assert program.wait(PATIENCE_S) == 0
+    again = start("window")
+    assert wait_line(again, "told: Edits").endswith("are still there: gputiled.")
+    again.send_signal(signal.SIGTERM)
+    assert again.wait(PATIENCE_S) == 0
+    third = start("window")  # nobody has answered: they are offered again
+    assert wait_line(third, "told: Edits").endswith("are still there: gputiled.")
+
+
+def test_the_offer_can_be_taken_or_declined(window, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    session = window.session
+    mine = session.text.replace("float sum = 0;", "float sum = 0; // mine")
+    first = Drafts(session)
+    session.edit(mine)
+    first.close(keep=True)
+    session.revert()
+    for wanted in ("Discard", "Restore"):
+        session.tell(None)
+        kept = Drafts(session)
+        if wanted == "Restore":
+            session.edit(mine)
+            kept.close(keep=True)
+            session.revert()
+            kept = Drafts(session)
+        offer(session, kept)
+        assert isinstance(session.message, Message) and "gputiled" in window.message_bar.text.text()
+        assert window.message_bar.isVisible()
+        next(button for button in window.message_bar.answers if button.text() == wanted).click()
+        assert (session.text == mine) is (wanted == "Restore")
+        kept.close(keep=False)
+        assert not list(drafts.folder().glob("*.json"))
+    session.revert()

@@ -1,0 +1,148 @@
+"""Edited text outlives the program that it was typed in, and no other program that runs takes it."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from gemmviz.app import new_session
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import parse
+from gemmviz.session import drafts
+from gemmviz.session.drafts import Drafts, names
+
+TYPED = "float sum = 0; // mine"
+PROGRAM = f"""
+import sys
+from gemmviz.app import new_session
+from gemmviz.session.drafts import Drafts
+session = new_session()
+kept = Drafts(session)
+session.edit(session.text.replace("float sum = 0;", {TYPED!r}))
+print("typed", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def program():
+    """Another program in which text is being edited."""
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout.readline() == "typed\n"
+        yield running
+        running.kill()
+
+
+def kept_files():
+    return sorted(path.suffix for path in drafts.folder().iterdir()) if drafts.folder().is_dir() else []
+
+
+def test_text_outlives_a_program_that_is_killed(program):
+    session = new_session()
+    kept = Drafts(session)
+    assert kept.find() == []  # that program is alive: its text is its own
+    program.send_signal(signal.SIGKILL)
+    program.wait()
+    assert names(kept.find()) == ["gputiled"]
+    assert TYPED not in session.text  # offered, not forced
+    other = Drafts(new_session())
+    assert other.find() == []  # two programs that start at once do not both get it
+    kept.restore()
+    assert TYPED in session.text and session.unsaved(session.base)
+    kept.close(keep=True)
+    assert names(other.find()) == ["gputiled"]  # restored, and still not saved
+    other.discard()
+    assert kept_files() == []
+
+
+def test_what_is_not_answered_is_offered_again(program):
+    program.kill()
+    program.wait()
+    for _ in range(2):
+        kept = Drafts(new_session())
+        assert names(kept.find()) == ["gputiled"]
+        kept.close(keep=False)
+
+
+def test_text_that_is_saved_or_given_up_leaves_nothing():
+    session = new_session()
+    kept = Drafts(session)
+    assert kept_files() == []
+    session.edit(session.text.replace("float sum = 0;", TYPED))
+    assert kept_files() == [".json", ".lock"]
+    session.revert()
+    assert kept_files() == [".lock"]
+    session.draft(session.text + "// more\n")
+    kept.close(keep=False)
+    assert kept_files() == []
+
+
+def test_text_that_is_no_kernel_and_a_file_of_ones_own_come_back(tmp_path):
+    session = new_session()
+    kept = Drafts(session)
+    path = tmp_path / "mine.cu"
+    path.write_text(session.base.text)
+    session.edit("no front matter any more")
+    session.add_kernel(parse(path.read_text(), path))
+    session.draft(session.text + "// mine\n")
+    kept.close(keep=True)
+    path.unlink()
+    again = new_session()
+    found = Drafts(again)
+    assert names(found.find()) == ["gputiled", "mine.cu"]
+    found.restore()
+    texts = {base.path.name: again.text_of(base) for base in again.all_unsaved()}
+    assert texts["30_gputiled.cu"] == "no front matter any more"
+    assert texts["mine.cu"].endswith("// mine\n")
+    found.close(keep=False)
+
+
+def test_edits_made_meanwhile_are_not_replaced(program):
+    program.kill()
+    program.wait()
+    session = new_session()
+    kept = Drafts(session)
+    kept.find()
+    session.edit(session.text.replace("float sum = 0;", "float sum = 0; // other"))
+    with pytest.raises(GemmvizError, match="edits that are not saved"):
+        kept.restore()
+    assert "// other" in session.text and names(kept.lost) == ["gputiled"]
+    kept.close(keep=False)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"draft_version": 1, "kernels": [{"name": 1}, 2]}', "[" * 100_000])
+def test_a_file_that_is_none_is_deleted(text):
+    drafts.folder().mkdir(parents=True)
+    (drafts.folder() / "bad.json").write_text(text)
+    kept = Drafts(new_session())
+    assert kept.find() == []
+    assert kept_files() == []
+
+
+def test_there_are_never_more_files_than_a_few():
+    for number in range(drafts.MOST_FILES + 3):
+        session = new_session()
+        kept = Drafts(session)
+        session.edit(session.text + f"// {number}\n")
+        kept.close(keep=True)
+    kept = Drafts(new_session())
+    assert len(kept.find()) == drafts.MOST_FILES
+    assert kept_files().count(".json") == drafts.MOST_FILES
+    kept.close(keep=False)
+
+
+def test_where_nothing_can_be_kept_the_session_goes_on_and_it_is_said(tmp_path):
+    (tmp_path / "state").write_text("a file, and no folder")
+    session = new_session()
+    kept = Drafts(session)
+    session.edit(session.text + "// mine\n")
+    assert "state" in kept.fault
+    kept.close(keep=True)
