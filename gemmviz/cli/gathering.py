@@ -67,7 +67,8 @@ class Gathering:
         reply = self._driver.run(request, *place)
         if isinstance(reply, Recorded):
             recording = untrusted.recording_of(reply.recording)
-            traffic = untrusted.traffic_of(reply.traffic, recording, None)
+            timeline = untrusted.timeline_of(reply.timeline, recording)
+            traffic = untrusted.traffic_of(reply.traffic, recording, timeline)
             self._found.add_counts(counted(recording, traffic))
         elif isinstance(reply, Failed) and reply.kind != "cancelled":
             self._found.add_fault(case, reply.message, reply.kind)

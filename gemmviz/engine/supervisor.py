@@ -357,12 +357,13 @@ class Engine:
         with self._lock:
             process, pipe, folder = self._process, self._pipe, self._scratch
             self._process = self._pipe = self._receiver = self._scratch = None
-        if pipe is not None:
-            pipe.close()
         try:
             if process is not None and process.pid is not None:
                 self._end(process)
         finally:
+            # Not before: without it the process ends itself, and what is below it would be out of reach.
+            if pipe is not None:
+                pipe.close()
             if folder is not None:
                 scratch.remove(folder)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from gemmviz.catalogue.errors import KernelFault
 from gemmviz.language import language, set_language, tr
-from gemmviz.sandbox import libc, rules, warden, wire
+from gemmviz.sandbox import libc, processes, rules, warden, wire
 from gemmviz.sandbox.ends import by_signal, too_much
 from gemmviz.sandbox.landlock import Access
 from gemmviz.sandbox.limits import Limits
@@ -56,6 +56,8 @@ def start(scratch: Path, given: Limits) -> None:
     """
     if _state.control is not None or not libc.LINUX:
         return
+    with suppress(OSError):  # should the warden be ended first, what is below it stays in reach
+        processes.adopt()
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         try:

@@ -2,6 +2,12 @@
 
 import hostile
 
+from gemmviz.engine import start
+from gemmviz.sandbox import landlock, namespaces, seccomp
+
+# The engine's beginning, whatever a test puts in its place.
+_main = start.main
+
 C_TOP = """#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,3 +67,15 @@ static void forge(void) {{
     for (int f = 0; f < 256; f++) {{ ssize_t ignored = write(f, m, n); (void)ignored; }}
 }}
 """
+
+
+def without_namespaces(connection, setting):
+    """An engine's beginning on a Linux that gives no namespaces."""
+    namespaces.leave = lambda network: False
+    _main(connection, setting)
+
+
+def without_anything(connection, setting):
+    """An engine's beginning on a Linux that has nothing that a sandbox is made of."""
+    landlock.version, seccomp.offered = lambda: 0, lambda: False
+    without_namespaces(connection, setting)

@@ -10,7 +10,7 @@ import pytest
 from gemmviz import cli
 from gemmviz.bench import claims as judging
 from gemmviz.bench import results
-from gemmviz.bench.claims import Evidence, Verdict
+from gemmviz.bench.claims import ClaimVerdict, Evidence
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.proving import proofs
 
@@ -45,7 +45,7 @@ def test_help_needs_no_qt() -> None:
 # What README says of claims and proofs
 
 
-def verdicts() -> dict[str, Verdict]:
+def verdicts() -> dict[str, ClaimVerdict]:
     """Return what the reference says of each claim."""
     (path,) = (README.parent / "resources" / "reference").glob("*.json")
     evidence = Evidence.of(results.read_results(path), reference=True)

@@ -13,6 +13,7 @@ import hostile
 import pytest
 from consenting import AllowsAll
 
+from gemmviz.engine import start
 from gemmviz.engine.messages import BenchRequest, Done, Failed, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.trace.recording.recording import Recording
@@ -187,7 +188,8 @@ def daemons():
     found = []
     for comm in Path("/proc").glob("[0-9]*/comm"):
         try:
-            if comm.read_text().strip() == "gv-daemon":
+            dead = comm.with_name("stat").read_text().rpartition(")")[2].split()[0] == "Z"
+            if comm.read_text().strip() == "gv-daemon" and not dead:
                 found.append(int(comm.parent.name))
         except OSError:
             continue
@@ -224,6 +226,23 @@ def test_what_forks_and_leaves_its_session_is_gone_when_the_run_is_cancelled(eng
             time.sleep(0.02 if cancel.is_set() else 0.001)
     assert daemons() == []
     assert_goes_on(engine)
+
+
+@pytest.mark.parametrize("beginning", [attacks.without_namespaces, attacks.without_anything])
+def test_where_linux_offers_less_what_a_kernel_starts_still_ends_with_its_run(monkeypatch, no_daemons, beginning):
+    monkeypatch.setattr(start, "main", beginning)
+    engine = Engine()
+    try:
+        assert_goes_on(engine)
+        record(engine, attacks.device_attack(attacks.DAEMON), "/nowhere/mine.cu", 32)
+        assert daemons() == []
+        cancel = threading.Event()
+        text = attacks.device_attack(attacks.DAEMON + " for (volatile int forever = 1; forever;) ;")
+        threading.Timer(3.0, cancel.set).start()
+        list(engine.run(RecordRequest(1, "/nowhere/mine.cu", text, 32, 32, 32), cancel))
+        assert daemons() == []
+    finally:
+        engine.close()
 
 
 def test_writing_to_every_descriptor_reaches_nobody_and_is_said(engine):
