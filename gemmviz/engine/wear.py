@@ -9,8 +9,8 @@ MOST_RESIDENT_BYTES = 3 << 30
 def worn(process: int) -> bool:
     """Say whether a process should be replaced before its next request; False where nothing can be told of it.
 
-    Kernels of the CPU run in processes of their own and leave nothing behind; what CUDA and modules compiled for it take
-    stays.
+    Kernels of the CPU run in processes of their own and leave nothing behind. What CUDA and modules compiled for it
+    take stays.
 
     Parameters
     ----------

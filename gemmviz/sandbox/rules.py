@@ -20,7 +20,8 @@ _MACHINE = (
 )
 # Packages that the engine imports, wherever they are installed.
 _PACKAGES = (
-    *("numpy", "ml_dtypes", "elftools", "platformdirs", "psygnal", "pygments", "rich", "polib", "PIL", "ziglang"),
+    *("numpy", "ml_dtypes", "elftools", "msgspec", "platformdirs", "psygnal", "pygments", "rich", "polib", "PIL"),
+    *("ziglang", "markdown_it", "mdurl", "typing_extensions"),
     *("cupy", "cupy_backends", "cupyx", "cuda", "nvidia", "pynvml", "fastrlock"),
 )
 _CUDA_VARIABLES = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
@@ -95,7 +96,9 @@ def _ours() -> list[Path]:
 
 def _python() -> list[Path]:
     executable = Path(sys.executable)
-    return [Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix), executable, executable.resolve()]
+    # Whoever names a folder here means it to be imported from.
+    named = [Path(folder) for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
+    return [Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix), executable, executable.resolve(), *named]
 
 
 @cache
@@ -104,7 +107,9 @@ def _packages() -> list[Path]:
     found = []
     for name in _PACKAGES:
         spec = find_spec(name)
-        found += [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
+        if spec is not None:
+            alone = [spec.origin] if spec.origin and not spec.submodule_search_locations else []
+            found += [Path(place) for place in (*(spec.submodule_search_locations or ()), *alone)]
     # Beside a package lie the libraries that its wheel brought: numpy.libs.
     return [*found, *(libs for folder in found if (libs := folder.with_name(f"{folder.name}.libs")).is_dir())]
 

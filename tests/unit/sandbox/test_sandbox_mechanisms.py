@@ -1,7 +1,9 @@
 """What each mechanism does by itself, and what is left where the kernel offers less."""
 
+import ast
 import os
 import platform
+import shutil
 import stat
 import struct
 import subprocess
@@ -9,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import psygnal
 import pytest
 
 from gemmviz import data
@@ -274,3 +277,36 @@ def test_sources_are_followed_where_they_may_lead(tmp_path):
     text = "\n".join(f'#include "{name}"' for name in names)
     found = {p.relative_to(home).as_posix() for p, _ in scratch.reached(text, home / "kernels")}
     assert found == {"kernels/a.h", "kernels/deep.h", "b.cuh"}
+
+
+def test_every_package_that_gemmviz_imports_outside_of_the_window_may_be_read():
+    import gemmviz
+
+    root = Path(gemmviz.__file__).parent
+    named = set()
+    for file in root.rglob("*.py"):
+        if file.is_relative_to(root / "ui"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                named |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                named.add(node.module.partition(".")[0])
+    others = named - set(sys.stdlib_module_names) - {"gemmviz", "PySide6", "pyqtgraph"}
+    assert others <= set(rules._PACKAGES)
+
+
+def test_packages_beside_python_are_importable_in_the_engine(tmp_path):
+    folder = tmp_path / "packages"
+    shutil.copytree(Path(psygnal.__file__).parent, folder / "psygnal")
+    (folder / "mine_alone.py").write_text("VALUE = 1")
+    code = (
+        "from gemmviz.engine import start; from gemmviz.sandbox import engine, scratch\n"
+        "engine.confine(scratch.make(), start._caches(), start._compiler())\n"
+        "import mine_alone, psygnal; print(mine_alone.VALUE, psygnal.__file__)"
+    )
+    path = os.pathsep.join([str(folder), str(Path(rules.__file__).parents[2])])
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert said.stdout.split() == ["1", str(folder / "psygnal" / "__init__.py")], said.stderr
