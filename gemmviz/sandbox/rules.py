@@ -43,7 +43,8 @@ def engine(scratch: Path, caches: Sequence[Path], programs: Sequence[Path]) -> A
     named = [*map(Path, _SYSTEM), *_python(), *_packages(), *_named(_CUDA_VARIABLES), *_library_path(), *programs]
     return Access(
         read=[*map(Path, _SETTINGS), Path("/proc"), Path("/sys"), Path("/dev/zero"), Path("/dev/urandom"), *_ours()],
-        write=[scratch, *caches, *_named(_CUDA_CACHES)],
+        # CUDA's driver names its threads there, and does not start where it cannot.
+        write=[scratch, *caches, *_named(_CUDA_CACHES), Path("/proc/self/task")],
         execute=_sane(named),
         devices=[Path("/dev/null"), *gpu_devices()],
     )

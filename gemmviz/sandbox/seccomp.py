@@ -27,6 +27,7 @@ _X32 = 0x40000000  # the calls of the 32-bit dialect of x86-64 begin here
 # linux/sched.h
 _CLONE_THREAD = 0x00010000
 _CLONE_NEW = 0x7E020000 | 0x00000080
+_AF_UNIX = 1  # bits/socket.h
 # asm-generic/ioctls.h: typing into somebody's terminal.
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
@@ -122,7 +123,9 @@ def program(which: Filter, forks: bool, machine: str | None = None) -> list[_Ste
 
     looks("ioctl", 1, [_Step(_EQUAL, _TIOCSTI, 1, 0), _Step(_EQUAL, _TIOCLINUX, 0, 1), refuse])
     if which is Filter.ENGINE:
-        returns(REFUSED, refuse)
+        # CUDA's driver listens on a local socket of its own from its start; there is nobody whom one could reach.
+        looks("socket", 0, [_Step(_EQUAL, _AF_UNIX, 1, 0), refuse])
+        returns(REFUSED - {"bind", "listen"}, refuse)
         return [*steps, _Step(_RETURN, _ALLOW)]
     # clone3 keeps its flags where a filter cannot look: the C library takes clone instead.
     returns(frozenset({"clone3"}), unknown)

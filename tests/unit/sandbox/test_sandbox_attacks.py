@@ -231,7 +231,7 @@ def test_what_forks_and_leaves_its_session_is_gone_when_the_run_is_cancelled(eng
 @pytest.mark.parametrize("beginning", [attacks.without_namespaces, attacks.without_anything])
 def test_where_linux_offers_less_what_a_kernel_starts_still_ends_with_its_run(monkeypatch, no_daemons, beginning):
     monkeypatch.setattr(start, "main", beginning)
-    engine = Engine()
+    engine = Engine(AllowsAll())
     try:
         assert_goes_on(engine)
         record(engine, attacks.device_attack(attacks.DAEMON), "/nowhere/mine.cu", 32)

@@ -310,3 +310,15 @@ def test_packages_beside_python_are_importable_in_the_engine(tmp_path):
         [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
     )
     assert said.stdout.split() == ["1", str(folder / "psygnal" / "__init__.py")], said.stderr
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_engine_may_listen_on_a_local_socket_as_the_driver_does_and_connect_to_nothing(machine):
+    def answer(call, *arguments):
+        return verdict(Filter.ENGINE, True, machine, call, arguments)
+
+    assert answer("socket", 1) == answer("bind") == answer("listen") == ALLOW
+    assert {answer("socket", family) for family in (0, 2, 10, 16, 17, 40)} == {EPERM}
+    assert {answer(call) for call in ("connect", "accept", "accept4")} == {EPERM}
+    for which in (Filter.COMPILING, Filter.RUNNING):
+        assert verdict(which, False, machine, "socket", (1,)) == EPERM
