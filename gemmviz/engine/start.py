@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -51,6 +52,8 @@ def main(connection: Connection, setting: Setting) -> None:
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     if setting.confined:
         engine.confine(setting.scratch, _caches(), _compiler())
+    # Libraries make temporary files, CuPy among them: in the folder that this process may write.
+    os.environ["TMPDIR"] = tempfile.tempdir = str(setting.scratch)
     from gemmviz.engine import child
 
     child.main(connection, setting)
