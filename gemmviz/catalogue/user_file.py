@@ -30,7 +30,7 @@ class UnreadableFile(GemmvizError):
 
 
 def read_text(path: Path, most_bytes: int) -> str:
-    """Return the text of a file in UTF-8, without a byte order mark.
+    """Return the text of a file in UTF-8, without a byte order mark and with ends of lines as on Linux.
 
     Parameters
     ----------
@@ -59,10 +59,11 @@ def read_text(path: Path, most_bytes: int) -> str:
         limit = f"{most_bytes / 1e6:g} MB"
         raise UnreadableFile(tr("{file} is larger than {limit}, the most that is read", file=path.name, limit=limit))
     try:
-        return raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise UnreadableFile(tr("{file}: not a text file in UTF-8 (line {line})", file=path.name, line=line)) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parse_toml(text: str) -> dict[str, Any]:

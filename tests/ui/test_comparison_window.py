@@ -86,7 +86,9 @@ def test_a_broken_text_beside_leaves_the_first_stage_alone(window, qtbot):
     first = session.playable
     tiled = find("gputiled", session.kernels)
     text = tiled.text.replace("float sum = 0;", "float sum = nothing;", 1)
-    comparison.start(parse(text, tiled.path.with_stem("mine")))
+    mine = parse(text, tiled.path.with_stem("mine"))
+    session.trust.typed(mine.path, tiled.text, text)
+    comparison.start(mine)
     qtbot.waitUntil(lambda: comparison.second.message is not None, timeout=RECORDING_MS)
     assert "nothing" in comparison.second.message.text and "Ctrl+D" in comparison.second.message.text
     assert session.playable is first and session.message is None

@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu, QTabWidget, QWidget
 
-from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.ladder import find
 from gemmviz.session import Answer, Message
 from gemmviz.ui.window.window_actions import window_actions
 
@@ -235,9 +235,11 @@ def test_every_action_is_reached_by_a_key_of_its_own_and_by_the_menu(make_window
 
 def test_each_key_calls_its_action_and_something_happens(called, asked, window, qtbot):
     session = window.session
-    session.choose(problem=Problem.cube(16), params={"TS": 8})
+    # Several warps per block, tiles in shared memory, and a lesson of the size that is shown.
+    session.choose_kernel(find("RR", session.kernels))
     wait_recorded(window, qtbot)
     window.tour_bar.lesson_button.click()
+    wait_recorded(window, qtbot)
     wrong = []
     for action in window.actions_table:
         make_ready(window, action.id)

@@ -59,7 +59,7 @@ class RunQuestion(QFrame):
         middle = QWidget()
         middle.setMaximumWidth(round(scaled(_WIDTH)))
         column = QVBoxLayout(middle)
-        column.setSpacing(10)
+        column.setSpacing(6)
         column.addStretch(1)
         for label in (self.title, self.text, self.details):
             label.setWordWrap(True)

@@ -158,10 +158,10 @@ def test_rounds_that_disagree_are_flagged_and_rounds_that_agree_are_not():
     row = {"rounds": [{"median_s": 1.0}, {"median_s": 1.03}]}
     (one,) = measurements([FakeBackend()])
     one.row |= row
-    rows.flags.judge(one.row)
+    rows.quality_flags.judge(one.row)
     assert one.row["flags"] == ["rounds-disagree"]
     one.row["rounds"][1]["median_s"] = 1.01
-    rows.flags.judge(one.row)
+    rows.quality_flags.judge(one.row)
     assert one.row["flags"] == []
 
 
@@ -213,8 +213,8 @@ def test_a_hot_figure_that_is_the_hosts_and_not_the_gpus_says_so():
     (one,) = measurements([backend])
     finish([one])
     one.row["host_launch_s"] = one.row["hot"]["stats"]["median"]
-    rows.flags.judge(one.row)
-    assert rows.flags.LAUNCH_BOUND in one.row["flags"]
+    rows.quality_flags.judge(one.row)
+    assert rows.quality_flags.LAUNCH_BOUND in one.row["flags"]
 
 
 def test_more_than_the_device_can_do_is_flagged():

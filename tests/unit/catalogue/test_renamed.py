@@ -96,7 +96,9 @@ def test_an_old_state_opens(tmp_path):
         )
     )
     session = Session(ladder())
-    apply(session, state_file.read_state(path))
+    plain, faults = state_file.read_state(path)
+    apply(session, plain)
+    assert not faults
     assert session.kernel.name == "stream_k_tma~stored-twice"
     assert session.comparison.kernel is not None and session.comparison.kernel.name == "l2_swizzle"
 

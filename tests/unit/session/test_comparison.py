@@ -159,7 +159,7 @@ def test_a_broken_rung_goes_along_with_its_base(pace):
     assert pair.comparison.second.params == {"TS": 4}
     pair.session.seek(pair.session.steps - 1)
     assert pair.comparison.finished
-    assert f"{pair.duel.second.playable.recording.wrong} wrong elements" in sentence(
+    assert f"{pair.comparison.second.playable.recording.wrong} wrong elements" in sentence(
         pair.comparison, pair.session.step, NAMES
     )
 

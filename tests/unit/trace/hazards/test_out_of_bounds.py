@@ -32,8 +32,8 @@ def test_without_the_check_of_the_bounds_the_absent_threads_of_the_store_all_mis
     shown = playable(rung("gputiled~no-store-check", Problem(7, 6, 9), TS=4))
     last = shown.timeline.steps - 1
     assert len(shown.timeline.rows(last)) == 54
-    assert shown.outside.certain[last] and shown.outside.most[last] == misses(shown.recording) == 10
-    assert not shown.outside.most[:last].any()
+    assert shown.out_of_bounds.certain[last] and shown.out_of_bounds.most[last] == misses(shown.recording) == 10
+    assert not shown.out_of_bounds.most[:last].any()
     # Each of the four blocks' only warp has 16 lanes.
     asked = [warp_request(shown, last, block, 0) for block in range(4)]
     assert [(a.outside, a.certain, a.inactive, a.missing) for a in asked if a is not None] == [
@@ -46,12 +46,12 @@ def test_without_the_check_of_the_bounds_the_absent_threads_of_the_store_all_mis
 
 def test_one_block_after_another_the_same_threads_missed() -> None:
     shown = playable(rung("gputiled~no-store-check", Problem(7, 6, 9), TS=4), "block")
-    assert shown.outside.most[shown.outside.certain].sum() == 10
+    assert shown.out_of_bounds.most[shown.out_of_bounds.certain].sum() == 10
 
 
 def test_where_the_check_keeps_threads_out_they_are_inactive() -> None:
     shown = playable(rung("gputiled", Problem(7, 6, 9), TS=4))
-    assert not shown.outside.most.any()
+    assert not shown.out_of_bounds.most.any()
     asked = warp_request(shown, shown.timeline.steps - 1, 3, 0)
     assert asked is not None
     assert (asked.outside, asked.inactive) == (0, 10)
@@ -72,8 +72,8 @@ def test_a_thread_that_misses_in_only_some_turns_of_a_loop_is_placed_nowhere_for
     shown = playable(own(text, Problem.cube(8)))
     assert misses(shown.recording) == 1
     assert [len(shown.timeline.rows(step)) for step in range(shown.timeline.steps)] == [32] * 7 + [31]
-    assert shown.outside.most.tolist() == [0] * 7 + [1]
-    assert not shown.outside.certain.any()
+    assert shown.out_of_bounds.most.tolist() == [0] * 7 + [1]
+    assert not shown.out_of_bounds.certain.any()
 
 
 def test_reads_that_missed_are_told_per_array() -> None:
