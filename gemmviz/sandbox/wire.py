@@ -1,8 +1,8 @@
 """Carries results out of a process that a stranger's kernel has run in: plain typed data, bounded, never a pickle.
 
-A message is a token, the length of a JSON text, the text, and the arrays it speaks of as they lie in memory. Arrays in
-an `Arena` are named by their place in it and not carried. Whoever does not know the token cannot make a message; what
-one says is about the kernel itself, and is checked as it is read.
+A message is a token, the length of a JSON text, the text, and the arrays it speaks of as they lie in memory. Where the
+reader may look into the writer's memory, large arrays are named by their address and not carried. Whoever does not know
+the token cannot make a message; what one says is about the kernel itself, and is checked as it is read.
 """
 
 import json

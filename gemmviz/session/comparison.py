@@ -40,7 +40,7 @@ class Comparison:
     changed = Signal()
     """Whether there is a rung beside, which, or what they are in step by."""
     wanted = Signal()
-    """What `beside` names should be recorded."""
+    """What `second` names should be recorded."""
     paired = Signal()
     """Both recordings are there: somebody should work out how far each is when, and call `meet`."""
     matched = Signal()

@@ -79,7 +79,7 @@ def figure_pairs(comparison: Comparison, step: int, measured: Measurements) -> l
 
     Parameters
     ----------
-    duel
+    comparison
         The two.
     step
         Of the chosen rung.
@@ -147,7 +147,7 @@ def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
 
     Parameters
     ----------
-    duel, step
+    comparison, step
         As for `lanes`.
     names
         Of the chosen rung and of the one beside, for people.

@@ -165,7 +165,7 @@ def continues(boxes: Ints, begin: int, end: int) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Known:
-    """What `told` finds: `Accesses.boxes`, `Accesses.events`, and further pairs of `Accesses.copies`."""
+    """What `boxes_of_run` finds: `Accesses.boxes`, `Accesses.events`, and further pairs of `Accesses.copies`."""
 
     boxes: Ints
     events: Ints

@@ -44,7 +44,7 @@ class Arena(QWidget):
     Parameters
     ----------
     session
-        Whose duel.
+        Whose comparison.
     stage
         The session's stage.
     """

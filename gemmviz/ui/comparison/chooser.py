@@ -18,7 +18,7 @@ class Chooser(QDialog):
     Parameters
     ----------
     session
-        Whose duel to choose for.
+        Whose comparison to choose for.
     parent
         The window that it belongs to.
     """

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def actions(window: "Window") -> list[Action]:
-    """Return the actions of a duel."""
+    """Return the actions of a comparison."""
     comparison = window.session.comparison
     return [
         Action("beside", "View", tr("Another rung beside / one stage"), ("D",), comparison.toggle),

@@ -19,7 +19,7 @@ class FiguresPanel(QWidget):
     Parameters
     ----------
     session
-        Whose duel.
+        Whose comparison.
     """
 
     def __init__(self, session: Session) -> None:

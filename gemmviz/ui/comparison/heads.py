@@ -124,7 +124,7 @@ class SecondMessage(QFrame):
     Parameters
     ----------
     session
-        Whose duel.
+        Whose comparison.
     """
 
     def __init__(self, session: Session) -> None:

@@ -19,7 +19,7 @@ class ComparisonLayout(QObject):
     ----------
     window
         Whose actions about the source bring it back.
-    duel
+    comparison
         Whether there is a rung beside.
     upper
         The splitter of the stages. Its last widget, the source, is put away in a narrow window.
@@ -79,7 +79,7 @@ class ComparisonLayout(QObject):
             self._again.start()
 
     def adopt(self, other: "ComparisonLayout") -> None:
-        """Go back, after the duel, to the sizes that another window had before it: this one is built during it."""
+        """Go back, after the comparison, to the sizes of another window before it: this one is built during it."""
         if self._on and other._on:
             self._sizes, self._upper_sizes = other._sizes, other._upper_sizes
             self._source_wanted = other._source_wanted

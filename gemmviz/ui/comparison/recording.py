@@ -17,12 +17,12 @@ _DEBOUNCE_MS = 300
 
 
 class SecondRecorder(QObject):
-    """Turns what a duel wants into requests, and the replies into what its second stage shows.
+    """Turns what a comparison wants into requests, and the replies into what its second stage shows.
 
     Parameters
     ----------
     session
-        Whose duel.
+        Whose comparison.
     make_engine
         Makes an engine; called in the worker's thread when the first rung is put beside.
     next_run

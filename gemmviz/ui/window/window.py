@@ -75,7 +75,7 @@ class Window(QMainWindow):
         self.session = session
         self.controller = controller
         self.claims_runner = claims_runner
-        self._ended = False
+        self._ended = self._at_once = False
         # Before the widgets do: they ask for the size of type that it sets.
         session.themed.connect(self._on_theme)
         set_scale(session.type_scale)
@@ -319,20 +319,19 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End the engines with the window, unless edits are to be saved first."""
-        if not self._ended and not self.files.may_close():
-            event.ignore()
-            return
-        self.end()
+        if not self._ended:
+            if not self._at_once and not self.files.may_close():
+                event.ignore()
+                return
+            self._ended = True
+            self.session.pause()
+            self.retire()
+            self.controller.close()
         event.accept()
 
     def end(self) -> None:
-        """End everything that runs, without a question, and close the window."""
-        if self._ended:
-            return
-        self._ended = True
-        self.session.pause()
-        self.retire()
-        self.controller.close()
+        """Close the window without a question, and end everything that runs with it."""
+        self._at_once = True
         self.close()
 
     def retire(self) -> None:
