@@ -54,7 +54,7 @@ class Permission:
 
     @property
     def headers(self) -> list[str]:
-        """The headers that the text takes along from its folder."""
+        """The headers that the text includes from its folder."""
         return own_headers(*self._subject)
 
     @property

@@ -299,7 +299,7 @@ def test_a_file_that_is_changed_outside_is_asked_about_again(window, qtbot, host
     path.write_text(path.read_text() + "// more\n")
     qtbot.waitUntil(lambda: "// more" in window.source.toPlainText())
     assert window.session.permission.asks
-    assert "another one than the one that you have allowed" in window.run_question.text.text()
+    assert "has changed since you allowed it" in window.run_question.text.text()
     settle(window, qtbot)
     assert window.session.playable is None
 

@@ -14,7 +14,7 @@ def need_qt():
 
 
 def open_trusted(window, path):
-    """Open a file of somebody who trusts its folder: what stands there runs unasked."""
+    """Open a file of somebody who trusts its folder: every file in it may run without a question."""
     window.session.trust.allow_folder(path.parent)
     window.open_file(path)
 

@@ -156,7 +156,7 @@ class RunQuestion(QFrame):
         if not asks:
             self.title.setText(tr("Only looked at: {file}", file=file))
             self.text.setText(tr("Nothing of it was compiled or run. Its source stands on the right."))
-            self.details.setText(tr("“Run it” compiles it and runs it on this machine, as a program of yours."))
+            self.details.setText(tr("“Run it” compiles it and runs it on this machine."))
         else:
             self.title.setText(tr("Nothing of {file} has run yet", file=file))
             self.text.setText(self._reason())
@@ -170,14 +170,14 @@ class RunQuestion(QFrame):
     def _reason(self) -> str:
         permission = self.session.permission
         if permission.changed_outside:
-            why = tr("Its text is another one than the one that you have allowed to run.")
+            why = tr("Its text has changed since you allowed it to run.")
         else:
             why = tr("It does not come with gemmviz, and you have not allowed it before.")
         return (
             why
             + " "
             + tr(
-                "“Run it” compiles this text and runs it on this machine, as a program of yours, now and later. "
+                "“Run it” compiles this text and runs it on this machine, now and later. "
                 "“Only look” shows the source and runs nothing."
             )
         )
@@ -186,12 +186,15 @@ class RunQuestion(QFrame):
         permission, said = self.session.permission, []
         if permission.headers:
             names = ", ".join(permission.headers[:_MOST_NAMES]) + ("…" if len(permission.headers) > _MOST_NAMES else "")
-            said.append(tr("It takes along from its folder: {files}.", files=names))
+            said.append(tr("It includes from its folder: {files}.", files=names))
         folder = permission.folder
         if folder is None:
             said.append(tr("The text came along with a state, or was changed here: it is not what the file holds."))
         else:
             said.append(
-                tr("“Trust this folder”: what stands in {folder}, and what changes there, runs unasked.", folder=folder)
+                tr(
+                    "“Trust this folder”: every file in {folder} may run without a question, also after it changes.",
+                    folder=folder,
+                )
             )
         return said

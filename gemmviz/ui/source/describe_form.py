@@ -351,7 +351,7 @@ class DescribeForm(QDialog):
             text, colour = (
                 tr(
                     "Nothing of this file has run: it does not come with gemmviz. “Run it” compiles it and runs small "
-                    "problems on this machine, as a program of yours. Read it first."
+                    "problems on this machine. Read it first."
                 ),
                 theme.warn,
             )
