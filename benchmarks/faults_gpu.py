@@ -140,6 +140,18 @@ def package(name: str, text: str, works: bool) -> Callable[[Ground], str]:
     return provoke
 
 
+def at_the_start(text: str) -> Callable[[Ground], str]:
+    """Return a function that measures a CUDA rung where every Python process, the engine's too, runs a text first."""
+
+    def provoke(ground: Ground) -> str:
+        folder = ground.folder()
+        (folder / "sitecustomize.py").write_text(text)
+        path = f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+        return seen(environment={"PYTHONPATH": path})(ground)
+
+    return provoke
+
+
 def two_packages(ground: Ground) -> str:
     """Two CuPy packages are installed: another one's metadata stands in front."""
     place = ground.folder() / "cupy_cuda11x-13.0.0.dist-info"
@@ -193,10 +205,17 @@ def watchdog(ground: Ground) -> str:
 
 
 _NO_CUPY = """
-from importlib.metadata import Distribution
-import importlib.metadata as m
-real = m.distributions
-m.distributions = lambda **k: (d for d in real(**k) if not (d.metadata["Name"] or "").lower().startswith("cupy"))
+import importlib.metadata as metadata
+found = metadata.distributions
+metadata.distributions = lambda **k: [d for d in found(**k) if not (d.metadata["Name"] or "").startswith("cupy")]
+"""
+_NO_NVRTC = """
+import sys
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name == "cupy_backends.cuda.libs.nvrtc":
+            raise ImportError("libnvrtc.so: cannot open shared object file")
+sys.meta_path.insert(0, Hide())
 """
 _THROTTLED_NVML = """
 class NVMLError(Exception): pass
@@ -247,14 +266,14 @@ FAULTS = [
     Fault(
         "9b",
         "Too much shared memory",
-        row("unsupported", "shared memory per block", head='// shared = "1000000"\n'),
+        row("unsupported", "shared memory", head='// shared = "1000000"\n'),
         gpu=True,
     ),
     Fault("9c", "Too many registers for the block", lambda ground: _registers(ground), gpu=True),
     Fault("10b", "A CUDA kernel with a wrong C", wrong_answer, gpu=True),
     Fault("13", "Matrices larger than the device's memory", out_of_memory, gpu=True),
     Fault("14", "Another process holds the device's memory", memory_held, gpu=True),
-    Fault("15", "No CuPy", seen(_NO_CUPY), gpu=True, stand_in="its package is hidden"),
+    Fault("15", "No CuPy", at_the_start(_NO_CUPY), gpu=True, stand_in="its package is hidden"),
     Fault(
         "16",
         "CuPy without a GPU",
@@ -263,7 +282,7 @@ FAULTS = [
         stand_in="the driver shows no device",
     ),
     Fault("17", "A driver that is too old", old_driver, gpu=True, stand_in="its version is replaced"),
-    Fault("18", "NVRTC cannot be loaded", lambda ground: _no_nvrtc(ground), gpu=True, stand_in="a module in its place"),
+    Fault("18", "NVRTC cannot be loaded", at_the_start(_NO_NVRTC), gpu=True, stand_in="a module in its place"),
     Fault("19", "Code for another architecture", other_architecture, gpu=True),
     Fault("20", "Two CuPy packages", two_packages, gpu=True, stand_in="the metadata of another one"),
     Fault("22", "CPU kernels after CUDA has started", after_cuda, gpu=True),
@@ -305,19 +324,4 @@ def _registers(ground: Ground) -> str:
     bad, good = ground.rows(text, cuda_kernel(), suffix=".cu", size=_SIZE)
     need(good["status"] == "ok", f"the next kernel: {good['message']}")
     need(bad["gflops"] is None or bad["status"] == "ok", bad["status"])
-    return f"{bad['status']}: {bad['message']} (registers per thread: {bad.get('registers') or bad.get('regs')})"
-
-
-def _no_nvrtc(ground: Ground) -> str:
-    """CuPy's binding of NVRTC cannot load its library."""
-    folder = ground.folder()
-    (folder / "sitecustomize.py").write_text(
-        "import sys\n"
-        "class Hide:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'cupy_backends.cuda.libs.nvrtc':\n"
-        "            raise ImportError('libnvrtc.so: cannot open shared object file')\n"
-        "sys.meta_path.insert(0, Hide())\n"
-    )
-    path = f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    return seen(environment={"PYTHONPATH": path})(ground)
+    return f"{bad['status']}: {bad['message']}"
