@@ -122,7 +122,8 @@ class faults:  # noqa: N801 (reads as a statement: `with faults(launch)`)
 
 def _no_more_complaints() -> None:
     """Keep quiet about buffers that cannot be freed: in a broken context none can, and the process is about to end."""
-    sys.excepthook = sys.unraisablehook = lambda *_: None
+    sys.excepthook = lambda *_: None
+    sys.unraisablehook = lambda _: None
 
 
 def l2_bytes() -> int:
