@@ -118,8 +118,8 @@ def test_every_bar_has_a_name_of_its_own_and_references_are_named(window, qtbot)
     chart, names = window.charts.ladder, set()
     texts = {item.toPlainText() for item in chart._lines if hasattr(item, "toPlainText")}
     assert {"NumPy", "cuBLAS"} <= texts
-    for at in (0, chart.scroll.maximum()):  # the ladder is longer than the page
-        chart.scroll.setValue(at)
+    for at in (0, chart.scroll_bar.maximum()):  # the ladder is longer than the page
+        chart.scroll_bar.setValue(at)
         names |= {name for _, name in chart.plot.getAxis("left")._tickLevels[0]}
     assert len(names) == len(kernels)
 

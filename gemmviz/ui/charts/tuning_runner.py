@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
+from gemmviz.bench.results import Document
 from gemmviz.bench.tuning import kept
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
@@ -116,7 +117,7 @@ class TuningRunner(QObject):
         self._said = progress
         self.session.set_progress("bench", progress)
 
-    def _keep(self, document: dict) -> None:
+    def _keep(self, document: Document) -> None:
         try:
             kept.keep(document)
         except GemmvizError as error:

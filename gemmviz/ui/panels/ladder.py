@@ -2,7 +2,7 @@
 
 from math import log10
 
-from PySide6.QtCore import QEvent, QModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -66,7 +66,7 @@ class Ladder(QListWidget):
         self.figures: dict[str, Shown] = {}
         """What is shown of each kernel that has a figure, kept because painting asks often."""
         self._told = ""
-        self.size: Size | None = None
+        self.size_shown: Size | None = None
         """The size that the figures are of, but for those that name another."""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
@@ -145,12 +145,12 @@ class Ladder(QListWidget):
         size = size_of(shown.row)
         cube = len(set(size)) == 1
         text = gflops_text(shown.row["gflops"])
-        if size != self.size:
+        if size != self.size_shown:
             text = tr("{gflops} at {size}", gflops=text, size=size[0] if cube else short_size(size))
         return f"{text}{' ⚑' if shown.row.get('flags') else ''}"
 
     def _on_measured(self, name: str) -> None:
-        if self.session.shown_size() != self.size:
+        if self.session.shown_size() != self.size_shown:
             self._tell_all()
         elif name in self._items:
             self._tell(name)
@@ -168,7 +168,7 @@ class Ladder(QListWidget):
         self.viewport().update()
 
     def _tell_all(self) -> None:
-        self.size = self.session.shown_size()
+        self.size_shown = self.session.shown_size()
         for name in self._items:
             self._tell(name)
 
@@ -184,7 +184,9 @@ class RungDelegate(QStyledItemDelegate):
         self._session = session
         self._ladder = parent
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
         """Paint one row."""
         theme = THEMES[self._session.theme]
         painter.save()
@@ -198,11 +200,11 @@ class RungDelegate(QStyledItemDelegate):
             painter.setPen(QColor(theme.muted))
             inside = area.adjusted(10, 2, -8, 0)
             painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, str(index.data()))
-            if self._ladder.size is not None:
+            if self._ladder.size_shown is not None:
                 font.setBold(False)
                 painter.setFont(font)
                 right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-                painter.drawText(inside, right, tr("GFLOPS at {size}", size=short_size(self._ladder.size)))
+                painter.drawText(inside, right, tr("GFLOPS at {size}", size=short_size(self._ladder.size_shown)))
         else:
             kernel = next(k for k in self._session.kernels if k.name == name)
             self._rung(painter, area, option, kernel, theme)
@@ -278,7 +280,7 @@ class RungDelegate(QStyledItemDelegate):
         # As wide as the widest text leaves: bars of one length mean one figure.
         widest = max(metrics.horizontalAdvance(ladder.figure_text(other)) for other in all_shown) + 8
         room = min(widest, area.width() * _TEXT_SHARE)
-        same_size = size_of(shown.row) == ladder.size
+        same_size = size_of(shown.row) == ladder.size_shown
         high = area.height() * 0.42
         bar = QRectF(area.left(), area.center().y() - high / 2, area.width() - room, high)
         text = ladder.figure_text(shown)

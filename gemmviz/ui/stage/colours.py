@@ -243,7 +243,7 @@ def _means(colours: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.float3
         starts = np.arange(0, length, side)
         counts = np.diff(np.append(starts, length)).astype(np.float32)
         sums = np.add.reduceat(colours, starts, axis=axis)
-        colours = sums / counts.reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
+        colours = np.divide(sums, counts.reshape((-1, 1, 1) if axis == 0 else (1, -1, 1)), dtype=np.float32)
     return colours
 
 

@@ -179,11 +179,11 @@ class StagePainter:
             into.end()
             self._labels = (key, pixmap)
         # Memory is what a large picture costs: what the cells will cover is left out.
-        bare = QRegion(rect.toAlignedRect())
+        uncovered = QRegion(rect.toAlignedRect())
         for panel in placed:
             inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(self.seen(rect))
-            bare -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
-        for part in bare:
+            uncovered -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
+        for part in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
             box = QRectF(part).intersected(rect)
             at = box.translated(-rect.topLeft())
             source = QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gemmviz.bench import store
 from gemmviz.bench.figures import TRANSFER
-from gemmviz.bench.results import FAILURES
+from gemmviz.bench.results import FAILURES, Document
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
@@ -19,6 +19,7 @@ from gemmviz.engine.messages import (
     BenchRequest,
     Done,
     Failed,
+    Plain,
     Probed,
     ProbeRequest,
     Progress,
@@ -281,7 +282,7 @@ class Controller(QObject):
             self.session.keep_variant(kernel)
         self.measure([{"path": str(k.path), "text": k.text, "params": params} for k, params in jobs], problems)
 
-    def measure(self, kernels: list[dict], problems: list[Problem] | None = None) -> None:
+    def measure(self, kernels: list[Plain], problems: list[Problem] | None = None) -> None:
         """Measure some kernels, each given as ``BenchRequest`` wants them.
 
         Parameters
@@ -340,7 +341,7 @@ class Controller(QObject):
         message = reply.message.replace(kernel.path.name, base.path.name)
         return _failure(replace(reply, message=message))
 
-    def _say_failed(self, document: dict) -> None:
+    def _say_failed(self, document: Document) -> None:
         """Say why the only kernel of a run has no figure: nothing else in the window would."""
         rows = [row for row in document.get("results", []) if row["backend"] != TRANSFER]
         failed = [row for row in rows if row["status"] in FAILURES]
@@ -354,7 +355,7 @@ class Controller(QObject):
             )
             self.session.tell(Message(said, "warning", lasting=True))
 
-    def _keep(self, document: dict) -> None:
+    def _keep(self, document: Document) -> None:
         """Take the result file of a run, and keep it among the past runs of this machine."""
         self.session.document = document
         if document.get("results"):
@@ -415,7 +416,7 @@ def _notes(playable: Playable) -> Message | None:
     return Message("\n".join(notes[:4]), "warning", line) if notes else None
 
 
-def _device(facts: dict) -> str:
+def _device(facts: Plain) -> str:
     """Name the machine in a few words, from what the engine's probe says."""
     gpu, cpu = facts["device"], facts["cpu"]
     return " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])
