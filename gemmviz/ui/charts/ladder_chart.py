@@ -131,7 +131,8 @@ class LadderChart(Chart):
         for s in self.standings:
             row, kernel = s.row, s.kernel
             params = " ".join(f"{name}={value}" for name, value in (row.get("params") or {}).items())
-            spread = (row.get("stats") or {}).get("iqr_rel")
+            stats = row.get("stats")
+            spread = stats.get("iqr_rel") if stats else None
             rows.append(
                 (
                     *(

@@ -8,10 +8,10 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSpinBox
 
-from gemmviz.bench.tuning.outcome import params_text
+from gemmviz.bench.tuning.outcome import Candidate, params_text
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.tuning import Candidate, Rival
+from gemmviz.session.tuning import Rival
 from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.tuning_text import candidate_text, headline, invitation, left_out_text
 from gemmviz.ui.known import known

@@ -7,11 +7,10 @@ from functools import cached_property
 from gemmviz.bench import claims as judging
 from gemmviz.bench.claims import Claim, ClaimVerdict, Evidence
 from gemmviz.bench.claims.claim_text import AS_WRITTEN, ORIGINS
-from gemmviz.bench.claims.evidence import Counts
 from gemmviz.bench.claims.judging import State
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.reference_results import ReferenceResults
-from gemmviz.bench.results import Row
+from gemmviz.bench.row import Counts, Row
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.language import mark, tr
 from gemmviz.proving import ncu

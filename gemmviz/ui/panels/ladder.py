@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gemmviz.bench.figures import Shown, Size, size_of
+from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
@@ -144,7 +145,7 @@ class Ladder(QListWidget):
         """Return a figure in GFLOPS, with its size where that is not the one that the ladder is shown at."""
         size = size_of(shown.row)
         cube = len(set(size)) == 1
-        text = gflops_text(shown.row["gflops"])
+        text = gflops_text(figure_of(shown.row))
         if size != self.size_shown:
             text = tr("{gflops} at {size}", gflops=text, size=size[0] if cube else short_size(size))
         return f"{text}{' ⚑' if shown.row.get('flags') else ''}"
@@ -275,7 +276,7 @@ class RungDelegate(QStyledItemDelegate):
         """Draw a figure with its bar, logarithmic; hollow for what was measured elsewhere, faint at another size."""
         ladder, metrics = self._ladder, painter.fontMetrics()
         all_shown = ladder.figures.values()
-        figures = [other.row["gflops"] for other in all_shown]
+        figures = [figure_of(other.row) for other in all_shown]
         low, high = log10(min(figures) / _ROOM_BELOW), log10(max(figures))
         # As wide as the widest text leaves: bars of one length mean one figure.
         widest = max(metrics.horizontalAdvance(ladder.figure_text(other)) for other in all_shown) + 8
@@ -286,7 +287,7 @@ class RungDelegate(QStyledItemDelegate):
         text = ladder.figure_text(shown)
         if bar.width() >= _SHORTEST_BAR and bar.width() + metrics.horizontalAdvance(text) <= area.width():
             painter.fillRect(bar, QColor(theme.raised))
-            share = (log10(shown.row["gflops"]) - low) / max(high - low, 1e-9)
+            share = (log10(figure_of(shown.row)) - low) / max(high - low, 1e-9)
             bar.setWidth(max(bar.width() * share, 2))
             colour = QColor(theme.good if same_size else theme.faint)
             if shown.origin:

@@ -7,6 +7,7 @@ from itertools import count
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from gemmviz.backends.machine import Probe
 from gemmviz.bench import store
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.results import FAILURES, Document
@@ -16,8 +17,8 @@ from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.report import Report
 from gemmviz.engine.messages import (
+    BenchDone,
     BenchRequest,
-    Done,
     Failed,
     Plain,
     Probed,
@@ -322,7 +323,7 @@ class Controller(QObject):
                 session.add_samples(reply.label, f"{reply.m} × {reply.n} × {reply.k}", figures, reply.gflops)
             case Result():
                 session.add_result(reply.row)
-            case Done():
+            case BenchDone():
                 session.set_progress("bench", None)
                 self._keep(reply.document)
                 self._say_failed(reply.document)
@@ -343,7 +344,7 @@ class Controller(QObject):
 
     def _say_failed(self, document: Document) -> None:
         """Say why the only kernel of a run has no figure: nothing else in the window would."""
-        rows = [row for row in document.get("results", []) if row["backend"] != TRANSFER]
+        rows = [row for row in document["results"] if row["backend"] != TRANSFER]
         failed = [row for row in rows if row["status"] in FAILURES]
         if self.session.message is None and len(rows) == len(failed) == 1:
             row = failed[0]
@@ -358,7 +359,7 @@ class Controller(QObject):
     def _keep(self, document: Document) -> None:
         """Take the result file of a run, and keep it among the past runs of this machine."""
         self.session.document = document
-        if document.get("results"):
+        if document["results"]:
             try:
                 store.save(document)
             except GemmvizError as error:
@@ -416,7 +417,7 @@ def _notes(playable: Playable) -> Message | None:
     return Message("\n".join(notes[:4]), "warning", line) if notes else None
 
 
-def _device(facts: Plain) -> str:
+def _device(facts: Probe) -> str:
     """Name the machine in a few words, from what the engine's probe says."""
     gpu, cpu = facts["device"], facts["cpu"]
     return " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])
