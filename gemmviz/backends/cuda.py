@@ -23,8 +23,8 @@ from gemmviz.backends.transfer import DeviceTrip
 from gemmviz.backends.watch import Observed
 from gemmviz.catalogue import capability
 from gemmviz.catalogue.errors import BuildError, ConstraintError, Unavailable
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Matrix, Problem
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr

@@ -27,6 +27,7 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.kernel import read as read_source
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 
@@ -83,7 +84,7 @@ def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
         "K": problem.k,
         "dtype_in": kernel.dtype,
         "dtype_acc": kernel.accumulate,
-        "layout": {m: "column" if m in kernel.column_major else "row" for m in "ABC"},
+        "layout": {m: "column" if m in kernel.column_major else "row" for m in MATRICES},
         "params": kernel.defaults | dict(params),
         **deepcopy(schema.UNKNOWN),
         "flags": [f"{BROKEN}: {', '.join(kernel.defects)}"] if kernel.defects else [],

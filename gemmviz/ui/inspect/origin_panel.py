@@ -4,6 +4,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableView, QVBoxLayout
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.session.kernel_names import no_source
@@ -83,7 +84,7 @@ class OriginPanel(InspectPanel):
             )
             return
         cell = session.cell
-        model = self._of_element(playable, cell) if cell[0] == 2 else self._of_cell(playable, cell)
+        model = self._of_element(playable, cell) if cell[0] == C else self._of_cell(playable, cell)
         self._show(model)
 
     def _show(self, model: LazyTable) -> None:

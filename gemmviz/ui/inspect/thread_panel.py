@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.session.kernel_names import no_source
@@ -208,7 +209,7 @@ class ThreadPanel(InspectPanel):
         if cell in pairs:
             element = pairs.index(cell)
         row, column = pairs[element]
-        name = recording.arrays[2].name
+        name = recording.arrays[C].name
         values = {
             "name": name,
             "row": row,
@@ -228,7 +229,7 @@ class ThreadPanel(InspectPanel):
             ]
         else:
             said = [tr("{name}[{row}, {column}]: {done} of {all} products, {sum}", **values)]
-        info = recording.arrays[2]
+        info = recording.arrays[C]
         at = column * info.grid[0] + row if info.column_major else row * info.grid[1] + column
         if playable.history.last_write(2, state.step)[at] >= 0:
             held = float(playable.history.values(2, state.step)[at])

@@ -28,8 +28,8 @@ from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizE
 from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.guessing.tokens import split_text
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 from gemmviz.session.trust import Trust

@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap, QRegion
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import labels, legend, scene, value_path, vector
@@ -90,7 +91,7 @@ class StagePainter:
     def about(self, rect: QRectF, moment: Moment, x: float, y: float) -> str:
         """Say what stands at a point: a barrier, or a sum of a warpgroup; empty elsewhere."""
         placed, aside = self._arranged(rect, moment.view)
-        cell = placed[scene.C].at(x, y)
+        cell = placed[C].at(x, y)
         if cell is not None:
             return owner_text(self.playable, *cell)
         if aside is None:

@@ -18,13 +18,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank, larger
 from gemmviz.ui.stage.player import Player
-from gemmviz.ui.stage.scene import C, Panel
+from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.view import kept_in_sight
 
 _CLICK = 4
