@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.plain import Plain
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Protocol:
             For a field that does not exist, or a value that is not a positive number.
         """
         types = {f.name: int if f.type in (int, "int") else float for f in fields(cls)}
-        values: dict[str, Any] = {}
+        values: Plain = {}
         for name, value in plain.items():
             if name not in types:
                 raise GemmvizError(f"the protocol has no field {name!r}")
@@ -67,13 +68,14 @@ class Protocol:
             raise GemmvizError("protocol: rounds = 0: without a round there is nothing to measure")
         return cls(**values)
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, float]:
         """Return all fields."""
         return asdict(self)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """Return the part ``protocol`` of a result file."""
-        return self.to_plain() | {
+        return {
+            **self.to_plain(),
             "distribution": "uniform in [-1, 1); whole numbers from -4 to 4 for integer types",
             "l2": (
                 "GPU, cold: twice its size cleared before each sample; GPU, hot: batches, nothing cleared; "

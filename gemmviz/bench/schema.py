@@ -10,7 +10,9 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from gemmviz.bench.row import Outcome, Timing
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.plain import Plain
 
 VERSION = 2
 STATUSES = ("ok", "wrong", "compile", "launch", "crash", "timeout", "oom", "unsupported", "skipped", "cancelled")
@@ -41,21 +43,7 @@ _OPTIONAL: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("gbps", "peak_fraction", "first_launch_s", "host_launch_s"), (*_NUMBER, _NOTHING)),
 }
 _SAID = 80  # characters of a value that a message quotes
-UNKNOWN: Mapping[str, Any] = {
-    "exhibit": False,
-    "source_sha256": None,
-    "edited": False,
-    "grid": None,
-    "block": None,
-    "smem": None,
-    "regs": None,
-    "local_bytes": None,
-    "status": "cancelled",
-    "message": "",
-    "line": None,
-    "compile_ms": None,
-    "compile_flags": None,
-    "verify": {"before": None, "after": None},
+UNTIMED: Timing = {
     "first_launch_s": None,
     "host_launch_s": None,
     "samples_s": [],
@@ -70,12 +58,30 @@ UNKNOWN: Mapping[str, Any] = {
     "peak_kind": None,
     "telemetry": None,
     "transfer": None,
+}
+"""What a row holds without timing."""
+UNKNOWN: Outcome = {
+    "exhibit": False,
+    "source_sha256": None,
+    "edited": False,
+    "grid": None,
+    "block": None,
+    "smem": None,
+    "regs": None,
+    "local_bytes": None,
+    "status": "cancelled",
+    "message": "",
+    "line": None,
+    "compile_ms": None,
+    "compile_flags": None,
+    "verify": {"before": None, "after": None},
+    **UNTIMED,
     "flags": [],
 }
 """What a row holds while nothing is known."""
 
 
-def checked(content: Any, path: Path) -> dict[str, Any]:
+def checked(content: Any, path: Path) -> Plain:
     """Return what a file holds in the form of the present version, once it is seen to be a result file.
 
     Parameters
@@ -108,7 +114,7 @@ def checked(content: Any, path: Path) -> dict[str, Any]:
             raise GemmvizError(f"{path} is damaged: row {number} {fault}")
     if version < VERSION:
         # What nobody measured then stays unknown.
-        content["results"] = [deepcopy(dict(UNKNOWN)) | row for row in content["results"]]
+        content["results"] = [{**deepcopy(UNKNOWN), **row} for row in content["results"]]
         content["schema_version"] = VERSION
     return content
 

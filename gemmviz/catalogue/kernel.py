@@ -5,20 +5,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from gemmviz.catalogue import demo, front_matter, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.front_matter import FENCE, MATRICES, SCALARS
+from gemmviz.catalogue.front_matter import FENCE, SCALARS
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.moment import line_of
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
 from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_toml, read_text
 from gemmviz.language import tr
 
-__all__ = ["MATRICES", "SCALARS", "Backend", "Kernel", "code", "load", "parse", "read"]
+__all__ = ["SCALARS", "Backend", "Kernel", "code", "load", "parse", "read"]
 
 Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
 _BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
@@ -316,7 +318,7 @@ def _line_with(part: str, text: str) -> int | None:
     return text[:at].count("\n") + 1 if at >= 0 else None
 
 
-def _front_matter(text: str, path: Path) -> dict[str, Any]:
+def _front_matter(text: str, path: Path) -> Plain:
     body, found = text, None
     if path.suffix != ".toml":
         found = FENCE.search(text)
@@ -336,7 +338,7 @@ def _front_matter(text: str, path: Path) -> dict[str, Any]:
         raise FrontMatterError(f"the front matter is not TOML: {said}", int(at[1]) + first if at else None) from None
 
 
-def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
+def _build(matter: Plain, text: str, path: Path) -> Kernel:
     version = front_matter.version(matter)
     params = front_matter.params(matter)
     shown, strange = (

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.bench import export, results, store
+from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
@@ -120,7 +121,7 @@ def _sizes(args: argparse.Namespace) -> list[Problem]:
     ]
 
 
-def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[dict[str, Any]]:
+def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[KernelEntry]:
     """Give each kernel those of the settings that it has a parameter for."""
     for name in settings:
         if not any(name in kernel.params for kernel in kernels):
@@ -136,7 +137,7 @@ def _drive(driver: EngineDriver, requests: list[messages.BenchRequest]) -> resul
     documents = []
     for number, request in enumerate(requests):
         reply = driver.run(request, number / len(requests), 1 / len(requests))
-        if not isinstance(reply, messages.Done):
+        if not isinstance(reply, messages.BenchDone):
             said = reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer"
             raise GemmvizError(said)
         documents.append(reply.document)

@@ -15,6 +15,8 @@ from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.documents import Document, documents
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import read_ladder
+from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.switches import NOTHING
 
 _BACKEND = {
@@ -99,7 +101,7 @@ def _elements(kernel: Kernel) -> str:
     return kernel.dtype if same else f"{kernel.dtype}, sums {kernel.accumulate}"
 
 
-def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
+def describe(kernel: Kernel, sources: Sequence[Document]) -> Plain:
     """Return what a kernel's file says and which names of the documents it stands for, as plain data."""
     return {
         "name": kernel.name,
@@ -127,7 +129,7 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
         },
         "dtype": kernel.dtype,
         "accumulate": kernel.accumulate,
-        "layout": {matrix: "column" if matrix in kernel.column_major else "row" for matrix in "ABC"},
+        "layout": {matrix: "column" if matrix in kernel.column_major else "row" for matrix in MATRICES},
         "demo": kernel.demo and kernel.demo.to_plain(),
         "exhibit": kernel.exhibit,
         "breaks": [

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.bench import results, rows, transfers
+from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.row import Row
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine.messages import Plain, Result
+from gemmviz.engine.messages import Result
 
 Size = tuple[int, int, int]
 _ON_A_GPU = ("cuda", "cublas")
@@ -21,8 +23,8 @@ _ON_A_GPU = ("cuda", "cublas")
 class _Job:
     """One entry of a request: its row as far as it is known, and whether it is the last word."""
 
-    entry: Plain
-    row: results.Row | None = None
+    entry: KernelEntry
+    row: Row | None = None
     final: bool = False
 
     @property
@@ -41,15 +43,15 @@ class Ledger:
         M, N, K.
     """
 
-    def __init__(self, entries: Sequence[Plain], size: Size) -> None:
+    def __init__(self, entries: Sequence[KernelEntry], size: Size) -> None:
         self._jobs = [_Job(entry) for entry in [*entries, *_transfer(entries)]]
         self._size = size
         self._submitted: list[_Job] = []
 
-    def submit(self) -> list[Plain]:
+    def submit(self) -> list[KernelEntry]:
         """Return the entries that are still to do, each with the row that it has; replies count by these."""
         self._submitted = [job for job in self._jobs if not job.final]
-        return [job.entry | ({"row": job.row} if job.row else {}) for job in self._submitted]
+        return [{**job.entry, "row": job.row} if job.row else job.entry for job in self._submitted]
 
     def job(self, number: int) -> int:
         """Return which entry of the request the process means by a number; the transfer comes behind all of them."""
@@ -60,10 +62,10 @@ class Ledger:
         job = self._submitted[reply.job]
         job.row, job.final = reply.row, reply.final
 
-    def fail(self, number: int, status: str, message: str) -> results.Row:
+    def fail(self, number: int, status: str, message: str) -> Row:
         """Note that a job took the process down, and return its row."""
         job = self._submitted[number]
-        row = dict(job.row or self._blank(job.entry))
+        row = (job.row or self._blank(job.entry)).copy()
         results.fail(row, status, message)
         exhibit = _exhibit(job.entry)
         if exhibit:
@@ -71,7 +73,7 @@ class Ledger:
         job.row, job.final = row, True
         return row
 
-    def settle(self, protocol: Protocol) -> list[tuple[int, results.Row]]:
+    def settle(self, protocol: Protocol) -> list[tuple[int, Row]]:
         """After a cancellation: judge what is unfinished; return the rows that were known and changed, by entry."""
         changed = []
         for number, job in enumerate(self._jobs):
@@ -79,18 +81,18 @@ class Ledger:
                 continue
             job.final = True
             if job.row is not None:
-                job.row = dict(job.row)
+                job.row = job.row.copy()
                 rows.cut_short(job.row, protocol, "cancelled", "cancelled")
                 changed.append((number, job.row))
             elif not job.is_transfer:  # nobody asked for that one by name
                 job.row = self._blank(job.entry)
         return changed
 
-    def rows(self) -> list[results.Row]:
+    def rows(self) -> list[Row]:
         """Return the rows in the order of the request, the transfer last."""
         return [job.row for job in self._jobs if job.row is not None]
 
-    def _blank(self, entry: Plain) -> results.Row:
+    def _blank(self, entry: KernelEntry) -> Row:
         problem = Problem(*self._size)
         if "transfer" in entry:
             return transfers.new_row(problem, *entry["transfer"])
@@ -105,7 +107,7 @@ class Ledger:
         return row
 
 
-def _transfer(entries: Sequence[Plain]) -> list[Plain]:
+def _transfer(entries: Sequence[KernelEntry]) -> list[KernelEntry]:
     """Return the entry for the copies to the device and back, where one of the kernels runs on one."""
     for entry in entries:
         with suppress(GemmvizError):
@@ -115,7 +117,7 @@ def _transfer(entries: Sequence[Plain]) -> list[Plain]:
     return []
 
 
-def _exhibit(entry: Plain) -> str:
+def _exhibit(entry: KernelEntry) -> str:
     with suppress(GemmvizError, KeyError):
         return parse(entry["text"], Path(entry["path"])).exhibit
     return ""

@@ -9,9 +9,16 @@ in that of its own process.
 from dataclasses import dataclass, field
 from typing import Any
 
+from gemmviz.backends.machine import Probe
+from gemmviz.bench.entries import KernelEntry, ProfileEntry
+from gemmviz.bench.results import Document
+from gemmviz.bench.row import Counts, Row
+from gemmviz.bench.tuning.outcome import Candidate, Outcome
 from gemmviz.catalogue.errors import Defect
-
-Plain = dict[str, Any]
+from gemmviz.catalogue.plain import Plain
+from gemmviz.checking.plan import CheckEntry
+from gemmviz.checking.report import Report
+from gemmviz.trace.hazards import Finding
 
 
 @dataclass(frozen=True)
@@ -44,14 +51,14 @@ class RecordRequest:
 class CheckRequest:
     """Look for defects: answered by `Progress` and one `Checked` per launch, in order, then `Done`; or by `Failed`.
 
-    Every entry of ``launches`` is ``{"m", "n", "k", "params"}``; ``path`` and ``text`` are as in `RecordRequest`.
+    ``path`` and ``text`` are as in `RecordRequest`.
     ``deadline_s`` is for each launch. ``first`` is for `supervisor.Engine`: the number of the first entry.
     """
 
     run: int
     path: str
     text: str
-    launches: list[Plain]
+    launches: list[CheckEntry]
     deadline_s: float = 20.0
     first: int = 0
     language: str = "en"
@@ -59,18 +66,17 @@ class CheckRequest:
 
 @dataclass(frozen=True)
 class BenchRequest:
-    """Verify and measure kernels: answered by `Progress`, `Sample` and `Result`, then `Done`.
+    """Verify and measure kernels: answered by `Progress`, `Sample` and `Result`, then `BenchDone`.
 
-    Every entry of ``kernels`` is ``{"path", "text", "params"}``; every entry of ``sizes`` is (M, N, K). An engine that
-    takes over from one that died finds in ``"row"`` what that one had found; ``{"transfer": [dtype, accumulate]}`` asks
-    for the copies to the device and back. `supervisor.Engine` adds both.
+    Every entry of ``sizes`` is (M, N, K). An engine that takes over from one that died finds in ``"row"`` what that one
+    had found, and ``"transfer"`` asks for the copies to the device and back: `supervisor.Engine` adds both.
     ``protocol`` holds the fields of `gemmviz.bench.protocol.Protocol` that differ from their defaults.
     """
 
     run: int
-    kernels: list[Plain]
+    kernels: list[KernelEntry]
     sizes: list[tuple[int, int, int]]
-    protocol: Plain = field(default_factory=dict)
+    protocol: dict[str, float] = field(default_factory=dict)
     language: str = "en"
 
 
@@ -98,13 +104,10 @@ class TuneRequest:
 
 @dataclass(frozen=True)
 class ProfileRequest:
-    """Run kernels under Nsight Compute: answered by `Progress`, then `Profiled`, or by `Failed`.
-
-    Every entry of ``launches`` is ``{"path", "text", "m", "n", "k", "params"}``.
-    """
+    """Run kernels under Nsight Compute: answered by `Progress`, then `Profiled`, or by `Failed`."""
 
     run: int
-    launches: list[Plain]
+    launches: list[ProfileEntry]
     language: str = "en"
 
 
@@ -144,7 +147,7 @@ class Header:
     """The result file of a bench run, or of a search, before its first row; it comes before any kernel runs."""
 
     run: int
-    document: Plain
+    document: Document
 
 
 @dataclass(frozen=True)
@@ -159,18 +162,18 @@ class Recorded:
     recording: Plain
     timeline: Plain
     traffic: Plain
-    findings: list[Plain] | None = None
+    findings: list[Finding] | None = None
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found at one launch: `gemmviz.checking.report.Report.to_plain()`.
+    """What was found at one launch.
 
     ``job`` is the entry of ``CheckRequest.launches``. A launch that takes its process with it is a report, too.
     """
 
     run: int
-    report: Plain
+    report: Report
     job: int = 0
 
 
@@ -197,14 +200,14 @@ class Result:
     """
 
     run: int
-    row: Plain
+    row: Row
     job: int = 0
     final: bool = True
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A candidate of a search after a round: `gemmviz.bench.tuning.outcome.candidate()` and its row of a result file.
+    """A candidate of a search after a round, and its row of a result file.
 
     ``final``: there can be no more rounds of it. ``best`` is the number of the fastest candidate so far, or None;
     ``default`` that of the default parameters, None where they cannot run; ``candidates`` is how many there are.
@@ -212,8 +215,8 @@ class Tried:
 
     run: int
     number: int
-    candidate: Plain
-    row: Plain
+    candidate: Candidate
+    row: Row
     final: bool
     best: int | None
     default: int | None
@@ -222,10 +225,10 @@ class Tried:
 
 @dataclass(frozen=True)
 class Searched:
-    """A search is over, or was cancelled: `gemmviz.bench.tuning.outcome.outcome()`."""
+    """A search is over, or was cancelled."""
 
     run: int
-    document: Plain
+    document: Outcome
 
 
 @dataclass(frozen=True)
@@ -233,7 +236,7 @@ class Profiled:
     """What Nsight Compute read, one per launch and in order: see `gemmviz.proving.profiling.profile`."""
 
     run: int
-    profiles: list[Plain]
+    profiles: list[Counts]
 
 
 @dataclass(frozen=True)
@@ -241,15 +244,22 @@ class Probed:
     """What this machine has: see `gemmviz.backends.machine`."""
 
     run: int
-    facts: Plain
+    facts: Probe
 
 
 @dataclass(frozen=True)
 class Done:
-    """The run is over. For a bench run ``document`` is the whole result file."""
+    """The run is over."""
 
     run: int
-    document: Plain = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BenchDone:
+    """A bench run is over: `supervisor.Engine` has put its result file together."""
+
+    run: int
+    document: Document
 
 
 @dataclass(frozen=True)
@@ -272,6 +282,7 @@ class Failed:
 
 
 Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProfileRequest | ProbeRequest
-Reply = Progress | Header | Recorded | Checked | Sample | Result | Tried | Searched | Profiled | Probed | Done | Failed
+_Final = Recorded | Searched | Profiled | Probed | Done | BenchDone | Failed
+Reply = Progress | Header | Checked | Sample | Result | Tried | _Final
 Message = Request | Cancel | Reply
-FINAL = (Recorded, Searched, Profiled, Probed, Done, Failed)
+FINAL = (Recorded, Searched, Profiled, Probed, Done, BenchDone, Failed)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from gemmviz.bench.row import figure_of
 from gemmviz.language import mark, tr, trn
 from gemmviz.session.comparison import Comparison
 from gemmviz.session.measurements import Measurements
@@ -110,7 +111,7 @@ def figure_pairs(comparison: Comparison, step: int, measured: Measurements) -> l
     size = problem.m, problem.n, problem.k
     mine, other = (measured.figures.at(playable.recording.kernel, size) for playable in pair)
     if mine is not None and other is not None:
-        flops = float(mine["gflops"]), float(other["gflops"])
+        flops = figure_of(mine), figure_of(other)
         found.append(FigurePair("gflops", tr("GFLOPS at {size}", size=problem), "GFLOPS", tr("measured"), flops, flops))
     return [lane for lane in found if any(lane.total)]
 

@@ -21,6 +21,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_json, read_text, write_text
 from gemmviz.language import tr
 from gemmviz.session import snapshot
+from gemmviz.session.snapshot_form import KernelSaid
 from gemmviz.session.state_file import is_kernel
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Lost:
     """
 
     path: Path
-    kernels: tuple[dict[str, str], ...]
+    kernels: tuple[KernelSaid, ...]
     lock: int
 
 
@@ -73,7 +74,7 @@ class Drafts:
 
     def __init__(self, session: "Session") -> None:
         self._session = session
-        self._written: list[dict[str, str]] = []
+        self._written: list[KernelSaid] = []
         self._path: Path | None = None
         self._lock: int | None = None
         self.lost: list[Lost] = []
@@ -145,7 +146,7 @@ class Drafts:
         if faults:
             raise GemmvizError("\n".join(faults))
 
-    def _restore(self, name: str, plain: dict[str, str]) -> None:
+    def _restore(self, name: str, plain: KernelSaid) -> None:
         for base in self._session.all_unsaved():
             if name in (base.name, str(base.path)):
                 raise GemmvizError(tr("{file} has edits that are not saved.", file=base.path.name))
@@ -193,12 +194,12 @@ def names(lost: Sequence[Lost]) -> list[str]:
     return list(dict.fromkeys(said))
 
 
-def _plain(session: "Session", base: Kernel) -> dict[str, str]:
-    named = {"name": base.name} if session.is_shipped_file(base) else {"path": str(base.path)}
-    return named | {"text": session.text_of(base)}
+def _plain(session: "Session", base: Kernel) -> KernelSaid:
+    said: KernelSaid = {"text": session.text_of(base)}
+    return {"name": base.name, **said} if session.is_shipped_file(base) else {"path": str(base.path), **said}
 
 
-def _read(path: Path) -> tuple[dict[str, str], ...]:
+def _read(path: Path) -> tuple[KernelSaid, ...]:
     try:
         document: Any = parse_json(read_text(path, _FILE_BYTES))
     except (OSError, ValueError, GemmvizError):

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psygnal import Signal
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.origin.value_path import Hop
 from gemmviz.trace.recording.recording import WARP
 
 if TYPE_CHECKING:
     from gemmviz.session.state import Session
-
-_C = 2
 
 
 class Inspection:
@@ -68,9 +67,9 @@ class Inspection:
         if session.cell == self._cell:
             return
         self._cell, self.hop = session.cell, None
-        if session.cell is not None and session.cell[0] == _C and session.playable is not None:
+        if session.cell is not None and session.cell[0] == C and session.playable is not None:
             recording = session.playable.recording
-            at = recording.arrays[_C].cells(np.array([session.cell[1]]))
+            at = recording.arrays[C].cells(np.array([session.cell[1]]))
             thread = int(recording.owners[1][at][0])
             if thread >= 0:
                 session.warp, self.lane = (thread // WARP, thread % WARP) if session.warps else (0, thread)

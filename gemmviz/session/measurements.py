@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable
 
 from psygnal import Signal
 
-from gemmviz.bench.figures import TRANSFER, Figures, Row, SampleSeries, Shown, Size, by_volume, fullest_size, size_of
+from gemmviz.bench.figures import TRANSFER, Figures, SampleSeries, Shown, Size, by_volume, fullest_size, size_of
+from gemmviz.bench.model.devices import Facts
 from gemmviz.bench.reference_results import ReferenceResults
-from gemmviz.bench.results import FAILURES
+from gemmviz.bench.results import FAILURES, Document
+from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.proving.proofs import Proofs
@@ -38,7 +40,7 @@ class Measurements:
         self.kernels = list(kernels)
         self._variants: dict[str, tuple[str, Kernel]] = {}
         self.bench_problem = bench_problem
-        self.document: Row = {}
+        self.document: Document | None = None
         self.figures = Figures()
         self.references: list[ReferenceResults] = []
         self.proofs: list[Proofs] = []
@@ -47,7 +49,7 @@ class Measurements:
         self.all_samples: dict[tuple[str, str], SampleSeries] = {}
         self.samples = SampleSeries("", "")
         self.device = ""
-        self.device_facts: Row | None = None
+        self.device_facts: Facts | None = None
 
     @property
     def results(self) -> dict[str, Row]:
@@ -176,7 +178,7 @@ class Measurements:
         if self.figures.add(row):
             self.measured.emit(row["kernel"])
 
-    def set_device(self, device: str, facts: Row | None = None) -> None:
+    def set_device(self, device: str, facts: Facts | None = None) -> None:
         """Say which machine the figures come from, and the facts of its GPU (``device`` of a result file) if any."""
         self.device = device
         self.device_facts = facts

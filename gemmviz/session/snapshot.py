@@ -4,10 +4,10 @@ Steps are counted from 1, as people see them; blocks are blockIdx, cells are (ar
 given leaves the session as it is, so that the command line may say as little as it likes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psygnal import Signal
 
@@ -20,16 +20,17 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.session.snapshot_form import KernelSaid, Snapshot, ViewSaid
 from gemmviz.session.tour.stops_data import from_plain, to_plain
+from gemmviz.trace.origin.value_path import Cell
 from gemmviz.trace.recording.names import block_number, cell_name, cell_number, owner_block, warp_number
+from gemmviz.trace.recording.recording import Recording
 
 if TYPE_CHECKING:
     from gemmviz.session.state import Session
 
-Plain = dict[str, Any]
 
-
-def take(session: "Session", view: Mapping[str, Any] | None = None) -> Plain:
+def take(session: "Session", view: ViewSaid | None = None) -> Snapshot:
     """Return what is on screen as plain data.
 
     Parameters
@@ -40,7 +41,7 @@ def take(session: "Session", view: Mapping[str, Any] | None = None) -> Plain:
         What the window adds: its page, zoom and so on; kept as it is.
     """
     problem, playable, comparison = session.problem, session.playable, session.comparison
-    plain: Plain = {
+    plain: Snapshot = {
         "kernel": _kernel_of(session),
         "breaks": list(session.breaks),
         "size": [problem.m, problem.n, problem.k],
@@ -58,7 +59,7 @@ def take(session: "Session", view: Mapping[str, Any] | None = None) -> Plain:
         if comparison.on and comparison.kernel is not None
         else None,
         "stops": [to_plain(stop) for stop in session.tour.mine.get(session.base.name, ())],
-        "view": dict(view or {}),
+        "view": view.copy() if view else {},
     }
     if playable is not None:
         recording, inside = playable.recording, session.loop_range
@@ -74,7 +75,7 @@ def take(session: "Session", view: Mapping[str, Any] | None = None) -> Plain:
     return plain
 
 
-def apply(session: "Session", plain: Mapping[str, Any]) -> None:
+def apply(session: "Session", plain: Snapshot) -> None:
     """Let a session be as a snapshot says; step, block and cell follow when the recording is there.
 
     Parameters
@@ -109,7 +110,7 @@ class Reopening:
 
     def __init__(self, session: "Session") -> None:
         self._session = session
-        self._waiting: Mapping[str, Any] | None = None
+        self._waiting: Snapshot | None = None
         self._choosing = False
         session.chosen.connect(self._on_chosen)
 
@@ -118,15 +119,15 @@ class Reopening:
         """Whether a recording is awaited, at one of whose steps the session will stand."""
         return self._waiting is not None and "step" in self._waiting
 
-    def begin(self, plain: Mapping[str, Any]) -> None:
+    def begin(self, plain: Snapshot) -> None:
         """See `apply`."""
         session = self._session
         kernel, base = _resolved(session, plain)
         known = "kernel" not in plain
         problem = session.problem if known else picture_problem(kernel, session.wanted)
         problem = Problem(*plain["size"]) if "size" in plain else problem
-        if plain.get("beside"):
-            find(plain["beside"]["kernel"], session.kernels)
+        if beside := plain.get("beside"):
+            find(beside["kernel"], session.kernels)
         params = {name: value for name, value in plain.get("params", {}).items() if name in kernel.params}
         if kernel.recordable and ("size" in plain or "params" in plain):
             shown = session.params if known else picture_params(kernel, problem)
@@ -159,15 +160,15 @@ class Reopening:
             self._waiting = None  # people have gone on to something else
 
 
-def _kernel_of(session: "Session") -> Plain:
+def _kernel_of(session: "Session") -> KernelSaid:
     base, text = session.base, session.text_of(session.base)
     if not session.is_shipped_file(base):
         return {"path": str(base.path), "text": text}
     edited = text != base.text and not session.breaks
-    return {"name": base.name} | ({"text": text} if edited else {})
+    return {"name": base.name, "text": text} if edited else {"name": base.name}
 
 
-def _resolved(session: "Session", plain: Mapping[str, Any]) -> tuple[Kernel, Kernel]:
+def _resolved(session: "Session", plain: Snapshot) -> tuple[Kernel, Kernel]:
     """Return the kernel that a snapshot is about, broken or edited as it says, and the one on file that it comes from.
 
     Raises
@@ -188,7 +189,7 @@ def _resolved(session: "Session", plain: Mapping[str, Any]) -> tuple[Kernel, Ker
     return base, base
 
 
-def _on_file(session: "Session", said: Mapping[str, Any]) -> Kernel:
+def _on_file(session: "Session", said: KernelSaid) -> Kernel:
     if "name" in said:
         return find(said["name"], session.kernels)
     path = Path(said["path"])
@@ -205,9 +206,7 @@ def _on_file(session: "Session", said: Mapping[str, Any]) -> Kernel:
         return kernels.parse(said["text"], path)
 
 
-def _choose(
-    session: "Session", plain: Mapping[str, Any], base: Kernel, problem: Problem, params: Mapping[str, int]
-) -> None:
+def _choose(session: "Session", plain: Snapshot, base: Kernel, problem: Problem, params: Mapping[str, int]) -> None:
     if "kernel" in plain:
         said = plain["kernel"]
         if base in session.kernels:
@@ -222,16 +221,16 @@ def _choose(
     session.choose(problem if "size" in plain else None, dict(params), order, as_written)
 
 
-def _put_beside(session: "Session", plain: Mapping[str, Any]) -> None:
-    if plain.get("beside"):
-        session.comparison.start_named(plain["beside"]["kernel"], plain["beside"].get("pace"))
+def _put_beside(session: "Session", plain: Snapshot) -> None:
+    if beside := plain.get("beside"):
+        session.comparison.start_named(beside["kernel"], beside.get("pace"))
     elif "beside" in plain:
         session.comparison.stop()
     if "stops" in plain:
         session.tour.keep(session.base.name, tuple(map(from_plain, plain["stops"])))
 
 
-def _look(session: "Session", plain: Mapping[str, Any]) -> None:
+def _look(session: "Session", plain: Snapshot) -> None:
     if "theme" in plain:
         session.set_theme(plain["theme"])
     if "type_scale" in plain:
@@ -246,13 +245,13 @@ def _look(session: "Session", plain: Mapping[str, Any]) -> None:
         session.speak(plain["language"])
 
 
-def _place(session: "Session", plain: Mapping[str, Any]) -> None:
+def _place(session: "Session", plain: Snapshot) -> None:
     from gemmviz.session.state import Message  # late: a session has one of these
 
     assert session.playable is not None
     recording = session.playable.recording
     try:
-        cell = cell_number(recording, plain["cell"]) if plain.get("cell") else None
+        cell = _cell(recording, plain.get("cell"))
         block = block_number(recording, plain["block"]) if plain.get("block") else owner_block(recording, cell)
         if "cell" in plain or "block" in plain:
             session.pick(cell, block)
@@ -260,8 +259,8 @@ def _place(session: "Session", plain: Mapping[str, Any]) -> None:
             session.choose_warp(warp_number(recording, plain["warp"]))
         if "lane" in plain:
             session.inspection.choose_lane(plain["lane"])
-        if plain.get("loop_range"):
-            first, last = (_step(session, step) for step in plain["loop_range"])
+        if loop_range := plain.get("loop_range"):
+            first, last = (_step(session, step) for step in loop_range)
             session.set_loop_range(first, last)
         if "loop" in plain:
             session.set_loop(plain["loop"])
@@ -271,6 +270,13 @@ def _place(session: "Session", plain: Mapping[str, Any]) -> None:
             session.frozen_warp.toggle()
     except ConstraintError as error:
         session.tell(Message(str(error), "warning"))
+
+
+def _cell(recording: Recording, said: Sequence[str | int] | None) -> Cell | None:
+    if not said:
+        return None
+    array, row, column = said
+    return cell_number(recording, (str(array), int(row), int(column)))
 
 
 def _step(session: "Session", step: int) -> int:

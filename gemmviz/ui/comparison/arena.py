@@ -22,6 +22,7 @@ class SecondStage(Stage):
 
     def __init__(self, beside: SecondRung) -> None:
         super().__init__(beside)
+        self._beside = beside
         self.setAccessibleName(tr("Stage beside: matrices A, B and C of the second rung"))
         beside.told.connect(self._on_told)
 
@@ -29,7 +30,7 @@ class SecondStage(Stage):
         self.update()
 
     def _empty_text(self) -> tuple[str, str]:
-        beside = self.session
+        beside = self._beside
         progress = beside.progress["record"]
         if progress is not None:
             return tr("Recording {rung}…", rung=beside.kernel.alias), progress[0]

@@ -11,13 +11,9 @@ class Player(Protocol):
 
     playable: Playable | None
     kernel: Kernel
-    base: Kernel
     step: int
     warp: int
     cell: tuple[int, int] | None
-    theme: str
-    type_scale: float
-    calm: bool
     progress: dict[str, tuple[str, float | None] | None]
     recorded: Any
     themed: Any
@@ -26,6 +22,22 @@ class Player(Protocol):
     chosen: Any
     drafted: Any
     progressed: Any
+
+    @property
+    def base(self) -> Kernel:
+        """The kernel as it is on the ladder."""
+
+    @property
+    def theme(self) -> str:
+        """The name of the colours."""
+
+    @property
+    def type_scale(self) -> float:
+        """How large type is."""
+
+    @property
+    def calm(self) -> bool:
+        """Whether nothing moves but what is asked for."""
 
     @property
     def text(self) -> str:
