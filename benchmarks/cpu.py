@@ -4,8 +4,8 @@ Run it from the checkout: ``python benchmarks/cpu.py [NAME...] [--size N ...] [-
 parameters: ``simd:BITS=256,KC=256``. The kernels take turns, round by round. A round's figure is the median of a few
 calls, a kernel's the median over its rounds, its share that of the ratios to OpenBLAS in the same round. On one thread
 the time is the thread's own CPU time, so that other work on the machine counts little; on all cores it is wall time,
-and wants an idle machine. C is compared with NumPy's before. It prints and does not judge. README's table of the CPU
-is made of the file that ``--json docs/results-cpu.json`` writes, by ``python docs/results.py``.
+and wants an idle machine. C is compared with NumPy's before. It prints and does not judge. The table of the CPU
+in docs/results.md is made of the file that ``--json docs/results-cpu.json`` writes, by ``python docs/results.py``.
 
 Columns: threads, N, kernel, GFLOPS, share of OpenBLAS, speed-up over the line before.
 """
