@@ -25,7 +25,7 @@ from gemmviz.backends.machine import Fact
 from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import Failed, Probed, ProbeRequest
 from gemmviz.engine.supervisor import Engine
-from gemmviz.ui.look.display import missing_packages
+from gemmviz.ui.look.display import how_to_install, missing_libraries
 
 _MARK = {"ok": "[green]ok[/]", "missing": "[red]missing[/]", "absent": "[yellow]none[/]"}
 
@@ -102,12 +102,10 @@ def _package(module: str, package: str) -> Fact:
 
 
 def _libraries() -> Fact:
-    lacking = missing_packages(x11=bool(os.environ.get("DISPLAY")))
+    lacking = missing_libraries(x11=bool(os.environ.get("DISPLAY")))
     if not lacking:
         return Fact("System libraries", "all that Qt loads are there")
-    return Fact(
-        "System libraries", "some are missing", "missing", f"for the window: apt-get install {' '.join(lacking)}"
-    )
+    return Fact("System libraries", "some are missing", "missing", f"for the window: {how_to_install(lacking)}")
 
 
 def _display(environment: Mapping[str, str]) -> Fact:
