@@ -16,6 +16,7 @@ from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
 from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder
 from gemmviz.simt.build import build
+from gemmviz.simt.layout import SiteKind
 from gemmviz.trace.recording import recording_cost
 from gemmviz.trace.recording.columns import accesses
 from gemmviz.trace.recording.recording import Array, Recording, Site
@@ -148,7 +149,10 @@ def record(
         block=block,
         grid=launch.grid,
         arrays=tuple(arrays),
-        sites=tuple(Site(*place, atomic) for place, atomic in zip(raw.places, raw.atomic, strict=True)),
+        sites=tuple(
+            Site(*place, kind == SiteKind.ATOMIC, kind == SiteKind.PRODUCT)
+            for place, kind in zip(raw.places, raw.kinds, strict=True)
+        ),
         accesses=log,
         a=a.astype(np.float64),
         b=b.astype(np.float64),
@@ -160,6 +164,7 @@ def record(
         scope=blocks,
         barriers=barrier_names(raw.told, raw.barriers),
         as_written=as_written,
+        together=raw.together,
     )
     if blocks is None:
         return recording
