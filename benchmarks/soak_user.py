@@ -1,4 +1,4 @@
-"""What somebody does with the window, at random: each action goes through the widgets, keys and menus that people use."""
+"""What somebody does with the window, at random: through the widgets, keys and menus that people use."""
 
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QFileDialog,
     QInputDialog,
     QMessageBox,
@@ -133,7 +132,7 @@ class User:
         QMessageBox.question = lambda *_: random.choice((buttons.Yes, buttons.No))
 
     def _make_files(self):
-        """Make files to open: a copy of a rung, one without front matter, a lesson's and a state's name with nonsense."""
+        """Make files to open: copies of rungs, with and without front matter, and nonsense under each suffix."""
         rungs = [k for k in self.session.kernels if k.recordable]
         for backend in ("cuda", "c"):
             rung = next(k for k in rungs if k.backend == backend)
