@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.language import LANGUAGES
+from gemmviz.session.picture_size import picture_problem
 from gemmviz.session.preferences import TYPE_SCALES
 from gemmviz.ui.comparison.chooser import Chooser
 from gemmviz.ui.export.dialog import ExportDialog
@@ -51,6 +52,7 @@ class User:
     def __init__(self, session, random, folder):
         self.session, self.random, self.folder = session, random, Path(folder)
         self._saved = 0
+        self._first = session.base
         self._weights = {
             self.rung: 8,
             self.size: 8,
@@ -102,6 +104,30 @@ class User:
             return self.in_front()
         action = self.random.choices([*self._weights], [*self._weights.values()])[0]
         return action() or action.__name__
+
+    def rest(self):
+        """Put the window into the state in which its memory can be compared: one small recording, nothing beside it."""
+        window, session = self.window, self.session
+        window.presenting.end()
+        session.comparison.stop()
+        if session.tour.active:
+            session.tour.leave()
+        if session.predict.on:
+            session.predict.toggle()
+        session.pause()
+        self.cancel()
+        for dialog in QApplication.topLevelWidgets():
+            if isinstance(dialog, QDialog):
+                dialog.close()
+        if session.kernel is not self._first or not self.rested:
+            session.choose_kernel(self._first, problem=picture_problem(self._first))
+            window.controller.record()
+
+    @property
+    def rested(self):
+        """Whether the window is in that state."""
+        session, idle = self.session, [what is None for what in self.session.progress.values()]
+        return session.base is self._first and session.playable is not None and not session.outdated and all(idle)
 
     def leave(self):
         """Close the window; what is edited is lost."""
