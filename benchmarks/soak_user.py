@@ -10,24 +10,17 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QComboBox,
-    QDialog,
-    QFileDialog,
-    QInputDialog,
-    QMessageBox,
-    QPushButton,
     QSlider,
     QTabWidget,
     QTreeWidget,
 )
+from soak_dialogs import Dialogs
 
 from gemmviz.language import LANGUAGES
 from gemmviz.session.picture_size import picture_problem
 from gemmviz.session.preferences import TYPE_SCALES
-from gemmviz.ui.comparison.chooser import Chooser
-from gemmviz.ui.export.dialog import ExportDialog
 from gemmviz.ui.window.window import Window
 
-_KINDS_OF_FILE = 3  # names that are saved under take turns, so that the ladder does not grow for ever
 _SIZES = (1, 2, 3, 4, 5, 7, 8, 8, 8, 12, 16, 16, 16, 20, 24, 32, 33, 48, 64, 5000)
 _MEASURED = (1, 16, 33, 64, 100, 128, 256)
 _TYPED = ("x", "1", ";", " ", "}", "0 + ", "// a note", "/*", "for (;;) ;", "int zero = 0; zero = 1 / zero;", "__")
@@ -51,7 +44,7 @@ class User:
 
     def __init__(self, session, random, folder):
         self.session, self.random, self.folder = session, random, Path(folder)
-        self._saved = 0
+        self._dialogs = Dialogs(session, random, self.folder)
         self._first = session.base
         self._weights = {
             self.rung: 8,
@@ -86,8 +79,6 @@ class User:
             self.any_action: 12,
             self.any_widget: 8,
         }
-        self._answer_dialogs()
-        self._make_files()
 
     @property
     def window(self):
@@ -116,9 +107,8 @@ class User:
             session.predict.toggle()
         session.pause()
         self.cancel()
-        for dialog in QApplication.topLevelWidgets():
-            if isinstance(dialog, QDialog):
-                dialog.close()
+        for dialog in self._dialogs.shown():
+            dialog.close()
         if session.kernel is not self._first or not self.rested:
             session.choose_kernel(self._first, problem=picture_problem(self._first))
             window.controller.record()
@@ -131,43 +121,10 @@ class User:
 
     def leave(self):
         """Close the window; what is edited is lost."""
-        QMessageBox.warning = lambda *_: QMessageBox.StandardButton.Discard
+        self._dialogs.discard_all()
         self.window.close()
 
     # Files
-
-    def _answer_dialogs(self):
-        """Let the system's dialogs answer at once, as nobody sees them."""
-        buttons, random = QMessageBox.StandardButton, self.random
-
-        def save(_, __, proposed="", kinds="", *more):
-            self._saved += 1
-            if random.random() < 0.1:
-                return "", ""
-            name = Path(proposed)
-            path = self.folder / f"mine_{self._saved % _KINDS_OF_FILE}{name.suffix}"
-            return str(path), random.choice(kinds.split(";;"))
-
-        def choose(*_):
-            files = sorted(self.folder.iterdir())
-            return (str(random.choice(files)), "") if files and random.random() < 0.9 else ("", "")
-
-        QFileDialog.getSaveFileName, QFileDialog.getOpenFileName = save, choose
-        QInputDialog.getText = lambda *_: ("Moments", random.random() < 0.8)
-        QMessageBox.warning = lambda *_: random.choice((buttons.Save, buttons.Discard, buttons.Cancel))
-        QMessageBox.question = lambda *_: random.choice((buttons.Yes, buttons.No))
-
-    def _make_files(self):
-        """Make files to open: copies of rungs, with and without front matter, and nonsense under each suffix."""
-        rungs = [k for k in self.session.kernels if k.recordable]
-        for backend in ("cuda", "c"):
-            rung = next(k for k in rungs if k.backend == backend)
-            text = rung.text.replace(f'name = "{rung.name}"', f'name = "copy_{backend}"')
-            (self.folder / f"copy_{backend}{rung.path.suffix}").write_text(text, encoding="utf-8")
-            plain = [line for line in rung.text.splitlines() if not line.startswith("//")]
-            (self.folder / f"plain_{backend}{rung.path.suffix}").write_text("\n".join(plain), encoding="utf-8")
-        for suffix in (".gemmviz", ".toml", ".cu"):
-            (self.folder / f"nonsense{suffix}").write_text("nonsense = [\n", encoding="utf-8")
 
     def open_file(self):
         """Open one of the files; a text that is new is asked about."""
@@ -378,39 +335,7 @@ class User:
 
     def dialog(self):
         """Do something in a dialog that is open."""
-        dialogs = [d for d in QApplication.topLevelWidgets() if isinstance(d, QDialog) and d.isVisible()]
-        if not dialogs:
-            return "no dialog"
-        dialog = self.random.choice(dialogs)
-        if isinstance(dialog, ExportDialog):
-            return self._export_in(dialog)
-        if isinstance(dialog, Chooser):
-            dialog.box.setText(self.random.choice(("", "tile", "naive", "no such rung")))
-            QTest.keyClick(dialog.box, self.random.choice((Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Escape)))
-            return "choosing the rung beside"
-        buttons = [b for b in dialog.findChildren(QPushButton) if b.isVisible() and b.isEnabled()]
-        if buttons and self.random.random() < 0.7:
-            self.random.choice(buttons).click()
-        else:
-            dialog.close()
-        return "dialog"
-
-    def _export_in(self, dialog):
-        random = self.random
-        if dialog.job is not None or random.random() < 0.4:
-            button = dialog.close_button
-        else:
-            dialog.kind.setCurrentIndex(random.randrange(dialog.kind.count()))
-            first = random.randint(1, max(self.session.steps, 1))
-            dialog.first.setValue(first)
-            dialog.last.setValue(first + random.randint(0, 12))
-            dialog.step.setValue(first)
-            dialog.every.setValue(random.randint(1, 4))
-            dialog.pixels.setCurrentText(random.choice(("64 × 64", "640 × 480", "1280 × 720", "none")))
-            button = dialog.export_button
-        if button.isEnabled():
-            button.click()
-        return "exporting"
+        return self._dialogs.use()
 
     # Anything
 
