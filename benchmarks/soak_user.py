@@ -109,9 +109,8 @@ class User:
         self.cancel()
         for dialog in self._dialogs.shown():
             dialog.close()
-        if session.kernel is not self._first or not self.rested:
-            session.choose_kernel(self._first, problem=picture_problem(self._first))
-            window.controller.record()
+        session.choose_kernel(self._first, problem=picture_problem(self._first))
+        window.controller.record()
 
     @property
     def rested(self):

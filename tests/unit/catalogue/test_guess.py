@@ -391,7 +391,7 @@ PIECES = [
 
 def test_front_matter_is_written_for_the_lowest_version_that_knows_its_keys() -> None:
     # A newer version would let an older gemmviz say that it does not know all of the file.
-    made = bare(find("gputiled"))
+    made = bare(find("gputiled", RUNGS))
     assert made.kernel().version == 1 and "version" not in made.front_matter()
     assert [needed_version(keys) for keys in ([], ["title", "args"], ["demo"], ["code_of", "demo"])] == [1, 1, 2, 3]
 
