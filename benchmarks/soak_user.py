@@ -109,6 +109,7 @@ class User:
         self.cancel()
         for dialog in self._dialogs.shown():
             dialog.close()
+        session.drop_edits(self._first)
         session.choose_kernel(self._first, problem=picture_problem(self._first))
         window.controller.record()
 
