@@ -70,6 +70,9 @@ class Stage(QWidget):
         self._inspected = getattr(session, "inspection", None)
         if self._inspected is not None:
             self._inspected.changed.connect(self._refresh)
+        self._permission = getattr(session, "permission", None)
+        if self._permission is not None:
+            self._permission.changed.connect(self._refresh)
         session.recorded.connect(self._on_recorded)
         session.themed.connect(self._on_recorded_same_view)
         session.stepped.connect(self._refresh)
@@ -192,6 +195,11 @@ class Stage(QWidget):
             return title, tr(
                 "There is no source to record, so there is nothing to play. It is the reference that the other "
                 "rungs are measured against: press “Measure this” below, or choose a rung with a source."
+            )
+        if self._permission is not None and self._permission.held:
+            # In the window the question lies over it: an audience does not see that.
+            return tr("{file} is shown, not run", file=self.session.base.path.name), tr(
+                "Nobody has allowed this text to run. Esc leads back to the window, and Ctrl+Shift+O there asks again."
             )
         progress = self.session.progress["record"]
         if progress is not None:
