@@ -17,7 +17,6 @@ from typing import get_args
 
 from gemmviz.catalogue.errors import (
     BuildError,
-    ConstraintError,
     FrontMatterError,
     GemmvizError,
     KernelFault,
