@@ -10,8 +10,10 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QComboBox,
+    QPushButton,
     QSlider,
     QTabWidget,
+    QToolButton,
     QTreeWidget,
 )
 from soak_dialogs import Dialogs
@@ -118,6 +120,12 @@ class User:
         """Whether the window is in that state."""
         session, idle = self.session, [what is None for what in self.session.progress.values()]
         return session.base is self._first and session.playable is not None and not session.outdated and all(idle)
+
+    def give_no_answer(self):
+        """Close the menu or the dialog that waits."""
+        waiting = QApplication.activePopupWidget() or QApplication.activeModalWidget()
+        if waiting is not None:
+            waiting.close()
 
     def leave(self):
         """Close the window; what is edited is lost."""
@@ -355,7 +363,7 @@ class User:
         found = [
             w
             for w in window.findChildren(kinds[0]) + [w for kind in kinds[1:] for w in window.findChildren(kind)]
-            if w.isVisible() and w.isEnabled() and w.window() is window and w not in left_out
+            if w.isVisible() and w.isEnabled() and w.window() is window and w not in left_out and not _opens_menu(w)
         ]
         if not found:
             return "no widget"
@@ -385,6 +393,11 @@ class User:
         if action is None:
             raise LookupError(f"the window has no action {name}")
         action.trigger()
+
+
+def _opens_menu(widget):
+    """Say whether a click opens a menu, which waits until somebody chooses."""
+    return isinstance(widget, QToolButton | QPushButton) and widget.menu() is not None
 
 
 def _in_claims(window):
