@@ -28,7 +28,7 @@ _SAMPLED_S, _SETTLED_MIN = 30.0, 5.0
 _MOST_GROWTH, _MOST_CLOSING_S = 1.10, 1.0
 # Pauses between two actions, in milliseconds: sometimes long enough for a recording to arrive.
 _PAUSES = ((0.6, (0, 40)), (0.3, (40, 250)), (0.1, (250, 2500)))
-_GOING_S = 3.0
+_GOING_S, _WAITS_S = 3.0, 3.0
 # What is on the stage takes tens of megabytes, or none: memory is compared where the window shows the same.
 _RESTS_EVERY, _LONGEST_REST_S, _REST_MS = 2, 60.0, 300
 _MIB = 1 << 20
@@ -64,6 +64,11 @@ class Soak:
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._go_on)
         self._timer.start(300)
+        # Something may have opened what waits for an answer, which only the next action would give.
+        self._acts_since = None
+        self._helper = QTimer()
+        self._helper.timeout.connect(self._help)
+        self._helper.start(1000)
 
     def _go_on(self):
         passed = time.monotonic() - self._begin
@@ -79,17 +84,23 @@ class Soak:
             return
         try:
             self._watch_workers()
+            self._acts_since = time.monotonic()
             name = self._user.act()
         except StopIteration:  # the window is being exchanged
             name = "no window"
         except Exception:
             name = "an action that failed"
             sys.excepthook(*sys.exc_info())
+        self._acts_since = None
         self.done[name.partition(":")[0]] += 1
         self._faults.after(name)
         pause = random.uniform
         least, most = random.choices([p for _, p in _PAUSES], [w for w, _ in _PAUSES])[0]
         self._timer.start(round(pause(least, most)))
+
+    def _help(self):
+        if self._acts_since is not None and time.monotonic() > self._acts_since + _WAITS_S:
+            self._user.give_no_answer()
 
     def _watch_workers(self):
         controller = self._user.window.controller if self._watched is None else None
@@ -146,6 +157,8 @@ def growth(samples, of):
         return None
     first = [of(s) for s in samples if abs(s.at_s - settled) <= 90]
     last = [of(s) for s in samples if s.at_s >= end - 180]
+    if not first:  # the window stood still then
+        return float("inf")
     return statistics.median(last) / max(statistics.median(first), 1)
 
 

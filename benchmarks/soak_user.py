@@ -6,15 +6,11 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAction, QTextCursor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
     QApplication,
-    QComboBox,
-    QSlider,
-    QTabWidget,
     QTreeWidget,
 )
 from soak_dialogs import Dialogs
+from soak_widgets import choose_in, use_any
 
 from gemmviz.language import LANGUAGES
 from gemmviz.session.picture_size import picture_problem
@@ -119,6 +115,12 @@ class User:
         session, idle = self.session, [what is None for what in self.session.progress.values()]
         return session.base is self._first and session.playable is not None and not session.outdated and all(idle)
 
+    def give_no_answer(self):
+        """Close the menu or the dialog that waits."""
+        waiting = QApplication.activePopupWidget() or QApplication.activeModalWidget()
+        if waiting is not None:
+            waiting.close()
+
     def leave(self):
         """Close the window; what is edited is lost."""
         self._dialogs.discard_all()
@@ -152,7 +154,7 @@ class User:
         """Choose a parameter of the kernel, recorded or measured."""
         row = self.random.choice((self.window.recording, self.window.measuring)).params
         if row.boxes:
-            self._choose_in(self.random.choice([*row.boxes.values()]))
+            choose_in(self.random.choice([*row.boxes.values()]), self.random)
 
     def break_it(self):
         """Take a part of the kernel away, or put it back."""
@@ -349,44 +351,10 @@ class User:
 
     def any_widget(self):
         """Use any button, box, tab or list in sight."""
-        window = self.window
-        kinds = (QAbstractButton, QComboBox, QTabWidget, QAbstractItemView, QSlider)
-        left_out = {*window.measuring.findChildren(QAbstractButton), *_in_claims(window)}
-        found = [
-            w
-            for w in window.findChildren(kinds[0]) + [w for kind in kinds[1:] for w in window.findChildren(kind)]
-            if w.isVisible() and w.isEnabled() and w.window() is window and w not in left_out
-        ]
-        if not found:
-            return "no widget"
-        widget = self.random.choice(found)
-        if isinstance(widget, QAbstractButton):
-            widget.click()
-        elif isinstance(widget, QComboBox):
-            self._choose_in(widget)
-        elif isinstance(widget, QTabWidget):
-            widget.setCurrentIndex(self.random.randrange(max(widget.count(), 1)))
-        elif isinstance(widget, QSlider):
-            widget.setValue(self.random.randint(widget.minimum(), widget.maximum()))
-        else:
-            rows = widget.model().rowCount() if widget.model() is not None else 0
-            if rows:
-                widget.setCurrentIndex(widget.model().index(self.random.randrange(rows), 0))
-        return f"widget: {type(widget).__name__}"
-
-    def _choose_in(self, box):
-        if box.count():
-            index = self.random.randrange(box.count())
-            box.setCurrentIndex(index)
-            box.activated.emit(index)
+        return use_any(self.window, self.random)
 
     def _trigger(self, name):
         action = self.window.findChild(QAction, name, Qt.FindChildOption.FindDirectChildrenOnly)
         if action is None:
             raise LookupError(f"the window has no action {name}")
         action.trigger()
-
-
-def _in_claims(window):
-    """Return the buttons that measure for minutes."""
-    return window.claims.findChildren(QAbstractButton) if window.claims is not None else []
