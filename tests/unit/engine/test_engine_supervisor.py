@@ -30,6 +30,7 @@ from gemmviz.engine.messages import (
     Sample,
 )
 from gemmviz.engine.supervisor import Engine
+from gemmviz.sandbox import processes
 
 FAST = {"warmup_launches": 1, "warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 1}
 
@@ -130,6 +131,28 @@ def test_a_process_that_holds_much_memory_is_replaced_unnoticed(engine, monkeypa
     pids = recorded_edits(engine, 3)
     assert len(set(pids)) == 3
     assert [pid for pid in pids if is_alive(pid)] == [engine.pid]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+def test_an_engine_that_is_ended_cannot_blame_its_sandbox_which_goes_first(monkeypatch):
+    is_over, states = processes._is_over, []
+
+    def look(below):
+        # An engine that runs would say now that its sandbox has ended. One that is told to stop may take a moment.
+        until = time.monotonic() + 5
+        while (state := Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]) != "T":
+            if time.monotonic() > until:
+                break
+            time.sleep(0.01)
+        states.append(state)
+        return is_over(below)
+
+    engine = Engine(AllowsAll())
+    assert list(engine.run(ProbeRequest(1), threading.Event()))
+    pid = engine.pid
+    monkeypatch.setattr(processes, "_is_over", look)
+    engine.close()
+    assert states and set(states) == {"T"}
 
 
 def test_an_engine_keeps_nothing_of_processes_that_are_gone():
