@@ -1,48 +1,23 @@
 """The form of a result file: what a row holds, which versions there are, and the checks of one that is read.
 
-The form is published as a JSON Schema in ``resources/schema``. What is read is checked here by hand: the messages name
-row and field, and nobody needs a validator to read a file.
+The form is published as a JSON Schema in ``resources/schema``, and what is read is compared with that: everything that
+shows results may rely on it. What a row of an older gemmviz does not have counts as unknown.
 """
 
-import math
-from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from gemmviz.bench import form
 from gemmviz.bench.row import Outcome, Timing
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.plain import Plain
+from gemmviz.catalogue.user_file import quoted
 
 VERSION = 2
 STATUSES = ("ok", "wrong", "compile", "launch", "crash", "timeout", "oom", "unsupported", "skipped", "cancelled")
 _READABLE = (1, 2)
-_NUMBER = (int, float)
-_NOTHING = type(None)
-_REQUIRED: Mapping[str, tuple[type, ...]] = {
-    "kernel": (str,),
-    "backend": (str,),
-    "M": (int,),
-    "N": (int,),
-    "K": (int,),
-    "status": (str,),
-    "message": (str,),
-    "gflops": (*_NUMBER, _NOTHING),
-}
-_OPTIONAL: Mapping[str, tuple[type, ...]] = {
-    "label": (str,),
-    "params": (dict,),
-    "flags": (list,),
-    "samples_s": (list,),
-    "rounds": (list,),
-    "stats": (dict, _NOTHING),
-    "hot": (dict, _NOTHING),
-    "verify": (dict,),
-    "telemetry": (dict, _NOTHING),
-    "transfer": (dict, _NOTHING),
-    **dict.fromkeys(("gbps", "peak_fraction", "first_launch_s", "host_launch_s"), (*_NUMBER, _NOTHING)),
-}
-_SAID = 80  # characters of a value that a message quotes
+_TABLES = (("results", "row"), ("recordings", "recording"), ("profiles", "profile"))
 UNTIMED: Timing = {
     "first_launch_s": None,
     "host_launch_s": None,
@@ -101,42 +76,40 @@ def checked(content: Any, path: Path) -> Plain:
     version = content["schema_version"]
     if version not in _READABLE or isinstance(version, bool):
         newer = isinstance(version, int) and version > VERSION
+        known = f"{_READABLE[0]} to {_READABLE[-1]}"
         raise GemmvizError(
-            f"{path} has schema version {version!r}; this gemmviz reads versions {_READABLE[0]} to {_READABLE[-1]}"
+            f"{path} has schema version {quoted(version)}; this gemmviz reads versions {known}"
             + ("; a newer gemmviz wrote it: use that one" if newer else "")
         )
-    for key, kinds in (("results", (list,)), ("device", (dict, _NOTHING)), ("env", (dict, _NOTHING))):
-        if not isinstance(content.get(key), kinds):
-            raise GemmvizError(f"{path} is damaged: {key} is not a {kinds[0].__name__}")
-    for number, row in enumerate(content["results"]):
-        fault = _fault(row)
-        if fault:
-            raise GemmvizError(f"{path} is damaged: row {number} {fault}")
-    if version < VERSION:
-        # What nobody measured then stays unknown.
-        content["results"] = [{**deepcopy(UNKNOWN), **row} for row in content["results"]]
-        content["schema_version"] = VERSION
+    whole = form.published(f"result-{VERSION}")
+    for key in ("results", "device", "env"):
+        given = content.get(key)
+        if not form.is_kind(given, whole["properties"][key]) and not (given is None and key == "env"):
+            raise GemmvizError(f"{path} is damaged: {key} is not a {'list' if key == 'results' else 'table'}")
+    for key, its in whole["properties"].items():
+        if key not in dict(_TABLES) and content.get(key) is not None and key != "schema_version":
+            # What a machine says of itself may be less than today.
+            fault = form.fault(content[key], {name: its[name] for name in its if name != "required"}, whole)
+            if fault:
+                raise GemmvizError(f"{path} is damaged: {key} {fault}")
+    # What nobody measured then stays unknown.
+    content["results"] = [deepcopy(dict(UNKNOWN)) | row if isinstance(row, dict) else row for row in content["results"]]
+    for key, definition in _TABLES:
+        if not isinstance(content.get(key, []), list):
+            raise GemmvizError(f"{path} is damaged: {key} is not a list")
+        for number, row in enumerate(content.get(key, [])):
+            fault = _fault(row, whole["$defs"][definition], whole)
+            if fault:
+                raise GemmvizError(f"{path} is damaged: {'row' if key == 'results' else key} {number} {fault}")
+    content["schema_version"] = VERSION
     return content
 
 
-def _finite(value: Any) -> bool:
-    """Whether there is no NaN and no infinity in a value, nor in what it is made of: no result file has any."""
-    if isinstance(value, dict | list):
-        return all(map(_finite, value.values() if isinstance(value, dict) else value))
-    return not isinstance(value, float) or math.isfinite(value)
-
-
-def _fault(row: Any) -> str:
+def _fault(row: Any, definition: form.Schema, whole: form.Schema) -> str:
     """Say what is wrong with a row; an empty text when nothing is."""
-    lacking = sorted(_REQUIRED.keys() - row.keys()) if isinstance(row, dict) else ["everything"]
-    if lacking:
-        return f"lacks {lacking[0]}"
-    for key, kinds in {**_REQUIRED, **_OPTIONAL}.items():
-        fits = key not in row or (isinstance(row[key], kinds) and not isinstance(row[key], bool) and _finite(row[key]))
-        if not fits:
-            return f"has a {key} that cannot be: {repr(row[key])[:_SAID]}"
-    if row["status"] not in STATUSES:
-        return f"has the status {row['status'][:_SAID]!r}"
-    if row["status"] == "ok" and not isinstance((row.get("stats") or {}).get("median"), _NUMBER):
+    if not isinstance(row, dict):
+        return "lacks everything"
+    fault = form.fault(row, definition, whole)
+    if not fault and row.get("status") == "ok" and not (row["stats"] or {}).get("median"):
         return "is ok and has no median"
-    return ""
+    return fault

@@ -73,9 +73,12 @@ def find(name: str, kernels: list[Kernel]) -> Kernel:
             return kernel
     path = Path(name)
     if path.suffix in SUFFIXES:
-        if path.is_file():
+        try:
             return load(path)
-        raise UnknownKernel(f"no file {name}")
+        except FileNotFoundError:
+            raise UnknownKernel(tr("no file {name}", name=name)) from None
+        except OSError as error:
+            raise UnknownKernel(tr("cannot open {path}: {reason}", path=name, reason=error.strerror or error)) from None
     base, mark, ids = name.rpartition("~")
     if mark and base:
         return broken(find(base, kernels), ids.split("+"))

@@ -4,8 +4,10 @@ What they name may be a pipe, a device or far too large. Everything that opens a
 file or the preferences reads it here.
 """
 
+import errno
 import json
 import os
+import re
 import stat
 import tempfile
 import tomllib
@@ -23,6 +25,8 @@ RESULT_BYTES = 200_000_000
 """The largest file of each kind that is read, in bytes."""
 _DEEPEST = 64
 """Most tables or lists within each other: no file of ours comes near, and Python's own limit is never met."""
+_QUOTED = 80  # characters of a value that a message quotes
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 _LARGEST_INTEGER = 2**63 - 1
 
 
@@ -47,6 +51,8 @@ def read_text(path: Path, most_bytes: int) -> str:
     UnreadableFile
         When it is no regular file, is larger than `most_bytes`, or is no text in UTF-8.
     """
+    if "\0" in str(path):  # which no file's name has; `os.open` would raise a ValueError
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
@@ -89,12 +95,25 @@ def parse_json(text: str) -> Any:
     Raises
     ------
     ValueError
-        When it is no JSON (a `json.JSONDecodeError`, which says where), or is nested too deeply.
+        When it is no JSON (a `json.JSONDecodeError`, which says where), is nested too deeply, or spells half a
+        character, which no text can hold.
     """
     value = _parsed(lambda: json.loads(text, parse_int=_integer))
     for _ in _leaves(value):
         pass
+    if _HALF_CHARACTER.search(text):  # or one of a pair
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = ascii(error.object[error.start])[1:-1]
+            raise ValueError(tr("{half}, which is half a character", half=half)) from None
     return value
+
+
+def quoted(value: Any) -> str:
+    """Return a value as a JSON file has it, for a message: a long one is cut short."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
 
 
 def write_text(path: Path, text: str) -> None:

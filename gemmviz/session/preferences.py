@@ -13,7 +13,7 @@ import platformdirs
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.plain import Plain
-from gemmviz.catalogue.user_file import PREFERENCES_BYTES, parse_json, read_text, write_text
+from gemmviz.catalogue.user_file import PREFERENCES_BYTES, parse_json, quoted, read_text, write_text
 from gemmviz.language import LANGUAGES, tr
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 TYPE_SCALES = (0.5, 3.0)
 """How small and how large type may be, relative to what the system asks for."""
 _THEMES = ("dark", "light")
-_SAID = 80  # characters of a value that a message quotes
 _GOOD: Mapping[str, Callable[[object], bool]] = {
     "language": lambda value: isinstance(value, str) and value in LANGUAGES,
     "theme": lambda value: isinstance(value, str) and value in _THEMES,
@@ -63,7 +62,7 @@ def restore(session: "Session", theme: str | None = None, language: str | None =
         session.set_type_scale(float(good["type_scale"]))
     if "calm" in good:
         session.set_calm(good["calm"])
-    said = [tr("{key} cannot be {value}", key=key, value=repr(kept[key])[:_SAID]) for key in bad]
+    said = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
     said += [unreadable] if unreadable else []
     return [tr("Your preferences ({file}): {what}. It is left out.", file=file(), what=what) for what in said]
 

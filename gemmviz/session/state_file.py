@@ -14,7 +14,7 @@ from gemmviz import __version__
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.problem import LARGEST
-from gemmviz.catalogue.user_file import STATE_BYTES, parse_json, read_text, write_text
+from gemmviz.catalogue.user_file import STATE_BYTES, parse_json, quoted, read_text, write_text
 from gemmviz.language import LANGUAGES, tr
 from gemmviz.session.comparison import PACES
 from gemmviz.session.playback import SPEEDS
@@ -26,7 +26,6 @@ VERSION = 1
 SUFFIX = ".gemmviz"
 ZOOMS, FURTHEST_SHIFT = (0.1, 100.0), 100.0
 """How far a view may be zoomed, and shifted (in widths of the stage): further there is nothing to see."""
-_SAID = 80  # characters of a value that a message quotes
 
 
 def _is_text(value: Any) -> bool:
@@ -57,7 +56,8 @@ def is_kernel(value: Any) -> bool:
     """Say whether a value names a kernel as a snapshot does: by name or path, with or without a text."""
     if not isinstance(value, dict) or not all(map(_is_text, value.values())):
         return False
-    return ("name" in value) != ("path" in value) and value.keys() <= {"name", "path", "text"}
+    named = ("name" in value) != ("path" in value) and value.keys() <= {"name", "path", "text"}
+    return named and "\0" not in value.get("path", "")
 
 
 def _is_cell(value: Any) -> bool:
@@ -166,14 +166,14 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
                 "{file} has state version {version}; this gemmviz reads version {known}: open it with the gemmviz that "
                 "wrote it, or with a newer one",
                 file=file,
-                version=repr(version)[:_SAID],
+                version=quoted(version),
                 known=VERSION,
             )
         )
     if "kernel" not in document:
         raise GemmvizError(tr("{file} is damaged: it has no {key}", file=file, key="kernel"))
     if not is_kernel(document["kernel"]):
-        said = repr(document["kernel"])[:_SAID]
+        said = quoted(document["kernel"])
         raise GemmvizError(tr("{file} is damaged: {key} cannot be {value}", file=file, key="kernel", value=said))
     plain, faults = _good_parts(document, _GOOD, file)
     if "view" in plain:
@@ -187,7 +187,7 @@ def _good_parts(document: Plain, good: _Checks, file: str) -> tuple[Plain, list[
     """Return the known parts that can be, and a sentence for each one that cannot."""
     bad = [key for key in good if key in document and not good[key](document[key])]
     faults = [
-        tr("{file}: {key} cannot be {value}, and is left out", file=file, key=key, value=repr(document[key])[:_SAID])
+        tr("{file}: {key} cannot be {value}, and is left out", file=file, key=key, value=quoted(document[key]))
         for key in bad
     ]
     return {key: document[key] for key in good if key in document and key not in bad}, faults

@@ -17,7 +17,7 @@ from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizE
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text
+from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, quoted, read_text
 
 VERSION = 1
 _SUFFIX = ".json"
@@ -218,7 +218,7 @@ def _fault(content: Any) -> str:
     for key, kinds in _TYPES.items():
         value = content.get(key)
         if key not in content or not isinstance(value, kinds) or isinstance(value, bool):
-            return f"has a {key} that cannot be: {value!r}"
+            return f"has a {key} that cannot be: {quoted(value)}"
     if not all(isinstance(k, str) and type(v) is int for k, v in content["params"].items()):
         return "has params that are no whole numbers"
     try:

@@ -115,7 +115,7 @@ def parse_lesson(table: Mapping[str, Any], path: Path) -> Lesson:
     reader = _Reader(path.name)
     reader.only(table, _KEYS)
     kernel = table.get("kernel")
-    if not isinstance(kernel, str) or not kernel:
+    if not isinstance(kernel, str) or not kernel or "\0" in kernel:
         raise reader.error(tr("say which kernel it is about: {example}", example='kernel = "gputiled"'))
     if Path(kernel).suffix in (".cu", ".c"):
         kernel = str((path.parent / kernel).resolve())

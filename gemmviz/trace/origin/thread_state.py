@@ -204,17 +204,10 @@ def loop_element(playable: Playable, writes: tuple[Ints, Ints], step: int) -> tu
 
 def _of_one(playable: Playable, row: int, column: int) -> Operands:
     """Return what fed one element of C as operands: of a loop that owns all of C, looking at all would take long."""
-    recording, fed = playable.recording, playable.provenance.operand_paths(row, column)
+    fed = playable.provenance.operand_paths(row, column)
     line = np.where(fed.matrix == A, row, column)
-    wanted = np.zeros(len(fed.use), np.int64)
-    for matrix in (A, B):
-        mine = fed.matrix == matrix
-        rows, columns = recording.arrays[matrix].grid
-        i, j = (line[mine], fed.k[mine]) if matrix == A else (fed.k[mine], line[mine])
-        wanted[mine] = j * rows + i if recording.arrays[matrix].column_major else i * columns + j
-    position, element, value = recording.covered(fed.use)
-    values = value[element == wanted[position]]
-    return Operands(fed.matrix, line, fed.k, fed.read, fed.write, fed.use, values, int(fed.unknown))
+    # The value that was used: of a packed panel it stands at another place than in its matrix.
+    return Operands(fed.matrix, line, fed.k, fed.read, fed.write, fed.use, fed.value, int(fed.unknown))
 
 
 def _owned(playable: Playable, block: int, thread: int) -> tuple[Ints, Ints]:

@@ -69,10 +69,10 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         ("[1, 2]", "not a result file"),
         ('{"benchmarks": []}', "not a result file"),
         ('{"schema_version": 99, "results": []}', "schema version 99.*a newer gemmviz wrote it"),
-        ('{"schema_version": "2", "results": []}', "schema version '2'"),
-        ('{"schema_version": true, "results": []}', "schema version True"),
+        ('{"schema_version": "2", "results": []}', 'schema version "2"'),
+        ('{"schema_version": true, "results": []}', "schema version true"),
         ('{"schema_version": 1}', "results is not a list"),
-        ('{"schema_version": 2, "results": [], "device": "GPU"}', "device is not a dict"),
+        ('{"schema_version": 2, "results": [], "device": "GPU"}', "device is not a table"),
         ('{"schema_version": 1, "results": [{"kernel": "x"}]}', "row 0 lacks"),
         ('{"schema_version": 1, "results": ["x"]}', "row 0 lacks"),
     ],
@@ -96,7 +96,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
     ("change", "says"),
     [
         ({"status": "splendid"}, "splendid"),
-        ({"gflops": "fast"}, "a gflops that cannot be: 'fast'"),
+        ({"gflops": "fast"}, 'a gflops that cannot be: "fast"'),
         ({"M": 8.5}, "a M that cannot be"),
         ({"samples_s": None}, "a samples_s that cannot be"),
         ({"status": "ok"}, "is ok and has no median"),
@@ -109,6 +109,54 @@ def test_a_row_with_what_cannot_be_is_named(tmp_path, change, says):
     path.write_text(json.dumps(document))
     with pytest.raises(GemmvizError, match=f"row 0 has .*{says}|row 0 {says}"):
         results.read_results(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"M": 0}, "row 0 has a M that cannot be: 0"),
+        ({"K": 2**31}, "row 0 has a K that cannot be: 2147483648"),
+        ({"params": {"TS": [1]}}, r"row 0 has a params.TS that cannot be: \[1\]"),
+        ({"rounds": [{"round": 1, "n": 2, "median_s": 1.0}]}, r"row 0 lacks rounds\[0\].gflops"),
+        ({"stats": {"median": 0.1}}, "row 0 lacks stats.n"),
+        ({"grid": [1, 2]}, "row 0 has a grid that cannot be"),
+        ({"telemetry": {"throttle": "none"}}, "row 0 lacks telemetry.sm_mhz"),
+        ({"hot": {"batch": 1, "samples_s": [], "stats": {}, "gflops": 1.0}}, "row 0 lacks hot.stats.n"),
+    ],
+)
+def test_what_is_deeper_in_a_row_is_looked_at_too(tmp_path, change, says):
+    document = a_document()
+    document["results"][0] |= change
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(GemmvizError, match=says):
+        results.read_results(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"recordings": 3}, "recordings is not a list"),
+        ({"profiles": [3]}, "profiles 0 lacks everything"),
+        ({"recordings": [{"kernel": "x", "M": 8, "N": 8, "K": 8, "params": {}, "fault": None}]}, "lacks figures"),
+        ({"env": {"cpu": "Xeon"}}, 'env has a cpu that cannot be: "Xeon"'),
+        ({"device": {"name": 3}}, "device has a name that cannot be: 3"),
+        ({"started_utc": None, "run_id": []}, r"run_id cannot be \[\]"),
+    ],
+)
+def test_what_stands_around_the_rows_is_looked_at_too(tmp_path, change, says):
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(a_document() | change))
+    with pytest.raises(GemmvizError, match=says):
+        results.read_results(path)
+
+
+def test_a_key_of_a_later_version_is_let_through(tmp_path):
+    path = tmp_path / "r.json"
+    document = a_document()
+    document["results"][0]["of_tomorrow"] = {"x": 1}
+    path.write_text(json.dumps(document))
+    assert results.read_results(path)["results"][0]["of_tomorrow"] == {"x": 1}
 
 
 def test_a_file_of_the_first_version_is_read_with_what_it_knew(tmp_path):

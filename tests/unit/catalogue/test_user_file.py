@@ -2,15 +2,19 @@
 
 import json
 import os
+import re
 import threading
 from pathlib import Path
 
 import pytest
 
+from gemmviz.bench import results
 from gemmviz.bench.results import read_results
+from gemmviz.bench.stats import summarise
 from gemmviz.bench.tuning.kept import _read as read_tuned
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import load, parse
+from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import UnreadableFile, parse_json, parse_toml, read_text, write_text
 from gemmviz.session.state_file import read_state
 from gemmviz.session.tour.lesson_file import load_lesson
@@ -92,18 +96,32 @@ def test_a_lesson_and_a_result_file_likewise(tmp_path, value):
 
 
 @pytest.mark.parametrize("figure", ["NaN", "Infinity", "1e999", "1" + "0" * 400])
-@pytest.mark.parametrize("field", ["gflops", "stats", "samples_s"])
+@pytest.mark.parametrize("field", ["gflops", "stats.q1", "samples_s[0]"])
 def test_a_figure_that_is_no_number_is_no_result(tmp_path, figure, field):
-    row = {"kernel": "a", "backend": "c", "M": 1, "N": 1, "K": 1, "status": "ok", "message": "", "gflops": 1.0}
-    row |= {"stats": {"median": 1.0, "q1": 1.0}, "samples_s": [1.0]}
-    row[field] = {"gflops": "?", "stats": {"median": 1.0, "q1": "?"}, "samples_s": ["?"]}[field]
+    kernel = parse(
+        '// ---gemmviz\n// entry = "f"\n// args = ["C", "A", "B"]\n// ---\nvoid f(float *c) {}\n', Path("f.c")
+    )
+    row = results.new_row(kernel, Problem.cube(1), {})
+    results.describe_samples(row, [1.0, 1.0], summarise([1.0, 1.0]), "steady", 2)
+    place = {"gflops": (row, "gflops"), "stats.q1": (row["stats"], "q1"), "samples_s[0]": (row["samples_s"], 0)}[field]
+    place[0][place[1]] = "?"
     text = json.dumps({"schema_version": 2, "device": None, "env": None, "results": [row]})
     path = tmp_path / "my.json"
     path.write_text(text.replace('"?"', "2.0"))
     assert len(read_results(path)["results"]) == 1
     path.write_text(text.replace('"?"', figure))
-    with pytest.raises(GemmvizError, match=f"row 0 has a {field} that cannot be"):
+    with pytest.raises(GemmvizError, match=re.escape(f"row 0 has a {field} that cannot be")):
         read_results(path)
+
+
+@pytest.mark.parametrize("text", [r'{"a": "\ud800"}', r'{"\uDFFF": 1}', r'["x\ude00\ud83d"]'])
+def test_half_a_character_is_no_json(text):
+    with pytest.raises(ValueError, match="half a character"):
+        parse_json(text)
+
+
+def test_a_character_in_two_halves_is_one():
+    assert parse_json(r'["\ud83d\ude00", "\\ud800"]') == ["😀", r"\ud800"]
 
 
 def test_numbers_of_64_bits_are_read_as_they_are():

@@ -82,6 +82,18 @@ def test_a_loop_works_on_one_element_after_the_other() -> None:
     assert half.sums[0] == a[: half.done[0]] @ b[: half.done[0]]
 
 
+@pytest.mark.parametrize("name", ["loop_order", "packed", "simd"])
+def test_a_loop_that_reads_packed_panels_adds_up_what_it_stores(name: str) -> None:
+    kernel = find(name, ladder())
+    assert kernel.demo is not None
+    shown = playable(record(launch(kernel, Problem(*kernel.demo.size), kernel.defaults | kernel.demo.params)))
+    recording, last = shown.recording, shown.timeline.steps - 1
+    for at in ((0, 0), (recording.m - 1, recording.n - 1)):
+        known = products(shown, 0, 0, at)
+        assert state_at(shown, known, last).sums.tolist() == [recording.c[at]]
+        assert not known.stored_otherwise(recording).any()
+
+
 def test_every_element_of_a_fragment_lies_with_one_lane() -> None:
     shown = small("matmul_tc_2d_warp_tiling", 32, WM=2, WN=2)
     assert shape_of(shown.recording.text) == (16, 16, 16)

@@ -1,0 +1,90 @@
+"""What would say that a damaged file was taken badly: exceptions, Python's own words, processes that are left."""
+
+import ctypes
+import os
+import re
+import sys
+import tempfile
+import threading
+import traceback
+from pathlib import Path
+
+from PySide6.QtCore import qInstallMessageHandler
+
+_PR_SET_CHILD_SUBREAPER = 36
+_PYTHONS_OWN = b"multiprocessing.resource_tracker"
+_EXPECTED = ("This plugin does not support propagateSizeHints",)
+# What Python says of its own objects, and never of what people wrote.
+_UGLY = re.compile(
+    r"Traceback|\b[A-Z]\w*(?:Error|Exception)\b|<[\w.]+ object|object at 0x|\bPosixPath\(|NoneType|'\w+' object|"
+    r"unhashable|not subscriptable|not iterable|invalid literal|positional argument|codec can't|embedded null"
+)
+_PYTHONS_VALUES = re.compile(r"\b(?:None|True|False)\b")
+
+
+class Watch:
+    """Collects what goes wrong out of sight: exceptions in slots and threads, tracebacks on stderr, Qt's warnings."""
+
+    def __init__(self):
+        self._seen = []
+        self._kept = os.dup(2)
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        os.dup2(self._file.fileno(), 2)
+        sys.excepthook = lambda kind, error, trace: self._take(error)
+        threading.excepthook = lambda args: self._take(args.exc_value)
+        sys.unraisablehook = lambda args: self._take(args.exc_value)
+        qInstallMessageHandler(self._on_qt)
+
+    def taken(self):
+        """Return what was collected since the last call."""
+        self._file.seek(0)
+        said = self._file.read().decode("utf-8", "replace")
+        self._file.seek(0)
+        self._file.truncate()
+        seen, self._seen = self._seen, []
+        return seen + ([said] if "Traceback" in said else [])
+
+    def close(self):
+        """Let stderr be as it was."""
+        qInstallMessageHandler(None)
+        os.dup2(self._kept, 2)
+
+    def _take(self, error):
+        self._seen.append("".join(traceback.format_exception(error)))
+
+    def _on_qt(self, kind, context, text):
+        if not any(part in text for part in _EXPECTED):
+            self._seen.append(f"Qt: {text}")
+
+
+def adopt_orphans():
+    """Let what loses its parent become a child of this process, so that none of them is overlooked."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def processes_left():
+    """Return the command lines of all processes that come from this one, however often they were forked."""
+    parents, commands = {}, {}
+    for place in Path("/proc").iterdir():
+        if not place.name.isdigit():
+            continue
+        try:
+            stat = (place / "stat").read_text(errors="replace").rpartition(")")[2].split()
+            commands[int(place.name)] = (place / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if stat[0] not in "ZX":
+            parents[int(place.name)] = int(stat[1])
+    below, level = [], [os.getpid()]
+    while level := [pid for pid, parent in parents.items() if parent in level]:
+        below += level
+    return [f"{pid} {commands[pid]!r}" for pid in below if _PYTHONS_OWN not in commands[pid]]
+
+
+def ugly(text, raw):
+    """Return what of a message is Python's and not for people; empty where nothing is."""
+    found = _UGLY.search(text)
+    if found and found[0].encode() not in raw:
+        return found[0]
+    found = _PYTHONS_VALUES.search(text)
+    return found[0] if found and found[0].encode() not in raw else ""

@@ -1,0 +1,280 @@
+"""The window that damaged files are opened in, one after the other, as its user opens them."""
+
+import time
+from dataclasses import replace
+
+from fuzzing_watch import processes_left
+from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
+from PySide6.QtWidgets import QDialog
+
+from gemmviz.app import new_session
+from gemmviz.bench import reference_results, store
+from gemmviz.bench.tuning import kept
+from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.messages import RecordRequest
+from gemmviz.engine.supervisor import Engine
+from gemmviz.language import set_language
+from gemmviz.proving import proofs
+from gemmviz.session import Message, preferences, snapshot
+from gemmviz.ui.window.application import application
+from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.windows import Windows
+
+RECORDING_S = 2.0
+"""How long a kernel may run here; 20 s where somebody sits in front of the window."""
+
+
+class QuickEngine(Engine):
+    """An engine in which a kernel that does not end is stopped sooner."""
+
+    def run(self, request, cancel):
+        """Yield the replies to a request; see `Engine.run`."""
+        if isinstance(request, RecordRequest):
+            request = replace(request, deadline_s=RECORDING_S)
+        return super().run(request, cancel)
+
+
+class Opened:
+    """What came of a file: ``outcome`` is ``"opened"``, ``"refused"`` or ``"silent"``; ``said`` all that was said."""
+
+    def __init__(self):
+        self.outcome, self.said = "silent", []
+
+
+class Room:
+    """A window in which one file after the other is opened.
+
+    Parameters
+    ----------
+    folder
+        Where the files are put: kernels in ``trusted`` may run, those in ``strange`` may not.
+    deadline_s
+        When to give up waiting.
+    """
+
+    def __init__(self, folder, deadline_s):
+        self.running = application()
+        self.deadline_s = deadline_s
+        self.folder = folder
+        session = self.session = new_session()
+        set_language("en")
+        self.controller = Controller(session, lambda: QuickEngine(session.trust))
+        self.controller.play_next = False
+        self.windows = Windows(session, self.controller)
+        self.windows.window.show()
+        session.messaged.connect(self._on_message)
+        session.choose(problem=Problem.cube(8))
+        self.said, self._failing = [], False
+        session.trust.allow_folder(folder / "trusted")
+        self.controller.record()
+        self.wait()
+        while self.window.claims is None:  # built while nobody waits
+            self.turn(20)
+        session.set_references([])  # else every change of colours draws hundreds of curves
+
+    @property
+    def window(self):
+        """The window as it is now: another language makes another one."""
+        return self.windows.window
+
+    def _on_message(self):
+        if self.session.message is not None:
+            self.said.append(self.session.message)
+
+    def turn(self, milliseconds=0):
+        """Let the window do what is waiting."""
+        until = time.monotonic() + milliseconds / 1e3
+        while True:
+            self.running.processEvents()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+            if time.monotonic() >= until:
+                return
+            time.sleep(0.002)
+
+    def wait(self):
+        """Wait until nothing is being recorded; False where that takes longer than the deadline."""
+        until = time.monotonic() + self.deadline_s
+        self.turn()
+        while self.session.progress["record"] is not None or self.session.progress["bench"] is not None:
+            if time.monotonic() > until:
+                self.controller.cancel()
+                self.turn(1000)
+                return False
+            self.turn(2)
+        self.turn()
+        return True
+
+    def open(self, damaged, path):
+        """Open a file as the window does; return `Opened`, and whether that ended before the deadline."""
+        self.said.clear()
+        opened = Opened()
+        kind = "kernels" if damaged.sort in ("kernels", "front-matter") else damaged.sort
+        in_time = getattr(self, f"_{kind}")(path, opened)
+        opened.said = [message.text for message in self.said]
+        for dialog in self.window.findChildren(QDialog):
+            opened.outcome = "opened"  # the form that asks how a kernel is to be run
+            dialog.reject()
+        self.turn()
+        if opened.outcome == "silent" and any(said.strip() for said in opened.said):
+            opened.outcome = "refused"
+        return opened, in_time
+
+    def _kernels(self, path, opened):
+        session = self.session
+        session.choose_kernel(find("gputiled", session.kernels))
+        self.said.clear()
+        self.window.open_file(path)
+        if session.base.path == path:
+            self.controller.record()
+            in_time = self.wait()
+            shown = session.playable
+            if session.permission.held or (shown is not None and shown.recording.sha256 == session.kernel.sha256):
+                opened.outcome = "opened"
+                self._look()
+            return in_time
+        self.controller._debounce.stop()
+        return True
+
+    def forget(self, path):
+        """Take a kernel from the ladder again: it is about to be another one."""
+        session = self.session
+        if any(kernel.path == path for kernel in session.kernels):
+            session.choose_kernel(find("gputiled", session.kernels))
+            session.kernels[:] = [kernel for kernel in session.kernels if kernel.path != path]
+            session.kernels_changed.emit()
+            self.controller._debounce.stop()
+
+    def _states(self, path, opened):
+        begun = []
+        wanted = self.session.reopening.recording_wanted
+        wanted.connect(lambda: begun.append(True))
+        before = len(self.said)
+        self.window.open_file(path)
+        message = self.session.message
+        if message is not None and message.asks:
+            message.answers[0].act()
+        self.controller._debounce.stop()
+        in_time = self.wait()
+        if begun and not any(m.kind == "error" for m in self.said[before:]):
+            opened.outcome = "opened"
+            self._look()
+        if begun:
+            self._as_before()
+        return in_time
+
+    def _lessons(self, path, opened):
+        tour = self.session.tour
+        self.window.open_file(path)
+        in_time = self.wait()
+        if tour.lesson is not None and tour.lesson.path == path:
+            opened.outcome = "opened"
+            for _ in range(min(len(tour.stops), 3)):
+                tour.next(1)
+                self.turn()
+            self._look()
+        if tour.lesson is not None:
+            tour.leave()
+        self.controller._debounce.stop()
+        self.wait()
+        return in_time
+
+    def _run(self, path, opened):
+        found, faults = reference_results.load(path.parent)
+        faults += store.runs()[1]
+        return self._show_results(found, [], faults, opened)
+
+    def _proofs(self, path, opened):
+        found = proofs.kept(path.parent)
+        return self._show_results([], found, [] if found else ["left out"], opened)
+
+    def _tuned(self, path, opened):
+        place = kept.folder() / path.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(path.read_bytes())
+        found, faults = kept.kept()
+        self.session.tuning.set_machine({"device": {"name": "a processor"}, "env": {}, "cpu": {"model": "x"}})
+        self.session.tuning.want(True)
+        self.session.tuning.want(False)
+        place.unlink()
+        return self._show_results([], [], [] if found else faults, opened)
+
+    def _show_results(self, references, proved, faults, opened):
+        session = self.session
+        session.set_references(references)
+        session.set_proofs(proved)
+        session.want_references(True)
+        if faults:
+            session.tell(Message("\n".join(faults), "warning", lasting=True))
+        else:
+            opened.outcome = "opened"
+            for page in ("charts", "claims", "stage"):
+                self.window.pages.turn_to(page)
+                self.turn()
+            if references:
+                self._draw_charts()
+        return True
+
+    def _draw_charts(self):
+        charts = self.window.charts
+        self.window.pages.turn_to("charts")
+        for size in (*self.session.sizes()[:1], None):
+            self.session.want_size(size)
+            for number in range(charts.count()):
+                charts.setCurrentIndex(number)
+                self.turn()
+        self.window.pages.turn_to("stage")
+
+    def _preferences(self, path, opened):
+        place = preferences.file()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(path.read_bytes())
+        faults = preferences.restore(self.session)
+        if faults:
+            self.session.tell(Message("\n".join(faults), "warning", lasting=True))
+        else:
+            opened.outcome = "opened"
+        self.turn()
+        self._as_before()
+        return True
+
+    def _as_before(self):
+        """Undo what a state or the preferences change for the files after them."""
+        snapshot.apply(
+            self.session,
+            {"theme": "dark", "type_scale": 1.0, "calm": False, "language": "en", "size": [8, 8, 8], "beside": None}
+            | {"order": "grid", "as_written": False, "kernel": {"name": "gputiled"}, "breaks": [], "params": {}},
+        )
+        self.controller._debounce.stop()
+        self.wait()
+        self.window.pages.turn_to("stage")
+
+    def _look(self):
+        """Draw the beginning, the middle and the end of what is on the stage, and all that is said of it."""
+        session, window = self.session, self.window
+        if session.playable is None:
+            return
+        steps = session.steps
+        for step in {0, steps // 2, max(steps - 1, 0)}:
+            session.seek(step)
+            window.stage.repaint()
+            self.turn()
+
+    def close(self):
+        """Close the window as its user does; return what is left: processes, threads, timers."""
+        window = self.window
+        window.files.may_close = lambda: True  # nobody is here to answer
+        window.close()
+        left = [
+            f"thread {worker.objectName()}"
+            for worker in (self.controller.recorder, self.controller.bench)
+            if worker.isRunning()
+        ]
+        left += [f"thread {t.objectName()}" for t in window.findChildren(QThread) if t.isRunning()]
+        left += ["timer" for t in window.findChildren(QTimer) + self.controller.findChildren(QTimer) if t.isActive()]
+        left += [f"process {said}" for said in processes_left()]
+        self.windows._wanted.stop()
+        window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        self.session.messaged.disconnect(self._on_message)
+        return left
