@@ -6,6 +6,8 @@ from typing import Any
 
 from psygnal import Signal, SignalInstance
 
+_PACKAGE = "gemmviz.session."
+
 
 class Listening:
     """Everything that listens to a session, split into what was there before and what a package connected since.
@@ -56,11 +58,10 @@ def signals(holder: object) -> list[SignalInstance]:
 
 
 def _signals(holder: object, seen: set[int]) -> Iterator[SignalInstance]:
-    names = _names(type(holder))
-    if not names or id(holder) in seen:
+    if not type(holder).__module__.startswith(_PACKAGE) or id(holder) in seen:
         return
     seen.add(id(holder))
-    for name in names:
+    for name in _names(type(holder)):
         yield getattr(holder, name)
     for part in list(vars(holder).values()):
         yield from _signals(part, seen)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session.tour.own_stops import OwnStop, Setting
+from gemmviz.session.tour.stop import OwnStop, Setting
 
 
 def to_plain(stop: OwnStop) -> dict[str, Any]:

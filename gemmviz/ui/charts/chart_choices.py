@@ -34,18 +34,18 @@ class SizeBox(QComboBox):
         )
         letters_wide(self, _BOX_LETTERS)
         self.view().setMinimumWidth(190)
-        self.activated.connect(lambda *_: session.want_size(self.currentData()))
+        self.activated.connect(lambda *_: session.results.want_size(self.currentData()))
 
     def refresh(self) -> None:
         """List the sizes there are now, and the one that is chosen."""
-        sizes = self._session.sizes()
+        sizes = self._session.results.sizes()
         entries = [(tr("auto size"), None), *((short_size(size), size) for size in sizes)]
         if [self.itemData(i) for i in range(self.count())] != [size for _, size in entries]:
             self.clear()
             for text, size in entries:
                 self.addItem(text, size)
         # findData compares tuples by identity.
-        wanted = self._session.size_wanted
+        wanted = self._session.results.size_wanted
         self.setCurrentIndex(sizes.index(wanted) + 1 if wanted in sizes else 0)
 
 
@@ -76,15 +76,15 @@ class ReferenceBox(QCheckBox):
         self._session = session
         self.setAccessibleName(tr("Show references measured elsewhere"))
         mirror(self)
-        self.clicked.connect(session.want_references)
-        for signal in (session.referenced, session.device_changed):
+        self.clicked.connect(session.results.want_references)
+        for signal in (session.results.referenced, session.results.device_changed):
             signal.connect(self._show)
         self._show()
 
     def _show(self) -> None:
-        references = self._session.references
+        references = self._session.results.references
         self.setVisible(bool(references))
-        self.setChecked(self._session.references_shown)
+        self.setChecked(self._session.results.references_shown)
         names = "\n".join(f"{r.gpu or r.cpu}, {r.date}" for r in references)
         said = tr("Results that were measured elsewhere, hollow or dashed, where this machine has none:")
         self.setToolTip(f"{said}\n{names}")
@@ -105,7 +105,7 @@ class SourceLegend(QLabel):
 
         `more` is said behind them: marks with their texts.
         """
-        device = self._session.device or tr("this machine")
+        device = self._session.results.device or tr("this machine")
         here = tr("measured here") if brief else tr("measured here: {device}", device=device)
         texts = [(hollow, origin_name(origin)) if origin else (solid, here) for origin in dict.fromkeys(origins)]
         # A line never ends between a mark and its text.

@@ -63,14 +63,19 @@ class Charts(QTabWidget):
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
         self.currentChanged.connect(lambda *_: self.refresh())
-        for signal in (session.measured, session.referenced, session.chosen, session.bench_chosen):
+        for signal in (
+            session.results.measured,
+            session.results.referenced,
+            session.choice.chosen,
+            session.choice.bench_chosen,
+        ):
             signal.connect(self._on_figures)
-        session.device_changed.connect(self._on_figures)
-        session.kernels_changed.connect(self._on_figures)
-        session.sampled.connect(self._on_samples)
+        session.results.device_changed.connect(self._on_figures)
+        session.choice.kernels_changed.connect(self._on_figures)
+        session.results.sampled.connect(self._on_samples)
         session.tuning.changed.connect(self._on_tuning)
         session.tuning.started.connect(self._on_tuning_started)
-        session.themed.connect(self.restyle)
+        session.preferences.themed.connect(self.restyle)
         self.restyle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -68,7 +68,7 @@ class HeatMap(QWidget):
         self.tables: tuple[HeatTable, ...] = ()
         self._cells: list[tuple[QRectF, str]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        session.themed.connect(self._on_theme)
+        session.preferences.themed.connect(self._on_theme)
 
     def _on_theme(self) -> None:
         self.update()
@@ -88,7 +88,7 @@ class HeatMap(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw everything."""
-        theme = THEMES[self.session.theme]
+        theme = THEMES[self.session.preferences.theme]
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(theme.background))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

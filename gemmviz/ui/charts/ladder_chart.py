@@ -77,7 +77,7 @@ class LadderChart(Chart):
         self.places = PlaceBox()
         self.reference = ReferenceBox(session)
         self.places.activated.connect(lambda *_: self.refresh())
-        session.size_chosen.connect(self.refresh)
+        session.results.size_chosen.connect(self.refresh)
         for widget in (self.reference, self.places, self.sizes, self.log):
             self.controls.addWidget(widget)
         self.legend = SourceLegend(session)
@@ -104,7 +104,7 @@ class LadderChart(Chart):
 
     def shown_size(self) -> Size | None:
         """Return the (M, N, K) that is shown, or None without figures."""
-        return self.session.shown_size()
+        return self.session.results.shown_size()
 
     def bars(self) -> list[tuple[str, float]]:
         """Return (name, GFLOPS) of the bars that are drawn, from the top."""
@@ -145,7 +145,7 @@ class LadderChart(Chart):
                         s.gflops or None,
                     ),
                     *(spread, s.speedup, s.share, s.library, s.peak_share, "; ".join(row.get("flags") or ())),
-                    s.origin or f"measured: {self.session.device or 'this machine'}",
+                    s.origin or f"measured: {self.session.results.device or 'this machine'}",
                 )
             )
         return FigureTable(headings, rows)
@@ -158,7 +158,7 @@ class LadderChart(Chart):
         self.sizes.refresh()
         size = self.shown_size()
         wanted = self.places.currentData()
-        kernels = [k for k in session.charted if wanted in (None, place(k))]
+        kernels = [k for k in session.results.charted if wanted in (None, place(k))]
         found = standings(kernels, self._pick(kernels, size)) if size is not None else []
         self._say_what_is_drawn(found, size)
         if not found:
@@ -179,10 +179,10 @@ class LadderChart(Chart):
         session, variants = self.session, {kernel.name for kernel in kernels if kernel.changes}
 
         def pick(name: str) -> Shown | None:
-            row = session.figures.latest(name) if name in variants else None
+            row = session.results.figures.latest(name) if name in variants else None
             if row is not None and row["status"] in FAILURES:
                 return Shown(row) if size_of(row) == size else None
-            return session.shown(name, size)
+            return session.results.shown(name, size)
 
         return pick
 
@@ -193,9 +193,9 @@ class LadderChart(Chart):
         self.hint.setVisible(not count or self.width() >= _WIDE_FROM)
         small = self.height() < _SMALL_BELOW
         for widget in (self.places, self.log):
-            widget.setVisible(bool(session.sizes()) and not small)
-        self.reference.setVisible(bool(session.references) and not (small and count))
-        self.sizes.setVisible(len(session.sizes()) > 1 and not small)
+            widget.setVisible(bool(session.results.sizes()) and not small)
+        self.reference.setVisible(bool(session.results.references) and not (small and count))
+        self.sizes.setVisible(len(session.results.sizes()) > 1 and not small)
         origins = [s.origin for s in found]
         told = not small and any(s.is_variant for s in found)
         purpose = tr("changed on purpose").replace(" ", "\N{NO-BREAK SPACE}")
@@ -222,7 +222,7 @@ class LadderChart(Chart):
         y = -np.arange(len(figures), dtype=float)
         pens, brushes = [], []
         for standing in found:
-            chosen = standing.kernel.name == self.session.kernel.name
+            chosen = standing.kernel.name == self.session.choice.kernel.name
             colour = theme.muted if standing.kernel.backend in LIBRARIES else theme.accent if chosen else theme.good
             pens.append(pg.mkPen(colour, width=1))
             hatched = QBrush(QColor(colour), Qt.BrushStyle.BDiagPattern)
@@ -338,8 +338,8 @@ class LadderChart(Chart):
 
     def _on_clicked(self, place: QPointF) -> None:
         row = self._row_at(place)
-        if row is not None and self.standings[row].kernel is not self.session.kernel:
-            self.session.choose_kernel(self.standings[row].kernel)
+        if row is not None and self.standings[row].kernel is not self.session.choice.kernel:
+            self.session.choice.choose_kernel(self.standings[row].kernel)
 
     def _point(self, row: int | None, x: float | None = None) -> None:
         """Tell all figures of a bar."""

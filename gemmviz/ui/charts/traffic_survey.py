@@ -46,7 +46,7 @@ class TrafficSurvey(QObject):
         self.worker = Worker("surveys", make_engine)
         self.worker.recorded.connect(self._on_recorded)
         self.worker.replied.connect(self._on_reply)
-        session.progressed.connect(self._on_progress)
+        session.progress.changed.connect(self._on_progress)
 
     def moved_by(self, row: Row) -> MovedBytes | None:
         """Return what the launch of a row moves; None where its source and parameters have not been recorded."""
@@ -87,7 +87,7 @@ class TrafficSurvey(QObject):
         return next(
             (
                 k
-                for k in self.session.kernels
+                for k in self.session.choice.kernels
                 if k.name == row["kernel"] and k.backend == "cuda" and k.sha256 == row["source_sha256"]
             ),
             None,

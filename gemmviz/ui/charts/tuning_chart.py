@@ -93,7 +93,7 @@ class TuningChart(Chart):
         self.plot.pointed.connect(self._on_pointed)
         self.plot.left.connect(lambda: self._point(None))
         self.plot.moved.connect(self._on_moved)
-        session.progressed.connect(lambda *_: self._offer())
+        session.progress.changed.connect(lambda *_: self._offer())
 
     def _on_seconds(self, seconds: int) -> None:
         self.session.tuning.seconds = seconds
@@ -242,9 +242,11 @@ class TuningChart(Chart):
         """Show the buttons that can be pressed now."""
         session, tuning = self.session, self.session.tuning
         self.tune.setEnabled(session.progress["bench"] is None)
-        same = tuning.kernel is not None and tuning.kernel.name == session.kernel.name
+        same = tuning.kernel is not None and tuning.kernel.name == session.choice.kernel.name
         self.use.setVisible(tuning.found is not None and same)
-        self.use.setEnabled(tuning.found is not None and session.bench_params != session.bench_params | tuning.found)
+        self.use.setEnabled(
+            tuning.found is not None and session.choice.bench_params != session.choice.bench_params | tuning.found
+        )
 
     def restyle(self) -> None:
         """Take the theme's colours."""

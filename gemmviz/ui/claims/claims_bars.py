@@ -47,7 +47,7 @@ class PairedBars(QWidget):
         self.ratio = self.reference = False
         self.pairs: tuple[Pair, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        session.themed.connect(self._on_theme)
+        session.preferences.themed.connect(self._on_theme)
 
     def _on_theme(self) -> None:
         self.update()
@@ -95,7 +95,7 @@ class PairedBars(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw everything."""
-        theme = THEMES[self.session.theme]
+        theme = THEMES[self.session.preferences.theme]
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(theme.background))
         line = painter.fontMetrics().height() * 1.3

@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.second_rung import SecondRung
+from gemmviz.session.staged import Staged
 from gemmviz.ui.comparison.chooser import Chooser
 from gemmviz.ui.comparison.figures_panel import FiguresPanel
 from gemmviz.ui.comparison.heads import Head, SecondMessage, column
@@ -17,25 +17,27 @@ class SecondStage(Stage):
     Parameters
     ----------
     beside
-        The rung.
+        What is wanted on it, and on it.
     """
 
-    def __init__(self, beside: SecondRung) -> None:
+    def __init__(self, beside: Staged) -> None:
         super().__init__(beside)
         self.setAccessibleName(tr("Stage beside: matrices A, B and C of the second rung"))
-        beside.told.connect(self._on_told)
+        beside.messages.changed.connect(self._on_told)
 
     def _on_told(self) -> None:
         self.update()
 
     def _empty_text(self) -> tuple[str, str]:
-        beside = self.session
+        beside = self.staged
         progress = beside.progress["record"]
         if progress is not None:
-            return tr("Recording {rung}…", rung=beside.kernel.alias), progress[0]
-        if beside.message is not None:
-            return tr("No recording of {rung}", rung=beside.kernel.alias), tr("The line above says why.")
-        return tr("{rung} comes next", rung=beside.kernel.alias), tr("It is recorded after the rung on the left.")
+            return tr("Recording {rung}…", rung=beside.choice.kernel.alias), progress[0]
+        if beside.messages.current is not None:
+            return tr("No recording of {rung}", rung=beside.choice.kernel.alias), tr("The line above says why.")
+        return tr("{rung} comes next", rung=beside.choice.kernel.alias), tr(
+            "It is recorded after the rung on the left."
+        )
 
 
 class Arena(QWidget):
@@ -74,7 +76,7 @@ class Arena(QWidget):
 
     def choose(self) -> Chooser | None:
         """Let people choose the rung beside; None where there is nothing to compare."""
-        if not self.session.kernel.recordable:
+        if not self.session.choice.kernel.recordable:
             self.comparison.start()  # which says why not
             return None
         box = Chooser(self.session, self.window())

@@ -81,7 +81,7 @@ class Bars(QWidget):
         self.lanes, self.finished = found, finished
         if more:
             self.updateGeometry()
-        if not self._session.playing:
+        if not self._session.playback.playing:
             said = (f"{lane.name}, {lane.origin}: {figure(lane, 0)}; {figure(lane, 1)}" for lane in found)
             self.setAccessibleDescription("\n".join(said))
         self.update()
@@ -90,7 +90,7 @@ class Bars(QWidget):
         """Draw the bars and figures over what stands still."""
         painter = QPainter(self)
         if not self.lanes:
-            painter.fillRect(self.rect(), QColor(THEMES[self._session.theme].background))
+            painter.fillRect(self.rect(), QColor(THEMES[self._session.preferences.theme].background))
         else:
             still, places = self._drawn_once()
             painter.drawPixmap(0, 0, still)
@@ -99,12 +99,19 @@ class Bars(QWidget):
 
     def _drawn_once(self) -> tuple[QPixmap, _Places]:
         totals = tuple((lane.name, lane.total) for lane in self.lanes)
-        key = (totals, self._session.theme, self.finished, self.size(), self.devicePixelRatioF(), self.font().key())
+        key = (
+            totals,
+            self._session.preferences.theme,
+            self.finished,
+            self.size(),
+            self.devicePixelRatioF(),
+            self.font().key(),
+        )
         if self._still is None or self._still[0] != key:
             ratio = self.devicePixelRatioF()
             pixmap = QPixmap(self.size() * ratio)
             pixmap.setDevicePixelRatio(ratio)
-            pixmap.fill(QColor(THEMES[self._session.theme].background))
+            pixmap.fill(QColor(THEMES[self._session.preferences.theme].background))
             places = self._places()
             into = QPainter(pixmap)
             self._draw_still(into, places)
@@ -129,7 +136,7 @@ class Bars(QWidget):
 
     def _draw_still(self, painter: QPainter, at: _Places) -> None:
         """Draw names, origins, how long each bar will be, and at the end what one comes to relative to the other."""
-        theme = THEMES[self._session.theme]
+        theme = THEMES[self._session.preferences.theme]
         for number, lane in enumerate(self.lanes):
             top = 2 + number * at.height
             if number:
@@ -154,12 +161,14 @@ class Bars(QWidget):
 
     def _draw_moving(self, painter: QPainter, at: _Places) -> None:
         painter.setFont(at.font)
-        painter.setPen(QColor(THEMES[self._session.theme].text))
+        painter.setPen(QColor(THEMES[self._session.preferences.theme].text))
         for number, lane in enumerate(self.lanes):
             for side in (0, 1):
                 now = lane.now[side]
                 if now:
-                    fill_side(painter, _bar(at, number, side, now / _scale(lane)), self._session.theme, side)
+                    fill_side(
+                        painter, _bar(at, number, side, now / _scale(lane)), self._session.preferences.theme, side
+                    )
                 top = 2 + number * at.height + side * at.line
                 place = QRectF(at.bars + at.room + _GAP, top, at.figure_width, at.line)
                 painter.drawText(place, _RIGHT, figure(lane, side))

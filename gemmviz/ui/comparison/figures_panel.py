@@ -64,13 +64,14 @@ class FiguresPanel(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
-        comparison = self.comparison
-        for signal in (comparison.changed, comparison.matched, session.recorded, session.themed, session.measured):
+        comparison, results = self.comparison, session.results
+        for signal in (comparison.changed, comparison.matched, session.preferences.themed, results.measured):
             signal.connect(self._on_changed)
-        session.bench_chosen.connect(self._on_changed)
-        session.stepped.connect(self._on_step)
-        comparison.second.stepped.connect(self._on_step)
-        comparison.second.recorded.connect(self._on_changed)
+        session.cursor.recorded.connect(self._on_changed)
+        session.choice.bench_chosen.connect(self._on_changed)
+        session.cursor.stepped.connect(self._on_step)
+        comparison.second.cursor.stepped.connect(self._on_step)
+        comparison.second.cursor.recorded.connect(self._on_changed)
         self.refresh()
 
     def _on_pace(self) -> None:
@@ -82,7 +83,7 @@ class FiguresPanel(QWidget):
     def _on_step(self) -> None:
         if not self.comparison.on:
             return
-        if not self.session.playing:
+        if not self.session.playback.playing:
             self.refresh()
         elif not self._timer.isActive():
             self._timer.start()
@@ -96,6 +97,7 @@ class FiguresPanel(QWidget):
         self.pace.setToolTip(self.pace.itemData(self.pace.currentIndex(), Qt.ItemDataRole.ToolTipRole))
         if not comparison.on:
             return
-        names = shown_name(session.kernel, session), shown_name(comparison.second.kernel, session)
-        self.sentence.setText(sentence(comparison, session.step, names))
-        self.bars.show_lanes(figure_pairs(comparison, session.step, session), comparison.finished)
+        names = shown_name(session.choice.kernel, session), shown_name(comparison.second.choice.kernel, session)
+        step, problem = session.cursor.step, session.choice.bench_problem
+        self.sentence.setText(sentence(comparison, step, names))
+        self.bars.show_lanes(figure_pairs(comparison, step, session.results, problem), comparison.finished)

@@ -37,7 +37,7 @@ class Swatch(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw it."""
         painter = QPainter(self)
-        fill_side(painter, QRectF(self.rect()), self._session.theme, self._side)
+        fill_side(painter, QRectF(self.rect()), self._session.preferences.theme, self._side)
         painter.end()
 
 
@@ -82,7 +82,8 @@ class Head(QWidget):
                 button.setObjectName("slim")
                 row.addWidget(button)
         self._keep_height()
-        for signal in (session.chosen, session.comparison.changed, session.comparison.second.chosen):
+        comparison = session.comparison
+        for signal in (session.choice.chosen, comparison.changed, comparison.second.choice.chosen):
             signal.connect(self.refresh)
         self.refresh()
 
@@ -99,7 +100,7 @@ class Head(QWidget):
     def refresh(self) -> None:
         """Show the rung's name, or as much of it as fits."""
         comparison = self.session.comparison
-        kernel = comparison.second.kernel if self.side else self.session.kernel
+        kernel = comparison.second.choice.kernel if self.side else self.session.choice.kernel
         name = shown_name(kernel, self.session)
         _elide(self.name, name, f"{name}\n{tr(kernel.title)}")
         if not self.side:
@@ -129,7 +130,7 @@ class SecondMessage(QFrame):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        self.second = session.comparison.second
+        self._messages = session.comparison.second.messages
         self.setObjectName("message")
         self.text = QLabel()
         self.text.setWordWrap(True)
@@ -146,12 +147,12 @@ class SecondMessage(QFrame):
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self.answer.clicked.connect(self._on_answer)
         close.clicked.connect(self._on_close)
-        self.second.told.connect(self.refresh)
+        self._messages.changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show the message, if there is one."""
-        message = self.second.message
+        message = self._messages.current
         self.setVisible(message is not None)
         if message is None:
             return
@@ -164,13 +165,13 @@ class SecondMessage(QFrame):
         self.style().polish(self)
 
     def _on_answer(self, *_: object) -> None:
-        message = self.second.message
-        self.second.tell(None)
+        message = self._messages.current
+        self._messages.tell(None)
         if message is not None and message.answers:
             message.answers[0].act()
 
     def _on_close(self, *_: object) -> None:
-        self.second.tell(None)
+        self._messages.tell(None)
 
 
 def _elide(label: QLabel, text: str, tip: str) -> None:

@@ -47,7 +47,7 @@ class Inspector(QTabWidget):
         # The charts beside it must not give way to its text.
         self.setMinimumWidth(320)
         self.currentChanged.connect(self._show_mark)
-        session.panel_wanted.connect(self.show_panel)
+        session.inspection.panel_wanted.connect(self.show_panel)
 
     @property
     def panel(self) -> str:
@@ -70,7 +70,7 @@ class Inspector(QTabWidget):
         if freeze.on:
             self.show_panel("warp")
         elif not freeze.possible:
-            self.session.tell(Message(freeze.why_not, "info"))
+            self.session.messages.tell(Message(freeze.why_not, "info"))
 
     def take_focus(self) -> None:
         """Give the keyboard to what is in sight: the table or the picture, else the tabs."""

@@ -54,7 +54,7 @@ class OriginPanel(InspectPanel):
         column.addWidget(self.head)
         column.addWidget(self.table, 1)
         self._shown: tuple[Playable | None, object] | None = None
-        session.themed.connect(self._anew)
+        session.preferences.themed.connect(self._anew)
 
     def _anew(self) -> None:
         """Fit the table to another size of type."""
@@ -63,17 +63,17 @@ class OriginPanel(InspectPanel):
 
     def refresh(self) -> None:
         """Show the chosen cell; the table stands where it was as long as the cell is the same."""
-        session, playable = self.session, self.session.playable
-        model, key = self.table.model(), (session.cell, session.shown_block)
+        session, playable = self.session, self.session.cursor.playable
+        model, key = self.table.model(), (session.cursor.cell, session.cursor.shown_block)
         if self._shown is not None and self._shown[0] is playable and self._shown[1] == key:
             if isinstance(model, LazyTable):
-                model.show_step(session.step)
+                model.show_step(session.cursor.step)
             return
         self._shown = playable, key
-        if playable is None or session.cell is None:
+        if playable is None or session.cursor.cell is None:
             self.table.hide()
             self.head.setText(
-                no_source(session.kernel) or tr("Record a kernel (Ctrl+R) to see where its results come from.")
+                no_source(session.choice.kernel) or tr("Record a kernel (Ctrl+R) to see where its results come from.")
                 if playable is None
                 else tr(
                     "Choose a cell on the stage: click it, or press X and Shift+arrows. "
@@ -81,7 +81,7 @@ class OriginPanel(InspectPanel):
                 )
             )
             return
-        array = session.cell[0]
+        array = session.cursor.cell[0]
         model = self._of_element(playable) if array == 2 else self._of_cell(playable)
         self._show(model)
 
@@ -96,11 +96,11 @@ class OriginPanel(InspectPanel):
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self.table.setVisible(model.rowCount() > 0)
         self._fit_columns(model)
-        model.show_step(self.session.step)
+        model.show_step(self.session.cursor.step)
         if isinstance(model, OperandTable):
             for column in (4, 5):  # nothing went by shared memory: these two say nothing
                 self.table.setColumnHidden(column, not (model.fed.write >= 0).any())
-        at = model.first_after(self.session.step)
+        at = model.first_after(self.session.cursor.step)
         if at >= 0:
             # No row is chosen yet: the stage goes on showing the ways that are taken at each step.
             self.table.scrollTo(model.index(at, 0), QAbstractItemView.ScrollHint.PositionAtTop)
@@ -121,9 +121,9 @@ class OriginPanel(InspectPanel):
 
     def _of_element(self, playable: Playable) -> OperandTable:
         session, recording = self.session, playable.recording
-        _, row, column = cell_name(recording, session.cell)
+        _, row, column = cell_name(recording, session.cursor.cell)
         owner, fed = playable.provenance.owner(row, column), playable.provenance.operand_paths(row, column)
-        said = [cell_text(recording, session.cell)]
+        said = [cell_text(recording, session.cursor.cell)]
         if recording.wrong and playable.wrong_from[row, column] < playable.timeline.steps:
             said.append(wrong_text(recording, row, column))
         if owner is None:
@@ -141,7 +141,7 @@ class OriginPanel(InspectPanel):
                     line=int(writes.lines[-1]),
                 )
             )
-        model = OperandTable(playable, fed, session.cell)
+        model = OperandTable(playable, fed, session.cursor.cell)
         if not len(fed.use):
             said.append(fed_text(playable, row, column))
         elif fed.unknown or fed.rest or fed.gives_stored:
@@ -170,16 +170,16 @@ class OriginPanel(InspectPanel):
 
     def _of_cell(self, playable: Playable) -> AccessTable:
         session = self.session
-        array, element = session.cell
-        touches = playable.provenance.accesses_of(array, element, session.shown_block)
-        info, said = playable.recording.arrays[array], [cell_text(playable.recording, session.cell)]
+        array, element = session.cursor.cell
+        touches = playable.provenance.accesses_of(array, element, session.cursor.shown_block)
+        info, said = playable.recording.arrays[array], [cell_text(playable.recording, session.cursor.cell)]
         if info.space == "shared":
-            block = block_text(playable.recording, session.shown_block)
+            block = block_text(playable.recording, session.cursor.shown_block)
             said.append(tr("bank {bank} of block {block}", bank=element * info.itemsize // 4 % BANKS, block=block))
         reads = int((~touches.write).sum())
         said.append(tr("read {reads}×, written {writes}× in all", reads=reads, writes=len(touches.rows) - reads))
         self.head.setText(BETWEEN.join(said))
-        return AccessTable(playable, touches, session.cell)
+        return AccessTable(playable, touches, session.cursor.cell)
 
     # What people do with the table
 
@@ -194,8 +194,8 @@ class OriginPanel(InspectPanel):
         """Go to the step that a cell of the table is about."""
         model = self.table.model()
         if isinstance(model, LazyTable) and index.isValid():
-            self.session.pause()
-            self.session.seek(model.step(index.row(), index.column()))
+            self.session.playback.pause()
+            self.session.cursor.seek(model.step(index.row(), index.column()))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep the arrows for the table while it has the focus; Enter goes to the step."""

@@ -56,10 +56,15 @@ class InspectPanel(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self._on_time)
-        for signal in (session.recorded, session.picked, session.themed, session.inspection.changed):
+        for signal in (
+            session.cursor.recorded,
+            session.cursor.picked,
+            session.preferences.themed,
+            session.inspection.changed,
+        ):
             signal.connect(self._now)
         session.frozen_warp.changed.connect(self._now)
-        session.stepped.connect(self._on_step)
+        session.cursor.stepped.connect(self._on_step)
 
     def refresh(self) -> None:
         """Show the session's moment."""
@@ -77,7 +82,7 @@ class InspectPanel(QWidget):
     def _on_step(self) -> None:
         if not self.isVisible():
             return
-        if not self.session.playing:
+        if not self.session.playback.playing:
             self.refresh()
         elif not self._timer.isActive():
             self._timer.start()

@@ -45,23 +45,28 @@ class Announcer(QObject):
         self._settled.setSingleShot(True)
         self._settled.setInterval(_SETTLED_MS)
         self._settled.timeout.connect(self._announce)
-        for signal in (session.recorded, session.stepped, session.picked, session.playback):
+        for signal in (
+            session.cursor.recorded,
+            session.cursor.stepped,
+            session.cursor.picked,
+            session.playback.changed,
+        ):
             signal.connect(self._on_change)
 
     def _on_change(self) -> None:
-        if self._session.playing:
+        if self._session.playback.playing:
             self._settled.stop()
         else:
             self._settled.start()
 
     def _announce(self) -> None:
-        session, playable = self._session, self._session.playable
+        session, playable = self._session, self._session.cursor.playable
         if playable is None:
             said = ""
-        elif session.cell is not None:
-            said = about_cell(playable, *session.cell, session.step, session.shown_block)
+        elif session.cursor.cell is not None:
+            said = about_cell(playable, *session.cursor.cell, session.cursor.step, session.cursor.shown_block)
         else:
-            said = caption(playable, session.step, session.shown_block)
+            said = caption(playable, session.cursor.step, session.cursor.shown_block)
         if said != self._stage.accessibleDescription():
             self._stage.setAccessibleDescription(said)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._stage, said))

@@ -49,11 +49,11 @@ class MessageBar(QFrame):
         for number, button in enumerate(self.answers):
             button.clicked.connect(lambda *_, number=number: self.answer(number))
         self.close_button.clicked.connect(self.dismiss)
-        session.messaged.connect(self._show)
+        session.messages.changed.connect(self._show)
         self._show()
 
     def _show(self) -> None:
-        message = self.session.message
+        message = self.session.messages.current
         self.setVisible(message is not None)
         if message is None:
             return
@@ -77,14 +77,14 @@ class MessageBar(QFrame):
 
     def dismiss(self, *_: object) -> None:
         """Close the message, if there is one."""
-        if self.session.message is not None:
-            self.session.tell(None)
+        if self.session.messages.current is not None:
+            self.session.messages.tell(None)
 
     def answer(self, number: int) -> None:
         """Do what an answer of the message says; nothing where it has no such answer."""
-        message = self.session.message
+        message = self.session.messages.current
         if message is not None and number < len(message.answers):
-            self.session.tell(None)
+            self.session.messages.tell(None)
             message.answers[number].act()
 
 

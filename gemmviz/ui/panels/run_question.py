@@ -85,20 +85,20 @@ class RunQuestion(QFrame):
         """Ask again about a text that is only looked at."""
         permission = self.session.permission
         if permission.refresh():
-            self.session.tell(Message(tr("What is chosen may run already."), "info"))
+            self.session.messages.tell(Message(tr("What is chosen may run already."), "info"))
             return
         permission.ask()
         self.look_button.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def tell_trusted(self) -> None:
         """Say what may run besides what gemmviz brings, and offer to forget it."""
-        kept = self.session.trust.kept
+        kept = self.session.permission.trust.kept
         if kept.fault:
-            self.session.tell(Message(kept.fault, "warning", lasting=True))
+            self.session.messages.tell(Message(kept.fault, "warning", lasting=True))
             return
         if not kept.texts and not kept.folders:
             said = tr("Nothing is trusted but what gemmviz brings, and what you type in this window.")
-            self.session.tell(Message(said, "info", lasting=True))
+            self.session.messages.tell(Message(said, "info", lasting=True))
             return
         count = trn("{count} text may run", "{count} texts may run", len(kept.texts))
         folders = trn("and {count} trusted folder", "and {count} trusted folders", len(kept.folders))
@@ -107,12 +107,12 @@ class RunQuestion(QFrame):
         said = f"{count}, {folders}: {', '.join(names[:_MOST_NAMES])}{more}\n"
         said += tr("`gemmviz trust` lists them, and forgets single ones.")
         forget = Answer(tr("Forget all"), self._forget)
-        self.session.tell(Message(said, "info", answers=(forget,), lasting=True))
+        self.session.messages.tell(Message(said, "info", answers=(forget,), lasting=True))
 
     def _forget(self) -> None:
-        self.session.trust.forget()
+        self.session.permission.trust.forget()
         self.session.permission.refresh()
-        self.session.tell(Message(tr("Forgotten. What is opened next is asked about."), "info", lasting=True))
+        self.session.messages.tell(Message(tr("Forgotten. What is opened next is asked about."), "info", lasting=True))
 
     def _run(self) -> None:
         self.session.permission.run()

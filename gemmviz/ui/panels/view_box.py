@@ -28,8 +28,8 @@ class ViewBox(QComboBox):
             )
         )
         self.setAccessibleName(tr("Which accesses are recorded"))
-        self.activated.connect(lambda *_: session.choose(as_written=self.currentData()))
-        session.chosen.connect(self._show_choice)
+        self.activated.connect(lambda *_: session.choice.choose(as_written=self.currentData()))
+        session.choice.chosen.connect(self._show_choice)
         session.tour.changed.connect(self._take_place)
         self._show_choice()
 
@@ -39,8 +39,8 @@ class ViewBox(QComboBox):
         self._take_place()
 
     def _show_choice(self) -> None:
-        self.setCurrentIndex(self.findData(self.session.as_written))
-        self.setEnabled(self.session.kernel.recordable)
+        self.setCurrentIndex(self.findData(self.session.choice.as_written))
+        self.setEnabled(self.session.choice.kernel.recordable)
 
     def _take_place(self) -> None:
         self.setVisible(self._on_stage and self.session.tour.lesson is None)

@@ -29,12 +29,12 @@ class PresenterNote(QLabel):
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setWordWrap(True)
         self.hide()
-        session.messaged.connect(self._say)
-        for signal in (session.stepped, session.recorded, session.tour.moved):
+        session.messages.changed.connect(self._say)
+        for signal in (session.cursor.stepped, session.cursor.recorded, session.tour.moved):
             signal.connect(self.drop)
 
     def _say(self) -> None:
-        message = self.session.message
+        message = self.session.messages.current
         if message is None or not self.parentWidget().isVisible():
             self.hide()
             return

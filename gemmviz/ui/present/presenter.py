@@ -53,7 +53,7 @@ class Presenter(QWidget):
         self.setObjectName("presenter")
         self.setWindowTitle(tr("gemmviz: presenting"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.stage = Stage(session)
+        self.stage = Stage(session.staged, session.frozen_warp, session.inspection)
         # What the stage says of a step stands beside it, in larger type.
         self.stage.captioned = False
         self.stage.presented = True
@@ -74,9 +74,15 @@ class Presenter(QWidget):
         self.black.setAutoFillBackground(True)
         self.black.setStyleSheet("background: #000000;")
         self.black.hide()
-        for signal in (session.themed, session.chosen, session.recorded, session.tour.changed, session.tour.moved):
+        for signal in (
+            session.preferences.themed,
+            session.choice.chosen,
+            session.cursor.recorded,
+            session.tour.changed,
+            session.tour.moved,
+        ):
             signal.connect(self.refresh)
-        session.stepped.connect(self._say)
+        session.cursor.stepped.connect(self._say)
         session.predict.changed.connect(self._say)
         self.stage.setFocus()
 
@@ -132,10 +138,10 @@ class Presenter(QWidget):
         """Show everything anew: other colours, another rung, another stop."""
         if not self.isVisible():
             return
-        theme = for_presenting(THEMES[self.session.theme])
+        theme = for_presenting(THEMES[self.session.preferences.theme])
         self.source.theme = self.progress.theme = theme
         tour = self.session.tour
-        self.title.setText(tr(self.session.kernel.title))
+        self.title.setText(tr(self.session.choice.kernel.title))
         here = tour.at is not None
         self._stop = tr("Stop {number} of {count}", number=tour.at + 1, count=len(tour.stops)) if here else ""
         self._say()
@@ -149,7 +155,7 @@ class Presenter(QWidget):
         label = ceil(height / LABEL)
         font = QFont(self.font())
         # The stage makes its type larger by the session's scale, which is meant for the teacher's screen.
-        font.setPixelSize(ceil(label / self.session.type_scale))
+        font.setPixelSize(ceil(label / self.session.preferences.type_scale))
         if self.stage.base_font != font or self.stage.colours is not theme:
             self.stage.base_font = font
             self.stage.colours = theme
@@ -166,12 +172,12 @@ class Presenter(QWidget):
             self.setStyleSheet(style)
 
     def _sentence(self) -> str:
-        stop, playable = self.session.tour.stop, self.session.playable
+        stop, playable = self.session.tour.stop, self.session.cursor.playable
         if stop is not None and stop.say:
             return stop.say
         if playable is None:
             return ""
-        said = caption(playable, self.session.step, self.session.shown_block)
+        said = caption(playable, self.session.cursor.step, self.session.cursor.shown_block)
         return said.replace(BETWEEN, "\n") if self._wide else said
 
     def _say(self) -> None:
@@ -214,7 +220,7 @@ class Presenter(QWidget):
         if freeze.possible or freeze.on:
             freeze.toggle()
         else:
-            self.session.tell(Message(freeze.why_not, "info"))
+            self.session.messages.tell(Message(freeze.why_not, "info"))
 
     def resize_type(self, direction: int) -> None:
         """Make the type larger (1) or smaller (-1), or as large as at first (0)."""
@@ -227,7 +233,7 @@ class Presenter(QWidget):
         if self.session.tour.active:
             self.session.tour.next(direction)
         else:
-            self.session.seek_phase(direction)
+            self.session.cursor.seek_phase(direction)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give all type its size for this screen."""

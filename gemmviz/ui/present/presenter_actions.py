@@ -37,7 +37,7 @@ def presenter_actions(presenter: "Presenter") -> list[Action]:
 
 def _say_duel(presenter: "Presenter") -> None:
     said = tr("Two rungs side by side are shown in the window: Esc leads back to it, and D begins.")
-    presenter.session.tell(Message(said, "info"))
+    presenter.session.messages.tell(Message(said, "info"))
 
 
 def _type_actions(presenter: "Presenter") -> list[Action]:
@@ -55,6 +55,8 @@ def _type_actions(presenter: "Presenter") -> list[Action]:
 def _language_actions(presenter: "Presenter") -> list[Action]:
     session = presenter.session
     return [
-        Action(f"present_{code}", "View", name, (f"Ctrl+Alt+{number}",), lambda code=code: session.speak(code))
+        Action(
+            f"present_{code}", "View", name, (f"Ctrl+Alt+{number}",), lambda code=code: session.preferences.speak(code)
+        )
         for number, (code, name) in enumerate(LANGUAGES.items(), 1)
     ]

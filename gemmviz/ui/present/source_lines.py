@@ -49,8 +49,8 @@ class SourceLines(QWidget):
         self._lines: list[tuple[int, str]] = []
         self.setAccessibleName(tr("The line that executes"))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        session.stepped.connect(self.refresh)
-        session.recorded.connect(self.refresh)
+        session.cursor.stepped.connect(self.refresh)
+        session.cursor.recorded.connect(self.refresh)
         self.refresh()
 
     def set_type(self, pixels: int, wraps: bool) -> None:
@@ -65,7 +65,7 @@ class SourceLines(QWidget):
 
     def refresh(self) -> None:
         """Take the line of the session's step."""
-        playable, line = self.session.playable, self.session.line
+        playable, line = self.session.cursor.playable, self.session.cursor.line
         text = playable.recording.text if playable is not None else ""
         # While it plays, the line is the same one for many steps.
         if (text, line) != (self._text, self._line):

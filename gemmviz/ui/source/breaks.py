@@ -56,13 +56,13 @@ class BreakBox(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.button)
-        for signal in (session.chosen, session.kernels_changed):
+        for signal in (session.choice.chosen, session.choice.kernels_changed):
             signal.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Offer what the chosen rung has, and tick what is done to it."""
-        base, made = self.session.base, self.session.breaks
+        base, made = self.session.choice.base, self.session.choice.breaks
         offered = fitting(base)
         if offered != self.offered:
             self.offered = offered
@@ -80,15 +80,15 @@ class BreakBox(QWidget):
     def open(self) -> None:
         """Open the menu by key, at its first entry; say why not, where there is nothing to break."""
         if not self.button.isEnabled():
-            self.session.tell(Message(self._tip(), "info"))
+            self.session.messages.tell(Message(self._tip(), "info"))
             return
         self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
         self.menu.setActiveAction(self.menu.actions()[0])
 
     def _tip(self) -> str:
         if not self.offered:
-            return tr("{kernel} declares nothing to break.", kernel=self.session.base.name)
-        titles = [tr(change.title) for change in self.offered if change.id in self.session.breaks]
+            return tr("{kernel} declares nothing to break.", kernel=self.session.choice.base.name)
+        titles = [tr(change.title) for change in self.offered if change.id in self.session.choice.breaks]
         what = "\n".join(titles) or tr("Take a part of this kernel away, and see what it was for")
         return f"{what} ({_KEY})"
 
@@ -101,14 +101,14 @@ class BreakBox(QWidget):
         return action
 
     def _toggle(self, change: Break, on: bool) -> None:
-        wanted = [made for made in self.session.breaks if made != change.id]
+        wanted = [made for made in self.session.choice.breaks if made != change.id]
         self._break((*wanted, change.id) if on else tuple(wanted))
 
     def _break(self, ids: tuple[str, ...]) -> None:
         try:
-            self.session.break_it(ids)
+            self.session.choice.break_it(ids)
         except GemmvizError as error:
-            self.session.tell(Message(str(error)))
+            self.session.messages.tell(Message(str(error)))
             self.refresh()
 
 

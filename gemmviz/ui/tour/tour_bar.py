@@ -67,9 +67,9 @@ class TourBar(QFrame):
         column.addWidget(self.sentence)
         tour.changed.connect(self._show)
         tour.moved.connect(self._show)
-        session.chosen.connect(self._show_button)
-        session.recorded.connect(self._show)
-        session.themed.connect(self._on_theme)
+        session.choice.chosen.connect(self._show_button)
+        session.cursor.recorded.connect(self._show)
+        session.preferences.themed.connect(self._on_theme)
         self._on_theme()
 
     def takes_place_of(self, widget: QWidget) -> None:
@@ -78,7 +78,7 @@ class TourBar(QFrame):
         self._show()
 
     def _on_theme(self) -> None:
-        theme = THEMES[self.session.theme]
+        theme = THEMES[self.session.preferences.theme]
         self.setStyleSheet(
             f"QFrame#tour {{ background: {theme.raised}; border: none; border-left: 4px solid {theme.accent}; }}"
         )
@@ -91,11 +91,11 @@ class TourBar(QFrame):
         return column.width() if column is not None else self.width()
 
     def _set_type(self) -> None:
-        larger, scale = _LARGER, self.session.type_scale
+        larger, scale = _LARGER, self.session.preferences.type_scale
         if self._width() < _NARROW:
             larger = max(min(_LARGER_NARROW, _LARGEST_NARROW / scale), 1.0)
         size = TYPE_PT * larger * scale
-        sheet = f"color: {THEMES[self.session.theme].text}; font-size: {size:.1f}pt;"
+        sheet = f"color: {THEMES[self.session.preferences.theme].text}; font-size: {size:.1f}pt;"
         if sheet != self.sentence.styleSheet():
             self.sentence.setStyleSheet(sheet)
 
@@ -114,7 +114,9 @@ class TourBar(QFrame):
         self.sentence.setText(self._text())
         self.back.setEnabled(bool(tour.at))
         self.on.setEnabled(count > 0 and (tour.at is None or tour.at < count - 1))
-        following = next((k for k in self.session.kernels if k.name == tour.onward), None) if tour.onward else None
+        following = (
+            next((k for k in self.session.choice.kernels if k.name == tour.onward), None) if tour.onward else None
+        )
         self.onward.setVisible(following is not None)
         if following is not None:
             self.onward.setText(tr("Next rung: {rung}", rung=following.alias))
@@ -138,8 +140,8 @@ class TourBar(QFrame):
     def _show_button(self) -> None:
         session, button = self.session, self.lesson_button
         button.setChecked(session.tour.lesson is not None)
-        button.setEnabled(session.tour.lesson is not None or lesson_path(session.base) is not None)
-        self.demo_button.setEnabled(session.kernel.demo is not None)
+        button.setEnabled(session.tour.lesson is not None or lesson_path(session.choice.base) is not None)
+        self.demo_button.setEnabled(session.choice.kernel.demo is not None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap the sentence anew."""

@@ -77,12 +77,12 @@ class Window(QMainWindow):
         self.claims_runner = claims_runner
         self._ended = self._at_once = False
         # Before the widgets do: they ask for the size of type that it sets.
-        session.themed.connect(self._on_theme)
-        set_scale(session.type_scale)
+        session.preferences.themed.connect(self._on_theme)
+        set_scale(session.preferences.type_scale)
         self.setWindowTitle("gemmviz")
         self.resize(1280, 800)
         self.ladder = Ladder(session)
-        self.stage = Stage(session)
+        self.stage = Stage(session.staged, session.frozen_warp, session.inspection)
         self.run_question = RunQuestion(session, self.stage)
         self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)
@@ -185,10 +185,10 @@ class Window(QMainWindow):
             self._on_page()
             self._keys.guard(self.charts)
             references, faults = reference_results.load()
-            self.session.set_references(references)
-            self.session.set_proofs(proofs.kept())
+            self.session.results.set_references(references)
+            self.session.results.set_proofs(proofs.kept())
             if faults:
-                self.session.tell(Message("\n".join(faults), "warning", lasting=True))
+                self.session.messages.tell(Message("\n".join(faults), "warning", lasting=True))
 
     def _make_late(self) -> None:
         """Do the next part of what the first paint need not wait for."""
@@ -298,16 +298,16 @@ class Window(QMainWindow):
     # What the session says
 
     def _on_line(self, line: int) -> None:
-        self.session.seek_line(line)
+        self.session.playback.seek_line(line)
 
     def _on_auto(self, auto: bool) -> None:
         self.controller.auto = auto
 
     def _on_theme(self) -> None:
-        theme = THEMES[self.session.theme]
-        set_scale(self.session.type_scale)
+        theme = THEMES[self.session.preferences.theme]
+        set_scale(self.session.preferences.type_scale)
         QApplication.instance().setPalette(palette(theme))
-        sheet = style_sheet(theme, self.session.type_scale)
+        sheet = style_sheet(theme, self.session.preferences.type_scale)
         if sheet != self.styleSheet():
             self.setStyleSheet(sheet)
         self._fit_type()
@@ -324,7 +324,7 @@ class Window(QMainWindow):
                 event.ignore()
                 return
             self._ended = True
-            self.session.pause()
+            self.session.playback.pause()
             self.retire()
             self.controller.close()
         event.accept()

@@ -102,7 +102,7 @@ def _view_actions(window: "Window") -> list[Action]:
     return [
         *pages,
         Action("edit", "Source", tr("Edit the source / lock it"), ("Ctrl+Shift+E",), window.source.toggle_edit),
-        Action("revert", "Source", tr("Back to the text on file"), ("F6",), session.revert),
+        Action("revert", "Source", tr("Back to the text on file"), ("F6",), session.choice.revert),
         Action("break", "Source", tr("Break it: take a part away…"), ("Ctrl+B",), side.break_box.open),
         Action("find", "Source", tr("Find in the source"), ("Ctrl+F",), side.find_bar.open),
         Action("findings", "Source", tr("To the findings"), ("Ctrl+4",), side.findings.take_focus),
@@ -112,7 +112,7 @@ def _view_actions(window: "Window") -> list[Action]:
             "View",
             tr("Show / hide references"),
             ("Ctrl+H",),
-            lambda: session.want_references(not session.references_shown),
+            lambda: session.results.want_references(not session.results.references_shown),
         ),
         Action("reset", "View", tr("Show the whole stage"), ("0",), stage.reset_view),
         Action("zoom_in", "View", tr("Zoom in"), ("Ctrl++", "Ctrl+="), lambda: stage.zoom(1)),
@@ -141,20 +141,24 @@ def _type_actions(window: "Window") -> list[Action]:
     session = window.session
 
     def scale(direction: int) -> None:
-        session.set_type_scale(round(session.type_scale * SCALE_STEP**direction, 3))
+        session.preferences.set_type_scale(round(session.preferences.type_scale * SCALE_STEP**direction, 3))
 
     return [
         Action("larger", "View", tr("Larger type"), ("Ctrl+Alt++", "Ctrl+Alt+="), lambda: scale(1)),
         Action("smaller", "View", tr("Smaller type"), ("Ctrl+Alt+-",), lambda: scale(-1)),
         Action(
-            "type_size", "View", tr("Type as large as at first"), ("Ctrl+Alt+0",), lambda: session.set_type_scale(1)
+            "type_size",
+            "View",
+            tr("Type as large as at first"),
+            ("Ctrl+Alt+0",),
+            lambda: session.preferences.set_type_scale(1),
         ),
         Action(
             "calm",
             "View",
             tr("Calm on / off: nothing glows longer than its step"),
             ("Ctrl+Alt+C",),
-            lambda: session.set_calm(not session.calm),
+            lambda: session.preferences.set_calm(not session.preferences.calm),
         ),
     ]
 
@@ -163,7 +167,11 @@ def _language_actions(window: "Window") -> list[Action]:
     # A language is named in itself: whoever is lost in another one finds it.
     return [
         Action(
-            f"speak_{code}", _LANGUAGE_MENU, name, (f"Ctrl+Alt+{number}",), lambda code=code: window.session.speak(code)
+            f"speak_{code}",
+            _LANGUAGE_MENU,
+            name,
+            (f"Ctrl+Alt+{number}",),
+            lambda code=code: window.session.preferences.speak(code),
         )
         for number, (code, name) in enumerate(LANGUAGES.items(), 1)
     ]

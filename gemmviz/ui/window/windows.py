@@ -38,9 +38,9 @@ class Windows(QObject):
         # Not at once: the action that asked for it, and the list of those who listen, are still at work.
         self._wanted.setInterval(0)
         self._wanted.timeout.connect(self._exchange)
-        session.spoken.connect(self._on_spoken)
+        session.preferences.spoken.connect(self._on_spoken)
         self._listening = Listening(session, "gemmviz.ui")
-        speak_qt(session.language)
+        speak_qt(session.preferences.language)
         self.window = Window(session, controller)
         self._say_font()
 
@@ -51,7 +51,7 @@ class Windows(QObject):
         old = self.window
         if not old.isVisible():
             return  # closed meanwhile
-        speak_qt(self.session.language)
+        speak_qt(self.session.preferences.language)
         state, listed = window_state.take(old), old.stops.listed
         presenting, scale = old.presenting.on, old.presenting.scale
         old.retire()
@@ -78,17 +78,28 @@ class Windows(QObject):
         self._say_font()
 
     def _say_font(self) -> None:
-        if self.session.language == "ko" and not can_write_korean():
-            self.session.tell(Message(_NO_HANGUL, "warning", lasting=True))
+        if self.session.preferences.language == "ko" and not can_write_korean():
+            self.session.messages.tell(Message(_NO_HANGUL, "warning", lasting=True))
 
     def _tell_all(self) -> None:
         """Tell the new window what has happened: its widgets were built for a session at its beginning."""
         session = self.session
-        for signal in (session.chosen, session.recorded, session.stepped, session.picked, session.playback):
+        for signal in (
+            session.choice.chosen,
+            session.cursor.recorded,
+            session.cursor.stepped,
+            session.cursor.picked,
+            session.playback.changed,
+        ):
             self._listening.tell(signal)
         for engine in session.progress:
-            self._listening.tell(session.progressed, engine)
-        for signal in (session.sampled, session.referenced, session.device_changed, session.messaged):
+            self._listening.tell(session.progress.changed, engine)
+        for signal in (
+            session.results.sampled,
+            session.results.referenced,
+            session.results.device_changed,
+            session.messages.changed,
+        ):
             self._listening.tell(signal)
 
 
