@@ -8,8 +8,8 @@ from typing import Any
 
 from gemmviz.backends.tensor_maps import geometry
 from gemmviz.catalogue.capability import architecture
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.checking.report import Report
 

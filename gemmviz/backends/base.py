@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from gemmviz.backends.environment import Environment
 from gemmviz.backends.watch import Observed, watch_cpu
 from gemmviz.catalogue.dtypes import stored_as
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
@@ -177,7 +178,7 @@ class Backend(ABC):
         """Return a context that observes the machine while kernels of this backend are timed."""
         return watch_cpu()
 
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> Environment:
         """Return the versions that matter to figures of this backend."""
         return {}
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.backends.base import Build, Prepared
+from gemmviz.backends.environment import Environment
 from gemmviz.backends.host import HostBackend, HostPrepared
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import unstored
@@ -21,7 +22,7 @@ class NumpyBackend(HostBackend):
         """Allocate; there is nothing to compile."""
         return _NumpyPrepared(launch, Build())
 
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> Environment:
         """Name the BLAS."""
         return {"blas": blas_facts()}
 

@@ -14,6 +14,7 @@ from gemmviz.backends.cublas import MIXED, CublasPrepared, MixedPrepared
 from gemmviz.backends.cupy_check import cuda_verdict, install_line
 from gemmviz.backends.device import DevicePrepared, l2_bytes, release
 from gemmviz.backends.driver import driver
+from gemmviz.backends.environment import Environment
 from gemmviz.backends.nvml import sensors, watch_gpu
 from gemmviz.backends.nvrtc import compile_launch, first_line
 from gemmviz.backends.signature import DESCRIBE, MOST, scalar_types
@@ -22,8 +23,8 @@ from gemmviz.backends.transfer import DeviceTrip
 from gemmviz.backends.watch import Observed
 from gemmviz.catalogue import capability
 from gemmviz.catalogue.errors import BuildError, ConstraintError, Unavailable
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Matrix, Problem
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
@@ -113,7 +114,7 @@ class _DeviceBackend(Backend):
         device = driver().device
         return watch_gpu(sensors(device.uuid) if device else None)
 
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> Environment:
         """Return the versions of CuPy, the CUDA runtime and NVRTC."""
         cp = cupy()
         runtime = cp.cuda.runtime.runtimeGetVersion()

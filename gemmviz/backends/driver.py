@@ -6,7 +6,9 @@ import uuid
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Required, TypedDict
+
+import msgspec
 
 # CUdevice_attribute, CUDA Driver API, "Data types used by CUDA driver".
 _SM_COUNT, _ECC, _L2_BYTES, _CC_MAJOR, _CC_MINOR = 16, 32, 38, 75, 76
@@ -15,6 +17,29 @@ _THREADS_PER_BLOCK, _THREADS_PER_SM, _BLOCKS_PER_SM = 1, 39, 106
 _REGISTERS_PER_BLOCK, _REGISTERS_PER_SM = 12, 82
 _SHARED_PER_SM, _SHARED_PER_BLOCK_OPTIN, _SHARED_RESERVED = 81, 97, 111
 _NO_DEVICE = 100
+
+
+class DeviceFacts(TypedDict, total=False):
+    """A GPU as a result file has it: one that is only published has the first fields, and an old file may lack some."""
+
+    name: Required[str]
+    cc: Required[str]
+    sms: Required[int]
+    clock_mhz: float
+    l2_bytes: int
+    uuid: str
+    mem_bytes: int
+    ecc: bool
+    memory_clock_mhz: float
+    bus_bits: int
+    threads_per_block: int
+    threads_per_sm: int
+    blocks_per_sm: int
+    registers_per_block: int
+    registers_per_sm: int
+    shared_per_sm_bytes: int
+    shared_per_block_bytes: int
+    shared_reserved_bytes: int
 
 
 @dataclass(frozen=True)
@@ -43,9 +68,9 @@ class Device:
     shared_per_block_bytes: int = 0
     shared_reserved_bytes: int = 0
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> DeviceFacts:
         """Return the device as plain data."""
-        return asdict(self)
+        return msgspec.convert(asdict(self), DeviceFacts)
 
 
 @dataclass(frozen=True)

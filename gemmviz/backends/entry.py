@@ -3,8 +3,8 @@
 from gemmviz.backends import unsupported
 from gemmviz.backends.toolchain import source_folder
 from gemmviz.catalogue.errors import BuildError
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 

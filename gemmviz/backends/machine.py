@@ -4,13 +4,14 @@ import os
 import platform
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from gemmviz.backends.blas import blas_facts
 from gemmviz.backends.cupy_check import cuda_verdict, cupy_packages, install_line
-from gemmviz.backends.driver import Device, driver
+from gemmviz.backends.driver import Device, DeviceFacts, driver
+from gemmviz.backends.environment import CompilerFacts, CpuFacts, Environment
 from gemmviz.backends.host import available_memory
 from gemmviz.backends.nvml import sensors
 from gemmviz.backends.nvrtc import has_mma_header
@@ -18,7 +19,14 @@ from gemmviz.backends.toolchain import compiler
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.sandbox import in_force
 
-Plain = dict[str, Any]
+
+class Probe(TypedDict):
+    """What this machine has: what people read of it (`Fact` records as plain data), and parts of a result file."""
+
+    facts: list[dict[str, str]]
+    env: Environment
+    device: DeviceFacts | None
+    cpu: CpuFacts
 
 
 @dataclass(frozen=True)
@@ -41,8 +49,8 @@ class Fact:
     remedy: str = ""
 
 
-def gather() -> Plain:
-    """Return everything: ``facts`` (`Fact` records as plain data), ``env`` and ``device`` as in a result file, ``cpu``.
+def gather() -> Probe:
+    """Return everything.
 
     Imports CuPy where CUDA kernels can run, so only the engine's process may call it.
     """
@@ -55,16 +63,16 @@ def gather() -> Plain:
         *_gpu(),
         *(Fact(m.name, m.says, "ok" if m.on else "absent") for m in in_force.report()),
     ]
-    cpu = {"model": cpu_model(), "cores": cores()}
+    cpu = CpuFacts(model=cpu_model(), cores=cores())
     return {"facts": [asdict(fact) for fact in facts], "env": environment(), "device": device(), "cpu": cpu}
 
 
-def environment() -> Plain:
+def environment() -> Environment:
     """Return the part ``env`` of a result file that does not need CuPy."""
     found = driver()
     try:
         tool = compiler()
-        toolchain: Plain | None = {"version": tool.version, "command": list(tool.command[-3:])}
+        toolchain: CompilerFacts | None = {"version": tool.version, "command": list(tool.command[-3:])}
     except Unavailable:
         toolchain = None
     packages = cupy_packages()
@@ -82,7 +90,7 @@ def environment() -> Plain:
     }
 
 
-def device() -> Plain | None:
+def device() -> DeviceFacts | None:
     """Return the part ``device`` of a result file: the first GPU, or None."""
     found = driver().device
     return found.to_plain() if found else None

@@ -24,8 +24,8 @@ from gemmviz.backends.toolchain import (
     source_folder,
 )
 from gemmviz.catalogue.errors import BuildError
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Matrix
 from gemmviz.sandbox import confined, kept
 

@@ -20,6 +20,7 @@ from typing import Any
 from gemmviz import data
 from gemmviz.backends.base import Build, Prepared
 from gemmviz.backends.blas import loaded_library, symbols
+from gemmviz.backends.environment import Environment
 from gemmviz.backends.host import HostBackend, HostPrepared
 from gemmviz.catalogue.errors import ConstraintError, Unavailable
 from gemmviz.catalogue.launch import Launch
@@ -84,7 +85,7 @@ class OpenblasBackend(HostBackend):
         threads = f"{library.threads} thread{'s' if library.threads > 1 else ''}"
         return _OpenblasPrepared(launch, Build(variant=f"{library.core}, {threads}"), library)
 
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> Environment:
         """Name the core type and the number of threads."""
         library = best()
         return {"openblas": {"core": library.core, "threads": library.threads}}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gemmviz.catalogue.errors import BuildError
-from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import SUFFIX
 
 DESCRIBE = "gv_describe"

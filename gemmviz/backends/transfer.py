@@ -7,6 +7,7 @@ import numpy as np
 
 from gemmviz.backends.base import Trip
 from gemmviz.catalogue.dtypes import stored_as
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 
 
@@ -25,7 +26,7 @@ class DeviceTrip(Trip):
 
     def __init__(self, cp: Any, problem: Problem, dtype: str, accumulate: str) -> None:
         self._cp = cp
-        sizes = {name: problem.shape(name)[0] * problem.shape(name)[1] for name in "ABC"}
+        sizes = {name: problem.shape(name)[0] * problem.shape(name)[1] for name in MATRICES}
         # Ones, because a fresh page of zeros is no memory yet.
         types = {name: stored_as(accumulate if name == "C" else dtype) for name in sizes}
         self._host = {name: np.ones(size, types[name]) for name, size in sizes.items()}

@@ -6,7 +6,8 @@ from typing import Literal
 
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.results import Document, Row
+from gemmviz.bench.results import Document
+from gemmviz.bench.row import Row, stats_of
 from gemmviz.bench.spread import shaky, span
 
 SpeedChange = Literal["FASTER", "SLOWER", "SAME", "UNCLEAR"]
@@ -89,8 +90,10 @@ def _judge(old: Row | None, new: Row | None) -> RowComparison:
     known = new or old
     assert known is not None
     label, size = str(known.get("label") or known["kernel"]), (known["M"], known["N"], known["K"])
-    field, unit = ("gbps", "GB/s") if known["backend"] == TRANSFER else ("gflops", "GFLOPS")
-    before, after = (row[field] if row and row["status"] == "ok" else None for row in (old, new))
+    is_copy = known["backend"] == TRANSFER
+    unit = "GB/s" if is_copy else "GFLOPS"
+    ok = (row if row and row["status"] == "ok" else None for row in (old, new))
+    before, after = (row and (row["gbps"] if is_copy else row["gflops"]) for row in ok)
 
     def result(verdict: SpeedChange, reason: str = "") -> RowComparison:
         return RowComparison(label, size, before, after, verdict, reason, unit)
@@ -103,7 +106,7 @@ def _judge(old: Row | None, new: Row | None) -> RowComparison:
         return result("UNCLEAR", f"{old['status']} before, {new['status']} now")
     if abs(after / before - 1) < NOISE:
         return result("SAME")
-    first, second = old["stats"], new["stats"]
+    first, second = stats_of(old), stats_of(new)
     if first["q1"] <= second["q3"] and second["q1"] <= first["q3"]:
         return result("UNCLEAR", "the samples overlap")
     doubts = shaky((old, new))
@@ -116,8 +119,8 @@ def _judge(old: Row | None, new: Row | None) -> RowComparison:
 
 def _doubtful(old: Row, new: Row) -> str:
     """Return why the difference of two flagged rows may be chance; empty where it is not."""
-    if min(row["stats"]["n"] for row in (old, new)) < 2:
+    if min(stats_of(row)["n"] for row in (old, new)) < 2:
         return "a single sample proves nothing"
     widths = [high - low for low, high in map(span, (old, new))]
-    apart = abs(new["stats"]["median"] - old["stats"]["median"])
+    apart = abs(stats_of(new)["median"] - stats_of(old)["median"])
     return "rounds and samples span as much as the difference" if apart <= sum(widths) else ""

@@ -4,32 +4,54 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Mapping
 from statistics import median
-from typing import Any
+from typing import Literal
 
-from gemmviz.bench.results import Document, Row
+from gemmviz.backends.environment import cpu_of
+from gemmviz.bench.results import Document
+from gemmviz.bench.row import Row
+
+_Part = Literal["hot", "stats", "telemetry", "transfer", "verify"]
 
 
-def _plain(*names: str) -> dict[str, Callable[[Row], Any]]:
+def _plain(*names: str) -> dict[str, Callable[[Row], object]]:
     return {name: lambda row, name=name: row.get(name) for name in names}  # type: ignore[misc]
 
 
-def _within(part: str, **names: str) -> dict[str, Callable[[Row], Any]]:
+def _within(part: _Part, **names: str) -> dict[str, Callable[[Row], object]]:
     """Return columns that take a field of a part of the row, which may be None."""
-    return {
-        column: lambda row, field=field: (row.get(part) or {}).get(field)  # type: ignore[misc]
-        for column, field in names.items()
-    }
+
+    def cell(field: str) -> Callable[[Row], object]:
+        return lambda row: _field(row.get(part), field)
+
+    return {column: cell(field) for column, field in names.items()}
 
 
-def _watched(reduce: Callable[[list[float]], float], field: str) -> Callable[[Row], Any]:
-    def cell(row: Row) -> Any:
-        values = (row.get("telemetry") or {}).get(field)
+def _field(part: Mapping[str, object] | None, name: str) -> object:
+    return part.get(name) if part else None
+
+
+def _watched(
+    reduce: Callable[[list[float]], float], field: Literal["sm_mhz", "power_w", "temp_c"]
+) -> Callable[[Row], object]:
+    def cell(row: Row) -> object:
+        telemetry = row.get("telemetry")
+        values = telemetry.get(field) if telemetry else None
         return reduce(values) if values else None
 
     return cell
 
 
-_COLUMNS: Mapping[str, Callable[[Row], Any]] = {
+def _throttle(row: Row) -> list[str]:
+    telemetry = row.get("telemetry")
+    return telemetry.get("throttle") or [] if telemetry else []
+
+
+def _hot_samples(row: Row) -> list[float]:
+    hot = row.get("hot")
+    return hot.get("samples_s") or [] if hot else []
+
+
+_COLUMNS: Mapping[str, Callable[[Row], object]] = {
     **_plain("kernel", "label", "backend", "status", "exhibit", "M", "N", "K", "dtype_in", "dtype_acc"),
     "params": lambda row: " ".join(f"{name}={value}" for name, value in (row.get("params") or {}).items()),
     "grid": lambda row: _shape(row.get("grid")),
@@ -48,7 +70,7 @@ _COLUMNS: Mapping[str, Callable[[Row], Any]] = {
     "power_w_median": _watched(median, "power_w"),
     "temperature_c_max": _watched(max, "temp_c"),
     **_within("telemetry", energy_j="energy_j"),
-    "throttle": lambda row: " ".join((row.get("telemetry") or {}).get("throttle") or []),
+    "throttle": lambda row: " ".join(_throttle(row)),
     **_within("transfer", to_device_s="to_device_s", to_host_s="to_host_s"),
     **_plain("compile_ms"),
     **_within("verify", verified_before="before", verified_after="after", max_abs_error="max_abs"),
@@ -77,23 +99,23 @@ def samples_to_csv(document: Document) -> str:
     lines = (
         [*run.values(), row["kernel"], row.get("label"), row["M"], row["N"], row["K"], which, number, seconds]
         for row in document["results"]
-        for which, samples in (("cold", row.get("samples_s")), ("hot", (row.get("hot") or {}).get("samples_s")))
+        for which, samples in (("cold", row.get("samples_s")), ("hot", _hot_samples(row)))
         for number, seconds in enumerate(samples or [], 1)
     )
     return _write([*run, "kernel", "label", "M", "N", "K", "pass", "sample", "seconds_per_launch"], lines)
 
 
-def _run(document: Document) -> dict[str, Any]:
-    device, cpu = document.get("device") or {}, (document.get("env") or {}).get("cpu") or {}
+def _run(document: Document) -> dict[str, object]:
+    device = document.get("device")
     return {
         "run_id": document.get("run_id"),
         "started_utc": document.get("started_utc"),
-        "device": device.get("name"),
-        "cpu": cpu.get("model"),
+        "device": device.get("name") if device else None,
+        "cpu": cpu_of(document.get("env"))["model"] or None,
     }
 
 
-def _write(header: Iterable[str], lines: Iterable[list[Any]]) -> str:
+def _write(header: Iterable[str], lines: Iterable[list[object]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)

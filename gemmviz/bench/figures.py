@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import log
-from typing import Any
 
-Row = dict[str, Any]
+from gemmviz.bench.row import Launched, Row, Sized
+
 Size = tuple[int, int, int]
 Key = tuple[str, int, int, int, tuple[tuple[str, int], ...]]
 ON_GPU = ("cuda", "cublas")
@@ -14,7 +14,7 @@ TRANSFER = "transfer"
 """The backend of rows that time copies instead of a kernel: kept, and never ranked."""
 
 
-def size_of(row: Row) -> Size:
+def size_of(row: Sized) -> Size:
     """Return (M, N, K) of a row."""
     return row["M"], row["N"], row["K"]
 
@@ -30,7 +30,7 @@ def has_params(row: Row, params: Mapping[str, int]) -> bool:
     return all(found.get(name, value) == value for name, value in params.items())
 
 
-def key_of(row: Row) -> Key:
+def key_of(row: Launched) -> Key:
     """Return what makes two rows figures of the same thing: kernel, size and parameters."""
     return row["kernel"], *size_of(row), tuple(sorted((row.get("params") or {}).items()))
 

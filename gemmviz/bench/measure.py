@@ -5,14 +5,16 @@ Every round is a generator. Whoever drives it may stop asking at every record: t
 
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import InitVar, dataclass, field
+from typing import Literal
 
 from gemmviz.backends.base import Backend, DeviceFault, LaunchError, OutOfMemory, Prepared
+from gemmviz.backends.driver import DeviceFacts
 from gemmviz.bench import results, rows
 from gemmviz.bench.memory_fit import check_fit
 from gemmviz.bench.model.peaks import peak_gflops
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.row import Row
 from gemmviz.bench.timing import Cold, Hot, Samples, cpu_batch, warm_up
 from gemmviz.bench.verification_reference import References, VerificationCase
 from gemmviz.bench.verify import Verdict, check
@@ -50,7 +52,7 @@ class MeasureStep:
 class Finished:
     """The row of the result file as it stands after a round; with `final`, nothing more comes of this kernel."""
 
-    row: results.Row
+    row: Row
     final: bool
 
 
@@ -77,7 +79,7 @@ class Bench:
     protocol: Protocol
     find: Find
     references: References
-    device: Mapping[str, Any] | None = None
+    device: DeviceFacts | None = None
 
 
 @dataclass
@@ -101,11 +103,12 @@ class Measurement:
     problem: Problem
     params: Mapping[str, int]
     bench: Bench
-    row: results.Row = field(default_factory=dict)
+    known: InitVar[Row | None] = None
     over: bool = False
+    row: Row = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.row = dict(self.row) or results.new_row(self.kernel, self.problem, self.params)
+    def __post_init__(self, known: Row | None) -> None:
+        self.row = known.copy() if known else results.new_row(self.kernel, self.problem, self.params)
         seconds = list(self.row["samples_s"])
         self._cold = Cold(self.row["label"], self.problem.flops, seconds, sum(seconds))
 
@@ -130,7 +133,7 @@ class Measurement:
             rows.explain_exhibit(self.row, self.kernel.exhibit)
         if self.over:
             rows.thin(self.row)
-        yield Finished(dict(self.row), self.over)
+        yield Finished(self.row.copy(), self.over)
 
     def _round(self) -> Iterator[Record]:
         bench, row, first = self.bench, self.row, self.rounds == 0
@@ -218,7 +221,7 @@ class Measurement:
             yield MeasureStep(self._turn(_WARMING_UP), 0.4, self.bench.protocol.deadline_s)
         return launch_s
 
-    def _judge(self, when: str, verdict: Verdict | None) -> None:
+    def _judge(self, when: Literal["before", "after"], verdict: Verdict | None) -> None:
         """Note a verdict; None means that the kernel wrote outside C."""
         results.describe_verdict(self.row, when, verdict)
         if verdict is None or not verdict.ok:

@@ -1,9 +1,10 @@
 """What a reader of a figure should know about how it came about. Flags delete nothing."""
 
+import math
 from collections.abc import Iterable
 
 from gemmviz.backends.nvml import CHOSEN
-from gemmviz.bench.results import Row
+from gemmviz.bench.row import Row
 from gemmviz.language import mark, tr
 
 LAUNCH_BOUND = "hot pass bound by launches"
@@ -35,7 +36,7 @@ def judge(row: Row, contended: bool = False) -> None:
         "throttled": bool(row["telemetry"] and set(row["telemetry"]["throttle"]) - CHOSEN),
         "noisy": row["stop_reason"] == "timeout",
         "contended": contended or "contended" in row["flags"],
-        "above-peak": bool(row["peak_gflops"]) and _best(row) > row["peak_gflops"],
+        "above-peak": _best(row) > (row["peak_gflops"] or math.inf),
         "rounds-disagree": _disagree([entry["median_s"] for entry in row["rounds"]]),
         LAUNCH_BOUND: _launch_bound(row),
     }

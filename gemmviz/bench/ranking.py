@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gemmviz.bench.figures import ON_GPU, Pick, Row, Shown, size_of
+from gemmviz.bench.figures import ON_GPU, Pick, Shown, size_of
+from gemmviz.bench.row import Row, figure_of
 from gemmviz.catalogue.kernel import Kernel
 
 LIBRARIES = ("numpy", "openblas", "cublas")
@@ -73,12 +74,12 @@ def standings(kernels: Iterable[Kernel], pick: Pick) -> list[Standing]:
     rungs = [(kernel, shown) for kernel, shown in chosen if not kernel.changes]
     first: dict[tuple[str, str], float] = {}
     for kernel, shown in rungs:
-        first.setdefault((shown.origin, place(kernel)), shown.row["gflops"])
+        first.setdefault((shown.origin, place(kernel)), figure_of(shown.row))
     return [
         Standing(kernel, s.row, s.origin, None, None, "", _of_base(s.row, [r.row for _, r in rungs if not r.origin]))
         if kernel.changes
         else Standing(
-            kernel, s.row, s.origin, s.row["gflops"] / first[s.origin, place(kernel)], *_share(kernel, s, rungs)
+            kernel, s.row, s.origin, figure_of(s.row) / first[s.origin, place(kernel)], *_share(kernel, s, rungs)
         )
         for kernel, s in chosen
     ]
@@ -90,13 +91,13 @@ def beside_base(rows: Sequence[Row]) -> list[tuple[Row, Row, float]]:
     for row in rows:
         base = _base_row(row, rows)
         if base is not None:
-            found.append((row, base, float(row["gflops"]) / float(base["gflops"])))
+            found.append((row, base, figure_of(row) / figure_of(base)))
     return found
 
 
 def _of_base(row: Row, rungs: Sequence[Row]) -> float | None:
     base = _base_row(row, rungs)
-    return None if base is None else float(row["gflops"]) / float(base["gflops"])
+    return None if base is None else figure_of(row) / figure_of(base)
 
 
 def _base_row(row: Row, rows: Sequence[Row]) -> Row | None:
@@ -113,7 +114,7 @@ def _share(kernel: Kernel, shown: Shown, chosen: Sequence[tuple[Kernel, Shown]])
         return None, ""
     types = kernel.dtype, kernel.accumulate, kernel.math
     rivals = [
-        (s.row["gflops"], k.title)
+        (figure_of(s.row), k.title)
         for k, s in chosen
         if k.backend in LIBRARIES
         and place(k) == place(kernel)
@@ -123,4 +124,4 @@ def _share(kernel: Kernel, shown: Shown, chosen: Sequence[tuple[Kernel, Shown]])
     if not rivals:
         return None, ""
     most, title = max(rivals)
-    return shown.row["gflops"] / most, title
+    return figure_of(shown.row) / most, title

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gemmviz import data
+from gemmviz.backends.environment import cpu_of
 from gemmviz.bench import results
-from gemmviz.bench.figures import Figures, Row
+from gemmviz.bench.figures import Figures
+from gemmviz.bench.row import Counts, Row
 from gemmviz.catalogue.errors import GemmvizError
 
 _ON_GPU = ("cuda", "cublas", "transfer")
@@ -34,8 +35,8 @@ class ReferenceResults:
     cpu: str
     date: str
     figures: Figures
-    recordings: tuple[dict[str, Any], ...] = ()
-    profiles: tuple[dict[str, Any], ...] = ()
+    recordings: tuple[Counts, ...] = ()
+    profiles: tuple[Counts, ...] = ()
 
     def origin(self, row: Row) -> str:
         """Return the label that every figure of this file carries: the device that computed it, and the date."""
@@ -66,12 +67,11 @@ def load(folder: Path | None = None) -> tuple[list[ReferenceResults], list[str]]
 
 
 def _reference(document: results.Document) -> ReferenceResults:
-    env, device = document.get("env") or {}, document.get("device") or {}
-    cpu = env.get("cpu") or {}
-    cores = f" ({cpu['cores']} cores)" if cpu.get("cores") else ""
+    device, cpu = document.get("device"), cpu_of(document.get("env"))
+    cores = f" ({cpu['cores']} cores)" if cpu["cores"] else ""
     return ReferenceResults(
-        str(device.get("name") or ""),
-        f"{cpu.get('model') or 'unknown processor'}{cores}",
+        str(device["name"] or "") if device else "",
+        f"{cpu['model'] or 'unknown processor'}{cores}",
         str(document.get("started_utc", ""))[:10],
         Figures(document["results"]),
         tuple(document.get("recordings", ())),

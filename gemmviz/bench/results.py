@@ -9,14 +9,17 @@ from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
 from gemmviz import __version__
 from gemmviz.backends.base import Build
+from gemmviz.backends.driver import DeviceFacts
+from gemmviz.backends.environment import Environment, cpu_of
 from gemmviz.bench import schema
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.row import Counts, Row
 from gemmviz.bench.stats import Stats
 from gemmviz.bench.verify import Verdict
 from gemmviz.catalogue import renamed
@@ -24,6 +27,7 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.kernel import read as read_source
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 
@@ -32,8 +36,40 @@ FAILURES = frozenset({"wrong", "compile", "launch", "crash", "timeout"})
 _NAMING = ("results", "recordings", "profiles")
 BROKEN = "broken on purpose"
 """What the flag begins with of a variant that is known to have a defect: C may be right by luck."""
-Row = dict[str, Any]
-Document = dict[str, Any]
+
+
+class AppFacts(TypedDict):
+    """gemmviz itself; commit and state of a checkout, None elsewhere."""
+
+    version: str
+    git_sha: str | None
+    dirty: bool | None
+
+
+class Measured(TypedDict):
+    """On what figures were measured; the engine's probe has the same parts."""
+
+    env: Environment
+    device: DeviceFacts | None
+
+
+class Machine(Measured):
+    """On what and with what figures were measured, and by which rules."""
+
+    started_utc: str
+    argv: list[str]
+    app: AppFacts
+    protocol: dict[str, Any]
+
+
+class Document(Machine):
+    """A result file."""
+
+    schema_version: int
+    run_id: str
+    results: list[Row]
+    recordings: NotRequired[list[Counts]]
+    profiles: NotRequired[list[Counts]]
 
 
 def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
@@ -48,7 +84,7 @@ def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
         "K": problem.k,
         "dtype_in": kernel.dtype,
         "dtype_acc": kernel.accumulate,
-        "layout": {m: "column" if m in kernel.column_major else "row" for m in "ABC"},
+        "layout": {m: "column" if m in kernel.column_major else "row" for m in MATRICES},
         "params": kernel.defaults | dict(params),
         **deepcopy(schema.UNKNOWN),
         "flags": [f"{BROKEN}: {', '.join(kernel.defects)}"] if kernel.defects else [],
@@ -80,12 +116,12 @@ def describe_build(row: Row, build: Build) -> None:
     row["flags"] += build.notes
 
 
-def describe_verdict(row: Row, when: str, verdict: Verdict | None) -> None:
+def describe_verdict(row: Row, when: Literal["before", "after"], verdict: Verdict | None) -> None:
     """Fill in a verification: `when` is ``"before"`` or ``"after"`` the timing; None: written outside C."""
-    if verdict is None:
-        row["verify"][when] = "outside"
-        return
-    row["verify"] |= {when: "ok" if verdict.ok else "wrong", **verdict.to_plain()}
+    verify = row["verify"]
+    verify[when] = "outside" if verdict is None else "ok" if verdict.ok else "wrong"
+    if verdict is not None:
+        row["verify"] = {"before": verify["before"], "after": verify["after"], **verdict.to_plain()}
 
 
 def describe_samples(row: Row, seconds: list[float], stats: Stats, stop: str, flops: int) -> None:
@@ -108,22 +144,10 @@ def describe_samples(row: Row, seconds: list[float], stats: Stats, stop: str, fl
 def fail(row: Row, status: str, message: str, line: int | None = None) -> None:
     """Give the row a status other than ok. It loses every figure: what failed is never ranked."""
     row |= {"status": status, "message": message, "line": line}
-    figures = (
-        "first_launch_s",
-        "host_launch_s",
-        "samples_s",
-        "rounds",
-        "stats",
-        "stop_reason",
-        "hot",
-        "gflops",
-        "gbps",
-    )
-    lost = (*figures, "peak_gflops", "peak_fraction", "peak_kind", "telemetry", "transfer")
-    row |= {name: deepcopy(schema.UNKNOWN[name]) for name in lost}
+    row.update(deepcopy(schema.UNTIMED))  # type: ignore[typeddict-item]  # mypy thinks of what a Timing could have more
 
 
-def document(env: Mapping[str, Any], device: Mapping[str, Any] | None, protocol: Protocol) -> Document:
+def document(env: Environment, device: DeviceFacts | None, protocol: Protocol) -> Document:
     """Return a result file without rows.
 
     Parameters
@@ -139,8 +163,8 @@ def document(env: Mapping[str, Any], device: Mapping[str, Any] | None, protocol:
         "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),
         "argv": [Path(sys.argv[0]).name, *sys.argv[1:]] if sys.argv else [],
         "app": app_facts(),
-        "env": dict(env),
-        "device": dict(device) if device else None,
+        "env": env.copy(),
+        "device": device.copy() if device else None,
         "protocol": protocol.describe(),
         "results": [],
     }
@@ -153,19 +177,21 @@ def merged(documents: Sequence[Document]) -> Document:
     """
     whole = documents[0] | {"results": [row for content in documents for row in content["results"]]}
     for content in documents[1:]:
-        missing = {name for name, fact in whole["env"].items() if fact is None}
-        whole["env"] = whole["env"] | {name: content["env"].get(name) for name in missing}
-    for part in ("recordings", "profiles"):
-        if found := [one for content in documents for one in content.get(part, [])]:
-            whole[part] = found
+        others: Mapping[str, object] = content["env"]
+        env = {name: others.get(name) if fact is None else fact for name, fact in whole["env"].items()}
+        whole["env"] = cast(Environment, env)
+    if recordings := [one for content in documents for one in content.get("recordings", [])]:
+        whole["recordings"] = recordings
+    if profiles := [one for content in documents for one in content.get("profiles", [])]:
+        whole["profiles"] = profiles
     return whole
 
 
 @cache
-def app_facts() -> dict[str, Any]:
+def app_facts() -> AppFacts:
     """Return gemmviz's version and, in a checkout, its commit and whether files differ from it; else None."""
     checkout = Path(__file__).parents[2]
-    facts: dict[str, Any] = {"version": __version__, "git_sha": None, "dirty": None}
+    facts: AppFacts = {"version": __version__, "git_sha": None, "dirty": None}
     if (checkout / ".git").exists():
         sha, status = _git(checkout, "rev-parse", "HEAD"), _git(checkout, "status", "--porcelain")
         facts |= {"git_sha": sha or None, "dirty": None if status is None else bool(status)}
@@ -192,18 +218,19 @@ def is_broken(row: Row) -> bool:
     return any(flag.startswith(BROKEN) for flag in row.get("flags") or ())
 
 
-def machine(content: Document) -> str:
+def machine(content: Measured) -> str:
     """Return what the rows were measured on, for people: GPU and processor."""
-    device, cpu = content.get("device") or {}, (content.get("env") or {}).get("cpu") or {}
-    return " / ".join(str(part) for part in (device.get("name"), cpu.get("model")) if part) or "unknown machine"
+    device, cpu = content.get("device"), cpu_of(content.get("env"))
+    names = (device.get("name") if device else "", cpu["model"])
+    return " / ".join(str(name) for name in names if name) or "unknown machine"
 
 
-def to_json(content: Document) -> str:
+def to_json(content: Mapping[str, object]) -> str:
     """Return the document as JSON text."""
     return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
-def write_results(content: Document, path: Path) -> None:
+def write_results(content: Mapping[str, object], path: Path) -> None:
     """Write a result file; it appears whole or not at all.
 
     Raises
@@ -230,10 +257,10 @@ def read_results(path: Path) -> Document:
         raise GemmvizError(f"{path} is truncated or not JSON (line {error.lineno})") from None
     except ValueError as error:
         raise GemmvizError(f"{path} is not a result file of gemmviz: it has {error}") from None
-    return _of_today(schema.checked(content, path))
+    return cast(Document, _of_today(schema.checked(content, path)))
 
 
-def _of_today(content: Document) -> Document:
+def _of_today(content: dict[str, Any]) -> dict[str, Any]:
     """Return a document with the names that its kernels have now."""
     return content | {part: [renamed.row_of_today(row) for row in content[part]] for part in _NAMING if part in content}
 

@@ -1,13 +1,10 @@
 """Fills a row of the result file with what the protocol found, round by round."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from gemmviz.backends.base import Build
 from gemmviz.backends.watch import Observed
 from gemmviz.bench import quality_flags, results
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.results import Row
+from gemmviz.bench.row import RoundFigures, Row, Telemetry, stats_of
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import Cold, Hot
 
@@ -35,7 +32,12 @@ def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed) -> None:
         What was observed while they were taken.
     """
     median = summarise(cold.seconds[-fresh:]).median
-    entry = {"round": len(row["rounds"]) + 1, "n": fresh, "median_s": median, "gflops": cold.flops / median / 1e9}
+    entry: RoundFigures = {
+        "round": len(row["rounds"]) + 1,
+        "n": fresh,
+        "median_s": median,
+        "gflops": cold.flops / median / 1e9,
+    }
     row["rounds"] = [*row["rounds"], entry]
     results.describe_samples(row, cold.seconds, summarise(cold.seconds), cold.stop, cold.flops)
     if seen.telemetry:
@@ -81,7 +83,7 @@ def cut_short(row: Row, protocol: Protocol, status: str, why: str) -> None:
     It keeps its figures, with a note, when it has as many samples as the stop rule asks for; else it gets `status`.
     """
     note = f"{why} after round {len(row['rounds'])} of {protocol.rounds}"
-    if row["stats"]["n"] < protocol.min_samples:
+    if stats_of(row)["n"] < protocol.min_samples:
         results.fail(row, status, note)
     else:
         row["flags"] = [*row["flags"], note]
@@ -97,10 +99,13 @@ def explain_exhibit(row: Row, reason: str) -> None:
 
 
 def _add_telemetry(row: Row, seen: Observed) -> None:
-    known: Mapping[str, Any] = row["telemetry"] or {}
-    joules = [e for e in (known.get("energy_j"), seen.energy_j) if e is not None]
+    nothing: Telemetry = {"sm_mhz": [], "power_w": [], "temp_c": [], "energy_j": None, "throttle": []}
+    known = row["telemetry"] or nothing
+    joules = [e for e in (known["energy_j"], seen.energy_j) if e is not None]
     row["telemetry"] = {
-        **{name: [*known.get(name, []), *getattr(seen, name)] for name in ("sm_mhz", "power_w", "temp_c")},
+        "sm_mhz": [*known["sm_mhz"], *seen.sm_mhz],
+        "power_w": [*known["power_w"], *seen.power_w],
+        "temp_c": [*known["temp_c"], *seen.temp_c],
         "energy_j": sum(joules) if joules else None,
-        "throttle": sorted({*known.get("throttle", []), *seen.throttle}),
+        "throttle": sorted({*known["throttle"], *seen.throttle}),
     }

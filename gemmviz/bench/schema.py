@@ -10,6 +10,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from gemmviz.bench.row import Outcome, Timing
 from gemmviz.catalogue.errors import GemmvizError
 
 VERSION = 2
@@ -41,21 +42,7 @@ _OPTIONAL: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("gbps", "peak_fraction", "first_launch_s", "host_launch_s"), (*_NUMBER, _NOTHING)),
 }
 _SAID = 80  # characters of a value that a message quotes
-UNKNOWN: Mapping[str, Any] = {
-    "exhibit": False,
-    "source_sha256": None,
-    "edited": False,
-    "grid": None,
-    "block": None,
-    "smem": None,
-    "regs": None,
-    "local_bytes": None,
-    "status": "cancelled",
-    "message": "",
-    "line": None,
-    "compile_ms": None,
-    "compile_flags": None,
-    "verify": {"before": None, "after": None},
+UNTIMED: Timing = {
     "first_launch_s": None,
     "host_launch_s": None,
     "samples_s": [],
@@ -70,6 +57,24 @@ UNKNOWN: Mapping[str, Any] = {
     "peak_kind": None,
     "telemetry": None,
     "transfer": None,
+}
+"""What a row holds without timing."""
+UNKNOWN: Outcome = {
+    "exhibit": False,
+    "source_sha256": None,
+    "edited": False,
+    "grid": None,
+    "block": None,
+    "smem": None,
+    "regs": None,
+    "local_bytes": None,
+    "status": "cancelled",
+    "message": "",
+    "line": None,
+    "compile_ms": None,
+    "compile_flags": None,
+    "verify": {"before": None, "after": None},
+    **UNTIMED,
     "flags": [],
 }
 """What a row holds while nothing is known."""
@@ -108,7 +113,7 @@ def checked(content: Any, path: Path) -> dict[str, Any]:
             raise GemmvizError(f"{path} is damaged: row {number} {fault}")
     if version < VERSION:
         # What nobody measured then stays unknown.
-        content["results"] = [deepcopy(dict(UNKNOWN)) | row for row in content["results"]]
+        content["results"] = [{**deepcopy(UNKNOWN), **row} for row in content["results"]]
         content["schema_version"] = VERSION
     return content
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from gemmviz.bench.results import Row
+from gemmviz.bench.row import Row, stats_of
 
 _SHAKY = ("noisy", "contended", "rounds-disagree")
 
@@ -20,5 +20,6 @@ def span(row: Row) -> tuple[float, float]:
     row
         A row with figures.
     """
-    times = [*(row["stats"][name] for name in ("q1", "median", "q3")), *(entry["median_s"] for entry in row["rounds"])]
+    stats = stats_of(row)
+    times = [stats["q1"], stats["median"], stats["q3"], *(entry["median_s"] for entry in row["rounds"])]
     return min(times), max(times)

@@ -1,10 +1,12 @@
 """Figures of a list of samples."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import floor, log10
 
 import numpy as np
+
+from gemmviz.bench.row import SampleStats
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,20 @@ class Stats:
     mean: float
     std: float
 
-    def to_plain(self) -> dict[str, float]:
+    def to_plain(self) -> SampleStats:
         """Return all fields."""
-        return asdict(self)
+        return {
+            "n": self.n,
+            "min": self.min,
+            "p5": self.p5,
+            "q1": self.q1,
+            "median": self.median,
+            "q3": self.q3,
+            "p95": self.p95,
+            "iqr_rel": self.iqr_rel,
+            "mean": self.mean,
+            "std": self.std,
+        }
 
 
 def summarise(seconds: Sequence[float]) -> Stats:

@@ -11,6 +11,7 @@ from gemmviz.backends.base import Trip
 from gemmviz.bench import quality_flags, results
 from gemmviz.bench.measure import Bench, MeasureStep, blame
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.row import Row
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import REPORT_S
 from gemmviz.catalogue.errors import Unavailable
@@ -22,7 +23,7 @@ NAME = "transfer"
 LABEL = mark("host to device and back")
 
 
-def new_row(problem: Problem, dtype: str, accumulate: str) -> results.Row:
+def new_row(problem: Problem, dtype: str, accumulate: str) -> Row:
     """Return the row of a transfer that has not been measured.
 
     Parameters
@@ -38,9 +39,7 @@ def new_row(problem: Problem, dtype: str, accumulate: str) -> results.Row:
     return row | {"backend": NAME, "source_sha256": None, "edited": False}
 
 
-def measure(
-    problem: Problem, dtype: str, accumulate: str, bench: Bench
-) -> Generator[MeasureStep | results.Row, None, None]:
+def measure(problem: Problem, dtype: str, accumulate: str, bench: Bench) -> Generator[MeasureStep | Row, None, None]:
     """Measure a transfer; yields `Stage` records, and the row at the end unless there is no device to copy to.
 
     Parameters
@@ -99,7 +98,7 @@ def _trips(trip: Trip, protocol: Protocol, ways: list[tuple[float, float]]) -> I
         yield stop
 
 
-def _describe(row: results.Row, ways: list[tuple[float, float]], stop: str) -> None:
+def _describe(row: Row, ways: list[tuple[float, float]], stop: str) -> None:
     totals = [there + back for there, back in ways]
     stats = summarise(totals)
     m, n, k = row["M"], row["N"], row["K"]

@@ -12,10 +12,10 @@ Algorithms*, 2nd edition, SIAM 2002, section 3.5 (equation 3.13).
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 import numpy as np
 
+from gemmviz.bench.row import Errors
 from gemmviz.catalogue.dtypes import TF32_ROUNDOFF, is_float, roundoff
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.problem import Matrix
@@ -82,7 +82,7 @@ class Verdict:
         share = f"{self.wrong:,} of {self.elements:,} elements of C are wrong"
         return f"{share}; the worst is C[{row}, {column}] = {self.got:.7g}, and it should be {self.wanted:.7g}"
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Errors:
         """Return the verdict as it stands in a result file (JSON knows no infinity: there it is None)."""
         return {
             "max_abs": _finite(self.max_abs),

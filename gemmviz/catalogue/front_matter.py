@@ -7,8 +7,8 @@ from typing import Any
 from gemmviz.catalogue import capability
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS
 from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.matrices import MATRICES
 
-MATRICES = ("A", "B", "C")
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
 VERSION = 3
 """The newest version of the front matter that is known here: 2 brought ``version`` and ``demo``, 3 ``code_of``."""

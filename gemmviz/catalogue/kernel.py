@@ -11,14 +11,15 @@ from gemmviz.catalogue import demo, front_matter, shared_code, switches, tensor_
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.front_matter import FENCE, MATRICES, SCALARS
+from gemmviz.catalogue.front_matter import FENCE, SCALARS
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.moment import line_of
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
 from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_toml, read_text
 from gemmviz.language import tr
 
-__all__ = ["MATRICES", "SCALARS", "Backend", "Kernel", "code", "load", "parse", "read"]
+__all__ = ["SCALARS", "Backend", "Kernel", "code", "load", "parse", "read"]
 
 Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
 _BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}

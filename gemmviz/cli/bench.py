@@ -136,7 +136,7 @@ def _drive(driver: EngineDriver, requests: list[messages.BenchRequest]) -> resul
     documents = []
     for number, request in enumerate(requests):
         reply = driver.run(request, number / len(requests), 1 / len(requests))
-        if not isinstance(reply, messages.Done):
+        if not isinstance(reply, messages.BenchDone):
             said = reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer"
             raise GemmvizError(said)
         documents.append(reply.document)

@@ -43,28 +43,28 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    probed = _probe()
-    facts = [*(Fact(**fact) for fact in probed["facts"]), *window_facts(os.environ), cache_fact()]
+    probed, rest = _probe()
+    facts = [*probed, *window_facts(os.environ), cache_fact()]
     if args.json:
-        rest = {key: value for key, value in probed.items() if key != "facts"}
         sys.stdout.write(json.dumps({"facts": [asdict(f) for f in facts], **rest}, indent=1) + "\n")
     else:
         _print(facts)
     return 1 if any(fact.state == "missing" for fact in facts) else 0
 
 
-def _probe() -> dict[str, Any]:
-    """Ask the engine; when even that fails, its failure is the fact."""
+def _probe() -> tuple[list[Fact], Mapping[str, object]]:
+    """Ask the engine for its facts, and what else it says; when even that fails, its failure is the fact."""
     engine = Engine(Named())
     try:
         for reply in engine.run(ProbeRequest(1), threading.Event()):
             if isinstance(reply, Probed):
-                return reply.facts
+                rest = {key: value for key, value in reply.facts.items() if key != "facts"}
+                return [Fact(**fact) for fact in reply.facts["facts"]], rest
             if isinstance(reply, Failed):
-                return {"facts": [asdict(Fact("Engine", "fails", "missing", reply.message))]}
+                return [Fact("Engine", "fails", "missing", reply.message)], {}
     finally:
         engine.close()
-    return {"facts": [asdict(Fact("Engine", "gives no answer", "missing"))]}
+    return [Fact("Engine", "gives no answer", "missing")], {}
 
 
 def window_facts(environment: Mapping[str, str]) -> list[Fact]:

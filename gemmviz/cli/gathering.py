@@ -5,8 +5,8 @@ from gemmviz.bench.claims import BenchJob, ClaimPlan, Evidence, ProfileJob, Reco
 from gemmviz.bench.protocol import Protocol
 from gemmviz.cli.driving import EngineDriver
 from gemmviz.engine.messages import (
+    BenchDone,
     BenchRequest,
-    Done,
     Failed,
     Probed,
     ProbeRequest,
@@ -54,8 +54,8 @@ class Gathering:
         if not documents:
             self._run += 1
             reply = self._driver.run(ProbeRequest(self._run))
-            facts = reply.facts if isinstance(reply, Probed) else {"env": {}, "device": None}
-            documents = [results.document(facts["env"], facts["device"], Protocol())]
+            found: results.Measured = reply.facts if isinstance(reply, Probed) else {"env": {}, "device": None}
+            documents = [results.document(found["env"], found["device"], Protocol())]
         whole = results.merged(documents) | {"recordings": self._found.counts}
         return whole | {"profiles": self._found.profiles} if self._found.profiles else whole
 
@@ -92,7 +92,7 @@ class Gathering:
             self._driver.renew()
         request = BenchRequest(self._run, job.entries, [job.size], job.protocol)
         reply = self._driver.run(request, *place)
-        if isinstance(reply, Done):
+        if isinstance(reply, BenchDone):
             self._documents.append(reply.document)
         elif isinstance(reply, Failed):
             self.faults.append(reply.message)

@@ -15,6 +15,7 @@ from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.documents import Document, documents
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import read_ladder
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.switches import NOTHING
 
 _BACKEND = {
@@ -127,7 +128,7 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
         },
         "dtype": kernel.dtype,
         "accumulate": kernel.accumulate,
-        "layout": {matrix: "column" if matrix in kernel.column_major else "row" for matrix in "ABC"},
+        "layout": {matrix: "column" if matrix in kernel.column_major else "row" for matrix in MATRICES},
         "demo": kernel.demo and kernel.demo.to_plain(),
         "exhibit": kernel.exhibit,
         "breaks": [

@@ -78,7 +78,7 @@ def _compiled(document: results.Document) -> Iterator[tuple[str, Use]]:
     for row in document["results"]:
         if row["backend"] != "cuda" or not row["block"] or row["regs"] is None or row["smem"] is None:
             continue
-        entry = row["label"], compiled_use(row, kernels.get(row["source_sha256"]))
+        entry = row["label"], compiled_use(row, kernels.get(row["source_sha256"] or ""))
         if entry not in seen:
             seen.add(entry)
             yield entry

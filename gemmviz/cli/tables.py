@@ -8,8 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemmviz.bench import results
-from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.figures import TRANSFER, size_of
 from gemmviz.bench.ranking import beside_base
+from gemmviz.bench.row import Row, Sized, figure_of, stats_of
 from gemmviz.bench.stats import significant
 
 _ON_GPU = frozenset({"cuda", "cublas"})
@@ -43,7 +44,7 @@ def print_results(document: results.Document, where: str = "as measured on this 
         out.print(f"  {row['label']}  {size(row)}: {row['status']}: {row['message']}", markup=False, highlight=False)
 
 
-def _apart(rows: list[results.Row]) -> tuple[list[results.Row], list[results.Row]]:
+def _apart(rows: list[Row]) -> tuple[list[Row], list[Row]]:
     """Take out the rows that were skipped for a reason that many share: one line tells it."""
     reasons = Counter(row["message"] for row in rows if row["status"] == "skipped")
     shared = {reason for reason, count in reasons.items() if count >= _MANY}
@@ -54,13 +55,13 @@ def _apart(rows: list[results.Row]) -> tuple[list[results.Row], list[results.Row
     )
 
 
-def size(row: results.Row) -> str:
+def size(row: Sized) -> str:
     """Return M x N x K, or N alone where they are equal."""
     m, n, k = row["M"], row["N"], row["K"]
     return str(m) if m == n == k else f"{m} x {n} x {k}"
 
 
-def _print_kernels(out: Console, rows: list[results.Row], where: str) -> None:
+def _print_kernels(out: Console, rows: list[Row], where: str) -> None:
     table = Table(title=f"GFLOPS {where}")
     # Names and sizes are never cut: what is cut cannot be typed.
     table.add_column("kernel", overflow="fold", min_width=16)
@@ -78,14 +79,14 @@ def _print_kernels(out: Console, rows: list[results.Row], where: str) -> None:
     )
 
 
-def _print_variants(out: Console, rows: list[results.Row]) -> None:
+def _print_variants(out: Console, rows: list[Row]) -> None:
     """Say of each variant how its time compares with its rung's."""
     for row, base, ratio in beside_base(rows):
-        costs = f"takes {significant(1 / ratio, row['stats']['iqr_rel'])} times as long as {base['label']}"
+        costs = f"takes {significant(1 / ratio, stats_of(row)['iqr_rel'])} times as long as {base['label']}"
         out.print(f"{row['label']} at {size(row)}: {costs}", markup=False, highlight=False)
 
 
-def _cells(row: results.Row, rows: list[results.Row]) -> list[str]:
+def _cells(row: Row, rows: list[Row]) -> list[str]:
     status = row["status"]
     if status == "skipped":
         status += ": " + row["message"].split(": ")[0].split(" (")[0]
@@ -98,7 +99,7 @@ def _cells(row: results.Row, rows: list[results.Row]) -> list[str]:
     return [
         *head,
         status,
-        significant(row["gflops"], spread),
+        significant(figure_of(row), spread),
         significant(hot["gflops"], hot["stats"]["iqr_rel"]) if hot else "-",
         significant(stats["median"] * 1e3, spread),
         "-" if row["host_launch_s"] is None else f"{row['host_launch_s'] * 1e6:.3g}",
@@ -112,21 +113,18 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{share:.1%}"
 
 
-def _share(row: results.Row, rows: list[results.Row]) -> float | None:
+def _share(row: Row, rows: list[Row]) -> float | None:
     """Return the row's GFLOPS over those of the best library in the same place, at the same size and types."""
-    same = ("M", "N", "K", "dtype_in", "dtype_acc")
-    rivals = [
-        float(other["gflops"])
-        for other in rows
-        if other["backend"] in _LIBRARIES
-        and (other["backend"] in _ON_GPU) == (row["backend"] in _ON_GPU)
-        and all(other[key] == row[key] for key in same)
-        and other["gflops"]
-    ]
-    return float(row["gflops"]) / max(rivals) if rivals else None
+
+    def task(of: Row) -> tuple[object, ...]:
+        return of["backend"] in _ON_GPU, size_of(of), of["dtype_in"], of["dtype_acc"]
+
+    libraries = [other for other in rows if other["backend"] in _LIBRARIES and other["gflops"]]
+    rivals = [figure_of(other) for other in libraries if task(other) == task(row)]
+    return figure_of(row) / max(rivals) if rivals else None
 
 
-def _print_transfers(out: Console, rows: list[results.Row], where: str) -> None:
+def _print_transfers(out: Console, rows: list[Row], where: str) -> None:
     table = Table(title=f"Copies {where}")
     for name in ("copy", "size", "type", "status", "A, B to device ms", "C back ms", "all ms", "GB/s"):
         table.add_column(name, justify="left" if name in ("copy", "type", "status") else "right")
@@ -143,7 +141,7 @@ def _print_transfers(out: Console, rows: list[results.Row], where: str) -> None:
     out.print(table)
 
 
-def _print_messages(out: Console, rows: Iterable[results.Row]) -> None:
+def _print_messages(out: Console, rows: Iterable[Row]) -> None:
     rows = [row for row in rows if row["message"]]
     for status, message in dict.fromkeys((row["status"], row["message"]) for row in rows):
         labels = [r["label"] for r in rows if (r["status"], r["message"]) == (status, message)]

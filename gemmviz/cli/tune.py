@@ -10,7 +10,7 @@ from rich.table import Table
 
 from gemmviz.bench import results
 from gemmviz.bench.tuning import kept
-from gemmviz.bench.tuning.outcome import params_text
+from gemmviz.bench.tuning.outcome import Candidate, Outcome, params_text
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.ladder import find
 from gemmviz.cli import options
@@ -86,7 +86,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0 if document["params"] is not None else 1
 
 
-def _drive(request: messages.TuneRequest, consent: Named) -> results.Document:
+def _drive(request: messages.TuneRequest, consent: Named) -> Outcome:
     with driving(consent) as driver:
         reply = driver.run(request)
     if isinstance(reply, messages.Searched):
@@ -96,10 +96,10 @@ def _drive(request: messages.TuneRequest, consent: Named) -> results.Document:
     raise _ERRORS.get(reply.kind, GemmvizError)(reply.message)
 
 
-def _print(document: results.Document, path: Path | None) -> None:
+def _print(document: Outcome, path: Path | None) -> None:
     out = console()
     right = [c for c in document["candidates"] if c["gflops"]]
-    default = (document["default"] or {}).get("params")
+    default = document["default"]["params"] if document["default"] else None
     if right:
         out.print(_table(document, right, default))
         out.print(
@@ -120,7 +120,7 @@ def _print(document: results.Document, path: Path | None) -> None:
         )
 
 
-def _table(document: results.Document, right: list[dict[str, Any]], default: dict[str, int] | None) -> Table:
+def _table(document: Outcome, right: list[Candidate], default: dict[str, int] | None) -> Table:
     table = Table(title=f"{document['kernel']} at {size(document)}, as measured on {document['tuned_on']} now")
     for name in ("", "parameters", "GFLOPS", "of best", "rounds", "registers", "shared B"):
         table.add_column(name, justify="left" if name in ("", "parameters") else "right", overflow="fold")
@@ -141,7 +141,7 @@ def _table(document: results.Document, right: list[dict[str, Any]], default: dic
     return table
 
 
-def _said(document: results.Document) -> list[str]:
+def _said(document: Outcome) -> list[str]:
     """Return what a search has come to, in sentences."""
     best, default = document["params"], document["default"]
     lines = []

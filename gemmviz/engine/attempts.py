@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gemmviz.bench import results
-from gemmviz.bench.results import Row
+from gemmviz.bench.row import Row
 from gemmviz.bench.tuning.outcome import candidate, outcome
 from gemmviz.bench.tuning.search import Search
 from gemmviz.bench.tuning.space import Space, space
@@ -49,7 +49,7 @@ class Attempts:
         """Note that a candidate took the process down, and return what is to be told of it."""
         kernel, problem = what(self.request)
         search = self._search(kernel, problem)
-        row = dict(search.rows.get(number) or results.new_row(kernel, problem, search.space.candidates[number]))
+        row = (search.rows.get(number) or results.new_row(kernel, problem, search.space.candidates[number])).copy()
         results.fail(row, status, message)
         self.known[number] = row, True
         return tried(self.request.run, self._search(kernel, problem), number, True)
@@ -64,7 +64,7 @@ class Attempts:
 
     def _search(self, kernel: Kernel, problem: Problem) -> Search:
         if self._space is None:
-            self._space = space(kernel, problem, self.request.held, (self.header or {}).get("device"))
+            self._space = space(kernel, problem, self.request.held, self.header["device"] if self.header else None)
         return begin(self.rest(), problem, self._space)
 
 

@@ -122,7 +122,7 @@ class _Size:
                 continue
             jobs.append(job)
             measurements.append(
-                Measurement(kernel, self.problem, entry.get("params", {}), self.shared, entry.get("row") or {})
+                Measurement(kernel, self.problem, entry.get("params", {}), self.shared, entry.get("row"))
             )
         with closing(take_turns(measurements, self.shared.protocol.rounds)) as turns:
             for index, share, record in turns:

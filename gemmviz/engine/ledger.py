@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gemmviz.bench import results, rows, transfers
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.row import Row
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
@@ -22,7 +23,7 @@ class _Job:
     """One entry of a request: its row as far as it is known, and whether it is the last word."""
 
     entry: Plain
-    row: results.Row | None = None
+    row: Row | None = None
     final: bool = False
 
     @property
@@ -60,10 +61,10 @@ class Ledger:
         job = self._submitted[reply.job]
         job.row, job.final = reply.row, reply.final
 
-    def fail(self, number: int, status: str, message: str) -> results.Row:
+    def fail(self, number: int, status: str, message: str) -> Row:
         """Note that a job took the process down, and return its row."""
         job = self._submitted[number]
-        row = dict(job.row or self._blank(job.entry))
+        row = (job.row or self._blank(job.entry)).copy()
         results.fail(row, status, message)
         exhibit = _exhibit(job.entry)
         if exhibit:
@@ -71,7 +72,7 @@ class Ledger:
         job.row, job.final = row, True
         return row
 
-    def settle(self, protocol: Protocol) -> list[tuple[int, results.Row]]:
+    def settle(self, protocol: Protocol) -> list[tuple[int, Row]]:
         """After a cancellation: judge what is unfinished; return the rows that were known and changed, by entry."""
         changed = []
         for number, job in enumerate(self._jobs):
@@ -79,18 +80,18 @@ class Ledger:
                 continue
             job.final = True
             if job.row is not None:
-                job.row = dict(job.row)
+                job.row = job.row.copy()
                 rows.cut_short(job.row, protocol, "cancelled", "cancelled")
                 changed.append((number, job.row))
             elif not job.is_transfer:  # nobody asked for that one by name
                 job.row = self._blank(job.entry)
         return changed
 
-    def rows(self) -> list[results.Row]:
+    def rows(self) -> list[Row]:
         """Return the rows in the order of the request, the transfer last."""
         return [job.row for job in self._jobs if job.row is not None]
 
-    def _blank(self, entry: Plain) -> results.Row:
+    def _blank(self, entry: Plain) -> Row:
         problem = Problem(*self._size)
         if "transfer" in entry:
             return transfers.new_row(problem, *entry["transfer"])

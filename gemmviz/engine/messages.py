@@ -9,6 +9,10 @@ in that of its own process.
 from dataclasses import dataclass, field
 from typing import Any
 
+from gemmviz.backends.machine import Probe
+from gemmviz.bench.results import Document
+from gemmviz.bench.row import Counts, Row
+from gemmviz.bench.tuning.outcome import Candidate, Outcome
 from gemmviz.catalogue.errors import Defect
 
 Plain = dict[str, Any]
@@ -144,7 +148,7 @@ class Header:
     """The result file of a bench run, or of a search, before its first row; it comes before any kernel runs."""
 
     run: int
-    document: Plain
+    document: Document
 
 
 @dataclass(frozen=True)
@@ -197,14 +201,14 @@ class Result:
     """
 
     run: int
-    row: Plain
+    row: Row
     job: int = 0
     final: bool = True
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A candidate of a search after a round: `gemmviz.bench.tuning.outcome.candidate()` and its row of a result file.
+    """A candidate of a search after a round, and its row of a result file.
 
     ``final``: there can be no more rounds of it. ``best`` is the number of the fastest candidate so far, or None;
     ``default`` that of the default parameters, None where they cannot run; ``candidates`` is how many there are.
@@ -212,8 +216,8 @@ class Tried:
 
     run: int
     number: int
-    candidate: Plain
-    row: Plain
+    candidate: Candidate
+    row: Row
     final: bool
     best: int | None
     default: int | None
@@ -222,10 +226,10 @@ class Tried:
 
 @dataclass(frozen=True)
 class Searched:
-    """A search is over, or was cancelled: `gemmviz.bench.tuning.outcome.outcome()`."""
+    """A search is over, or was cancelled."""
 
     run: int
-    document: Plain
+    document: Outcome
 
 
 @dataclass(frozen=True)
@@ -233,7 +237,7 @@ class Profiled:
     """What Nsight Compute read, one per launch and in order: see `gemmviz.proving.profiling.profile`."""
 
     run: int
-    profiles: list[Plain]
+    profiles: list[Counts]
 
 
 @dataclass(frozen=True)
@@ -241,15 +245,22 @@ class Probed:
     """What this machine has: see `gemmviz.backends.machine`."""
 
     run: int
-    facts: Plain
+    facts: Probe
 
 
 @dataclass(frozen=True)
 class Done:
-    """The run is over. For a bench run ``document`` is the whole result file."""
+    """The run is over."""
 
     run: int
-    document: Plain = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BenchDone:
+    """A bench run is over: `supervisor.Engine` has put its result file together."""
+
+    run: int
+    document: Document
 
 
 @dataclass(frozen=True)
@@ -272,6 +283,7 @@ class Failed:
 
 
 Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProfileRequest | ProbeRequest
-Reply = Progress | Header | Recorded | Checked | Sample | Result | Tried | Searched | Profiled | Probed | Done | Failed
+_Final = Recorded | Searched | Profiled | Probed | Done | BenchDone | Failed
+Reply = Progress | Header | Checked | Sample | Result | Tried | _Final
 Message = Request | Cancel | Reply
-FINAL = (Recorded, Searched, Profiled, Probed, Done, Failed)
+FINAL = (Recorded, Searched, Profiled, Probed, Done, BenchDone, Failed)

@@ -16,6 +16,7 @@ from typing import Any, get_args
 from gemmviz.backends.host import available_memory
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.row import Row
 from gemmviz.engine import framing, start
 from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.consent import Consent, refused
@@ -23,6 +24,7 @@ from gemmviz.engine.launches import Launches
 from gemmviz.engine.ledger import Ledger
 from gemmviz.engine.messages import (
     FINAL,
+    BenchDone,
     BenchRequest,
     Cancel,
     Checked,
@@ -163,7 +165,7 @@ class Engine:
         yield Done(request.run)
 
     def _bench(self, request: BenchRequest, cancel: threading.Event) -> Iterator[Reply]:
-        rows: list[results.Row] = []
+        rows: list[Row] = []
         header: results.Document | None = None
         for number, size in enumerate(request.sizes):
             ledger = Ledger(request.kernels, size)
@@ -212,7 +214,7 @@ class Engine:
             rows += ledger.rows()
         if header is None:
             header = results.document({}, None, Protocol.from_plain(request.protocol))
-        yield Done(request.run, header | {"results": rows})
+        yield BenchDone(request.run, header | {"results": rows})
 
     def _tune(self, request: TuneRequest, cancel: threading.Event) -> Iterator[Reply]:
         attempts = Attempts(request)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 from gemmviz.bench.measure import Bench, Finished, Measurement, MeasureStep
-from gemmviz.bench.results import Row
+from gemmviz.bench.row import Row
 from gemmviz.bench.tuning.outcome import outcome, params_text
 from gemmviz.bench.tuning.search import PROTOCOL, Search
 from gemmviz.bench.tuning.space import space
@@ -61,7 +61,7 @@ def tune(
 
     while (number := search.next(time.monotonic() - started)) is not None:
         begun = time.monotonic()
-        one = Measurement(kernel, problem, search.space.candidates[number], shared, search.rows.get(number, {}))
+        one = Measurement(kernel, problem, search.space.candidates[number], shared, search.rows.get(number))
         with closing(one.round()) as records:
             for record in records:
                 if cancel.is_set():

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gemmviz.bench.row import Counts, Fault
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.proving import ncu
 from gemmviz.proving.jobs import Job
@@ -15,9 +16,7 @@ SHARES = {
 }
 
 
-def profile(
-    jobs: Sequence[Job], command: str, progress: Callable[[str], None] = lambda text: None
-) -> list[dict[str, Any]]:
+def profile(jobs: Sequence[Job], command: str, progress: Callable[[str], None] = lambda text: None) -> list[Counts]:
     """Launch every job once under Nsight Compute, and return what it read, as a result file keeps it.
 
     Parameters
@@ -43,17 +42,26 @@ def profile(
     return [_plain(job, *found) for job, found in zip(jobs, ncu.metrics(jobs, command, SHARES, progress), strict=True)]
 
 
-def _plain(job: Job, figures: dict[str, float] | None, answer: dict[str, Any]) -> dict[str, Any]:
+def _plain(job: Job, figures: dict[str, float] | None, answer: dict[str, Any]) -> Counts:
+    fault: Fault | None
     if figures is None:
         fault = {"kind": "launch", "message": str(answer["error"])}
     elif answer["wrong"]:
         fault = {"kind": "wrong", "message": f"{answer['wrong']:,} elements of C are wrong"}
     else:
         fault = None
-    size = {"M": job.m, "N": job.n, "K": job.k}
     try:
         kernel = job.launch().kernel
-        known = {"kernel": kernel.name, **size, "params": dict(job.params), "source_sha256": kernel.sha256}
+        name, sha256 = kernel.name, kernel.sha256
     except GemmvizError:
-        known = {"kernel": "", **size, "params": dict(job.params), "source_sha256": None}
-    return {**known, "figures": {} if fault else dict(figures or {}), "fault": fault}
+        name, sha256 = "", None
+    return {
+        "kernel": name,
+        "M": job.m,
+        "N": job.n,
+        "K": job.k,
+        "params": dict(job.params),
+        "source_sha256": sha256,
+        "figures": {} if fault else dict(figures or {}),
+        "fault": fault,
+    }

@@ -1,6 +1,7 @@
 """What is chosen, playing and measured: observable, and without Qt, so that tests and scripts can drive it."""
 
-from gemmviz.bench.figures import Row, SampleSeries
+from gemmviz.bench.figures import SampleSeries
+from gemmviz.bench.row import Row
 from gemmviz.session.findings import FindingGroup, Findings
 from gemmviz.session.message import Answer, Message
 from gemmviz.session.picture_size import picture_params

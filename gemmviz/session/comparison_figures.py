@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr, trn
 from gemmviz.session.comparison import Comparison
@@ -112,7 +113,7 @@ def figure_pairs(comparison: Comparison, step: int, results: Results, problem: P
     size = problem.m, problem.n, problem.k
     mine, other = (results.figures.at(playable.recording.kernel, size) for playable in pair)
     if mine is not None and other is not None:
-        flops = float(mine["gflops"]), float(other["gflops"])
+        flops = figure_of(mine), figure_of(other)
         found.append(FigurePair("gflops", tr("GFLOPS at {size}", size=problem), "GFLOPS", tr("measured"), flops, flops))
     return [lane for lane in found if any(lane.total)]
 

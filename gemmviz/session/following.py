@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import MATRICES, C
 from gemmviz.session.cursor import Cursor
 from gemmviz.session.playback import Playback
 from gemmviz.session.preferences import Preferences
 from gemmviz.trace.playable import Playable
 
 Cell = tuple[int, int]
-_MATRICES = 3
 # An access glows from the last picture on; where a picture leaves out more accesses than these, the newest glow.
 _MOST_GLOWING = 40_000
 # The trail of what plays may be that of a CPU loop, whose steps are single accesses.
@@ -57,7 +57,7 @@ def same_cell(cell: Cell | None, here: Playable | None, there: Playable | None) 
 
     (None, None) where there is none: shared arrays are each kernel's own, and matrices may differ in size.
     """
-    if cell is None or here is None or there is None or cell[0] >= _MATRICES:
+    if cell is None or here is None or there is None or cell[0] >= len(MATRICES):
         return None, None
     mine, other = here.recording.arrays[cell[0]], there.recording.arrays[cell[0]]
     if mine.shape != other.shape:
@@ -65,5 +65,5 @@ def same_cell(cell: Cell | None, here: Playable | None, there: Playable | None) 
     row, column = (int(v[0]) for v in mine.cells(np.array([cell[1]])))
     rows, columns = other.grid
     element = column * rows + row if other.column_major else row * columns + column
-    block = int(there.recording.owners[0][row, column]) if cell[0] == _MATRICES - 1 else None
+    block = int(there.recording.owners[0][row, column]) if cell[0] == C else None
     return (cell[0], element), block

@@ -3,11 +3,10 @@
 import numpy as np
 from psygnal import Signal
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.session.cursor import Cursor
 from gemmviz.trace.origin.value_path import Hop
 from gemmviz.trace.recording.recording import WARP
-
-_C = 2
 
 
 class Inspection:
@@ -68,9 +67,9 @@ class Inspection:
         if self._cursor.cell == self._cell:
             return
         self._cell, self.hop = self._cursor.cell, None
-        if self._cursor.cell is not None and self._cursor.cell[0] == _C and self._cursor.playable is not None:
+        if self._cursor.cell is not None and self._cursor.cell[0] == C and self._cursor.playable is not None:
             recording = self._cursor.playable.recording
-            at = recording.arrays[_C].cells(np.array([self._cursor.cell[1]]))
+            at = recording.arrays[C].cells(np.array([self._cursor.cell[1]]))
             thread = int(recording.owners[1][at][0])
             if thread >= 0:
                 self._cursor.warp, self.lane = (thread // WARP, thread % WARP) if self._cursor.warps else (0, thread)

@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable
 
 from psygnal import Signal
 
-from gemmviz.bench.figures import TRANSFER, Figures, Row, SampleSeries, Shown, Size, by_volume, fullest_size, size_of
+from gemmviz.bench.figures import TRANSFER, Figures, SampleSeries, Shown, Size, by_volume, fullest_size, size_of
+from gemmviz.bench.model.devices import Facts
 from gemmviz.bench.reference_results import ReferenceResults
-from gemmviz.bench.results import FAILURES
+from gemmviz.bench.results import FAILURES, Document
+from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.proving.proofs import Proofs
 
@@ -34,7 +36,7 @@ class Results:
     def __init__(self, kernels: list[Kernel]) -> None:
         self._kernels = kernels
         self._variants: dict[str, tuple[str, Kernel]] = {}
-        self.document: Row = {}
+        self.document: Document | None = None
         self.figures = Figures()
         self.references: list[ReferenceResults] = []
         self.proofs: list[Proofs] = []
@@ -43,7 +45,7 @@ class Results:
         self.all_samples: dict[tuple[str, str], SampleSeries] = {}
         self.samples = SampleSeries("", "")
         self.device = ""
-        self.device_facts: Row | None = None
+        self.device_facts: Facts | None = None
 
     @property
     def rows(self) -> dict[str, Row]:
@@ -172,7 +174,7 @@ class Results:
         if self.figures.add(row):
             self.measured.emit(row["kernel"])
 
-    def set_device(self, device: str, facts: Row | None = None) -> None:
+    def set_device(self, device: str, facts: Facts | None = None) -> None:
         """Say which machine the figures come from, and the facts of its GPU (``device`` of a result file) if any."""
         self.device = device
         self.device_facts = facts

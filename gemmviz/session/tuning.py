@@ -1,23 +1,19 @@
 """The search for a kernel's fastest parameters: the present or last one, and what is kept of earlier ones."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from psygnal import Signal
 
-from gemmviz.bench.figures import Row
 from gemmviz.bench.ranking import LIBRARIES, place
+from gemmviz.bench.results import Measured
+from gemmviz.bench.row import Row, figure_of
 from gemmviz.bench.tuning import kept
 from gemmviz.bench.tuning.kept import Tuned
-from gemmviz.bench.tuning.outcome import device_name
+from gemmviz.bench.tuning.outcome import Candidate, Outcome, device_name
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session.choice import Choice
 from gemmviz.session.results import Results
-
-Candidate = Mapping[str, Any]
-"""One candidate: see `gemmviz.bench.tuning.outcome.candidate`."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +51,11 @@ class Tuning:
         self.best: int | None = None
         self.default: int | None = None
         self.total = 0
-        self.document: Mapping[str, Any] | None = None
+        self.document: Outcome | None = None
         """The outcome of the last search; None while one goes on."""
         self.wanted = False
         """Whether kernels are measured with what is kept for them."""
-        self._machine: Mapping[str, Any] = {}
+        self._machine: Measured | None = None
         self._kept: list[Tuned] | None = None
         self._seen: tuple[str, str, Problem] | None = None
         choice.chosen.connect(self._on_chosen)
@@ -80,7 +76,7 @@ class Tuning:
         self.best, self.default, self.total = best, default, total
         self.changed.emit()
 
-    def finish(self, document: Mapping[str, Any] | None) -> None:
+    def finish(self, document: Outcome | None) -> None:
         """End the search with its outcome; None where it came to nothing."""
         self.running, self.document = False, document
         if document is not None:
@@ -115,7 +111,7 @@ class Tuning:
                 continue
             shown = self._rival(library.name, size, self.device(kernel))
             if shown is not None:
-                found.append(Rival(library.title, float(shown[0]["gflops"]), shown[1]))
+                found.append(Rival(library.title, figure_of(shown[0]), shown[1]))
         return found
 
     def _rival(self, name: str, size: tuple[int, int, int], device: str) -> tuple[Row, str] | None:
@@ -130,7 +126,7 @@ class Tuning:
 
     # What is kept
 
-    def set_machine(self, facts: Mapping[str, Any]) -> None:
+    def set_machine(self, facts: Measured) -> None:
         """Say what this machine is: ``device`` and ``env`` of a result file, or of the engine's probe."""
         self._machine = facts
         self.apply()

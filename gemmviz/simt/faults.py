@@ -4,8 +4,8 @@ import signal
 from collections.abc import Callable
 
 from gemmviz.catalogue.errors import ConstraintError, KernelFault, KernelTimeout
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import mark, tr
 from gemmviz.simt.debuginfo import DebugInfo
 from gemmviz.simt.diagnostics import who

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gemmviz.catalogue.kernel import MATRICES
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import tr
 from gemmviz.simt.debuginfo import SharedArray
 from gemmviz.simt.layout import RecorderRun

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from gemmviz.backends.library import load
 from gemmviz.catalogue.errors import ConstraintError
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES, A, B, C
 from gemmviz.catalogue.problem import poison_byte
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
@@ -167,7 +167,7 @@ def run(
         more[: run.more_count],
         [job.place(pc) for pc in run.site_pc[: run.sites]],
         job.info.shared,
-        job.arrays[2].view.copy(),
+        job.arrays[C].view.copy(),
         diagnostics.diagnostics_of_run(run, launch, names, lambda pc: job.place(pc)[0], job.guards, job.barrier_name),
         [bool(flag) for flag in run.site_atomic[: run.sites]],
         arrived,
@@ -289,9 +289,9 @@ class _Job:
 
     def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
         """Set A and B, and C to what nobody computes by chance."""
-        self.arrays[0].view[:] = a.astype(self.arrays[0].view.dtype, copy=False)
-        self.arrays[1].view[:] = b.astype(self.arrays[1].view.dtype, copy=False)
-        self.arrays[2].view.view(np.uint8)[:] = poison_byte(self.launch.kernel)
+        self.arrays[A].view[:] = a.astype(self.arrays[A].view.dtype, copy=False)
+        self.arrays[B].view[:] = b.astype(self.arrays[B].view.dtype, copy=False)
+        self.arrays[C].view.view(np.uint8)[:] = poison_byte(self.launch.kernel)
 
     def barrier_name(self, address: int) -> str:
         """Name the mbarrier at an address: ``full[2]``."""

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.errors import ConstraintError
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import tr
 from gemmviz.simt.debuginfo import SharedArray
 from gemmviz.simt.layout import BOX, EVENT, PIECE_BYTES, TENSOR_MAP

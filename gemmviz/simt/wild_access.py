@@ -3,8 +3,8 @@
 import re
 import signal
 
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.simt.layout import RecorderRun
 
 _NULL_PAGES = 1 << 16  # below, an address is a null pointer's and no index

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.cost.memory_levels import Levels, levels
 from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
@@ -96,8 +97,8 @@ class Playable:
     def first_write(self) -> npt.NDArray[np.int64]:
         """Per element of C, in memory order, the step that first writes it; the number of steps where none does."""
         log = self.recording.accesses
-        rows = np.flatnonzero((log.array == 2) & log.write)
-        first = np.full(self.recording.arrays[2].size, self.timeline.steps, np.int64)
+        rows = np.flatnonzero((log.array == C) & log.write)
+        first = np.full(self.recording.arrays[C].size, self.timeline.steps, np.int64)
         position, element = self.recording.elements(rows)
         np.minimum.at(first, element, self.timeline.step_of_row[rows[position]])
         return first
@@ -109,8 +110,8 @@ class Playable:
         An element that is never written counts as wrong from the last step on, unless other blocks were to write it.
         """
         recording, steps = self.recording, self.timeline.steps
-        info, log = recording.arrays[2], recording.accesses
-        rows = np.flatnonzero((log.array == 2) & log.write)
+        info, log = recording.arrays[C], recording.accesses
+        rows = np.flatnonzero((log.array == C) & log.write)
         position, element = recording.elements(rows)
         last = np.full(info.size, -1, np.int64)
         np.maximum.at(last, element, self.timeline.step_of_row[rows[position]])

@@ -9,7 +9,7 @@ from consenting import AllowsAll
 from gemmviz.catalogue.kernel import load
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine.messages import BenchRequest, Done
+from gemmviz.engine.messages import BenchDone, BenchRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.trace.recording.record import record
 
@@ -36,7 +36,7 @@ def test_a_style_is_verified_and_measured_as_it_stands(engine, path, size):
     entries = [{"path": str(path), "text": kernel.text, "params": {}}]
     sizes = [(nearest.m, nearest.n, nearest.k)]
     replies = list(engine.run(BenchRequest(1, entries, sizes, FAST), threading.Event()))
-    assert isinstance(replies[-1], Done), replies[-1]
+    assert isinstance(replies[-1], BenchDone), replies[-1]
     (row,) = [row for row in replies[-1].document["results"] if row["backend"] != "transfer"]
     assert row["status"] == "ok", row["message"]
     assert row["verify"]["after"] == "ok"

@@ -146,7 +146,8 @@ def test_the_thread_does_not_call_an_operand_what_it_did_not_read(inspector):
         session.inspection.choose_lane(int(shown.recording.accesses.thread[row]))
         name = shown.recording.arrays[array].name
         assert (
-            f": READ {number(got)}, not {number(held)}, from {name} at step {step + 1}" in inspector.thread.text.text()
+            f": READ {number(got)}, not {number(held)}, from {name} at step {step + 1}"
+            in inspector.by_thread.text.text()
         )
 
 
@@ -164,12 +165,12 @@ def test_what_was_read_is_not_said_to_give_what_was_stored_otherwise(inspector):
     inspector.show_panel("origin")
     assert f"do not give what was stored (sum {total}, STORED {stored})" in inspector.origin.head.text()
     inspector.show_panel("thread")
-    said = inspector.thread.text.text()
+    said = inspector.by_thread.text.text()
     assert f"The thread STORED {stored}, which is not their sum ({total})." in said
     assert "what was read for it gives 0 of 8 products" in said
     right = np.argwhere(recording.c == recording.a @ recording.b)[0].tolist()
     session.cursor.pick((2, right[0] * 8 + right[1]), int(recording.owners[0][tuple(right)]))
-    assert "STORED" not in inspector.thread.text.text()
+    assert "STORED" not in inspector.by_thread.text.text()
 
 
 def test_nan_is_not_written_as_nothing(qapp):

@@ -154,7 +154,7 @@ def test_the_list_shows_the_chart_s_size_and_names_every_other(charts):
     add(window, {"hostmult0": 1.5}, n=64)
     charts.ladder.sizes.setCurrentText("256³")
     charts.ladder.sizes.activated.emit(charts.ladder.sizes.currentIndex())
-    assert listed.size == charts.ladder.shown_size() == (256, 256, 256)
+    assert listed.size_shown == charts.ladder.shown_size() == (256, 256, 256)
     said = {name: listed.figure_text(shown) for name, shown in listed.figures.items()}
     assert said == {"hostmult0": "1.5 at 64", "gpumult1": "900", "gputiled": "2\N{NARROW NO-BREAK SPACE}000"}
     window.session.results.want_size((64, 64, 64))
@@ -186,9 +186,9 @@ def test_many_bars_scroll_in_a_small_chart(charts, qtbot):
     add(window, {k.name: 10.0 for k in window.session.choice.kernels if not k.exhibit})
     window.pages.turn_to("stage")
     qtbot.wait(50)
-    assert chart.scroll.isVisible()
+    assert chart.scroll_bar.isVisible()
     first = [text for _, text in chart.plot.getAxis("left")._tickLevels[0]]
-    chart.scroll.setValue(chart.scroll.maximum())
+    chart.scroll_bar.setValue(chart.scroll_bar.maximum())
     last = [text for _, text in chart.plot.getAxis("left")._tickLevels[0]]
     assert first[0] == "hostmult0" and last[-1].startswith("cuBLAS")
 

@@ -25,8 +25,8 @@ from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import (
+    BenchDone,
     BenchRequest,
-    Done,
     Failed,
     Profiled,
     ProfileRequest,
@@ -182,7 +182,7 @@ def answer(page, rows):
     for one in rows:
         page.controller.bench.replied.emit(Result(request.run, one))
     document = results.document({}, None, Protocol()) | {"results": rows}
-    page.controller.bench.replied.emit(Done(request.run, document))
+    page.controller.bench.replied.emit(BenchDone(request.run, document))
 
 
 def press_enter(page, qtbot, claim):

@@ -10,9 +10,9 @@ from PySide6.QtCore import QPoint, Qt
 
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.matrices import C
 from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.comparison.chooser import Chooser
-from gemmviz.ui.stage.scene import C
 
 D = Qt.Key.Key_D
 

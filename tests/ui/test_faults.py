@@ -171,7 +171,7 @@ def test_controls_do_not_overlap_in_the_smallest_window(window, qtbot):
     window.resize(100, 100)
     qtbot.wait(20)
     assert window.width() <= 1024 and window.height() <= 768
-    size = window.recording.size
+    size = window.recording.size_row
     widgets = [*size.boxes.values(), size.link]
     for left, right in pairwise(widgets):
         assert left.geometry().right() < right.geometry().left()

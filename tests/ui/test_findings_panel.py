@@ -129,7 +129,7 @@ def test_a_check_that_is_cancelled_says_so(window, qtbot):
 
 def quick(window):
     window.session.choice.protocol = {"timeout_s": 1.0}
-    window.measuring.size.boxes["M"].setValue(64)
+    window.measuring.size_row.boxes["M"].setValue(64)
 
 
 def wait_measured(window, qtbot):

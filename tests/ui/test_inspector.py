@@ -123,8 +123,8 @@ def test_a_click_on_a_lane_chooses_it(inspector, qtbot):
     qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=grid.box(7, 2, 10).center().toPoint())
     assert session.inspection.lane == 7
     inspector.show_panel("thread")
-    assert "lane 7" in inspector.thread.head.text()
-    inspector.thread.lane.setValue(3)
+    assert "lane 7" in inspector.by_thread.head.text()
+    inspector.by_thread.lane.setValue(3)
     assert session.inspection.lane == 3
 
 
@@ -144,11 +144,11 @@ def test_what_comes_next_is_not_told_while_it_is_predicted(inspector):
 def test_the_thread_tab_shows_operands_and_sums(inspector):
     session = inspector.session
     inspector.show_panel("thread")
-    assert "Record a kernel" in inspector.thread.text.text()
+    assert "Record a kernel" in inspector.by_thread.text.text()
     session.cursor.show(playable("narrow_tiles", 16, BLOCK=8, BK=4, TT=4))
     session.cursor.pick((2, 1), 0)
     session.cursor.seek(session.cursor.steps - 1)
-    said = inspector.thread.text.text()
+    said = inspector.by_thread.text.text()
     assert "k = 15: 4 + 4 values for 16 products" in said
     assert "C[0, 1]: 16 of 16 products" in said
     value = f"{session.cursor.playable.recording.c[0, 1]:.0f}"
@@ -156,8 +156,8 @@ def test_the_thread_tab_shows_operands_and_sums(inspector):
     assert "computed from the recorded operands" in said
     session.cursor.show(playable("hostmult0", 4))
     session.cursor.seek(session.cursor.steps - 1)
-    assert inspector.thread.head.text() == "The loop"
-    assert "C[3, 3]: 4 of 4 products" in inspector.thread.text.text()
+    assert inspector.by_thread.head.text() == "The loop"
+    assert "C[3, 3]: 4 of 4 products" in inspector.by_thread.text.text()
 
 
 def test_fragments_say_who_holds_what_and_how_often_a_load_is_used(inspector):
@@ -165,9 +165,9 @@ def test_fragments_say_who_holds_what_and_how_often_a_load_is_used(inspector):
     inspector.show_panel("thread")
     session.cursor.show(playable("matmul_tc_2d_warp_tiling", 32, WM=2, WN=2))
     session.cursor.seek(session.cursor.steps // 2)
-    assert "one load is used: A 2×, B 2×" in inspector.thread.head.text()
-    assert inspector.thread.warp.isVisible() and not inspector.thread.product.isVisible()
-    said = inspector.thread.text.text()
+    assert "one load is used: A 2×, B 2×" in inspector.by_thread.head.text()
+    assert inspector.by_thread.warp.isVisible() and not inspector.by_thread.product.isVisible()
+    said = inspector.by_thread.text.text()
     assert "one load of A used 2 times" in said
     assert "lane 0 of A: [0, 16] [0, 17]" in said
 
@@ -269,8 +269,8 @@ def test_operands_of_a_warpgroup_are_said_to_stay_in_shared_memory(inspector):
     session.cursor.show(playable("wgmma", 64, BN=64))
     session.cursor.pick((2, 0))
     session.cursor.seek(session.cursor.steps - 1)
-    assert "A and B stay in shared memory" in inspector.thread.head.text()
-    assert "nothing loaded" not in inspector.thread.head.text()
+    assert "A and B stay in shared memory" in inspector.by_thread.head.text()
+    assert "nothing loaded" not in inspector.by_thread.head.text()
 
 
 def test_pictures_take_the_colours_of_the_theme(inspector):

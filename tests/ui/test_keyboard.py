@@ -58,7 +58,7 @@ def test_arrows_choose_the_chart(window, qtbot):
 
 
 def test_space_still_plays_after_a_click_on_a_button(window, qtbot):
-    qtbot.mouseClick(window.recording.size.link, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(window.recording.size_row.link, Qt.MouseButton.LeftButton)
     qtbot.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Space)
     assert window.session.playback.playing
 
@@ -112,7 +112,7 @@ def test_a_key_goes_to_the_next_step_of_the_same_line(window, qtbot):
 
 def test_digits_typed_into_a_size_are_no_shortcuts(window, qtbot):
     window.recording.auto.setChecked(False)
-    box = window.recording.size.boxes["M"]
+    box = window.recording.size_row.boxes["M"]
     tab_to(window, qtbot, box)
     window.stage.zoom(1)
     view = window.stage.view

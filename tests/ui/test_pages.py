@@ -34,7 +34,7 @@ def test_the_source_gets_its_width_back(window, qtbot):
         window.pages.turn_to(page)
         qtbot.wait(10)
         if page == "charts":
-            boxes = window.measuring.size.boxes
+            boxes = window.measuring.size_row.boxes
             assert boxes["M"].geometry().right() < boxes["N"].geometry().left()
     assert abs(window.source.width() - width) <= 1
 

@@ -10,6 +10,7 @@ need_qt()
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
+from gemmviz.catalogue.matrices import A
 from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.stage import scene
 from gemmviz.ui.stage.accessed_cells import AccessedCells
@@ -46,8 +47,8 @@ def test_c_grows_brighter_with_the_work_and_again_when_it_is_written(window, qtb
 def test_uncoalesced_reads_of_a_show_as_many_sectors(window, qtbot, name, sectors):
     choose(window, qtbot, name, 32, BX=32, BY=32)
     playable = window.session.cursor.playable
-    step = next(s for s in range(playable.timeline.steps) if playable.timeline.array[s] == scene.A)
-    moved = AccessedCells(playable).sectors(scene.A, step, 0, 0)
+    step = next(s for s in range(playable.timeline.steps) if playable.timeline.array[s] == A)
+    moved = AccessedCells(playable).sectors(A, step, 0, 0)
     assert moved.shape == (sectors, 8)
     unit = "sector" if sectors == 1 else "sectors"
     assert f"{sectors} {unit} per warp request" in caption(playable, step)
@@ -67,7 +68,7 @@ def test_a_cpu_loop_leaves_a_trail_as_long_as_its_inner_loop(window, qtbot):
     assert session.playback.trail >= 3 * 16
     session.cursor.seek(session.cursor.steps - 1)
     cells, strength, _ = AccessedCells(session.cursor.playable).glow(
-        scene.A, session.cursor.step, None, session.playback.trail
+        A, session.cursor.step, None, session.playback.trail
     )
     assert ((cells // 16 == 15) & (strength > 0)).sum() >= 15
 
@@ -120,8 +121,8 @@ def test_every_bar_has_a_name_of_its_own_and_references_are_named(window, qtbot)
     chart, names = window.charts.ladder, set()
     texts = {item.toPlainText() for item in chart._lines if hasattr(item, "toPlainText")}
     assert {"NumPy", "cuBLAS"} <= texts
-    for at in (0, chart.scroll.maximum()):  # the ladder is longer than the page
-        chart.scroll.setValue(at)
+    for at in (0, chart.scroll_bar.maximum()):  # the ladder is longer than the page
+        chart.scroll_bar.setValue(at)
         names |= {name for _, name in chart.plot.getAxis("left")._tickLevels[0]}
     assert len(names) == len(kernels)
 

@@ -96,7 +96,7 @@ def test_the_window_asks_and_takes_answers_by_keys(window, qtbot):
     asked = session.predict.question
     qtbot.keyClick(window, [K.Key_1, K.Key_2, K.Key_3, K.Key_4][asked.right])
     assert session.predict.chosen == asked.right
-    box = window.recording.size.boxes["M"]
+    box = window.recording.size_row.boxes["M"]
     box.setFocus()
     box.selectAll()
     for key in (K.Key_1, K.Key_2, K.Key_Return):

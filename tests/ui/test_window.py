@@ -194,7 +194,7 @@ def test_a_new_parameter_and_order_are_recorded(window, qtbot):
 
 
 def test_unequal_sides_of_a_rung_loosen_the_link_and_equal_ones_fasten_it_again(window, qtbot):
-    size, session = window.recording.size, window.session
+    size, session = window.recording.size_row, window.session
     for name, equal in (("matmul_kernel_naive", False), ("gputiled", True)):
         session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == name))
         assert size.link.isChecked() == equal
@@ -205,7 +205,7 @@ def test_unequal_sides_of_a_rung_loosen_the_link_and_equal_ones_fasten_it_again(
 
 
 def test_sizes_stay_square_until_unlinked(window, qtbot):
-    size = window.recording.size
+    size = window.recording.size_row
     size.boxes["M"].setValue(12)
     assert window.session.choice.problem == Problem.cube(12)
     qtbot.mouseClick(size.link, Qt.MouseButton.LeftButton)
@@ -252,7 +252,7 @@ def test_a_file_that_is_no_kernel_is_said_so(window, tmp_path):
 def test_measuring_a_cpu_rung_fills_ladder_and_charts(window, qtbot):
     pick(window, qtbot, "hostmult1_opt")
     window.session.choice.protocol = {"timeout_s": 1.0}
-    window.measuring.size.boxes["M"].setValue(64)
+    window.measuring.size_row.boxes["M"].setValue(64)
     qtbot.mouseClick(window.measuring.this, Qt.MouseButton.LeftButton)
     assert not window.measuring.this.isEnabled()
     qtbot.waitUntil(lambda: window.session.progress["bench"] is None, timeout=BENCH_MS)
@@ -265,7 +265,7 @@ def test_measuring_a_cpu_rung_fills_ladder_and_charts(window, qtbot):
 
 
 def test_cancel_stops_a_run(window, qtbot):
-    window.measuring.size.boxes["M"].setValue(512)
+    window.measuring.size_row.boxes["M"].setValue(512)
     qtbot.mouseClick(window.measuring.all, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.session.progress["bench"] not in (None, ("Starting", None)), timeout=BENCH_MS)
     qtbot.mouseClick(window.measuring.stop, Qt.MouseButton.LeftButton)

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Literal
 
 from gemmviz.bench.claims import tiles
 from gemmviz.bench.claims.claim_text import AS_WRITTEN, ORIGINS
 from gemmviz.bench.claims.models import modelled
 from gemmviz.bench.claims.record import Case, Quantity
 from gemmviz.bench.figures import TRANSFER, Key, key_of
-from gemmviz.bench.results import Document, Row, machine
+from gemmviz.bench.results import Document, Machine, machine
+from gemmviz.bench.row import Counts, Fault, Launched, Row, stats_of
 from gemmviz.bench.spread import shaky, span
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
@@ -18,8 +19,7 @@ from gemmviz.language import tr
 from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.recording.recording import Recording
 
-Counts = dict[str, Any]
-_PARTS = {
+_PARTS: Mapping[str, tuple[Literal["stats", "transfer", "verify"], str]] = {
     "median_s": ("stats", "median"),
     "to_device_s": ("transfer", "to_device_s"),
     "to_host_s": ("transfer", "to_host_s"),
@@ -83,9 +83,9 @@ class Evidence:
         evidence.add_profiles(document.get("profiles", []))
         return evidence
 
-    def describe(self, document: Mapping[str, Any]) -> None:
+    def describe(self, document: Machine) -> None:
         """Take device and date from a result file, or from its header."""
-        self.device = machine(dict(document))
+        self.device = machine(document)
         try:
             self.date = datetime.fromisoformat(document["started_utc"]).date().isoformat()
         except (KeyError, TypeError, ValueError):
@@ -135,8 +135,9 @@ class Evidence:
 
     def add_profile_fault(self, case: Case, message: str) -> None:
         """Note that a case could not be profiled, and why."""
-        plain = _counts(case, {}, {"kind": "other", "message": message}) | {"source_sha256": None}
-        self.add_profiles([{key: value for key, value in plain.items() if key != "as_written"}])
+        plain = _counts(case, {}, {"kind": "other", "message": message})
+        del plain["as_written"]
+        self.add_profiles([{**plain, "source_sha256": None}])
 
     @property
     def profiles(self) -> list[Counts]:
@@ -187,7 +188,7 @@ class Evidence:
         if quantity.what not in (*_TIMES, *_RATES):
             return value, value  # the first launch is one sample of its own; what is counted is exact
         row = self._rows[_case_key(quantity.case)]
-        low, high = (time / row["stats"]["median"] for time in span(row))
+        low, high = (time / stats_of(row)["median"] for time in span(row))
         if quantity.what in _RATES:
             return float(value) / low, float(value) / high
         return float(value) * low, float(value) * high
@@ -204,9 +205,10 @@ class Evidence:
             raise Missing(f"{_NO_GPU} here")
         if row["status"] != "ok":
             raise Missing(f"{row['label']}: {row['status']}: {row['message'] or 'nothing was measured'}")
-        part, field = _PARTS.get(what, ("", what))
-        found = ((row.get(part) or {}) if part else row).get(field)
-        if found is None:
+        part, field = _PARTS.get(what, (None, what))
+        within: Mapping[str, object] | None = row if part is None else row.get(part)
+        found = within.get(field) if within else None
+        if not isinstance(found, int | float):
             raise Missing(f"{row['label']}: this run did not measure {what}")
         return float(found)
 
@@ -219,9 +221,9 @@ class Evidence:
             return "no" if fault else "yes"
         if what == "outcome" and fault is None:
             return RIGHT if counts["figures"]["defects"] == 0 else WRONG
-        if what == "outcome" and fault["kind"] == "refused":
+        if fault is not None and what == "outcome" and fault["kind"] == "refused":
             return REFUSED
-        if fault:
+        if fault is not None:
             raise Missing(fault["message"])
         name, _, per = what.partition("/")
         value = counts["figures"].get(name)
@@ -288,7 +290,7 @@ def _origin(quantity: Quantity) -> str:
     return AS_WRITTEN if quantity.origin == "recorded" and quantity.case.as_written else quantity.origin
 
 
-def _counts(case: Case, figures: Mapping[str, float | str], fault: Mapping[str, str] | None) -> Counts:
+def _counts(case: Case, figures: Mapping[str, float | str], fault: Fault | None) -> Counts:
     m, n, k = case.size
     return {
         "kernel": case.kernel,
@@ -298,13 +300,14 @@ def _counts(case: Case, figures: Mapping[str, float | str], fault: Mapping[str, 
         "params": dict(case.params),
         "as_written": case.as_written,
         "figures": dict(figures),
-        "fault": fault and dict(fault),
+        "fault": fault,
     }
 
 
-def _key(plain: Mapping[str, Any]) -> Key:
+def _key(of: Launched) -> Key:
+    kernel, m, n, k, params = key_of(of)
     # A transfer has no parameters, whatever kernel made it necessary.
-    return key_of({**plain, "params": {}} if plain["kernel"] == TRANSFER else dict(plain))
+    return kernel, m, n, k, () if kernel == TRANSFER else params
 
 
 def _case_key(case: Case) -> Key:

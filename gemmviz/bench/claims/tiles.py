@@ -2,9 +2,8 @@
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import A, B
 from gemmviz.trace.recording.recording import Array, Column, Recording
-
-_A, _B = 0, 1
 
 
 def walk(recording: Recording, block: int = 0) -> str:
@@ -28,9 +27,9 @@ def walk(recording: Recording, block: int = 0) -> str:
         return ""
     mine = (log.block == block) & ~log.write
     steps = []
-    for phase in np.unique(log.phase[mine & (log.array <= _B)]):
+    for phase in np.unique(log.phase[mine & (log.array <= B)]):
         parts = []
-        for index in (_A, _B):
+        for index in (A, B):
             array = recording.arrays[index]
             parts.append(_box(array, log.element[mine & (log.phase == phase) & (log.array == index)]))
         steps.append(" x ".join(parts))

@@ -11,9 +11,10 @@ from functools import cache
 from typing import Any
 
 from gemmviz import data
+from gemmviz.backends.driver import DeviceFacts
 
 WARP = 32
-Facts = Mapping[str, Any]
+Facts = DeviceFacts
 _KIB = 1024
 _MIB = 1024 * 1024
 # Double data rate: two transfers per clock that the driver reports (CUDA sample deviceQuery counts the same way).
@@ -89,7 +90,7 @@ class Published:
     tensor_fp16_tflops: float | None = None
     l2_bytes_per_clock: int | None = None
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """Return the device in the form of a result file, as far as it is published."""
         return {
             "name": self.cuda_names[-1],
@@ -108,7 +109,11 @@ def published() -> tuple[Published, ...]:
 
 def find(device: Facts | None) -> Published | None:
     """Return what is published about a device, or None."""
-    name = device.get("name") if device else None
+    return named(device["name"]) if device else None
+
+
+def named(name: str) -> Published | None:
+    """Return what is published about the device that CUDA calls so, or None."""
     return next((p for p in published() if name in p.cuda_names), None)
 
 
@@ -118,8 +123,11 @@ def limits(device: Facts | None) -> Limits | None:
     if device is None or row is None:
         return None
 
+    known: Mapping[str, object] = device
+
     def said(key: str, otherwise: int) -> int:
-        return int(device.get(key) or otherwise)
+        value = known.get(key)
+        return int(value) if isinstance(value, int | float) and value else otherwise
 
     return Limits(
         # The same since compute capability 3.5 and 5.0 (CUDA C++ Programming Guide, cuda_occupancy.h).

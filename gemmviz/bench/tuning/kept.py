@@ -11,6 +11,7 @@ from typing import Any
 import platformdirs
 
 from gemmviz.bench import results
+from gemmviz.bench.tuning.outcome import Outcome
 from gemmviz.catalogue import renamed
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
@@ -78,7 +79,7 @@ def folder() -> Path:
     return Path(platformdirs.user_data_dir("gemmviz", appauthor=False)) / "tuned"
 
 
-def keep(document: results.Document) -> Path | None:
+def keep(document: Outcome) -> Path | None:
     """Keep what a search has found; what was kept for the same kernel, size and device gives its place.
 
     Parameters
@@ -98,7 +99,8 @@ def keep(document: results.Document) -> Path | None:
     """
     if document["params"] is None:
         return None
-    found = Tuned(**{f.name: document[f.name] for f in fields(Tuned)})
+    plain: Mapping[str, Any] = document
+    found = Tuned(**{f.name: plain[f.name] for f in fields(Tuned)})
     place = folder()
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -3,19 +3,83 @@
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import TypedDict
 
-from gemmviz.bench.results import Document, Row
+from gemmviz.backends.environment import cpu_of
+from gemmviz.bench.results import Machine, Measured
+from gemmviz.bench.row import Row, Sized, Verification
 from gemmviz.bench.tuning.search import Search
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 
 VERSION = 1
-_OF_THE_MACHINE = ("started_utc", "argv", "app", "env", "device", "protocol")
 _ON_GPU = ("cuda", "cublas")
 
 
-def device_name(backend: str, header: Mapping[str, Any]) -> str:
+class Candidate(TypedDict):
+    """One combination of parameters as far as it is known, without its samples; a ``gflops`` of None: no figure.
+
+    ``of_best`` is its speed over the winner's so far, in the rounds of the race that both have, or else in their looks;
+    the ratio of their ``gflops`` is another where one has fewer: a machine is faster at one time than at another.
+    """
+
+    number: int
+    place: int
+    params: dict[str, int]
+    status: str
+    message: str
+    flags: list[str]
+    gflops: float | None
+    rounds: int
+    of_best: float | None
+    verify: Verification
+    grid: list[int] | None
+    block: list[int] | None
+    smem: int | None
+    regs: int | None
+    local_bytes: int | None
+    compile_ms: float | None
+
+
+class DefaultFigure(TypedDict):
+    """The default parameters, and their GFLOPS."""
+
+    params: dict[str, int]
+    gflops: float
+
+
+class Outcome(Machine, Sized):
+    """Everything about a search that is over, or was cut short.
+
+    ``params`` and ``gflops`` are the fastest candidate's, None where none has a figure; ``default`` is None where the
+    defaults cannot run or have no figure; ``gain`` is how many times as fast the fastest is. ``flags`` are those of the
+    two. ``candidates`` has all that were tried, the fastest first.
+    """
+
+    schema_version: int
+    kernel: str
+    source_sha256: str | None
+    backend: str
+    tuned_on: str
+    date_utc: str
+    params: dict[str, int] | None
+    gflops: float | None
+    default: DefaultFigure | None
+    gain: float | None
+    rounds: int
+    equals: list[dict[str, int]]
+    combinations: int
+    tried: int
+    untried: int
+    failed: dict[str, int]
+    left_out: dict[str, int]
+    seconds: float
+    cancelled: bool
+    flags: list[str]
+    candidates: list[Candidate]
+
+
+def device_name(backend: str, header: Measured) -> str:
     """Return the name of what a kernel runs on: the GPU, or the processor with its number of cores.
 
     Parameters
@@ -26,14 +90,15 @@ def device_name(backend: str, header: Mapping[str, Any]) -> str:
         A result file, or what the engine's probe says: ``device`` and ``env`` count.
     """
     if backend in _ON_GPU:
-        return str((header.get("device") or {}).get("name") or "")
-    cpu = (header.get("env") or {}).get("cpu") or {}
-    return f"{cpu.get('model') or 'unknown processor'} ({cpu.get('cores')} cores)"
+        device = header.get("device")
+        return str(device["name"] or "") if device else ""
+    cpu = cpu_of(header.get("env"))
+    return f"{cpu['model'] or 'unknown processor'} ({cpu['cores']} cores)"
 
 
 def outcome(
-    kernel: Kernel, problem: Problem, search: Search, header: Document, spent_s: float, cancelled: bool
-) -> Document:
+    kernel: Kernel, problem: Problem, search: Search, header: Machine, spent_s: float, cancelled: bool
+) -> Outcome:
     """Return everything about a search that is over, or was cut short.
 
     Parameters
@@ -48,19 +113,17 @@ def outcome(
         How long it took.
     cancelled
         Whether somebody stopped it.
-
-    Returns
-    -------
-    dict
-        ``params`` and ``gflops`` are the fastest candidate's, None where none has a figure; ``default`` is None where
-        the defaults cannot run or have no figure; ``gain`` is how many times as fast the fastest is.
-        ``flags`` are those of the two. ``candidates`` has all that were tried, the fastest first.
     """
     winner, default = search.winner, search.space.default_number
     has_default = default in search.usable
     failed = Counter(row["status"] for row in search.rows.values() if row["status"] != "ok")
-    machine = {key: header.get(key) for key in _OF_THE_MACHINE}
-    return machine | {
+    return {
+        "started_utc": header["started_utc"],
+        "argv": header["argv"],
+        "app": header["app"],
+        "env": header["env"],
+        "device": header["device"],
+        "protocol": header["protocol"],
         "schema_version": VERSION,
         "kernel": kernel.name,
         "source_sha256": kernel.sha256,
@@ -92,12 +155,8 @@ def outcome(
     }
 
 
-def candidate(search: Search, number: int) -> dict[str, Any]:
-    """Return what is known of one candidate, without its samples.
-
-    ``of_best`` is its speed over the winner's so far, in the rounds of the race that both have, or else in their looks;
-    the ratio of their ``gflops`` is another where one has fewer: a machine is faster at one time than at another.
-    """
+def candidate(search: Search, number: int) -> Candidate:
+    """Return what is known of one candidate."""
     row: Row = search.rows[number]
     winner = search.winner
     right = number in search.usable

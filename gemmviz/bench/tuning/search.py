@@ -24,7 +24,7 @@ from math import exp, log, sqrt
 from statistics import fmean, stdev
 
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.results import Row
+from gemmviz.bench.row import Row
 from gemmviz.bench.tuning.space import Params, Space
 
 ROUNDS = 12

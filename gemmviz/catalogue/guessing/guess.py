@@ -13,7 +13,8 @@ from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
-from gemmviz.catalogue.kernel import MATRICES, SCALARS, Kernel, parse
+from gemmviz.catalogue.kernel import SCALARS, Kernel, parse
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import SUFFIX
 
 ROLES = (*MATRICES, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS)

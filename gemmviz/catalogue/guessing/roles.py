@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from gemmviz.catalogue.guessing.cxx import Function, Parameter
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import Polynomial
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import SUFFIX
 
 WHOLE = {
@@ -207,13 +208,13 @@ _Votes = dict[str, dict[str, list[str]]]
 def _geometry(indexing: Indexing, roles: Roles, sizes: set[str]) -> _Votes:
     """Find rows, columns and layouts, and say which size each parameter is used as."""
     votes: _Votes = {name: {} for name in sizes}
-    names = {role: roles.parameter(role) for role in "ABC"}
+    names = {role: roles.parameter(role) for role in MATRICES}
     if not all(names.values()):
         return votes
     found = {role: terms(indexing, name, sizes) for role, name in names.items()}
     side: dict[str, dict[bool, list[Term]]] = {
         role: {strided: [t for t in found[role] if bool(t.size) == strided] for strided in (True, False)}
-        for role in "ABC"
+        for role in MATRICES
     }
     strided, unit = _primary(side["C"][True]), _primary(side["C"][False])
     strided_is_rows = _strided_is_rows(side, strided, unit)

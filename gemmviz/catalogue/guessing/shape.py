@@ -12,6 +12,7 @@ from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import ONE, Polynomial, parse
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles, Term, kind_of, terms
 from gemmviz.catalogue.guessing.tunable import THREADS
+from gemmviz.catalogue.matrices import MATRICES
 
 _SHARED_BYTES = 48 * 1024
 _BYTES = {"float32": 4, "float64": 8, "float16": 2, "int32": 4}
@@ -41,7 +42,8 @@ class Shaper:
         self.function, self.source, self.indexing, self.roles, self.dtype = function, source, indexing, roles, dtype
         self.sizes = {name for name, role in roles.of.items() if role not in ("A", "B", "C", "alpha", "beta", "")}
         self.found = {
-            role: terms(indexing, roles.parameter(role), self.sizes) if roles.parameter(role) else [] for role in "ABC"
+            role: terms(indexing, roles.parameter(role), self.sizes) if roles.parameter(role) else []
+            for role in MATRICES
         }
         self.body = " ".join(function.body)
         self.constants = {

@@ -9,11 +9,10 @@ each element that is used crosses once. Reuse is asked / loaded.
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES, WAVEFRONT_BYTES
 from gemmviz.trace.recording.recording import Recording
-
-_C = 2
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def levels(recording: Recording, traffic: Traffic) -> Levels:
     """
     elements = recording.m * recording.n
     if recording.scope is not None:
-        elements = traffic.arrays[_C].loaded_bytes // recording.arrays[_C].itemsize
+        elements = traffic.arrays[C].loaded_bytes // recording.arrays[C].itemsize
     flops = 2 * elements * recording.k
     on_gpu = recording.backend == "cuda"
     arrays = []

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.recording.recording import WARP, Recording
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-C = 2
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
-from gemmviz.trace.hazards.access_index import AccessIndex, C, Flags, Ints, groups
+from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, groups
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import cell, element_name, who
 from gemmviz.trace.recording.recording import Recording

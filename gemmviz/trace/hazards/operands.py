@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import mark, tr
-from gemmviz.trace.hazards.access_index import C, Flags, Ints
+from gemmviz.trace.hazards.access_index import Flags, Ints
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import element_name, who
 from gemmviz.trace.hazards.origins import Items, origins
@@ -65,7 +66,7 @@ def wrong_operands(recording: Recording) -> list[Finding]:
         return []
     uses = _uses(recording, items, unit, np.unique(owners))
     found = []
-    for matrix in (0, 1):
+    for matrix in (A, B):
         sure = ~np.isin(owners, _unsure(items, unit, matrix))
         found.append(next(_reasons(recording, uses, matrix, cells[sure], owners[sure]), None))
     reasons = [reason for reason in found if reason is not None]
@@ -145,7 +146,7 @@ def _uses(recording: Recording, items: Items, unit: Ints, units: Ints) -> Uses:
     for which in (0, 1):
         mine = matrix == which
         row, column = recording.arrays[which].cells(origin[mine])
-        outer[mine], k[mine] = (row, column) if which == 0 else (column, row)
+        outer[mine], k[mine] = (row, column) if which == A else (column, row)
     return Uses(unit[picked], matrix, outer, k, items.row[picked], items.fill[picked], items.load[picked])
 
 
@@ -169,7 +170,7 @@ def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners:
     if not len(cells):
         return
     row, column = recording.arrays[C].cells(cells)
-    outer = row if matrix == 0 else column
+    outer = row if matrix == A else column
     length = max(recording.m, recording.n)
     pairs, example = np.unique(owners * length + outer, return_index=True)
     mine = np.flatnonzero((uses.matrix == matrix) & np.isin(uses.unit, owners))
@@ -201,7 +202,7 @@ def _belongs_to_right(recording: Recording, uses: Uses, mine: Ints, matrix: int)
     right = ~wrong_elements(recording)
     log = recording.accesses
     size = max(recording.m, recording.n)
-    axis = 0 if matrix == 0 else 1
+    axis = 0 if matrix == A else 1
     cell = np.nonzero(right & (block >= 0))
     if not len(cell[0]):
         return np.zeros(len(mine), bool)
@@ -234,7 +235,7 @@ def _uneven(recording: Recording, uses: Uses, near: Ints, matrix: int, cell: int
     use = int(near[np.argmin(np.abs(uses.k[near] - k))])
     line, other, through = _lines(recording, uses, use)
     row, column = recording.arrays[C].cells(np.array([cell]))
-    name = f"A[{row[0]}, {k}]" if matrix == 0 else f"B[{k}, {column[0]}]"
+    name = f"A[{row[0]}, {k}]" if matrix == A else f"B[{k}, {column[0]}]"
     text = tr(
         _UNEVEN[matrix, times > 0],
         thread=who(recording, int(uses.row[use])),

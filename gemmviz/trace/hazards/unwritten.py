@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
-from gemmviz.trace.hazards.access_index import AccessIndex, C, Flags, Ints
+from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
 from gemmviz.trace.recording.recording import Recording

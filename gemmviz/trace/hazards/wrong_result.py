@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import mark, tr
-from gemmviz.trace.hazards.access_index import C
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.operands import last_uses, wrong_elements, wrong_operands
 from gemmviz.trace.recording.recording import Recording

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.recording.recording import WARPGROUP, Recording
@@ -88,7 +89,7 @@ class Warpgroups:
 def warpgroups(recording: Recording, timeline: Timeline) -> Warpgroups:
     """Find the warpgroups of a recording and what they own."""
     count = -(-recording.threads // WARPGROUP) if "wgmma" in recording.text else 0
-    info, log, boxes = recording.arrays[2], recording.accesses, recording.boxes
+    info, log, boxes = recording.arrays[C], recording.accesses, recording.boxes
     none = np.zeros(0, np.int64)
     if not count or not timeline.steps:
         return Warpgroups(0, (), (), timeline.steps, none, none, none, none, np.full(info.shape, -1))
@@ -96,7 +97,7 @@ def warpgroups(recording: Recording, timeline: Timeline) -> Warpgroups:
     rows = np.flatnonzero(loaded[log.array] & ~log.write)
     of_row = log.block[rows].astype(np.int64) * count + log.thread[rows] // WARPGROUP
     read = np.unique(of_row * timeline.steps + timeline.step_of_row[rows])
-    mine = np.flatnonzero((log.array == 2) & log.write)
+    mine = np.flatnonzero((log.array == C) & log.write)
     position, elements = recording.elements(mine)
     handed = before_store(recording, mine[position], elements)
     thread = log.thread[handed].astype(np.int64)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import A, B
 from gemmviz.trace.order.requests import Ints, changes
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.recording.recording import WARP, Recording
 
-A, B, C = 0, 1, 2
 UNKNOWN = -1
 _LOOKED_AT = 4096  # steps that tell whether lanes read K together
 

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.order.requests import Ints, batches
@@ -24,7 +25,6 @@ from gemmviz.trace.recording.recording import WARP, Recording
 
 Pace = Literal["work", "bytes"]
 Curve = npt.NDArray[np.float64]
-_A, _B, _C = 0, 1, 2
 # What comes after the last read that fed a product: the last step of every recording stands here.
 _WORK_END = 2.0
 
@@ -148,7 +148,7 @@ def progress(recording: Recording, timeline: Timeline, traffic: Traffic, staged:
         timeline,
         traffic,
         on_gpu,
-        recording.arrays[_C].size,
+        recording.arrays[C].size,
         rising(so_far / max(int(so_far[-1]) if len(so_far) else 0, 1), _WORK_END),
         rising(moved.astype(np.float64), None),
         so_far,
@@ -166,7 +166,7 @@ def fed_products(recording: Recording, timeline: Timeline, staged: Staged) -> In
     counts = np.diff(timeline.start)
     is_shared = np.array([a.space == "shared" for a in recording.arrays])
     reads = ~timeline.write
-    fed = np.where(reads & np.isin(timeline.array, (_A, _B)), counts, 0)
+    fed = np.where(reads & np.isin(timeline.array, (A, B)), counts, 0)
     copied = np.unique(staged.read[(staged.read >= 0) & is_shared[log.array[staged.row]]])
     fed -= np.bincount(timeline.step_of_row[copied], minlength=timeline.steps) * (fed > 0)
     holds_tiles = is_shared & _filled(recording, staged)
@@ -227,8 +227,8 @@ def _requests(recording: Recording, timeline: Timeline) -> Ints:
 def _done(recording: Recording, timeline: Timeline) -> Ints:
     """Return the steps at which elements of C are written for the last time, sorted."""
     log = recording.accesses
-    rows = np.flatnonzero((log.array == _C) & log.write)
+    rows = np.flatnonzero((log.array == C) & log.write)
     position, element = recording.elements(rows)
-    last = np.full(recording.arrays[_C].size, -1, np.int64)
+    last = np.full(recording.arrays[C].size, -1, np.int64)
     np.maximum.at(last, element, timeline.step_of_row[rows[position]])
     return np.sort(last[last >= 0])

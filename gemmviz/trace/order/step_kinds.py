@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.trace.order.position_along_k import UNKNOWN, A, B, C, fill, position_along_k, ranges
+from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.trace.order.position_along_k import UNKNOWN, fill, position_along_k, ranges
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.recording.recording import Recording

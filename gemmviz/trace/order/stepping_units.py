@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
@@ -89,9 +90,9 @@ def _touches(playable: Playable, cell: tuple[int, int], block: int) -> Ints:
     array, element = cell
     origins = playable.provenance
     steps = origins.accesses_of(array, element, block).steps
-    if array != 2:
+    if array != C:
         return np.unique(steps)
-    row, column = (int(v[0]) for v in playable.recording.arrays[2].cells(np.array([element])))
+    row, column = (int(v[0]) for v in playable.recording.arrays[C].cells(np.array([element])))
     fed = origins.operand_paths(row, column)
     rows = np.concatenate([fed.read, fed.write[fed.write >= 0], fed.use])
     return np.unique(np.concatenate([steps, playable.timeline.step_of_row[rows]]))

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.operand_paths import Operands
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 
-_A, _B, _C = 0, 1, 2
 _SHAPE = re.compile(
     r"fragment\s*<\s*(?:[\w:]+::)?(?:matrix_a|matrix_b|accumulator)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)"
 )
@@ -92,16 +92,16 @@ def fragments(
         cell = (int(owned[0].min()), int(owned[1].min()))
     found = []
     # The operands of a wgmma stay in shared memory.
-    for matrix in (_A, _B) if "wgmma" not in recording.text else ():
+    for matrix in (A, B) if "wgmma" not in recording.text else ():
         loaded = _loaded_last(playable, operands, matrix, step)
         if loaded is None:
             continue
         rows, columns = operands.line[loaded], operands.k[loaded]
         size = (shape[0], shape[2]) if shape else None
-        if matrix == _B:
+        if matrix == B:
             rows, columns = columns, rows
             size = (shape[2], shape[1]) if shape else None
-        wanted = (cell[0], int(columns.max())) if matrix == _A else (int(rows.max()), cell[1])
+        wanted = (cell[0], int(columns.max())) if matrix == A else (int(rows.max()), cell[1])
         box = _box(rows, columns, wanted, size)
         found.append(_cut(playable, operands, matrix, loaded, rows, columns, box, owned))
     rows, columns = owned
@@ -170,9 +170,9 @@ def _sums(playable: Playable, lanes: Ints, box: tuple[int, int, int, int], block
         position = np.arange(len(stores))
     else:
         stores = begin + np.flatnonzero((log.thread[begin:end] // WARP == warp) & log.write[begin:end])
-        stores = stores[log.array[stores] == _C]
+        stores = stores[log.array[stores] == C]
         position, element = recording.elements(stores)
-        rows, columns = recording.arrays[_C].cells(element)
+        rows, columns = recording.arrays[C].cells(element)
     inside = (row <= rows) & (rows < row + height) & (column <= columns) & (columns < column + width)
     rows, columns, mine = rows[inside] - row, columns[inside] - column, stores[position[inside]]
     order = np.argsort(mine, kind="stable")
@@ -183,7 +183,7 @@ def _sums(playable: Playable, lanes: Ints, box: tuple[int, int, int, int], block
     part = lanes[row : row + height, column : column + width]
     lane = np.full((height, width), -1, np.int64)
     lane[: part.shape[0], : part.shape[1]] = part
-    return Fragment(_C, row, column, lane, slot, last, playable.line(last), 0)
+    return Fragment(C, row, column, lane, slot, last, playable.line(last), 0)
 
 
 def _ordinals(lanes: Ints) -> Ints:

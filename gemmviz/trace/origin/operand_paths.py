@@ -6,11 +6,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import A, B
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.stale_reads import same
 from gemmviz.trace.recording.recording import WARP
-
-_A, _B = 0, 1
 
 
 @dataclass(frozen=True)
@@ -120,14 +119,14 @@ class OperandPaths:
 
     def whole(self) -> "OperandPaths":
         """Return the paths that make a product: those at places along K that have both A and B."""
-        places = [self.k[self.matrix == matrix] for matrix in (_A, _B)]
+        places = [self.k[self.matrix == matrix] for matrix in (A, B)]
         return self.taken(np.flatnonzero(np.isin(self.k, np.intersect1d(*places))))
 
     @cached_property
     def total(self) -> float:
         """The sum of the products of what was read, of each place along K once."""
         kept = self.taken(closest(self.matrix, self.k, self.use)).whole()
-        a, b = (kept.value[mine][np.argsort(kept.k[mine])] for mine in (kept.matrix == _A, kept.matrix == _B))
+        a, b = (kept.value[mine][np.argsort(kept.k[mine])] for mine in (kept.matrix == A, kept.matrix == B))
         return float(a.astype(np.float64) @ b)
 
     @property
@@ -178,7 +177,7 @@ def closest(matrix: Ints, k: Ints, use: Ints) -> Ints:
     ndarray
         int64, ascending, the places of the uses that are kept; of a place along K that lacks A or B, all of them.
     """
-    a, b = (np.flatnonzero(matrix == which) for which in (_A, _B))
+    a, b = (np.flatnonzero(matrix == which) for which in (A, B))
     alone = np.setxor1d(k[a], k[b])  # nothing to choose by
     far = int(use.max(initial=0)) + 1
     key = k * far + use

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.origin.array_state import History
@@ -28,7 +29,6 @@ from gemmviz.trace.origin.stale_reads import same
 from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
 from gemmviz.trace.recording.tma_stores import added, before_store
 
-_A, _B, _C = 0, 1, 2
 _CHUNK_ROWS = 1 << 17  # worked on at once
 
 
@@ -122,7 +122,7 @@ class Provenance:
     def owner(self, row: int, column: int) -> Owner | None:
         """Return who owns an element of C; None where nobody writes it."""
         log = self.recording.accesses
-        touches = self.accesses_of(_C, self._element(_C, row, column))
+        touches = self.accesses_of(C, self._element(C, row, column))
         mine = touches.write
         writes = replace(
             touches,
@@ -151,19 +151,19 @@ class Provenance:
         stored = float(owner.writes.value[owner.writes.rows.argmax()])
         parts = [self._attributed(other, row, column).whole() for other in self._others(owner, row, column)]
         fed = replace(self._joined([*parts, self._attributed(owner, row, column)]), stored=stored)
-        if fed.unknown or fed.gives_stored or min(fed.covered(_A), fed.covered(_B)) == self.recording.k:
+        if fed.unknown or fed.gives_stored or min(fed.covered(A), fed.covered(B)) == self.recording.k:
             return fed
         if self._shared.any() and self._used_from_shared(owner.block, owner.thread, owner.thread + 1).computed:
             # It handed on what others had computed. What it read itself feeds the element where it makes a product.
             return replace(fed.whole(), unknown=True)
-        wanted = float(self._along_k(_A, row, column).astype(np.float64) @ self._along_k(_B, row, column))
+        wanted = float(self._along_k(A, row, column).astype(np.float64) @ self._along_k(B, row, column))
         return replace(fed, rest=bool(len(fed.use)) and bool(same(stored, wanted)))
 
     def _others(self, owner: Owner, row: int, column: int) -> list[Owner]:
         """Return who computed what the copy engine added to before the last time: whose sums an element has, too."""
         found = []
         element, rows, handed = self._handed
-        at = slice(*np.searchsorted(element, np.array([0, 1]) + self._element(_C, row, column)))
+        at = slice(*np.searchsorted(element, np.array([0, 1]) + self._element(C, row, column)))
         log, adds = self.recording.accesses, added(self.recording)
         for last, over in zip(rows[at][::-1], handed[at][::-1], strict=True):
             found.append(replace(owner, block=int(log.block[over]), thread=int(log.thread[over])))
@@ -175,7 +175,7 @@ class Provenance:
     def _handed(self) -> tuple[Ints, Ints, Ints]:
         """The elements of C that the copy engine adds to, the rows that write them, how each sum left registers."""
         log, adds = self.recording.accesses, added(self.recording)
-        rows = np.flatnonzero(log.write & (log.array == _C)) if adds.any() else np.zeros(0, np.int64)
+        rows = np.flatnonzero(log.write & (log.array == C)) if adds.any() else np.zeros(0, np.int64)
         position, element = self.recording.elements(rows)
         rows = rows[position]
         mine = np.flatnonzero(np.isin(element, element[adds[rows]]))
@@ -196,7 +196,7 @@ class Provenance:
         alone = self._paths(owner.block, owner.thread, owner.thread + 1, row, column)
         if self._owned[owner.block * self.recording.threads + owner.thread] > 1:
             alone = alone.taken(closest(alone.matrix, alone.k, alone.use))
-        known = min(alone.covered(_A), alone.covered(_B))
+        known = min(alone.covered(A), alone.covered(B))
         if self.recording.backend != "cuda" or known == self.recording.k or alone.unknown:
             return alone
         size = together(self.recording)
@@ -204,10 +204,10 @@ class Provenance:
         all_of_them = self._paths(owner.block, first, first + size, row, column)
         if all_of_them.by_group:
             # One that stays for several tiles uses a row of A in each of them: a product has both, close together.
-            a, b = (all_of_them.k[all_of_them.matrix == matrix] for matrix in (_A, _B))
+            a, b = (all_of_them.k[all_of_them.matrix == matrix] for matrix in (A, B))
             all_of_them = all_of_them.taken(np.flatnonzero(np.isin(all_of_them.k, np.intersect1d(a, b))))
             all_of_them = all_of_them.taken(closest(all_of_them.matrix, all_of_them.k, all_of_them.use))
-        return all_of_them if min(all_of_them.covered(_A), all_of_them.covered(_B)) > known else alone
+        return all_of_them if min(all_of_them.covered(A), all_of_them.covered(B)) > known else alone
 
     def _element(self, array: int, row: int, column: int) -> int:
         """Return where an element of a matrix stands in memory."""
@@ -217,7 +217,7 @@ class Provenance:
 
     def _paths(self, block: int, first: int, last: int, row: int, column: int) -> OperandPaths:
         """Return what the threads of a block from `first` up to `last` read of a row of A and a column of B."""
-        found = [self._direct(matrix, block, first, last, row, column) for matrix in (_A, _B)]
+        found = [self._direct(matrix, block, first, last, row, column) for matrix in (A, B)]
         values = [self._along_k(matrix, row, column)[paths[1]] for matrix, paths in enumerate(found)]
         unknown = False
         if self._shared.any():
@@ -232,15 +232,15 @@ class Provenance:
 
     def _along_k(self, matrix: int, row: int, column: int) -> npt.NDArray[np.float32]:
         """Return the row of A, or the column of B, that an element of C wants."""
-        line = self.recording.a[row] if matrix == _A else self.recording.b[:, column]
+        line = self.recording.a[row] if matrix == A else self.recording.b[:, column]
         values: npt.NDArray[np.float32] = line.astype(np.float32)
         return values
 
     def stale_reads(self, fed: OperandPaths, row: int, column: int) -> npt.NDArray[np.bool_]:
         """Say, path by path, whether the owner of C[row, column] got another value than the one that was copied."""
         wanted = np.where(
-            fed.matrix == _A,
-            *(self._along_k(matrix, row, column)[fed.k] for matrix in (_A, _B)),
+            fed.matrix == A,
+            *(self._along_k(matrix, row, column)[fed.k] for matrix in (A, B)),
         )
         return ~same(fed.value, wanted)
 
@@ -248,7 +248,7 @@ class Provenance:
         """Return paths (matrix, k, read, write, use) of the reads whose values stayed with their threads."""
         log = self.recording.accesses
         along = np.arange(self.recording.k)
-        cells = (row, along) if matrix == _A else (along, column)
+        cells = (row, along) if matrix == A else (along, column)
         info = self.recording.arrays[matrix]
         rows, columns = info.grid
         element = cells[1] * rows + cells[0] if info.column_major else cells[0] * columns + cells[1]
@@ -264,7 +264,7 @@ class Provenance:
     ) -> tuple[Ints, npt.NDArray[np.float32], bool]:
         """Return paths (matrix, k, read, write, use) by shared memory, what was got, and whether some are missing."""
         used = self._used_from_shared(block, first, last)
-        line = np.where(used.matrix == _A, row, column)
+        line = np.where(used.matrix == A, row, column)
         mine = used.line == line
         paths = np.stack([used.matrix, used.k, used.read, used.write, used.use])[:, mine]
         return paths, used.value[mine], used.unknown > 0
@@ -286,7 +286,7 @@ class Provenance:
         uses, at, value = uses[known], at[known], value[known]
         item = history.item[at]
         read, write = staged.read[item], history.row[at]
-        found = np.flatnonzero((read >= 0) & (log.array[read] <= _B))
+        found = np.flatnonzero((read >= 0) & (log.array[read] <= B))
         element = staged.read_element[item[found]]
         unknown = int(staged.unknown[item].sum())
         answer = self._operands(read[found], element, write[found], uses[found], value[found], unknown)
@@ -309,10 +309,10 @@ class Provenance:
     ) -> Operands:
         matrix = self.recording.accesses.array[read].astype(np.int64)
         line, k = np.zeros(len(read), np.int64), np.zeros(len(read), np.int64)
-        for which in (_A, _B):
+        for which in (A, B):
             mine = np.flatnonzero(matrix == which)
             i, j = self.recording.arrays[which].cells(element[mine])
-            line[mine], k[mine] = (i, j) if which == _A else (j, i)
+            line[mine], k[mine] = (i, j) if which == A else (j, i)
         return Operands(matrix, line, k, read, write, use, value, unknown)
 
     def operands(self, block: int, first: int, last: int) -> Operands:
@@ -321,7 +321,7 @@ class Provenance:
         Reads of global memory whose value went on to shared memory are no operands.
         """
         reads = self._reads_of(block, first, last)
-        reads = reads[(self.recording.accesses.array[reads] <= _B) & ~self._stages[reads]]
+        reads = reads[(self.recording.accesses.array[reads] <= B) & ~self._stages[reads]]
         position, element, value = self.recording.covered(reads)
         reads = reads[position]
         direct = self._operands(reads, element, np.full(len(reads), -1, np.int64), reads, value, 0)

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.operand_paths import Operands, closest
 from gemmviz.trace.origin.provenance import together
@@ -18,7 +19,6 @@ from gemmviz.trace.origin.stale_reads import same
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import Recording
 
-_A, _B, _C = 0, 1, 2
 # Elements of C that one thread owns and that are followed at once: a thread that owns more is a loop over C.
 _MOST_ELEMENTS = 256
 
@@ -160,7 +160,7 @@ def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
     rows, columns = np.unique(known.rows), np.unique(known.columns)
     held = [np.full(len(lines), -1, np.int64) for lines in (rows, columns)]
     now = past[operands.k[past] == k]
-    for matrix, lines in ((_A, rows), (_B, columns)):
+    for matrix, lines in ((A, rows), (B, columns)):
         here = now[operands.matrix[now] == matrix]
         held[matrix][np.searchsorted(lines, operands.line[here])] = here  # the latest one stands last
     done = np.flatnonzero(known.step <= step)
@@ -169,8 +169,8 @@ def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
         known,
         step,
         k,
-        held[_A],
-        held[_B],
+        held[A],
+        held[B],
         known.sums(done),
         np.bincount(known.element[done], minlength=count),
     )
@@ -180,7 +180,7 @@ def loop_writes(playable: Playable, thread: int) -> tuple[Ints, Ints]:
     """Return when a thread of a CPU kernel writes C, and what: steps, ascending, and elements in memory order."""
     log = playable.recording.accesses
     # A thread's rows stand in the order of its steps.
-    writes = np.flatnonzero(log.write & (log.array == _C) & (log.thread == thread))
+    writes = np.flatnonzero(log.write & (log.array == C) & (log.thread == thread))
     return playable.timeline.step_of_row[writes], log.element[writes].astype(np.int64)
 
 
@@ -198,19 +198,19 @@ def loop_element(playable: Playable, writes: tuple[Ints, Ints], step: int) -> tu
     if not len(steps):
         return None
     at = min(int(np.searchsorted(steps, step)), len(steps) - 1)
-    row, column = playable.recording.arrays[_C].cells(elements[at : at + 1])
+    row, column = playable.recording.arrays[C].cells(elements[at : at + 1])
     return int(row[0]), int(column[0])
 
 
 def _of_one(playable: Playable, row: int, column: int) -> Operands:
     """Return what fed one element of C as operands: of a loop that owns all of C, looking at all would take long."""
     recording, fed = playable.recording, playable.provenance.operand_paths(row, column)
-    line = np.where(fed.matrix == _A, row, column)
+    line = np.where(fed.matrix == A, row, column)
     wanted = np.zeros(len(fed.use), np.int64)
-    for matrix in (_A, _B):
+    for matrix in (A, B):
         mine = fed.matrix == matrix
         rows, columns = recording.arrays[matrix].grid
-        i, j = (line[mine], fed.k[mine]) if matrix == _A else (fed.k[mine], line[mine])
+        i, j = (line[mine], fed.k[mine]) if matrix == A else (fed.k[mine], line[mine])
         wanted[mine] = j * rows + i if recording.arrays[matrix].column_major else i * columns + j
     position, element, value = recording.covered(fed.use)
     values = value[element == wanted[position]]
@@ -227,11 +227,11 @@ def _owned(playable: Playable, block: int, thread: int) -> tuple[Ints, Ints]:
         return rows[order], columns[order]
     begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
     mine = begin + np.flatnonzero((log.thread[begin:end] == thread) & log.write[begin:end])
-    mine = mine[log.array[mine] == _C]
+    mine = mine[log.array[mine] == C]
     _, element = recording.elements(mine)
     # The last write of each counts.
     last = np.sort(len(element) - 1 - np.unique(element[::-1], return_index=True)[1])
-    rows, columns = recording.arrays[_C].cells(element[last])
+    rows, columns = recording.arrays[C].cells(element[last])
     kept = (owner_block[rows, columns] == block) & (owner_thread[rows, columns] == thread)
     return rows[kept], columns[kept]
 
@@ -240,7 +240,7 @@ def _covered(operands: Operands, row: int, column: int) -> int:
     """Return how many places along K operands cover in a row of A and a column of B, whichever is less."""
     counts = [
         len(np.unique(operands.k[(operands.matrix == matrix) & (operands.line == line)]))
-        for matrix, line in ((_A, row), (_B, column))
+        for matrix, line in ((A, row), (B, column))
     ]
     return min(counts)
 
@@ -250,7 +250,7 @@ def _pairs(operands: Operands, rows: Ints, columns: Ints, length: int) -> tuple[
     key = (operands.matrix * (int(operands.line.max(initial=0)) + 1) + operands.line) * length + operands.k
     if len(np.unique(key)) == len(key):  # nothing is read twice: nothing to choose
         found = []
-        for matrix, lines in ((_A, rows), (_B, columns)):
+        for matrix, lines in ((A, rows), (B, columns)):
             mine = np.flatnonzero(operands.matrix == matrix)
             table = np.full((int(max(lines.max(initial=0), operands.line.max(initial=0))) + 1, length), -1, np.int64)
             table[operands.line[mine], operands.k[mine]] = mine
@@ -259,10 +259,10 @@ def _pairs(operands: Operands, rows: Ints, columns: Ints, length: int) -> tuple[
         return element, found[0][element, k], found[1][element, k]
     kept: list[Ints] = [np.zeros((3, 0), np.int64)]
     for place, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
-        line = np.where(operands.matrix == _A, row, column)
+        line = np.where(operands.matrix == A, row, column)
         mine = np.flatnonzero(operands.line == line)
         chosen = mine[closest(operands.matrix[mine], operands.k[mine], operands.use[mine])]
-        a, b = (chosen[operands.matrix[chosen] == matrix] for matrix in (_A, _B))
+        a, b = (chosen[operands.matrix[chosen] == matrix] for matrix in (A, B))
         both, at, beside = np.intersect1d(operands.k[a], operands.k[b], return_indices=True)
         a, b = a[at], b[beside]
         kept.append(np.stack([np.full(len(both), place), a, b]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import A, C
 from gemmviz.trace.origin.operand_paths import CellAccesses, OperandPaths
 from gemmviz.trace.origin.stale_reads import same
 from gemmviz.trace.playable import Playable
@@ -71,9 +72,9 @@ def hop_at(playable: Playable, fed: OperandPaths, place: int, target: Cell) -> H
     """
     matrix, k = int(fed.matrix[place]), int(fed.k[place])
     read, write, use = (int(column[place]) for column in (fed.read, fed.write, fed.use))
-    info = playable.recording.arrays[2]
+    info = playable.recording.arrays[C]
     row, column = (int(v[0]) for v in info.cells(np.array([target[1]])))
-    origin = matrix, element_at(playable, matrix, row if matrix == 0 else k, k if matrix == 0 else column)
+    origin = matrix, element_at(playable, matrix, row if matrix == A else k, k if matrix == A else column)
     if write < 0:
         only = _stop(playable, read, origin)
         return Hop(k, origin, only, None, only, target)

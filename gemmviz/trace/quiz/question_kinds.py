@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
 from gemmviz.trace.cost.wavefronts import BANK_BYTES, BANKS, SECTOR_BYTES, sectors, wavefronts
 from gemmviz.trace.order.requests import Ints
@@ -14,7 +15,6 @@ from gemmviz.trace.recording.recording import WARP, Array
 
 Cell = tuple[int, int]
 """Array, and element in memory order."""
-_C = 2
 _MOST_UNITS = 4 * WARP
 _LOOK_AHEAD = 6
 _T = TypeVar("_T")
@@ -85,7 +85,7 @@ class QuestionText(NamedTuple):
 
 def owner(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
     """Ask which thread writes an element of C."""
-    if not event.on_gpu or event.which != _C or not event.write:
+    if not event.on_gpu or event.which != C or not event.write:
         return None
     playable, recording = event.playable, event.playable.recording
     log = recording.accesses
@@ -95,7 +95,7 @@ def owner(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
     different, times = np.unique(elements, return_counts=True)
     # Where threads overwrite each other, more than one answer would be right.
     mine &= np.isin(elements, different[times == 1])
-    if cell is not None and cell[0] == _C:
+    if cell is not None and cell[0] == C:
         mine &= elements != cell[1]
     choice = np.flatnonzero(mine)
     if not len(choice):
@@ -214,7 +214,7 @@ def _why_wavefronts(units: int, served: int, lanes: int) -> str:
 
 def element(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
     """Ask which element of A or B a lane reads."""
-    if not event.on_gpu or event.which >= _C or event.write or not event.one_each:
+    if not event.on_gpu or event.which >= C or event.write or not event.one_each:
         return None
     recording, array = event.playable.recording, event.array
     lane, number = _lane(event, rng)

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
 from gemmviz.trace.recording.recording import WARP, Recording
 
-_C = 2
 CellName = tuple[str, int, int]
 """An array's name, row and column, both from 0."""
 
@@ -46,9 +46,9 @@ def warp_number(recording: Recording, warp: int) -> int:
 
 def owner_block(recording: Recording, cell: tuple[int, int] | None) -> int:
     """Return the number of the block that wrote an element of C last; 0 for any other cell, and where nobody did."""
-    if cell is None or cell[0] != _C:
+    if cell is None or cell[0] != C:
         return 0
-    row, column = (int(v[0]) for v in recording.arrays[_C].cells(np.array([cell[1]])))
+    row, column = (int(v[0]) for v in recording.arrays[C].cells(np.array([cell[1]])))
     return max(int(recording.owners[0][row, column]), 0)
 
 

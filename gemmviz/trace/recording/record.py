@@ -10,8 +10,8 @@ import numpy as np
 
 from gemmviz.backends.toolchain import BUILD_TIMEOUT_S
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
 from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import mark
 from gemmviz.simt.diagnostics import Diagnostic
 from gemmviz.trace.recording.tma_boxes import Boxes, Events
@@ -323,8 +324,8 @@ class Recording:
         It is the last write of the element; or, where the copy engine stored it, the write of the shared tile that it
         was copied from.
         """
-        array = self.arrays[2]
-        mine = np.flatnonzero((self.accesses.array == 2) & self.accesses.write)
+        array = self.arrays[C]
+        mine = np.flatnonzero((self.accesses.array == C) & self.accesses.write)
         position, elements = self.elements(mine)
         rows, columns = array.cells(elements)
         found = np.full(array.shape, -1, np.int64)

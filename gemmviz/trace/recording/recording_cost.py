@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.catalogue.errors import GemmvizError, KernelTimeout
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import Launch, launch, nearest_size
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr
 from gemmviz.simt import apart, recorder

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.recording.tma_boxes import ADDED
 
 if TYPE_CHECKING:
     from gemmviz.trace.recording.recording import Recording
 
 Ints = npt.NDArray[np.int64]
-_C = 2
 _PHASE_BITS = 16
 
 
@@ -33,7 +33,7 @@ def before_store(recording: "Recording", rows: npt.NDArray[Any], elements: npt.N
     log = recording.accesses
     reads = _reads(recording)
     read = reads[rows] if len(reads) else np.full(len(rows), -1, np.int64)
-    mine = np.flatnonzero((read >= 0) & (log.array[read] > _C))
+    mine = np.flatnonzero((read >= 0) & (log.array[read] > C))
     found = rows.astype(np.int64)
     if not len(mine):
         return found
@@ -68,7 +68,7 @@ def added(recording: "Recording") -> npt.NDArray[np.bool_]:
 
 def there_before(recording: "Recording") -> npt.NDArray[np.float64]:
     """Return what the copy engine has added the last sum of each element of C to (m x n); 0 where it did not add."""
-    boxes, array = recording.boxes, recording.arrays[_C]
+    boxes, array = recording.boxes, recording.arrays[C]
     found = np.zeros(array.shape)
     old = boxes.old
     # What is written last comes last: blocks are recorded one after another.

@@ -1,5 +1,6 @@
 """What all charts share: a plot that can be pointed at with mouse and keys, a line of text, the controls beside it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyqtgraph as pg
@@ -8,6 +9,7 @@ from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.session import Session
+from gemmviz.ui.known import shortcut
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES, Theme
 
@@ -30,10 +32,10 @@ class FigureTable:
     """The figures of a chart: headings with units, and rows of texts and numbers (None where there is none)."""
 
     headings: tuple[str, ...]
-    rows: list[tuple[object, ...]]
+    rows: Sequence[tuple[object, ...]]
 
 
-class _BottomAxis(pg.AxisItem):
+class _BottomAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     """An axis whose title ends within it: pyqtgraph moves it down by 5 pixels, more than its margin."""
 
     def resizeEvent(self, event: object = None) -> None:
@@ -44,7 +46,7 @@ class _BottomAxis(pg.AxisItem):
             self.label.setY(int(self.size().height() - self.label.boundingRect().height() + margin - 1))
 
 
-class Plot(pg.PlotWidget):
+class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     """A plot without pyqtgraph's own menu, dragging and buttons."""
 
     pointed = Signal(QPointF)
@@ -73,11 +75,11 @@ class Plot(pg.PlotWidget):
 
     def place(self, event: QMouseEvent) -> QPointF:
         """Return where an event of the mouse is, in the plot's coordinates."""
-        return self.plotItem.vb.mapSceneToView(self.mapToScene(event.position().toPoint()))
+        return QPointF(self.plotItem.vb.mapSceneToView(self.mapToScene(event.position().toPoint())))
 
     def pixel(self, x: float, y: float) -> QPoint:
         """Return where a place of the plot is in this widget."""
-        return self.mapFromScene(self.plotItem.vb.mapViewToScene(QPointF(x, y)))
+        return QPoint(self.mapFromScene(self.plotItem.vb.mapViewToScene(QPointF(x, y))))
 
     def tell(self, text: str, at: QPoint) -> None:
         """Show a text beside a point of this widget for as long as it is pointed at; nothing for an empty one."""
@@ -102,10 +104,11 @@ class Plot(pg.PlotWidget):
 
     def event(self, event: QEvent) -> bool:
         """Claim the arrows before they become shortcuts; let no tooltip of the plot hide what is pointed at."""
-        if event.type() == QEvent.Type.ShortcutOverride and event.key() in _ARROWS and not event.modifiers():
+        key = shortcut(event)
+        if key is not None and key.key() in _ARROWS and not key.modifiers():
             event.accept()
             return True
-        return super().event(event)
+        return bool(super().event(event))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the next bar or point."""

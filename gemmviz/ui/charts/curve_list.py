@@ -123,7 +123,7 @@ class CurveList(QTreeWidget):
 
 
 def _group(item: QTreeWidgetItem) -> str:
-    return item.data(0, _KEY)[1]
+    return str(item.data(0, _KEY)[1])
 
 
 def _icon(look: Look) -> QIcon:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QHelpEvent, QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -142,12 +142,12 @@ class HeatMap(QWidget):
             painter.setPen(QColor(theme.muted))
             painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, "–")
             return
-        colour = tuple(int(c) for c in _COLOURS[int(np.clip(share, 0, 1) * 255)])
-        painter.fillRect(cell, QColor(*colour))
+        red, green, blue = (int(c) for c in _COLOURS[int(np.clip(share, 0, 1) * 255)])
+        painter.fillRect(cell, QColor(red, green, blue))
         if value == table.best:
             painter.setPen(QPen(QColor(theme.selection), 3))
             painter.drawRect(cell.adjusted(1.5, 1.5, -1.5, -1.5))
-        painter.setPen(QColor(ink(theme, colour)))
+        painter.setPen(QColor(ink(theme, (red, green, blue))))
         text = figure(value, "")
         if cell.height() >= _SHARE_FROM:
             text += f"\n{share:.0%}"
@@ -180,7 +180,7 @@ class HeatMap(QWidget):
         ):
             painter.drawText(QRectF(x, area.top(), ends, area.height()), side | Qt.AlignmentFlag.AlignVCenter, text)
 
-    def event(self, event: object) -> bool:
+    def event(self, event: QEvent) -> bool:
         """Say a cell's figure in words where the mouse rests on it."""
         if isinstance(event, QHelpEvent):
             at = QPointF(event.pos())

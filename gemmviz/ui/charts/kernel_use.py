@@ -3,7 +3,7 @@
 from math import prod
 
 from gemmviz.bench.figures import Shown
-from gemmviz.bench.model.devices import Facts, find, limits, published
+from gemmviz.bench.model.devices import Facts, limits, named, published
 from gemmviz.bench.model.occupancy import Use, cluster_blocks, compiled_use
 from gemmviz.catalogue.capability import suits
 from gemmviz.catalogue.errors import GemmvizError
@@ -28,9 +28,7 @@ def default_device(session: Session) -> Facts:
 
 def default_published(session: Session) -> str:
     """Return the first that can run the chosen kernel: a device of the references, one that is often met, any."""
-    known = [
-        find({"name": reference.gpu}) for reference in session.results.references if session.results.references_shown
-    ]
+    known = [named(reference.gpu) for reference in session.results.references if session.results.references_shown]
     usual = [device for device in published() if device.name == _DEFAULT]
     wanted = [device for device in (*known, *usual, *published()) if device]
     needed = session.choice.kernel.capability
@@ -40,8 +38,8 @@ def default_published(session: Session) -> str:
 def _compiled(session: Session) -> Shown | None:
     """Return the figure to show of the chosen kernel, if its row says what a block took; else None."""
     shown = session.results.shown(session.choice.kernel.name)
-    row = shown.row if shown else {}
-    return shown if row.get("block") and row.get("regs") and row.get("smem") is not None else None
+    row = shown.row if shown else None
+    return shown if row and row.get("block") and row.get("regs") and row.get("smem") is not None else None
 
 
 def measured_otherwise(session: Session) -> str:

@@ -82,9 +82,9 @@ class LadderChart(Chart):
             self.controls.addWidget(widget)
         self.legend = SourceLegend(session)
         self.column.addWidget(self.legend)
-        self.scroll = QScrollBar(Qt.Orientation.Vertical)
-        self.scroll.valueChanged.connect(self._show_rows)
-        self.body.addWidget(self.scroll)
+        self.scroll_bar = QScrollBar(Qt.Orientation.Vertical)
+        self.scroll_bar.valueChanged.connect(self._show_rows)
+        self.body.addWidget(self.scroll_bar)
         self.axes = [self._add_axis(number) for number in range(len(COLUMNS))]
         self.plot.getAxis("left").setStyle(tickLength=0, tickAlpha=0)
         # The columns change the width of the bars' part only after they are laid out.
@@ -131,7 +131,8 @@ class LadderChart(Chart):
         for s in self.standings:
             row, kernel = s.row, s.kernel
             params = " ".join(f"{name}={value}" for name, value in (row.get("params") or {}).items())
-            spread = (row.get("stats") or {}).get("iqr_rel")
+            stats = row.get("stats")
+            spread = stats.get("iqr_rel") if stats else None
             rows.append(
                 (
                     *(
@@ -164,7 +165,7 @@ class LadderChart(Chart):
         if not found:
             self.standings = []
             self._clear()
-            self.scroll.hide()
+            self.scroll_bar.hide()
             return
         figures = np.array([s.gflops for s in found])
         if not self._log_chosen:
@@ -243,16 +244,16 @@ class LadderChart(Chart):
         """Show as many rows as can be read, from where the scroll bar stands."""
         count = len(self.standings)
         if not count:
-            self.scroll.hide()
+            self.scroll_bar.hide()
             return
         heads = _HEAD_ROWS if any(s.kernel.backend in LIBRARIES for s in self.standings) else 1
         room = max(self.plot.height() - self.plot.getAxis("bottom").height(), _LOW_ROW)
         fitting = max(int(room / _LOW_ROW) - heads, 1)
         shown = min(count, fitting)
-        self.scroll.setRange(0, count - shown)
-        self.scroll.setPageStep(shown)
-        self.scroll.setVisible(count > shown)
-        first = self.scroll.value()
+        self.scroll_bar.setRange(0, count - shown)
+        self.scroll_bar.setPageStep(shown)
+        self.scroll_bar.setVisible(count > shown)
+        first = self.scroll_bar.value()
         # Few bars stay on top and of a readable height instead of filling the chart.
         rows = max(shown + heads, room / _HIGH_ROW)
         top = -first + heads + 0.5
@@ -283,7 +284,7 @@ class LadderChart(Chart):
         """Draw a line where a library ends, with its name in the free rows on top."""
         if not self.standings:
             return
-        first, heads, font = self.scroll.value(), self._heads, self._font
+        first, heads, font = self.scroll_bar.value(), self._heads, self._font
         for item in self._lines:
             self.plot.removeItem(item)
         self._lines = []
@@ -348,16 +349,16 @@ class LadderChart(Chart):
             self.plot.tell("", QPoint())
             return
         self._at = row = max(0, min(row, len(self.standings) - 1))
-        first, shown = self.scroll.value(), self.scroll.pageStep()
+        first, shown = self.scroll_bar.value(), self.scroll_bar.pageStep()
         if not first <= row < first + shown:
-            self.scroll.setValue(row if row < first else row - shown + 1)
+            self.scroll_bar.setValue(row if row < first else row - shown + 1)
         standing = self.standings[row]
         x = self._ends[standing.kernel.name] if x is None else x
         self.plot.tell(standing_text(standing, self.session), self.plot.pixel(x, -row))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scroll."""
-        self.scroll.setValue(self.scroll.value() - event.angleDelta().y() // 40)
+        self.scroll_bar.setValue(self.scroll_bar.value() - event.angleDelta().y() // 40)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as many rows as fit now."""
@@ -379,10 +380,10 @@ def _cell(standing: Standing, column: int) -> str:
         case 0:
             flags = "  ⚑" if standing.row.get("flags") else ""
             return gflops_text(standing.gflops) + flags
-        case 1 if standing.speedup is None:
-            return of_base_text(standing) if standing.gflops else "–"
-        case 1:
+        case 1 if standing.speedup is not None:
             return times(standing.speedup)
+        case 1:
+            return of_base_text(standing) if standing.gflops else "–"
         case 2:
             return percent(standing.share)
         case _:

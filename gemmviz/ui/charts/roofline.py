@@ -9,11 +9,12 @@ from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSlider
 
-from gemmviz.bench.figures import Row, Shown, fullest_size, usable
+from gemmviz.bench.figures import Shown, fullest_size, usable
 from gemmviz.bench.model.devices import memory_gbs
 from gemmviz.bench.model.peaks import peak_gflops
 from gemmviz.bench.model.roofline import Roof, attainable_gflops, cached_share, point, roofs, tile_intensity
 from gemmviz.bench.results import new_row
+from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import mark, tr

@@ -126,8 +126,9 @@ class SampleChart(Chart):
 
     def _telemetry(self, samples: SampleSeries) -> str:
         """Return clock, power and temperature of the row that these samples belong to, once it is known."""
-        rows = [r for r in self.session.results.figures if r.get("label") == samples.label and r.get("telemetry")]
-        return telemetry_text(rows[-1]["telemetry"]) if rows else ""
+        rows = [r for r in self.session.results.figures if r.get("label") == samples.label]
+        known = [telemetry for r in rows if (telemetry := r.get("telemetry"))]
+        return telemetry_text(known[-1]) if known else ""
 
     def restyle(self) -> None:
         """Take the theme's colours."""

@@ -8,8 +8,9 @@ from PySide6.QtCore import QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QCheckBox
 
-from gemmviz.bench.figures import Row, has_params, key_of
+from gemmviz.bench.figures import has_params, key_of
 from gemmviz.bench.ranking import LIBRARIES, place
+from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
 from gemmviz.session import Session

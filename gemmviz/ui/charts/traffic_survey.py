@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from gemmviz.bench.figures import Row
 from gemmviz.bench.model.roofline import MovedBytes, moved_bytes, survey_size
+from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed, RecordRequest, Reply
@@ -16,7 +16,7 @@ from gemmviz.trace.cost.traffic import ArrayTraffic
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.window.worker import EngineLike, Worker
 
-Key = tuple[str, tuple[tuple[str, int], ...]]
+Key = tuple[str | None, tuple[tuple[str, int], ...]]
 
 
 class TrafficSurvey(QObject):

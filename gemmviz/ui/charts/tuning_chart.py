@@ -8,12 +8,13 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QSpinBox
 
-from gemmviz.bench.tuning.outcome import params_text
+from gemmviz.bench.tuning.outcome import Candidate, params_text
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.tuning import Candidate, Rival
+from gemmviz.session.tuning import Rival
 from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.tuning_text import candidate_text, headline, invitation, left_out_text
+from gemmviz.ui.known import known
 from gemmviz.ui.look.figure_text import gflops_text, origin_name
 from gemmviz.ui.window.mirrors import mirror
 
@@ -231,7 +232,7 @@ class TuningChart(Chart):
             if any(not c["gflops"] for c in dots):
                 marks.append(("×", tr("no figure")))
             parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in marks]
-            device = self.session.tuning.device(self.session.tuning.kernel) or tr("this machine")
+            device = self.session.tuning.device(known(self.session.tuning.kernel)) or tr("this machine")
             parts.append(tr("measured here: {device}", device=device))
         more += [tr("{library}, above this axis", library=_rival_text(rival)) for rival in beyond]
         if self.session.tuning.document is not None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from gemmviz.bench.tuning import kept
+from gemmviz.bench.tuning.outcome import Outcome
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.engine.messages import Failed, Header, Probed, Progress, Reply, Searched, Tried, TuneRequest
@@ -116,7 +117,7 @@ class TuningRunner(QObject):
         self._said = progress
         self.session.progress.set("bench", progress)
 
-    def _keep(self, document: dict) -> None:
+    def _keep(self, document: Outcome) -> None:
         try:
             kept.keep(document)
         except GemmvizError as error:

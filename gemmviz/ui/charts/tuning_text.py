@@ -1,15 +1,13 @@
 """A search for the fastest parameters in words: what it has come to, each candidate, what was left out and why."""
 
-from collections.abc import Mapping
 from math import prod
-from typing import Any
 
-from gemmviz.bench.tuning.outcome import params_text
+from gemmviz.bench.tuning.outcome import Candidate, Outcome, params_text
 from gemmviz.bench.tuning.space import BLOCK, SHARED
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
-from gemmviz.session.tuning import Candidate, Tuning
+from gemmviz.session.tuning import Tuning
 from gemmviz.ui.look.figure_text import BETWEEN, gflops_text, percent, short_size, status_name, times
 
 
@@ -27,11 +25,11 @@ def headline(session: Session, brief: bool = False) -> str:
     tried = {"tried": len(tuning.candidates), "all": tuning.total}
     if not tuning.candidates:
         said = tr("looking at this machine")
-    elif best is None:
+    elif best is None or best["gflops"] is None:
         said = tr("{tried} of {all} tried, none has a figure", **tried)
     else:
         found = {"params": params_text(best["params"]), "gflops": gflops_text(best["gflops"])}
-        gain = (tuning.document or {}).get("gain")
+        gain = tuning.document["gain"] if tuning.document else None
         if tuning.running:
             said = tr("{tried} of {all} tried, best so far {params}: {gflops} GFLOPS", **tried, **found)
         elif best["number"] == tuning.default:
@@ -99,7 +97,7 @@ def candidate_text(candidate: Candidate, tuning: Tuning) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def left_out_text(document: Mapping[str, Any]) -> list[str]:
+def left_out_text(document: Outcome) -> list[str]:
     """Say what was not tried, and why."""
     parts = []
     if document["untried"]:

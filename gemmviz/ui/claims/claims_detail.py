@@ -9,6 +9,7 @@ from gemmviz.language import mark, tr
 from gemmviz.ui.claims.claims_charts import ClaimChart
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
 from gemmviz.ui.claims.claims_text import RUNNING, Badge, badge, has_figures, is_decided, of_state, reference_badge
+from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES
 
 _LONG = 24
@@ -48,15 +49,15 @@ class ClaimDetail(QScrollArea):
             self._grid.setColumnStretch(column, stretch)
         self.chart = ClaimChart(runner.session)
         body = QWidget()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(12, 8, 12, 8)
+        layout = QVBoxLayout(body)
+        layout.setContentsMargins(12, 8, 12, 8)
         for widget in (self.title, self.statement, self.verdict, self.elsewhere):
-            column.addWidget(widget)
-        column.addWidget(self.chart, 100)
-        column.addWidget(self.checks)
-        column.addWidget(self.note)
-        column.addWidget(self.run_button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(1)
+            layout.addWidget(widget)
+        layout.addWidget(self.chart, 100)
+        layout.addWidget(self.checks)
+        layout.addWidget(self.note)
+        layout.addWidget(self.run_button, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addStretch(1)
         self.setWidget(body)
         self._shown: object = None
 
@@ -82,10 +83,10 @@ class ClaimDetail(QScrollArea):
         self.title.setText(claim.title)
         self.statement.setText(_says(claim))
         self._colour(self.verdict, RUNNING if running else badge(verdict), verdict.sentence)
-        told = elsewhere is not None and is_decided(elsewhere)
-        self.elsewhere.setVisible(told)
-        if told:
-            self._colour(self.elsewhere, reference_badge(elsewhere), elsewhere.sentence)
+        told = elsewhere if elsewhere is not None and is_decided(elsewhere) else None
+        self.elsewhere.setVisible(told is not None)
+        if told is not None:
+            self._colour(self.elsewhere, reference_badge(told), told.sentence)
         drawn = verdict if elsewhere is None or has_figures(verdict) else elsewhere
         self._fill_checks(drawn)
         self.chart.setVisible(self.chart.show_verdict(claim, drawn))
@@ -99,8 +100,9 @@ class ClaimDetail(QScrollArea):
 
     def _fill_checks(self, verdict: ClaimVerdict) -> None:
         while (item := self._grid.takeAt(0)) is not None:
-            item.widget().hide()
-            item.widget().deleteLater()
+            widget = known(item.widget())
+            widget.hide()
+            widget.deleteLater()
         self.checks.setVisible(bool(verdict.findings))
         for column, heading in enumerate(_HEADINGS):
             self._grid.addWidget(_label("muted", tr(heading)), 0, column)

@@ -7,9 +7,10 @@ from functools import cached_property
 from gemmviz.bench import claims as judging
 from gemmviz.bench.claims import Claim, ClaimVerdict, Evidence
 from gemmviz.bench.claims.claim_text import AS_WRITTEN, ORIGINS
+from gemmviz.bench.claims.judging import State
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.reference_results import ReferenceResults
-from gemmviz.bench.results import Row
+from gemmviz.bench.row import Counts, Row
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.language import mark, tr
 from gemmviz.proving import ncu
@@ -20,7 +21,7 @@ _ON_GPU = ("cuda", "cublas")
 _ON_CPU = ("c", "numpy", "openblas")
 _NO_GPU = mark("no CUDA device on this machine")
 _OF_A_MACHINE = ("measured", "profiled")
-_GIVEN_UP = "cannot be judged here"
+_GIVEN_UP: State = "cannot be judged here"
 
 
 class ClaimsJudge:
@@ -69,7 +70,7 @@ class ClaimsJudge:
         """Take rows measured here; a cancelled one says nothing."""
         self.here.add_rows(row for row in rows if row["status"] != "cancelled")
 
-    def add_counts(self, counts: dict) -> None:
+    def add_counts(self, counts: Counts) -> None:
         """Take a counted recording, which is the same on every machine."""
         for evidence in (self.here, *(evidence for _, evidence in self._elsewhere)):
             evidence.add_counts(counts)

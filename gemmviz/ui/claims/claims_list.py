@@ -1,6 +1,6 @@
 """The list of claims by document: title, statement, verdict and both figures, and a button that runs it."""
 
-from PySide6.QtCore import QEvent, QModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QHeaderView,
@@ -26,6 +26,7 @@ from gemmviz.ui.claims.claims_text import (
     is_decided,
     reference_badge,
 )
+from gemmviz.ui.known import shortcut
 from gemmviz.ui.look.theme import THEMES, Theme
 
 _ID = Qt.ItemDataRole.UserRole
@@ -154,7 +155,8 @@ class ClaimsList(QTreeWidget):
 
     def event(self, event: QEvent) -> bool:
         """Keep the keys that move through the list from the shortcuts of the window."""
-        if event.type() == QEvent.Type.ShortcutOverride and not event.modifiers() and event.key() in _MOVES:
+        key = shortcut(event)
+        if key is not None and not key.modifiers() and key.key() in _MOVES:
             event.accept()
             return True
         return super().event(event)
@@ -192,7 +194,7 @@ class ClaimDelegate(QStyledItemDelegate):
         small.setPointSizeF(base.pointSizeF() * 0.9)
         return bold, small
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the height that a row needs at the column's width."""
         item = self._view.itemFromIndex(index)
         claim = self._view.claim_of(item)
@@ -218,7 +220,9 @@ class ClaimDelegate(QStyledItemDelegate):
         badges = sum(_badge_width(b, QFontMetricsF(small)) for b in self._view.badges(claim))
         return QFontMetricsF(bold).horizontalAdvance(claim.title) + badges + 8 <= wide
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
         """Paint one row."""
         theme = THEMES[self._view.runner.session.preferences.theme]
         claim = self._view.claim_of(self._view.itemFromIndex(index))

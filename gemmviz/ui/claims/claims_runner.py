@@ -13,8 +13,8 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.results import Document
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.engine.messages import (
+    BenchDone,
     BenchRequest,
-    Done,
     Failed,
     Profiled,
     ProfileRequest,
@@ -249,7 +249,7 @@ class ClaimsRunner(QObject):
             case Result():
                 self.judge.add_rows([reply.row])
                 self.changed.emit()
-            case Done():
+            case BenchDone():
                 rows = reply.document["results"]
                 self.judge.add_rows(rows)
                 self._documents.append(reply.document)

@@ -1,6 +1,7 @@
 """The list from which the rung beside is chosen: type to search, arrows and Enter to choose."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
@@ -81,7 +82,7 @@ class Chooser(QDialog):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Move in the list while the words are typed."""
-        if event.type() == QEvent.Type.KeyPress and event.key() in _MOVES:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _MOVES:
             shown = self._shown()
             if shown:
                 at = shown.index(self.list.currentRow()) if self.list.currentRow() in shown else 0

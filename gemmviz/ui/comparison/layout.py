@@ -5,6 +5,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from gemmviz.session.comparison import Comparison
+from gemmviz.ui.known import known
 from gemmviz.ui.window.pages import Pages
 
 # Narrower than this (in widths of a letter), source and two stages would all be too small to read.
@@ -34,7 +35,7 @@ class ComparisonLayout(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._comparison, self._upper, self._lower, self._pages = window, comparison, upper, lower, pages
-        self._source = source = upper.widget(upper.count() - 1)
+        self._source = source = known(upper.widget(upper.count() - 1))
         self._on = False
         self._sizes: list[int] = []
         self._upper_sizes: list[int] = []
@@ -56,7 +57,7 @@ class ComparisonLayout(QObject):
         for widget in (window, source):
             widget.installEventFilter(self)
         comparison.changed.connect(self.refresh)
-        lower.widget(0).hide()
+        known(lower.widget(0)).hide()
         self.refresh()
 
     def refresh(self) -> None:
@@ -68,7 +69,7 @@ class ComparisonLayout(QObject):
         if on:
             self._sizes, self._upper_sizes, self._source_wanted = lower.sizes(), self._upper.sizes(), False
         for place in range(last):
-            lower.widget(place).setVisible(on == (place == 0))
+            known(lower.widget(place)).setVisible(on == (place == 0))
         lower.setSizes([sum(self._sizes[:last]), *[0] * (last - 1), self._sizes[last]] if on else self._sizes)
         if self._on and self._pages.name() == "stage":
             self._source.show()

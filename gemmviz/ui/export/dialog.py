@@ -29,7 +29,9 @@ from gemmviz.trace.playable import Playable
 from gemmviz.ui.export.films import fitting, kind_of
 from gemmviz.ui.export.frames import Frames, Look, draw_svg
 from gemmviz.ui.export.job import FilmJob
+from gemmviz.ui.known import known
 from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.stage.view import View
 
 _KINDS = (
@@ -50,12 +52,13 @@ class ExportDialog(QDialog):
     ----------
     parent
         The window.
-    session
-        What is shown.
+    session, stage
+        What is shown, and where.
     """
 
-    def __init__(self, parent: QWidget, session: Session) -> None:
+    def __init__(self, parent: QWidget, session: Session, stage: Stage) -> None:
         super().__init__(parent)
+        self._stage = stage
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Export steps"))
         self.session = session
@@ -159,11 +162,11 @@ class ExportDialog(QDialog):
         return film(self.session.cursor.steps, first, last, self.every.value(), self.fps.value())
 
     def _look(self) -> Look:
-        return Look(self.wanted_size(), str(self.theme.currentData()), self.type_scale.value() / 100)
+        return Look(known(self.wanted_size()), str(self.theme.currentData()), self.type_scale.value() / 100)
 
     def _moment(self, playable: Playable) -> Moment:
         """Return what is chosen on the stage, at the step that is wanted; the whole of it is seen."""
-        now = self.parent().stage.moment()
+        now = self._stage.moment()
         return replace(now, step=self.step.value() - 1, trail=trail(playable, 1), view=View(), outdated=False)
 
     # What changes
@@ -217,7 +220,7 @@ class ExportDialog(QDialog):
         return ""
 
     def _said(self, size_bytes: int | None = None) -> str:
-        width, height = self.wanted_size()
+        width, height = known(self.wanted_size())
         if not self.is_film:
             return tr("One picture, {width} × {height}", width=width, height=height)
         made = self.wanted_film()
@@ -254,7 +257,7 @@ class ExportDialog(QDialog):
     # Export
 
     def _export(self) -> None:
-        playable, suffix = self.session.cursor.playable, self.suffix
+        playable, suffix = known(self.session.cursor.playable), self.suffix
         name = f"{self.session.choice.base.name}{suffix}"
         chosen, _ = QFileDialog.getSaveFileName(self, tr("Export to"), name, f"*{suffix}")
         if not chosen:
@@ -301,7 +304,7 @@ class ExportDialog(QDialog):
 
     def _set_busy(self, busy: bool) -> None:
         for row in range(self.form.rowCount()):
-            self.form.itemAt(row, QFormLayout.ItemRole.FieldRole).widget().setEnabled(not busy)
+            known(known(self.form.itemAt(row, QFormLayout.ItemRole.FieldRole)).widget()).setEnabled(not busy)
         self.export_button.setEnabled(not busy)
         self.progress.setValue(0)
         self.progress.setVisible(busy)

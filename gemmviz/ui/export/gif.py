@@ -6,6 +6,7 @@ import numpy as np
 from PIL import GifImagePlugin, Image
 
 from gemmviz.ui.export.frames import Pixels
+from gemmviz.ui.known import known
 
 # One of the 256 colours means "as it was before".
 _COLOURS = 255
@@ -89,7 +90,7 @@ class GifWriter:
 
     def _start(self, size: tuple[int, int]) -> None:
         first = Image.new("P", size)
-        first.putpalette(self._palette.getpalette())
+        first.putpalette(known(self._palette.getpalette()))
         head, _ = GifImagePlugin.getheader(first, info={"optimize": False, "background": 0, "loop": 0})
         self._file.write(b"".join(head))
 
@@ -98,13 +99,13 @@ class GifWriter:
 
     def _flush(self) -> None:
         """Write the frame that waits: only now it is known for how long it stands."""
-        changed, at = self._waiting
+        changed, at = known(self._waiting)
         self._clock_s += self._wait_s
         # Times are whole hundredths of a second: what one frame loses the next one gets.
         ticks = max(1, round((self._clock_s - self._clock_written) / _TICK_S))
         self._clock_written += ticks * _TICK_S
         part = Image.frombytes("P", changed.shape[::-1], changed.tobytes())
-        part.putpalette(self._palette.getpalette())
+        part.putpalette(known(self._palette.getpalette()))
         data = GifImagePlugin.getdata(
             part,
             at,

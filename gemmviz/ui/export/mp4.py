@@ -2,12 +2,13 @@
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Final
 
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.language import tr
 from gemmviz.ui.export.frames import Pixels
 
-_CODEC = "libx264"
+_CODEC: Final = "libx264"
 # Visually lossless for flat colours and text; "animation" suits both.
 _OPTIONS = {"crf": "18", "preset": "medium", "tune": "animation"}
 _BT709 = 1

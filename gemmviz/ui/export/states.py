@@ -13,7 +13,10 @@ from gemmviz.session import Answer, Message, Session
 from gemmviz.session import snapshot as snapshots
 from gemmviz.session.command_line import command, left_out
 from gemmviz.session.state_file import SUFFIX, read_state, write_state
+from gemmviz.ui.inspect.inspector import Inspector
+from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.stage.view import FURTHEST, NEAREST, View
+from gemmviz.ui.window.pages import Pages
 
 _PARTS_OF_PIXEL = 6  # decimals: a shift that was saved comes back as it was
 _PATTERN = mark("States of the window (*.gemmviz)")
@@ -25,25 +28,26 @@ class States:
     Parameters
     ----------
     window
-        The `Window`.
+        Where dialogs belong.
     session
         Its session.
+    stage, pages, inspector
+        Its parts.
     """
 
-    def __init__(self, window: QWidget, session: Session) -> None:
-        self._window = window
-        self._session = session
+    def __init__(self, window: QWidget, session: Session, stage: Stage, pages: Pages, inspector: Inspector) -> None:
+        self._window, self._session = window, session
+        self._stage, self._pages, self._inspector = stage, pages, inspector
         session.reopening.placed.connect(self._on_placed)
 
     def take(self) -> snapshots.Plain:
         """Return what the window shows."""
-        window, stage = self._window, self._window.stage
-        view = stage.view
+        stage, view = self._stage, self._stage.view
         return snapshots.take(
             self._session,
             {
-                "page": window.pages.name(),
-                "panel": window.inspector.panel,
+                "page": self._pages.name(),
+                "panel": self._inspector.panel,
                 "zoom": view.zoom,
                 # In widths: the height of the stage changes with every message above it.
                 "shift": [view.dx / max(stage.width(), 1), view.dy / max(stage.width(), 1)],
@@ -113,12 +117,12 @@ class States:
 
     def _on_placed(self, view: Mapping[str, Any]) -> None:
         """Show the part of the window that was shown."""
-        window, stage = self._window, self._window.stage
+        stage = self._stage
         if "zoom" in view:
             x, y = (round(part * stage.width(), _PARTS_OF_PIXEL) for part in view.get("shift", (0, 0)))
             stage.view = View(min(max(view["zoom"], NEAREST), FURTHEST), x, y)
             stage.update()
-        if view.get("page") in window.pages.buttons:
-            window.pages.turn_to(view["page"])
+        if view.get("page") in self._pages.buttons:
+            self._pages.turn_to(view["page"])
         if "panel" in view:
             self._session.inspection.turn_to(view["panel"])

@@ -147,8 +147,7 @@ def _short(device: str) -> str:
 def timed(session: Session) -> str:
     """Return the chosen kernel's measured figure with its mark; empty where there is none."""
     shown = session.results.shown(session.choice.kernel.name)
-    gflops = shown.row.get("gflops") if shown else None
-    if not gflops:
+    if shown is None or not (gflops := shown.row.get("gflops")):
         return ""
     values = {"figure": gflops_text(gflops), "size": f"{shown.row['M']} × {shown.row['N']} × {shown.row['K']}"}
     if shown.origin:

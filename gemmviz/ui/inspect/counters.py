@@ -46,7 +46,7 @@ _WIDE, _LEAST_ROWS = 760, 3  # pixels, and rows of the table, that each proved c
 
 def table(playable: Playable, step: int) -> list[tuple[str, ...]]:
     """Return the rows of the table at a step: one per array, as texts."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     now = playable.traffic.running[step] if playable.timeline.steps else None
     cuda = playable.recording.backend == "cuda"
     for index, array in enumerate(playable.traffic.arrays):

@@ -35,12 +35,11 @@ class Inspector(QTabWidget):
         super().__init__()
         self.session = session
         self.counters = Counters(session)
-        self.warp, self.thread, self.origin = WarpPanel(session), ThreadPanel(session), OriginPanel(session)
+        self.warp, self.by_thread, self.origin = WarpPanel(session), ThreadPanel(session), OriginPanel(session)
         self.setDocumentMode(True)
         self.setAccessibleName(tr("Inspector"))
-        for widget, title, tip in zip(
-            (self.counters, self.warp, self.thread, self.origin), _TITLES, _TIPS, strict=True
-        ):
+        panels = (self.counters, self.warp, self.by_thread, self.origin)
+        for widget, title, tip in zip(panels, _TITLES, _TIPS, strict=True):
             index = self.addTab(widget, tr(title))
             self.setTabToolTip(index, tr(tip))
         self.setCornerWidget(self.counters.heading, Qt.Corner.TopRightCorner)
@@ -74,7 +73,8 @@ class Inspector(QTabWidget):
 
     def take_focus(self) -> None:
         """Give the keyboard to what is in sight: the table or the picture, else the tabs."""
-        within = {"warp": self.warp.scroll, "thread": self.thread.scroll, "origin": self.origin.table}.get(self.panel)
+        tables = {"warp": self.warp.scrolled, "thread": self.by_thread.scrolled, "origin": self.origin.table}
+        within = tables.get(self.panel)
         wanted = within if within is not None and within.isVisible() else self.tabBar()
         wanted.setFocus(Qt.FocusReason.ShortcutFocusReason)
 

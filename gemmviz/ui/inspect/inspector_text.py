@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
 from gemmviz.trace.cost.warp_request import WarpRequest
 from gemmviz.trace.origin.fragments import Fragment, shape_of
@@ -160,7 +161,7 @@ def fragment_text(playable: Playable, fragment: Fragment) -> str:
         "step": thousands(fragment.step + 1),
         "line": fragment.line,
     }
-    if fragment.matrix == 2:
+    if fragment.matrix == C:
         return tr("{name}, rows {rows}, columns {columns}: stored at step {step}, line {line}", **values)
     said = tr("{name}, rows {rows}, columns {columns}: loaded by step {step}, line {line}", **values)
     return f"{said}; {use_text(recording, fragment)}"

@@ -42,7 +42,7 @@ NOW = "▶"
 class LazyTable(QAbstractTableModel):
     """A table whose rows are made when they are asked for."""
 
-    def __init__(self, playable: Playable | None, headings: tuple[str, ...], rows: int) -> None:
+    def __init__(self, playable: Playable, headings: tuple[str, ...], rows: int) -> None:
         super().__init__()
         self.playable, self.headings, self._rows = playable, headings, rows
         self._made: tuple[int, tuple[str, ...]] | None = None

@@ -4,10 +4,12 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableView, QVBoxLayout
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.session.kernel_names import no_source
 from gemmviz.trace.cost.wavefronts import BANKS
+from gemmviz.trace.origin.value_path import Cell
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
 from gemmviz.ui.inspect.inspector_text import block_text, cell_text, hop_text
@@ -81,8 +83,8 @@ class OriginPanel(InspectPanel):
                 )
             )
             return
-        array = session.cursor.cell[0]
-        model = self._of_element(playable) if array == 2 else self._of_cell(playable)
+        cell = session.cursor.cell
+        model = self._of_element(playable, cell) if cell[0] == C else self._of_cell(playable, cell)
         self._show(model)
 
     def _show(self, model: LazyTable) -> None:
@@ -119,11 +121,11 @@ class OriginPanel(InspectPanel):
                 texts.append(f"{NOW} {tried[-1][0]}" if tried else "")
             self.table.setColumnWidth(column, max(metrics.horizontalAdvance(text) for text in texts) + _PADDING)
 
-    def _of_element(self, playable: Playable) -> OperandTable:
-        session, recording = self.session, playable.recording
-        _, row, column = cell_name(recording, session.cursor.cell)
+    def _of_element(self, playable: Playable, cell: Cell) -> OperandTable:
+        recording = playable.recording
+        _, row, column = cell_name(recording, cell)
         owner, fed = playable.provenance.owner(row, column), playable.provenance.operand_paths(row, column)
-        said = [cell_text(recording, session.cursor.cell)]
+        said = [cell_text(recording, cell)]
         if recording.wrong and playable.wrong_from[row, column] < playable.timeline.steps:
             said.append(wrong_text(recording, row, column))
         if owner is None:
@@ -141,7 +143,7 @@ class OriginPanel(InspectPanel):
                     line=int(writes.lines[-1]),
                 )
             )
-        model = OperandTable(playable, fed, session.cursor.cell)
+        model = OperandTable(playable, fed, cell)
         if not len(fed.use):
             said.append(fed_text(playable, row, column))
         elif fed.unknown or fed.rest or fed.gives_stored:
@@ -168,18 +170,18 @@ class OriginPanel(InspectPanel):
         self.head.setText(BETWEEN.join(said))
         return model
 
-    def _of_cell(self, playable: Playable) -> AccessTable:
+    def _of_cell(self, playable: Playable, cell: Cell) -> AccessTable:
         session = self.session
-        array, element = session.cursor.cell
+        array, element = cell
         touches = playable.provenance.accesses_of(array, element, session.cursor.shown_block)
-        info, said = playable.recording.arrays[array], [cell_text(playable.recording, session.cursor.cell)]
+        info, said = playable.recording.arrays[array], [cell_text(playable.recording, cell)]
         if info.space == "shared":
             block = block_text(playable.recording, session.cursor.shown_block)
             said.append(tr("bank {bank} of block {block}", bank=element * info.itemsize // 4 % BANKS, block=block))
         reads = int((~touches.write).sum())
         said.append(tr("read {reads}×, written {writes}× in all", reads=reads, writes=len(touches.rows) - reads))
         self.head.setText(BETWEEN.join(said))
-        return AccessTable(playable, touches, session.cursor.cell)
+        return AccessTable(playable, touches, cell)
 
     # What people do with the table
 

@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.session.kernel_names import no_source
@@ -51,13 +52,13 @@ class ThreadPanel(InspectPanel):
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.warp)
         below.addWidget(self.text, 1)
-        self.scroll = QScrollArea()
-        self.scroll.setWidget(told)
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.scroll.setAccessibleName(tr("Thread"))
+        self.scrolled = QScrollArea()
+        self.scrolled.setWidget(told)
+        self.scrolled.setWidgetResizable(True)
+        self.scrolled.setFrameShape(QFrame.Shape.NoFrame)
+        self.scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scrolled.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.scrolled.setAccessibleName(tr("Thread"))
         row = QHBoxLayout()
         row.setContentsMargins(8, 2, 8, 0)
         row.addWidget(self.head, 1)
@@ -65,7 +66,7 @@ class ThreadPanel(InspectPanel):
         middle = QHBoxLayout()
         middle.setSpacing(4)
         middle.addWidget(self.product, 2)
-        middle.addWidget(self.scroll, 3)
+        middle.addWidget(self.scrolled, 3)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(1)
@@ -109,12 +110,12 @@ class ThreadPanel(InspectPanel):
         self.product.setVisible(not known.by_warp)
         self.warp.setVisible(known.by_warp)
         self.product.show_state(playable, state, theme)
-        self.warp.show_fragments(playable, held, looked.lane, theme, self.scroll.viewport().height())
+        self.warp.show_fragments(playable, held, looked.lane, theme, self.scrolled.viewport().height())
         self._name(playable, held)
         lines = [self._of_fragments(playable, state, held)] if known.by_warp else [self._of_operands(playable, state)]
         lines.append(self._sums(playable, state, on_gpu))
         self.text.setText("\n".join(lines))
-        self.scroll.setAccessibleDescription(f"{self.head.text()}. {self.text.text()}")
+        self.scrolled.setAccessibleDescription(f"{self.head.text()}. {self.text.text()}")
 
     def _show_nothing(self, why: str) -> None:
         self.head.say("")
@@ -212,7 +213,7 @@ class ThreadPanel(InspectPanel):
         if cell in pairs:
             element = pairs.index(cell)
         row, column = pairs[element]
-        name = recording.arrays[2].name
+        name = recording.arrays[C].name
         values = {
             "name": name,
             "row": row,
@@ -232,7 +233,7 @@ class ThreadPanel(InspectPanel):
             ]
         else:
             said = [tr("{name}[{row}, {column}]: {done} of {all} products, {sum}", **values)]
-        info = recording.arrays[2]
+        info = recording.arrays[C]
         at = column * info.grid[0] + row if info.column_major else row * info.grid[1] + column
         if playable.history.last_write(2, state.step)[at] >= 0:
             held = float(playable.history.values(2, state.step)[at])

@@ -4,6 +4,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import tr
 from gemmviz.trace.origin.thread_state import ThreadState
 from gemmviz.trace.playable import Playable
@@ -62,8 +63,8 @@ class ThreadView(QWidget):
         x1, y1 = x0 + cell + gap, y0 + cell + gap
         arrays, k = playable.recording.arrays, state.k
         painter.setPen(QColor(theme.muted))
-        side = f"{arrays[0].name}[·, {k}]" if k >= 0 else arrays[0].name
-        head = f"{arrays[1].name}[{k}, ·]" if k >= 0 else arrays[1].name
+        side = f"{arrays[A].name}[·, {k}]" if k >= 0 else arrays[A].name
+        head = f"{arrays[B].name}[{k}, ·]" if k >= 0 else arrays[B].name
         painter.drawText(QRectF(0, y0, x1 - gap, cell), Qt.AlignmentFlag.AlignCenter, side)
         painter.drawText(QRectF(x1, 0, max(cell * len(shown_columns), 90), text), Qt.AlignmentFlag.AlignLeft, head)
         operands = known.operands

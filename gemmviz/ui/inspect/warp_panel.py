@@ -1,5 +1,7 @@
 """The tab of the frozen warp: which warp, what it asks for, and the picture of it."""
 
+from collections.abc import Callable
+
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
@@ -13,6 +15,7 @@ from gemmviz.ui.inspect.box_view import BoxView
 from gemmviz.ui.inspect.inspector_text import lanes_out, request_cost, request_head, when_text
 from gemmviz.ui.inspect.panel import InspectPanel, OneLine
 from gemmviz.ui.inspect.warp_view import WarpView
+from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN
 from gemmviz.ui.window.mirrors import mirror
@@ -39,7 +42,7 @@ class WarpPanel(InspectPanel):
         self.cost.setContentsMargins(8, 0, 8, 2)
         self.view = WarpView()
         self.view.lane_clicked.connect(session.inspection.choose_lane)
-        self.scroll = QScrollArea()
+        self.scrolled = QScrollArea()
         self.box, self.told = BoxView(), QLabel()
         self.told.setWordWrap(True)
         self.told.setContentsMargins(8, 0, 8, 2)
@@ -51,12 +54,12 @@ class WarpPanel(InspectPanel):
         both.addWidget(self.told)
         both.addWidget(self.box)
         both.addStretch()
-        self.scroll.setWidget(pictures)
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.scroll.setAccessibleName(tr("Warp request"))
+        self.scrolled.setWidget(pictures)
+        self.scrolled.setWidgetResizable(True)
+        self.scrolled.setFrameShape(QFrame.Shape.NoFrame)
+        self.scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scrolled.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.scrolled.setAccessibleName(tr("Warp request"))
         row = QHBoxLayout()
         row.setContentsMargins(8, 2, 8, 0)
         row.setSpacing(4)
@@ -68,12 +71,12 @@ class WarpPanel(InspectPanel):
         column.setSpacing(1)
         column.addLayout(row)
         column.addWidget(self.cost)
-        column.addWidget(self.scroll, 1)
+        column.addWidget(self.scrolled, 1)
         for signal in (freeze.changed, session.cursor.recorded):
             signal.connect(self._mark)
         self._mark()
 
-    def _button(self, title: str, tip: str, act: object) -> QPushButton:
+    def _button(self, title: str, tip: str, act: Callable[[], object]) -> QPushButton:
         button = QPushButton(title)
         button.setToolTip(tip)
         button.setAccessibleName(tip or title)
@@ -130,7 +133,7 @@ class WarpPanel(InspectPanel):
 
     def _describe(self) -> None:
         told = self.told.text() if self.told.isVisibleTo(self) else ""
-        self.scroll.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()} {told}".rstrip())
+        self.scrolled.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()} {told}".rstrip())
 
     def _other_box(self, playable: Playable) -> ActiveBox | None:
         """Return the next box that the warp asks for, or the last one; None where it asks for none."""
@@ -148,6 +151,6 @@ class WarpPanel(InspectPanel):
             return self.session.frozen_warp.why_not
         if self.session.predict.on:
             return tr("What this warp asks for next is not told while it is to be predicted.")
-        if self.session.cursor.playable.out_of_bounds.most.any():
+        if known(self.session.cursor.playable).out_of_bounds.most.any():
             return tr("This warp of the block makes no request within bounds: choose another one (. and ,).")
         return tr("This warp of the block makes no request: choose another one (. and ,), or another block.")

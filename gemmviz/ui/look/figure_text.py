@@ -2,8 +2,9 @@
 
 from statistics import median
 
-from gemmviz.bench.figures import Row, Shown, size_of
+from gemmviz.bench.figures import Shown, size_of
 from gemmviz.bench.ranking import LIBRARIES, Standing, place
+from gemmviz.bench.row import Row, Telemetry, figure_of
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
 from gemmviz.session import Session, kernel_names
@@ -106,7 +107,7 @@ def status_text(row: Row | None) -> str:
         return tr("not measured yet")
     if row["status"] == "ok":
         size = size_text((row["M"], row["N"], row["K"]))
-        figure = tr("{gflops} GFLOPS at {size}", gflops=gflops_text(row["gflops"]), size=size)
+        figure = tr("{gflops} GFLOPS at {size}", gflops=gflops_text(figure_of(row)), size=size)
         return ", ".join([figure, *row.get("flags", ())])
     if row.get("exhibit") and row["status"] in ("wrong", "compile"):
         return str(row.get("message", ""))
@@ -136,8 +137,8 @@ def origin_name(origin: str) -> str:
 
 def details(row: Row) -> list[str]:
     """Return everything that a row knows about its figure, a line for each kind of thing."""
-    stats, hot, telemetry = row.get("stats") or {}, row.get("hot"), row.get("telemetry")
-    gflops = gflops_text(row["gflops"])
+    stats, hot, telemetry = row.get("stats"), row.get("hot"), row.get("telemetry")
+    gflops = gflops_text(figure_of(row))
     if stats:
         median_text = tr(
             "{gflops} GFLOPS, cold median of {n} samples ({time}), IQR {iqr}",
@@ -152,13 +153,16 @@ def details(row: Row) -> list[str]:
     if hot:
         hot_text = gflops_text(hot["gflops"])
         lines.append(tr("hot {gflops} GFLOPS, in batches of {count}", gflops=hot_text, count=hot["batch"]))
-    launches = [(tr("host launch {time}"), "host_launch_s"), (tr("first launch {time}"), "first_launch_s")]
-    lines.append(BETWEEN.join(text.format(time=_seconds(row[key])) for text, key in launches if row.get(key)))
+    launches = [
+        (tr("host launch {time}"), row.get("host_launch_s")),
+        (tr("first launch {time}"), row.get("first_launch_s")),
+    ]
+    lines.append(BETWEEN.join(text.format(time=_seconds(time)) for text, time in launches if time))
     rounds = row.get("rounds") or ()
     if rounds:
         lines.append(tr("rounds {figures} GFLOPS", figures=", ".join(gflops_text(r["gflops"]) for r in rounds)))
-    launch = [(tr("grid {extent}"), "grid"), (tr("block {extent}"), "block")]
-    lines.append(BETWEEN.join(text.format(extent=_extent(row[what])) for text, what in launch if row.get(what)))
+    launch = [(tr("grid {extent}"), row.get("grid")), (tr("block {extent}"), row.get("block"))]
+    lines.append(BETWEEN.join(text.format(extent=_extent(extent)) for text, extent in launch if extent))
     build = [
         (row.get("regs"), tr("{count} registers per thread")),
         (row.get("smem"), tr("{count} B of shared memory per block")),
@@ -171,15 +175,12 @@ def details(row: Row) -> list[str]:
     return [line for line in lines if line]
 
 
-def telemetry_text(telemetry: Row) -> str:
+def telemetry_text(telemetry: Telemetry) -> str:
     """Return clock, power and temperature (medians), energy and what slowed the device down."""
-    parts = [
-        f"{median(telemetry[key]):.4g} {unit}"
-        for key, unit in (("sm_mhz", "MHz"), ("power_w", "W"), ("temp_c", "°C"))
-        if telemetry.get(key)
-    ]
-    if telemetry.get("energy_j"):
-        parts.append(f"{gflops_text(telemetry['energy_j'])} J")
+    watched = ((telemetry.get("sm_mhz"), "MHz"), (telemetry.get("power_w"), "W"), (telemetry.get("temp_c"), "°C"))
+    parts = [f"{median(seen):.4g} {unit}" for seen, unit in watched if seen]
+    if energy_j := telemetry.get("energy_j"):
+        parts.append(f"{gflops_text(energy_j)} J")
     if telemetry.get("throttle"):
         parts.append(tr("throttled: {reasons}", reasons=", ".join(telemetry["throttle"])))
     return BETWEEN.join(parts)
@@ -204,8 +205,8 @@ def standing_text(standing: Standing, session: Session) -> str:
         with_kind = tr("{share} of the peak ({kind}, modelled)", share=share, kind=kind)
         ranks.append(with_kind if kind else tr("{share} of the peak (modelled)", share=share))
     copies = session.results.figures.transfer(size_of(row), kernel.dtype)
-    if copies is not None and not standing.origin and place(kernel) == "GPU":
-        trip = copies["transfer"]
+    trip = copies["transfer"] if copies is not None else None
+    if trip is not None and not standing.origin and place(kernel) == "GPU":
         there, back = _seconds(trip["to_device_s"]), _seconds(trip["to_host_s"])
         ranks.append(tr("copies apart: {there} to the device, {back} back", there=there, back=back))
     return "\n".join(

@@ -1,8 +1,9 @@
 """How widgets look in a theme, at a size of type; and how large that size is for those who set a font themselves."""
 
-from PySide6.QtWidgets import QApplication, QComboBox, QSizePolicy
+from PySide6.QtWidgets import QComboBox, QSizePolicy
 
 from gemmviz import data
+from gemmviz.ui.known import qt
 from gemmviz.ui.look.theme import Theme
 
 TYPE_PT = 9.5
@@ -12,12 +13,12 @@ _SCALE = "gemmviz_type_scale"
 
 def set_scale(scale: float) -> None:
     """Let `scaled` return sizes for this scale from now on."""
-    QApplication.instance().setProperty(_SCALE, scale)
+    qt().setProperty(_SCALE, scale)
 
 
 def scaled(size: float) -> float:
     """Return a size, in points or pixels, as large as the user wants type to be."""
-    return size * (QApplication.instance().property(_SCALE) or 1.0)
+    return size * (qt().property(_SCALE) or 1.0)
 
 
 def letters_wide(box: QComboBox, letters: int) -> None:

@@ -140,8 +140,8 @@ def for_presenting(theme: Theme) -> Theme:
     texts = {name: _hex(_mixed(rgb(getattr(theme, name)), end, reads)) for name in TEXT_COLOURS}
     return replace(
         theme,
-        **grounds,
-        **texts,
+        **grounds,  # type: ignore[arg-type]  # these fields are texts; mypy holds them against all fields
+        **texts,  # type: ignore[arg-type]
         grid=grounds.get("background", theme.grid),
         ink_light="#ffffff",
         ink_dark="#000000",

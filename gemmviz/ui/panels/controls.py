@@ -25,6 +25,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.known import known
 from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.short_label import ShortLabel
 from gemmviz.ui.look.style import letters_wide
@@ -149,7 +150,7 @@ class ParamsRow(QWidget):
     def _build(self, kernel: Kernel) -> None:
         self._kernel = kernel
         while self._row.count():
-            widget = self._row.takeAt(0).widget()
+            widget = known(self._row.takeAt(0)).widget()
             if widget is not None:
                 widget.setParent(None)
                 widget.deleteLater()
@@ -161,14 +162,15 @@ class ParamsRow(QWidget):
             box = QComboBox()
             box.setEditable(True)
             box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-            box.lineEdit().setValidator(QIntValidator(1, LARGEST, box))
+            typed = known(box.lineEdit())
+            typed.setValidator(QIntValidator(1, LARGEST, box))
             box.addItems([str(v) for v in sorted({*offered, *small})])
             letters_wide(box, _PARAM_LETTERS)
             box.setIconSize(QSize(0, 0))  # else it has room for one, and a row of three is too wide for a small screen
             box.setToolTip(tr("{name}: any value that fits {requires}", name=name, requires=requires))
             box.setAccessibleName(tr("Parameter {name}", name=name))
             box.activated.connect(self._announce)
-            box.lineEdit().editingFinished.connect(self._announce)
+            typed.editingFinished.connect(self._announce)
             for widget in self._place(len(self.boxes), QLabel(name), box):
                 widget.show()  # a widget that is not shown yet counts for nothing in the row's width
             self.boxes[name] = box
@@ -179,7 +181,7 @@ class ParamsRow(QWidget):
         if per_row == self._per_row:
             return
         self._per_row = per_row
-        widgets = [self._row.takeAt(0).widget() for _ in range(self._row.count())]
+        widgets = [known(known(self._row.takeAt(0)).widget()) for _ in range(self._row.count())]
         for number, pair in enumerate(zip(widgets[::2], widgets[1::2], strict=True)):
             self._place(number, *pair)
 
@@ -239,7 +241,7 @@ class RecordControls(QWidget):
         rows.addLayout(row)
         rows.addLayout(self._below)
         self._row = row
-        self.size = SizeRow(session.choice.problem, tr("what is recorded"))
+        self.size_row = SizeRow(session.choice.problem, tr("what is recorded"))
         self.params = ParamsRow()
         self.order = QComboBox()
         self.order.addItem(tr("blocks together"), "grid")
@@ -251,12 +253,12 @@ class RecordControls(QWidget):
         self.auto = QCheckBox(tr("auto"))
         self.auto.setChecked(True)
         self.auto.setToolTip(tr("Record again when the kernel, its size or a parameter changes"))
-        for widget in (self.size, self.params, self.order):
+        for widget in (self.size_row, self.params, self.order):
             row.addWidget(widget)
         row.addStretch(1)
         row.addWidget(self.auto)
         row.addWidget(self.button)
-        self.size.changed.connect(lambda problem: session.choice.choose(problem=problem))
+        self.size_row.changed.connect(lambda problem: session.choice.choose(problem=problem))
         self.params.changed.connect(lambda params: session.choice.choose(params=params))
         self.order.activated.connect(lambda *_: session.choice.choose(order=self.order.currentData()))
         self.button.clicked.connect(lambda *_: self.record.emit())
@@ -265,12 +267,12 @@ class RecordControls(QWidget):
 
     def _on_chosen(self) -> None:
         session = self.session
-        self.size.show_problem(session.choice.problem)
+        self.size_row.show_problem(session.choice.problem)
         self.params.show_params(session.choice.kernel, session.choice.params)
         self.order.setCurrentIndex(self.order.findData(session.choice.order))
         self.order.setVisible(session.choice.kernel.backend == "cuda")
         self.button.setEnabled(session.choice.kernel.recordable)
-        tab_through(self.size.link, *self.params.boxes.values(), self.order, self.auto, self.button)
+        tab_through(self.size_row.link, *self.params.boxes.values(), self.order, self.auto, self.button)
         self._place_params()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -286,7 +288,7 @@ class RecordControls(QWidget):
 
     def _others(self) -> int:
         """Return the width of all but the parameters, in pixels."""
-        return sum(w.sizeHint().width() + 8 for w in (self.size, self.order, self.auto, self.button))
+        return sum(w.sizeHint().width() + 8 for w in (self.size_row, self.order, self.auto, self.button))
 
     def _place_params(self) -> None:
         others = self._others()
@@ -321,7 +323,7 @@ class MeasureControls(QWidget):
         self.session = session
         self.heading = QLabel(tr("Measure on this machine"))
         self.heading.setObjectName("heading")
-        self.size = SizeRow(session.choice.bench_problem, tr("what is measured"))
+        self.size_row = SizeRow(session.choice.bench_problem, tr("what is measured"))
         self.params = ParamsRow(PARAMS_WIDE)
         self.this = QPushButton(tr("Measure this"))
         self.this.setObjectName("primary")
@@ -352,7 +354,7 @@ class MeasureControls(QWidget):
         grid = QGridLayout()
         grid.setContentsMargins(8, 0, 0, 0)
         grid.setVerticalSpacing(5)
-        grid.addWidget(self.size, 0, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(self.size_row, 0, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
         grid.addWidget(self.params, 1, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
         for at, widget in enumerate((self.this, self.all, self.stop)):
             grid.addWidget(widget, 2, at)
@@ -367,7 +369,7 @@ class MeasureControls(QWidget):
         grid.addWidget(self.status, 5, 0, 1, 3)
         grid.setRowStretch(5, 1)
         column.addLayout(grid, 1)
-        self.size.changed.connect(lambda problem: session.choice.choose_bench(problem=problem))
+        self.size_row.changed.connect(lambda problem: session.choice.choose_bench(problem=problem))
         self.params.changed.connect(lambda params: session.choice.choose_bench(params=params))
         self.this.clicked.connect(lambda *_: self.measure_this.emit())
         self.all.clicked.connect(lambda *_: self.measure_all.emit())
@@ -391,11 +393,11 @@ class MeasureControls(QWidget):
 
     def _on_chosen(self) -> None:
         session = self.session
-        self.size.show_problem(session.choice.bench_problem)
+        self.size_row.show_problem(session.choice.bench_problem)
         self.params.show_params(session.choice.kernel, session.choice.bench_params)
         self.params.setVisible(bool(session.choice.kernel.params))
-        chain = (*self.params.boxes.values(), self.this, self.all, self.stop, self.sizes)
-        tab_through(self.quick, *self.size.boxes.values(), self.size.link, *chain, self.over_this, self.over_all)
+        chain = (*self.params.boxes.values(), self.this, self.all, self.stop, self.sizes, self.over_this, self.over_all)
+        tab_through(self.quick, *self.size_row.boxes.values(), self.size_row.link, *chain)
 
     def _on_progress(self, engine: str) -> None:
         bench, record = self.session.progress["bench"], self.session.progress["record"]

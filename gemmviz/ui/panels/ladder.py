@@ -2,11 +2,12 @@
 
 from math import log10
 
-from PySide6.QtCore import QEvent, QModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gemmviz.bench.figures import Shown, Size, size_of
+from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
@@ -66,7 +67,7 @@ class Ladder(QListWidget):
         self.figures: dict[str, Shown] = {}
         """What is shown of each kernel that has a figure, kept because painting asks often."""
         self._told = ""
-        self.size: Size | None = None
+        self.size_shown: Size | None = None
         """The size that the figures are of, but for those that name another."""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
@@ -144,13 +145,13 @@ class Ladder(QListWidget):
         """Return a figure in GFLOPS, with its size where that is not the one that the ladder is shown at."""
         size = size_of(shown.row)
         cube = len(set(size)) == 1
-        text = gflops_text(shown.row["gflops"])
-        if size != self.size:
+        text = gflops_text(figure_of(shown.row))
+        if size != self.size_shown:
             text = tr("{gflops} at {size}", gflops=text, size=size[0] if cube else short_size(size))
         return f"{text}{' ⚑' if shown.row.get('flags') else ''}"
 
     def _on_measured(self, name: str) -> None:
-        if self.session.results.shown_size() != self.size:
+        if self.session.results.shown_size() != self.size_shown:
             self._tell_all()
         elif name in self._items:
             self._tell(name)
@@ -168,7 +169,7 @@ class Ladder(QListWidget):
         self.viewport().update()
 
     def _tell_all(self) -> None:
-        self.size = self.session.results.shown_size()
+        self.size_shown = self.session.results.shown_size()
         for name in self._items:
             self._tell(name)
 
@@ -184,7 +185,9 @@ class RungDelegate(QStyledItemDelegate):
         self._session = session
         self._ladder = parent
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
         """Paint one row."""
         theme = THEMES[self._session.preferences.theme]
         painter.save()
@@ -198,11 +201,11 @@ class RungDelegate(QStyledItemDelegate):
             painter.setPen(QColor(theme.muted))
             inside = area.adjusted(10, 2, -8, 0)
             painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, str(index.data()))
-            if self._ladder.size is not None:
+            if self._ladder.size_shown is not None:
                 font.setBold(False)
                 painter.setFont(font)
                 right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-                painter.drawText(inside, right, tr("GFLOPS at {size}", size=short_size(self._ladder.size)))
+                painter.drawText(inside, right, tr("GFLOPS at {size}", size=short_size(self._ladder.size_shown)))
         else:
             kernel = next(k for k in self._session.choice.kernels if k.name == name)
             self._rung(painter, area, option, kernel, theme)
@@ -273,18 +276,18 @@ class RungDelegate(QStyledItemDelegate):
         """Draw a figure with its bar, logarithmic; hollow for what was measured elsewhere, faint at another size."""
         ladder, metrics = self._ladder, painter.fontMetrics()
         all_shown = ladder.figures.values()
-        figures = [other.row["gflops"] for other in all_shown]
+        figures = [figure_of(other.row) for other in all_shown]
         low, high = log10(min(figures) / _ROOM_BELOW), log10(max(figures))
         # As wide as the widest text leaves: bars of one length mean one figure.
         widest = max(metrics.horizontalAdvance(ladder.figure_text(other)) for other in all_shown) + 8
         room = min(widest, area.width() * _TEXT_SHARE)
-        same_size = size_of(shown.row) == ladder.size
+        same_size = size_of(shown.row) == ladder.size_shown
         high = area.height() * 0.42
         bar = QRectF(area.left(), area.center().y() - high / 2, area.width() - room, high)
         text = ladder.figure_text(shown)
         if bar.width() >= _SHORTEST_BAR and bar.width() + metrics.horizontalAdvance(text) <= area.width():
             painter.fillRect(bar, QColor(theme.raised))
-            share = (log10(shown.row["gflops"]) - low) / max(high - low, 1e-9)
+            share = (log10(figure_of(shown.row)) - low) / max(high - low, 1e-9)
             bar.setWidth(max(bar.width() * share, 2))
             colour = QColor(theme.good if same_size else theme.faint)
             if shown.origin:

@@ -34,7 +34,7 @@ class RunQuestion(QFrame):
 
     def __init__(self, session: Session, stage: QWidget) -> None:
         super().__init__(stage)
-        self.session = session
+        self.session, self._stage = session, stage
         self.setObjectName("question")
         self.setAccessibleName(tr("May this text run?"))
         self.title, self.text, self.details = QLabel(), QLabel(), QLabel()
@@ -44,14 +44,14 @@ class RunQuestion(QFrame):
         self.folder_button = QPushButton(tr("Trust this folder"))
         self.run_button.setObjectName("primary")
         self._said = ""
-        self._arrange(stage)
+        self._arrange()
         self.run_button.clicked.connect(lambda *_: self._run())
         self.look_button.clicked.connect(lambda *_: self._look())
         self.folder_button.clicked.connect(lambda *_: self._trust_folder())
         session.permission.changed.connect(self._show)
         self._show()
 
-    def _arrange(self, stage: QWidget) -> None:
+    def _arrange(self) -> None:
         buttons = QHBoxLayout()
         for button in (self.run_button, self.look_button, self.folder_button):
             buttons.addWidget(button)
@@ -72,13 +72,13 @@ class RunQuestion(QFrame):
         row.addStretch(1)
         row.addWidget(middle, 8)
         row.addStretch(1)
-        self.setGeometry(stage.rect())
-        stage.installEventFilter(self)
+        self.setGeometry(self._stage.rect())
+        self._stage.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Cover the stage, however large it is."""
-        if event.type() == QEvent.Type.Resize and watched is self.parent():
-            self.setGeometry(self.parentWidget().rect())
+        if event.type() == QEvent.Type.Resize and watched is self._stage:
+            self.setGeometry(self._stage.rect())
         return False
 
     def ask(self) -> None:
@@ -121,7 +121,7 @@ class RunQuestion(QFrame):
         permission = self.session.permission
         if permission.asks:
             permission.only_look()
-            self.parentWidget().setFocus(Qt.FocusReason.OtherFocusReason)
+            self._stage.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _trust_folder(self) -> None:
         self.session.permission.trust_folder()
@@ -134,7 +134,7 @@ class RunQuestion(QFrame):
         if not permission.held:
             self._said = ""
             if had_focus:
-                self.parentWidget().setFocus(Qt.FocusReason.OtherFocusReason)
+                self._stage.setFocus(Qt.FocusReason.OtherFocusReason)
             return
         self.raise_()
         self._say()

@@ -25,6 +25,7 @@ class KeysOverlay(QLabel):
 
     def __init__(self, parent: QWidget, actions: list[Action]) -> None:
         super().__init__(parent)
+        self._covered = parent
         entries = [(" / ".join(a.keys), a.title) for a in actions if a.keys]
         entries.append(("1 – 4", tr("Answer a question")))
         entries.append((tr("Return"), tr("Reveal the answer, then ask again")))
@@ -40,8 +41,8 @@ class KeysOverlay(QLabel):
 
     def place(self) -> None:
         """Stand in the middle."""
-        self.resize(self.sizeHint().boundedTo(self.parentWidget().size()))
-        self.move(self.parentWidget().rect().center() - self.rect().center())
+        self.resize(self.sizeHint().boundedTo(self._covered.size()))
+        self.move(self._covered.rect().center() - self.rect().center())
         self.raise_()
 
     def set_look(self, theme: Theme, pixels: int) -> None:

@@ -23,6 +23,7 @@ class PresenterNote(QLabel):
 
     def __init__(self, parent: QWidget, session: Session) -> None:
         super().__init__(parent)
+        self._covered = parent
         self.session = session
         self.setObjectName("note")
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -35,7 +36,7 @@ class PresenterNote(QLabel):
 
     def _say(self) -> None:
         message = self.session.messages.current
-        if message is None or not self.parentWidget().isVisible():
+        if message is None or not self._covered.isVisible():
             self.hide()
             return
         line = message.text.partition("\n")[0]
@@ -50,7 +51,7 @@ class PresenterNote(QLabel):
 
     def place(self) -> None:
         """Stand at the foot, in the middle."""
-        around = self.parentWidget().rect()
+        around = self._covered.rect()
         # One line where there is room for one: a label that wraps asks for less width than its text has.
         wanted = max(self.sizeHint().width(), self.fontMetrics().horizontalAdvance(self.text()) * 9 // 8)
         width = min(wanted, int(around.width() * _SHARE))

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.kernel_names import no_source
+from gemmviz.ui.known import qt
 from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 
 _ANSWERS = 4
@@ -64,13 +65,13 @@ class PredictPanel(QWidget):
         head.addWidget(self.text, 1)
         head.addWidget(self.score, 0, Qt.AlignmentFlag.AlignTop)
         self._grid = QGridLayout()
-        column = QVBoxLayout(self)
+        self._column = column = QVBoxLayout(self)
         for part in (head, self.code, self._grid, self.why):
             column.addLayout(part) if isinstance(part, QHBoxLayout | QGridLayout) else column.addWidget(part)
         self._columns = 0
         self._digits = [QShortcut(key, self, lambda i=i: session.predict.answer(i)) for i, key in enumerate(_KEYS)]
         self._returns = [QShortcut(key, self, session.predict.reveal) for key in ("Return", "Enter")]
-        QApplication.instance().focusChanged.connect(self._on_focus)
+        qt().focusChanged.connect(self._on_focus)
         session.predict.changed.connect(self.refresh)
         session.preferences.themed.connect(self._on_themed)
         self._on_themed()
@@ -168,7 +169,7 @@ class PredictPanel(QWidget):
     def _arrange(self) -> None:
         """Put the answers side by side as far as it is wide enough."""
         widest = max(button.sizeHint().width() for button in self.answers) + self._grid.spacing()
-        margins = self.layout().contentsMargins()
+        margins = self._column.contentsMargins()
         room = self.width() - margins.left() - margins.right() + self._grid.spacing()
         columns = next((count for count in (4, 2) if widest * count <= room), 1)
         if columns != self._columns:
@@ -206,8 +207,8 @@ class PredictPanel(QWidget):
         self.why.setMinimumHeight(int(QFontMetricsF(font).height() * 2 + 2))
         gap = round(pixels * 0.35)
         self._grid.setSpacing(gap)
-        self.layout().setSpacing(gap)
-        self.layout().setContentsMargins(gap * 2, gap, gap * 2, gap)
+        self._column.setSpacing(gap)
+        self._column.setContentsMargins(gap * 2, gap, gap * 2, gap)
 
     def _interface_pixels(self) -> float:
         return _QUESTION * _INTERFACE_POINTS * self.session.preferences.type_scale * self.logicalDpiY() / 72

@@ -142,8 +142,8 @@ class Presenter(QWidget):
         self.source.theme = self.progress.theme = theme
         tour = self.session.tour
         self.title.setText(tr(self.session.choice.kernel.title))
-        here = tour.at is not None
-        self._stop = tr("Stop {number} of {count}", number=tour.at + 1, count=len(tour.stops)) if here else ""
+        at, count = tour.at, len(tour.stops)
+        self._stop = "" if at is None else tr("Stop {number} of {count}", number=at + 1, count=count)
         self._say()
         self._set_type(theme)
         self.source.update()

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from gemmviz.language import LANGUAGES, tr
+from gemmviz.language import tr
 from gemmviz.session import Message
-from gemmviz.ui.window.actions import Action, session_actions
+from gemmviz.ui.window.actions import Action, language_actions, session_actions
 
 if TYPE_CHECKING:
     from gemmviz.ui.present.presenter import Presenter
@@ -28,7 +28,7 @@ def presenter_actions(presenter: "Presenter") -> list[Action]:
         Action("present_freeze", menu, tr("Freeze the warp / release it"), ("W",), presenter.freeze),
         Action("present_duel", menu, tr("Two rungs: in the window"), ("D",), lambda: _say_duel(presenter)),
         *_type_actions(presenter),
-        *_language_actions(presenter),
+        *language_actions(session, "present", menu),
     ]
     taken = {key for action in own for key in action.keys}
     playing = [a for a in session_actions(session) if a.id not in _OTHERS and not taken & set(a.keys)]
@@ -49,14 +49,4 @@ def _type_actions(presenter: "Presenter") -> list[Action]:
         Action(
             "present_type", "View", tr("Type as large as at first"), ("Ctrl+Alt+0",), lambda: presenter.resize_type(0)
         ),
-    ]
-
-
-def _language_actions(presenter: "Presenter") -> list[Action]:
-    session = presenter.session
-    return [
-        Action(
-            f"present_{code}", "View", name, (f"Ctrl+Alt+{number}",), lambda code=code: session.preferences.speak(code)
-        )
-        for number, (code, name) in enumerate(LANGUAGES.items(), 1)
     ]

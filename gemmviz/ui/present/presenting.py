@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.language import tr
+from gemmviz.ui.known import qt
 from gemmviz.ui.present import screens
 from gemmviz.ui.present.presenter import Presenter
 from gemmviz.ui.window.actions import Action
@@ -29,9 +29,8 @@ class Presenting(QObject):
         self._window = window
         self.presenter: Presenter | None = None
         self._focus: QWidget | None = None
-        application = QGuiApplication.instance()
-        application.screenAdded.connect(self._on_screens)
-        application.screenRemoved.connect(self._on_screens)
+        qt().screenAdded.connect(self._on_screens)
+        qt().screenRemoved.connect(self._on_screens)
 
     @property
     def on(self) -> bool:
@@ -64,7 +63,7 @@ class Presenting(QObject):
 
     def end(self) -> None:
         """Go back to the window, with the focus where it was."""
-        if not self.on:
+        if self.presenter is None or self.presenter.isHidden():
             return
         self.presenter.hide()
         self._window.activateWindow()

@@ -28,8 +28,8 @@ from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizE
 from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.guessing.tokens import split_text
-from gemmviz.catalogue.kernel import MATRICES
 from gemmviz.catalogue.launch import launch, nearest_size
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 from gemmviz.session.trust import Trust
@@ -93,8 +93,8 @@ class DescribeForm(QDialog):
             box.currentTextChanged.connect(self._on_changed)
         for line in (self.block, self.grid, self.shared, self.requires):
             line.textEdited.connect(self._on_changed)
-        for box in self.columns.values():
-            box.toggled.connect(self._on_changed)
+        for tick in self.columns.values():
+            tick.toggled.connect(self._on_changed)
 
         self._fields = QWidget()
         self._form = QFormLayout(self._fields)
@@ -215,15 +215,15 @@ class DescribeForm(QDialog):
         self.accumulate.setToolTip(tr("Element type of C"))
         self._form.addRow(tr("A and B hold"), self.dtype)
         self._form.addRow(tr("C holds"), self.accumulate)
-        line = QWidget()
-        row = QHBoxLayout(line)
+        ticks = QWidget()
+        row = QHBoxLayout(ticks)
         row.setContentsMargins(0, 0, 0, 0)
-        for matrix, box in self.columns.items():
-            box.setChecked(matrix in made.column_major)
-            box.setToolTip(tr("{matrix} is stored by columns, as in Fortran and cuBLAS", matrix=matrix))
-            row.addWidget(box)
+        for matrix, tick in self.columns.items():
+            tick.setChecked(matrix in made.column_major)
+            tick.setToolTip(tr("{matrix} is stored by columns, as in Fortran and cuBLAS", matrix=matrix))
+            row.addWidget(tick)
         row.addStretch(1)
-        self._form.addRow(tr("Stored by columns"), line)
+        self._form.addRow(tr("Stored by columns"), ticks)
         self._keep_tab_order()
         self._filling = False
         self._check()

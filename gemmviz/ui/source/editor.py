@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontDatabase,
+    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QResizeEvent,
@@ -15,6 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
+from gemmviz.ui.known import shortcut
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.source.gutter import Gutter, Mark, blocks_in_sight, has, show_marks
@@ -60,6 +62,7 @@ class Editor(QPlainTextEdit):
         self.setFont(font)
         self._points = 0.0
         self.gutter = Gutter(self)
+        self.gutter.setParent(self)
         self.highlighter = Highlighter(self.document(), theme)
         self.updateRequest.connect(self._on_update)
         self.blockCountChanged.connect(self._on_lines)
@@ -115,7 +118,7 @@ class Editor(QPlainTextEdit):
             if not self._filling:
                 self.typed.emit(self.text())
 
-    def adopt(self, other: "Editor") -> None:
+    def take_over(self, other: "Editor") -> None:
         """Go on with the text of another editor, which is done with it: cursor, what can be undone, lock."""
         cursor, document = other.textCursor(), other.document()
         position, anchor = cursor.position(), cursor.anchor()
@@ -159,9 +162,10 @@ class Editor(QPlainTextEdit):
     def event(self, event: QEvent) -> bool:
         """Keep the keys that type and move for the text while it is edited; they are shortcuts of the window else."""
         handled = super().event(event)
-        if event.type() == QEvent.Type.ShortcutOverride and not self.locked and not event.isAccepted():
-            is_comment = event.key() == Qt.Key.Key_Slash and event.modifiers() == Qt.KeyboardModifier.ControlModifier
-            if is_comment or not (event.modifiers().value & _LEAVES or event.key() in _F_KEYS):
+        key = shortcut(event)
+        if key is not None and not self.locked and not event.isAccepted():
+            is_comment = key.key() == Qt.Key.Key_Slash and key.modifiers() == Qt.KeyboardModifier.ControlModifier
+            if is_comment or not (key.modifiers().value & _LEAVES or key.key() in _F_KEYS):
                 event.accept()
                 return True
         return handled
@@ -188,7 +192,7 @@ class Editor(QPlainTextEdit):
             self._toggle_comment()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and plain:
             before = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
-            self.insertPlainText("\n" + re.match(r"\s*", before)[0])
+            self.insertPlainText("\n" + before[: len(before) - len(before.lstrip())])
             self.ensureCursorVisible()
         else:
             super().keyPressEvent(event)
@@ -253,7 +257,7 @@ class Editor(QPlainTextEdit):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show what is wrong with the line under the mouse."""
-        if event.type() == QEvent.Type.ToolTip:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             show_marks(self, self.line_at(event.pos().y()), event, self.viewport())
             return True
         return super().viewportEvent(event)

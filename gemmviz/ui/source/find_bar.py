@@ -1,7 +1,7 @@
 """The line below the source in which people type what to look for."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QTextCursor, QTextDocument
+from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QWidget
 
 from gemmviz.language import tr
@@ -42,7 +42,7 @@ class FindBar(QWidget):
         self.box.selectAll()
         self.box.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def find(self, *, back: bool = False) -> None:
+    def go(self, *, back: bool = False) -> None:
         """Go to the next place that has the text, or the one before; round the end of the text."""
         text, editor = self.box.text(), self._editor
         flags = QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
@@ -59,7 +59,7 @@ class FindBar(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take Enter and Esc, which would be shortcuts of the window."""
-        if event.type() in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
+        if isinstance(event, QKeyEvent) and event.type() in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
             is_press = event.type() == QEvent.Type.KeyPress
             if event.key() == Qt.Key.Key_Escape:
                 event.accept()
@@ -68,7 +68,7 @@ class FindBar(QWidget):
                     self._editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
                 return True
             if is_press and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self.find(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+                self.go(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
                 return True
         return super().eventFilter(watched, event)
 
@@ -77,4 +77,4 @@ class FindBar(QWidget):
         cursor = self._editor.textCursor()
         cursor.setPosition(cursor.selectionStart())
         self._editor.setTextCursor(cursor)
-        self.find()
+        self.go()

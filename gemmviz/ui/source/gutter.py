@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QTextBlock
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QTextBlock
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
 from gemmviz.ui.look.style import scaled
@@ -36,6 +36,9 @@ class Marked(Protocol):
     executed: set[int]
     marks: dict[int, list[Mark]]
 
+    def font(self) -> QFont:
+        """Return the type of the text."""
+
     def visible_lines(self) -> list[tuple[int, int, int]]:
         """Return (line from 1, top, height) of the lines in sight."""
 
@@ -55,9 +58,9 @@ class Gutter(QWidget):
         The text beside it.
     """
 
-    def __init__(self, source: "QPlainTextEdit") -> None:
-        super().__init__(source)
-        self._source: Marked = source
+    def __init__(self, source: Marked) -> None:
+        super().__init__()
+        self._source = source
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def width_for(self, lines: int, metrics: QFontMetrics) -> int:
@@ -96,9 +99,9 @@ class Gutter(QWidget):
         """Go to the next execution of the line."""
         self._source.click_line(self._source.line_at(event.position().toPoint().y()))
 
-    def event(self, event: QHelpEvent) -> bool:
+    def event(self, event: QEvent) -> bool:
         """Show what is wrong with the line under the mouse."""
-        if event.type() == QHelpEvent.Type.ToolTip:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             show_marks(self._source, self._source.line_at(event.pos().y()), event, self)
             return True
         return super().event(event)

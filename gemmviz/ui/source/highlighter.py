@@ -1,6 +1,7 @@
 """Colours CUDA and C, line by line: a keystroke costs one line, however long the file is."""
 
 from functools import lru_cache
+from typing import TypedDict
 
 from pygments.lexers.c_cpp import CppLexer
 from pygments.styles import get_style_by_name
@@ -28,6 +29,12 @@ _LEXER = CppLexer(stripnl=False, ensurenl=False)
 _LINES_KEPT = 8192
 
 
+class _Style(TypedDict):
+    color: str | None
+    bold: bool
+    italic: bool
+
+
 class Highlighter(QSyntaxHighlighter):
     """Colours a document with Pygments. Of the line before, a line needs to know only whether a comment is open."""
 
@@ -51,7 +58,7 @@ class Highlighter(QSyntaxHighlighter):
     def _format(self, token: object) -> QTextCharFormat:
         if token not in self._formats:
             style = get_style_by_name(self._theme.pygments)
-            plain = {"color": None, "bold": True, "italic": False}
+            plain = _Style(color=None, bold=True, italic=False)
             self._formats[token] = _format(plain if token == "cuda" else style.style_for_token(token), self._theme)
         return self._formats[token]
 
@@ -76,7 +83,7 @@ def _tokens(line: str, in_comment: bool) -> tuple[tuple[tuple[int, int, object],
     return tuple(found), _IN_COMMENT if is_open else _CODE
 
 
-def _format(style: dict, theme: Theme) -> QTextCharFormat:
+def _format(style: _Style, theme: Theme) -> QTextCharFormat:
     form = QTextCharFormat()
     if style["color"]:
         colour = QColor("#" + style["color"])

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 
 from gemmviz.catalogue import kernel as kernels
@@ -30,6 +30,9 @@ class KernelFiles(QObject):
     session
         Whose kernels they are.
     """
+
+    state_wanted = Signal(Path)
+    """A state file is to be opened."""
 
     def __init__(self, window: QWidget, session: Session) -> None:
         super().__init__(window)
@@ -65,7 +68,7 @@ class KernelFiles(QObject):
                 self.session.tour.open(path)
                 return
             if path.suffix == state_file.SUFFIX:
-                self._window.saver.states.open(path)
+                self.state_wanted.emit(path)
                 return
             self.session.choice.add_kernel(kernels.load(path))
         except FrontMatterError as error:

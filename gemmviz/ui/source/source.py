@@ -6,6 +6,7 @@ from gemmviz.catalogue.breaks import changed_lines
 from gemmviz.checking import report_text
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
+from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.editor import Editor
 from gemmviz.ui.source.gutter import Mark
@@ -72,7 +73,7 @@ class Source(Editor):
         unsettled = other._settled.isActive()
         other._settled.stop()
         self._file = other._file
-        super().adopt(other)
+        self.take_over(other)
         self._on_recorded()
         self._error = other._error
         self._on_found()
@@ -133,12 +134,13 @@ class Source(Editor):
         """Return the line that a message marks as wrong (from 1), or None."""
         return self._error[0] if self._error else None
 
-    def _fits(self) -> bool:
+    def _fitting(self) -> Playable | None:
         playable = self.session.cursor.playable
-        return playable is not None and playable.recording.text == self.text()
+        return playable if playable is not None and playable.recording.text == self.text() else None
 
     def _on_recorded(self) -> None:
-        self.executed = {s.line for s in self.session.cursor.playable.recording.sites} if self._fits() else set()
+        playable = self._fitting()
+        self.executed = {s.line for s in playable.recording.sites} if playable is not None else set()
         self._error = None
         self._on_found()
 
@@ -146,7 +148,7 @@ class Source(Editor):
         self.load()
         message = self.session.messages.current
         about_this = message is not None and message.source in (None, self.foreign)
-        error = (message.line, message.text) if about_this and message.line else None
+        error = (message.line, message.text) if message is not None and about_this and message.line else None
         # A line that is wrong stays marked when the message is closed: until the text or the recording changes.
         if error is not None and error != self._error:
             self._error = error
@@ -180,7 +182,7 @@ class Source(Editor):
         self._changed = changed
 
     def _mark(self, *, again: bool = False) -> None:
-        line = self.session.cursor.line if self._fits() else 0
+        line = self.session.cursor.line if self._fitting() is not None else 0
         if line == self.line and not again:
             return
         self.line = line

@@ -7,9 +7,10 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.recording.recording import WARP, Recording
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage.scene import C, Panel, stages
+from gemmviz.ui.stage.scene import Panel, stages
 
 CELL_LINES = 8.0
 """Below this width of a cell, in pixels, the lines would take more of it than they leave."""

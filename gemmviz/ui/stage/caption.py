@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.order.story import KINDS
 from gemmviz.trace.origin.operand_paths import OperandPaths
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP, Recording
 from gemmviz.ui.stage.barrier_text import waits
-from gemmviz.ui.stage.scene import A, B, C
 
 BETWEEN = "  ·  "
 """What stands between the parts of a line."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import B, C
 from gemmviz.trace.cost.wavefronts import BANK_BYTES, BANKS
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
@@ -17,7 +18,6 @@ from gemmviz.ui.look.theme import Theme, rgb
 from gemmviz.ui.stage.accessed_cells import AccessedCells, as_drawn
 from gemmviz.ui.stage.hues import owner_colours
 from gemmviz.ui.stage.related import Related
-from gemmviz.ui.stage.scene import B, C
 
 Image = npt.NDArray[np.uint8]
 # Shares of an owner's hue in C: nothing done yet, all done but not written. And of a sector's tint.
@@ -243,7 +243,7 @@ def _means(colours: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.float3
         starts = np.arange(0, length, side)
         counts = np.diff(np.append(starts, length)).astype(np.float32)
         sums = np.add.reduceat(colours, starts, axis=axis)
-        colours = sums / counts.reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
+        colours = np.divide(sums, counts.reshape((-1, 1, 1) if axis == 0 else (1, -1, 1)), dtype=np.float32)
     return colours
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage import scene
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.borders import line, outline
 from gemmviz.ui.stage.colours import Colours
@@ -74,9 +74,9 @@ class Marks:
 
     def _outline(self, panel: Panel, moment: Moment) -> list[tuple[int, int, int, int]]:
         """Return the lines around what the chosen block holds, in cells; found again only when that changed."""
-        if panel.array > scene.C or (panel.array == scene.C and self.playable.recording.blocks < 2):
+        if panel.array > C or (panel.array == C and self.playable.recording.blocks < 2):
             return []
-        held = None if panel.array == scene.C else self._colours.held(panel.array, moment.step, moment.block)
+        held = None if panel.array == C else self._colours.held(panel.array, moment.step, moment.block)
         kept = self._outlines.get(panel.array)
         # What is held is the same array as long as it is the same.
         if kept is None or kept[0] is not held or kept[1] != moment.block:
@@ -128,7 +128,7 @@ class Marks:
 
     def _draw_wrong(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
         """Cross out the elements of C that are wrong and stay so."""
-        if panel.array != scene.C or not self.playable.recording.wrong or panel.cell < _SMALLEST_FRAMED:
+        if panel.array != C or not self.playable.recording.wrong or panel.cell < _SMALLEST_FRAMED:
             return
         rows, columns = np.nonzero(self.playable.wrong_from <= moment.step)
         if not 0 < len(rows) <= _MOST_CROSSES:
@@ -138,7 +138,7 @@ class Marks:
     def _draw_misread(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
         """Cross out the shared cells of which a read of this step got another value than the one they show."""
         timeline = self.playable.timeline
-        if panel.array <= scene.C or panel.cell < _SMALLEST_FRAMED or not timeline.steps:
+        if panel.array <= C or panel.cell < _SMALLEST_FRAMED or not timeline.steps:
             return
         if int(timeline.array[moment.step]) != panel.array:
             return
@@ -166,7 +166,7 @@ class Marks:
         info = self.playable.recording.arrays[panel.array]
         row, column = info.cells(np.array([moment.cell[1]]))
         pen = QPen(QColor(self.theme.selection), 2)
-        if panel.array == scene.C:
+        if panel.array == C:
             a, b = placed[0], placed[1]
             painter.setPen(pen)
             painter.drawRect(QRectF(a.x, a.y + int(row[0]) * a.cell, a.width, a.cell))

@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap, QRegion
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import labels, legend, scene, value_path, vector
@@ -90,7 +91,7 @@ class StagePainter:
     def about(self, rect: QRectF, moment: Moment, x: float, y: float) -> str:
         """Say what stands at a point: a barrier, or a sum of a warpgroup; empty elsewhere."""
         placed, aside = self._arranged(rect, moment.view)
-        cell = placed[scene.C].at(x, y)
+        cell = placed[C].at(x, y)
         if cell is not None:
             return owner_text(self.playable, *cell)
         if aside is None:
@@ -179,11 +180,11 @@ class StagePainter:
             into.end()
             self._labels = (key, pixmap)
         # Memory is what a large picture costs: what the cells will cover is left out.
-        bare = QRegion(rect.toAlignedRect())
+        uncovered = QRegion(rect.toAlignedRect())
         for panel in placed:
             inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(self.seen(rect))
-            bare -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
-        for part in bare:
+            uncovered -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
+        for part in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
             box = QRectF(part).intersected(rect)
             at = box.translated(-rect.topLeft())
             source = QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.stage.accessed_cells import as_drawn, covered
-from gemmviz.ui.stage.scene import A, B, C
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
 from gemmviz.language import language, tr
 from gemmviz.session import Session
 from gemmviz.trace.order.story import Story
+from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage import score_drawing
 from gemmviz.ui.stage.caption import thousands
@@ -141,7 +142,7 @@ class Score(QSlider):
             painter.end()
 
     def _lanes(self, place: score_drawing.Layout) -> QPixmap:
-        story, ratio, theme = self.session.cursor.playable.story, self.devicePixelRatioF(), self._theme()
+        story, ratio, theme = known(self._story()), self.devicePixelRatioF(), self._theme()
         key = (id(story), place, theme.name, self.font().toString(), self.size().toTuple(), ratio, language())
         if self._picture is None or key != self._drawn:
             self._drawn = key
@@ -300,7 +301,7 @@ class Score(QSlider):
 
     def tip(self, x: float, y: float) -> str:
         """Return what is said about a place."""
-        place, playable = self._layout(), self.session.cursor.playable
+        place, playable = self._layout(), known(self.session.cursor.playable)
         flag = self._flag_at(x, y)
         if flag is not None:
             said = self.session.tour.stops[flag].say

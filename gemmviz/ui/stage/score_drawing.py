@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap
 
@@ -147,10 +148,11 @@ def _draw_lanes(painter: QPainter, story: Story, place: Layout, theme: Theme, ra
         painter.drawText(QPointF(_PAD, base), tr(LANES[kind]))
 
 
-def _odd_tiles(story: Story, columns: int) -> np.ndarray:
+def _odd_tiles(story: Story, columns: int) -> npt.NDArray[np.bool_]:
     """Return, per column of pixels, whether its tile's number is odd."""
     step = np.arange(columns) * len(story.kinds) // columns
-    return (story.tiles[step] >= 0) & (story.tiles[step] % 2 == 1)
+    odd: npt.NDArray[np.bool_] = (story.tiles[step] >= 0) & (story.tiles[step] % 2 == 1)
+    return odd
 
 
 def _lane(share: np.ndarray, odd: np.ndarray, high: int, on: Rgb, off: Rgb, kind: int) -> QImage:

@@ -18,14 +18,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
 from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
 from gemmviz.session.staged import Staged
 from gemmviz.trace.recording.recording import Recording
+from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank, larger
-from gemmviz.ui.stage.scene import C, Panel
+from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.view import kept_in_sight
 
 _CLICK = 4
@@ -262,7 +264,7 @@ class Stage(QWidget):
         panels = self.panels()
         if cell is not None:
             panel = next(p for p in panels if p.array == cell[0])
-            row, column = self.staged.cursor.playable.recording.arrays[cell[0]].cells(np.array([cell[1]]))
+            row, column = known(self.staged.cursor.playable).recording.arrays[cell[0]].cells(np.array([cell[1]]))
             at = QPointF(panel.x + (int(column[0]) + 0.5) * panel.cell, panel.y + (int(row[0]) + 0.5) * panel.cell)
             if seen.contains(at):
                 return at
@@ -365,7 +367,7 @@ class Stage(QWidget):
         self.staged.cursor.pick(None)
 
     def _pick_cell(self, array: int, row: int, column: int) -> None:
-        recording = self.staged.cursor.playable.recording
+        recording = known(self.staged.cursor.playable).recording
         info = recording.arrays[array]
         rows, columns = info.grid
         element = column * rows + row if info.column_major else row * columns + column

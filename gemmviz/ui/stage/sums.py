@@ -9,12 +9,13 @@ import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.borders import line, outline
 from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.stage.scene import C, Panel
+from gemmviz.ui.stage.scene import Panel
 
 _LEGIBLE = 14.0  # from this width of a cell on, values stand in the cells
 _FRAMED = 4.0

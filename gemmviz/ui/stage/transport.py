@@ -101,8 +101,8 @@ class Transport(QWidget):
         for widget in (self.start, self.phase_back, self.back, self.play, self.forward, self.phase_on, self.end):
             row.addWidget(widget)
         row.addStretch(1)
-        for widget in (self.where, self.unit, self.speed, self.loop):
-            row.addWidget(widget)
+        for box in (self.where, self.unit, self.speed, self.loop):
+            row.addWidget(box)
         column.addLayout(row)
 
     def _draw_icons(self) -> None:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
 from gemmviz.trace.cost.warp_request import warp_request
 from gemmviz.trace.origin.value_path import Cell, Hop, PathStop, hops_now
@@ -17,7 +18,6 @@ from gemmviz.ui.stage.marks import crossed
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
 
-_C = 2
 _MOST_NOW = 6  # ways that one step takes at once: those of a fragment are many, and all alike
 # Larger cells say their lanes themselves (`gemmviz.ui.stage.cell_text`).
 _LANE_FROM, _LANE_UP_TO, _OUTLINED_FROM = 11.0, 20.0, 3.0
@@ -45,7 +45,7 @@ def draw(painter: QPainter, panels: list[Panel], moment: Moment, playable: Playa
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if moment.hop is not None:
         _draw_hop(painter, panels, moment, playable, theme, moment.hop, told=True)
-    elif moment.cell is not None and moment.cell[0] == _C:
+    elif moment.cell is not None and moment.cell[0] == C:
         _, row, column = cell_name(playable.recording, moment.cell)
         fed = playable.provenance.operand_paths(row, column)
         for hop in hops_now(playable, fed, moment.cell, moment.step, _MOST_NOW):

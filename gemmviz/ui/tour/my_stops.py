@@ -1,5 +1,6 @@
 """One's own stops: the box for a sentence, and the list in which they are put in order, changed and saved."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QRect, Qt
@@ -252,7 +253,7 @@ def _saying(stop: OwnStop, sentence: str) -> OwnStop:
     return OwnStop(stop.step, sentence.strip(), stop.cell, stop.block, stop.warp, stop.panel, stop.setting)
 
 
-def _push(title: str, act: object) -> QPushButton:
+def _push(title: str, act: Callable[[], object]) -> QPushButton:
     button = QPushButton(title)
     button.setAutoDefault(False)
     button.clicked.connect(lambda *_: act())

@@ -1,5 +1,7 @@
 """The bar above the stage that leads through a lesson: where people are in it, and what to look at, in large type."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
@@ -7,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.tour.lessons import lesson_path
+from gemmviz.ui.known import known
 from gemmviz.ui.look.style import TYPE_PT
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.window.mirrors import mirror
@@ -154,17 +157,18 @@ class TourBar(QFrame):
         texts = [self.sentence.text(), *(stop.say for stop in self.session.tour.stops)]
         self.sentence.ensurePolished()
         metrics = QFontMetrics(self.sentence.font())
-        margins = self.layout().contentsMargins()
+        layout = known(self.layout())
+        margins = layout.contentsMargins()
         room = QRect(0, 0, max(self._width() - margins.left() - margins.right() - 6, 50), _ANY_HEIGHT)
         wrap = int(Qt.TextFlag.TextWordWrap)
         height = max(metrics.boundingRect(room, wrap, text).height() for text in texts)
         self.sentence.setFixedHeight(height + 2)
         # The bar's own height, too: a column that has cached the old one would cut the sentence.
-        self.layout().activate()
-        self.setFixedHeight(self.layout().totalMinimumSize().height())
+        layout.activate()
+        self.setFixedHeight(layout.totalMinimumSize().height())
 
 
-def _button(text: str, tip: str, act: object) -> QToolButton:
+def _button(text: str, tip: str, act: Callable[[], object]) -> QToolButton:
     button = QToolButton()
     button.setText(text)
     button.setToolTip(tip)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gemmviz.language import tr
+from gemmviz.language import LANGUAGES, tr
 from gemmviz.session import Message, Session
 from gemmviz.ui.stage.score_text import ABSENT
 
@@ -76,4 +76,16 @@ def session_actions(session: Session) -> list[Action]:
             ("Ctrl+T",),
             lambda: session.preferences.set_theme("light" if session.preferences.theme == "dark" else "dark"),
         ),
+    ]
+
+
+def language_actions(session: Session, prefix: str, menu: str) -> list[Action]:
+    """Return an action per language, named in itself: whoever is lost in another one finds it."""
+
+    def speak(code: str) -> Callable[[], object]:
+        return lambda: session.preferences.speak(code)
+
+    return [
+        Action(f"{prefix}_{code}", menu, name, (f"Ctrl+Alt+{number}",), speak(code))
+        for number, (code, name) in enumerate(LANGUAGES.items(), 1)
     ]

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from gemmviz.session import Session, preferences_file
 from gemmviz.session.drafts import Drafts
+from gemmviz.ui.known import qt
 from gemmviz.ui.window.controller import Controller
 from gemmviz.ui.window.leaving import Leaving, offer
 from gemmviz.ui.window.window import Window
@@ -26,7 +27,7 @@ _ROOMY, _LARGEST = QSize(1440, 900), QSize(1920, 1200)
 
 def application() -> QApplication:
     """Return the process's application, made when there is none yet, in the style that the themes are drawn for."""
-    result = QApplication.instance() or QApplication(sys.argv[:1])
+    result = qt() if QApplication.instance() else QApplication(sys.argv[:1])
     result.setApplicationName("gemmviz")
     result.setStyle("Fusion")
     collect_garbage_here(result)
@@ -42,7 +43,7 @@ def collect_garbage_here(running: QApplication) -> None:
     if not hasattr(running, "garbage_collector"):
         # What was imported lives for ever: a full collection that looks at it, too, takes longer than a frame may.
         gc.freeze()
-        running.garbage_collector = GarbageCollector()
+        running.garbage_collector = GarbageCollector()  # type: ignore[attr-defined]  # lives as long as it
 
 
 def fit(window: Window, screen: QSize) -> None:

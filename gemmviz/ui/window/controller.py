@@ -7,18 +7,20 @@ from itertools import count
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from gemmviz.backends.machine import Probe
 from gemmviz.bench import store
 from gemmviz.bench.figures import TRANSFER
-from gemmviz.bench.results import FAILURES
+from gemmviz.bench.results import FAILURES, Document
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.report import Report
 from gemmviz.engine.messages import (
+    BenchDone,
     BenchRequest,
-    Done,
     Failed,
+    Plain,
     Probed,
     ProbeRequest,
     Progress,
@@ -281,7 +283,7 @@ class Controller(QObject):
             self.session.results.keep_variant(kernel)
         self.measure([{"path": str(k.path), "text": k.text, "params": params} for k, params in jobs], problems)
 
-    def measure(self, kernels: list[dict], problems: list[Problem] | None = None) -> None:
+    def measure(self, kernels: list[Plain], problems: list[Problem] | None = None) -> None:
         """Measure some kernels, each given as ``BenchRequest`` wants them.
 
         Parameters
@@ -321,7 +323,7 @@ class Controller(QObject):
                 session.results.add_samples(reply.label, f"{reply.m} × {reply.n} × {reply.k}", figures, reply.gflops)
             case Result():
                 session.results.add_result(reply.row)
-            case Done():
+            case BenchDone():
                 session.progress.set("bench", None)
                 self._keep(reply.document)
                 self._say_failed(reply.document)
@@ -340,9 +342,9 @@ class Controller(QObject):
         message = reply.message.replace(kernel.path.name, base.path.name)
         return _failure(replace(reply, message=message))
 
-    def _say_failed(self, document: dict) -> None:
+    def _say_failed(self, document: Document) -> None:
         """Say why the only kernel of a run has no figure: nothing else in the window would."""
-        rows = [row for row in document.get("results", []) if row["backend"] != TRANSFER]
+        rows = [row for row in document["results"] if row["backend"] != TRANSFER]
         failed = [row for row in rows if row["status"] in FAILURES]
         if self.session.messages.current is None and len(rows) == len(failed) == 1:
             row = failed[0]
@@ -354,10 +356,10 @@ class Controller(QObject):
             )
             self.session.messages.tell(Message(said, "warning", lasting=True))
 
-    def _keep(self, document: dict) -> None:
+    def _keep(self, document: Document) -> None:
         """Take the result file of a run, and keep it among the past runs of this machine."""
         self.session.results.document = document
-        if document.get("results"):
+        if document["results"]:
             try:
                 store.save(document)
             except GemmvizError as error:
@@ -419,7 +421,7 @@ def _notes(playable: Playable) -> Message | None:
     return Message("\n".join(notes[:4]), "warning", line) if notes else None
 
 
-def _device(facts: dict) -> str:
+def _device(facts: Probe) -> str:
     """Name the machine in a few words, from what the engine's probe says."""
     gpu, cpu = facts["device"], facts["cpu"]
     return " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])

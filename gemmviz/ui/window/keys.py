@@ -3,6 +3,7 @@
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QTabBar, QWidget
 
+from gemmviz.ui.known import shortcut
 from gemmviz.ui.look.accessible import name_parts
 
 _PRESSES = (Qt.Key.Key_Space,)
@@ -31,7 +32,8 @@ class KeyGuard(QObject):
             for widget in parent.findChildren(kind):
                 if isinstance(widget.parent(), QTabBar):  # it scrolls the tabs, as the arrow keys do
                     widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-                if widget.focusPolicy() == Qt.FocusPolicy.NoFocus or (kind is QComboBox and widget.isEditable()):
+                typed_into = isinstance(widget, QComboBox) and widget.isEditable()
+                if typed_into or widget.focusPolicy() == Qt.FocusPolicy.NoFocus:
                     continue
                 widget.setFocusPolicy(Qt.FocusPolicy.TabFocus)
                 widget.removeEventFilter(self)
@@ -39,9 +41,10 @@ class KeyGuard(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Claim a key before it becomes a shortcut."""
-        if event.type() == QEvent.Type.ShortcutOverride:
+        key = shortcut(event)
+        if key is not None:
             keys = _PRESSES if isinstance(watched, QAbstractButton) else _CHOOSES
-            if event.key() in keys and not event.modifiers():
+            if key.key() in keys and not key.modifiers():
                 event.accept()
                 return True
         return False

@@ -4,6 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QToolButton, QWidget
 
 from gemmviz.language import tr
+from gemmviz.ui.known import known
 
 
 class Pages(QStackedWidget):
@@ -44,10 +45,14 @@ class Pages(QStackedWidget):
         if len(self._names) == 1:
             button.setChecked(True)
 
+    def beside(self, widget: QWidget) -> None:
+        """Put a widget at the end of the bar."""
+        self._row.addWidget(widget)
+
     def fill(self, name: str, widget: QWidget) -> None:
         """Put the widget of a page in its place."""
         at, shown = self._names.index(name), self.name()
-        empty = self.widget(at)
+        empty = known(self.widget(at))
         self.removeWidget(empty)
         empty.deleteLater()
         self.insertWidget(at, widget)
@@ -58,7 +63,7 @@ class Pages(QStackedWidget):
         """Let only the page in sight ask for room."""
         for at in range(self.count()):
             policy = QSizePolicy.Policy.Preferred if at == current else QSizePolicy.Policy.Ignored
-            self.widget(at).setSizePolicy(policy, policy)
+            known(self.widget(at)).setSizePolicy(policy, policy)
 
     def name(self) -> str:
         """Return the name of the page in sight."""

@@ -9,6 +9,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.ui.export.states import States
+from gemmviz.ui.stage.stage import Stage
 
 
 class Saver:
@@ -20,12 +21,15 @@ class Saver:
         The window that the dialogs belong to.
     session
         Whose results to save, and where messages go.
+    stage
+        What is exported.
+    states
+        Saves and reopens what is on screen.
     """
 
-    def __init__(self, parent: QWidget, session: Session) -> None:
-        self._parent = parent
-        self._session = session
-        self.states = States(parent, session)
+    def __init__(self, parent: QWidget, session: Session, stage: Stage, states: States) -> None:
+        self._parent, self._session, self._stage = parent, session, stage
+        self.states = states
 
     def results(self) -> None:
         """Save the result file (JSON) of the last run."""
@@ -57,7 +61,7 @@ class Saver:
         if self._session.cursor.playable is None:
             self._session.messages.tell(Message(tr("There is nothing to export yet: record a rung first."), "info"))
             return None
-        dialog = ExportDialog(self._parent, self._session)
+        dialog = ExportDialog(self._parent, self._session, self._stage)
         dialog.show()
         return dialog
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QIcon, QKeySequence
 from PySide6.QtWidgets import (
-    QApplication,
     QLabel,
     QMainWindow,
     QMenu,
@@ -23,7 +22,9 @@ from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
 from gemmviz.ui.comparison.arena import Arena
 from gemmviz.ui.comparison.layout import ComparisonLayout
+from gemmviz.ui.export.states import States
 from gemmviz.ui.inspect.inspector import Inspector
+from gemmviz.ui.known import known, qt
 from gemmviz.ui.look.accessible import Announcer
 from gemmviz.ui.look.style import scaled, set_scale, style_sheet
 from gemmviz.ui.look.theme import THEMES, palette
@@ -50,6 +51,7 @@ from gemmviz.ui.window.saver import Saver
 from gemmviz.ui.window.window_actions import PAGES, SUBMENU, window_actions
 
 if TYPE_CHECKING:
+    from gemmviz.ui.charts.charts import Charts
     from gemmviz.ui.claims.claims_runner import ClaimsRunner
 
 _FIRST_LOOK_MS, _BREATH_MS = 1500, 60
@@ -101,12 +103,13 @@ class Window(QMainWindow):
         self.tour_bar = TourBar(session)
         self.tour_bar.takes_place_of(self.recording)
         self.stops = StopsList(session, self)
-        self.charts: QWidget | None = None
+        self.charts: Charts | None = None
         self.claims: QWidget | None = None
         self.pages = Pages()
-        self._chart_place, self._chart_page = _column(), _column()
-        self._measure_place, self._measure_side = _column(self.measuring), _column()
-        self.saver = Saver(self, session)
+        self._chart_place, self._chart_page = _Column(), _Column()
+        self._measure_place, self._measure_side = _Column(self.measuring), _Column()
+        self.saver = Saver(self, session, self.stage, States(self, session, self.stage, self.pages, self.inspector))
+        self.files.state_wanted.connect(self.saver.states.open)
         self._page_before, self._source_width = "stage", _SOURCE_WIDTH
         self._arrange()
         self.actions_table = window_actions(self)
@@ -134,30 +137,30 @@ class Window(QMainWindow):
         self.stage.setFocus()
 
     def _arrange(self) -> None:
-        stage = _column(self.recording, self.tour_bar, self.arena, self.predict, self.transport)
-        stage.layout().setStretchFactor(self.arena, 1)
+        stage = _Column(self.recording, self.tour_bar, self.arena, self.predict, self.transport)
+        stage.column.setStretchFactor(self.arena, 1)
         for name, title, key, tip in PAGES:
             self.pages.announce(name, tr(title), key, tr(tip))
         for widget in (self.view_box, self.tour_bar.demo_button, self.tour_bar.lesson_button):
-            self.pages.bar.layout().addWidget(widget)
+            self.pages.beside(widget)
         self.pages.fill("stage", stage)
         self.pages.fill("charts", self._chart_page)
-        middle = _column(self.pages.bar, self.message_bar, self.pages)
-        middle.layout().setStretchFactor(self.pages, 1)
-        right = _column(self.source_side, self._measure_side)
+        middle = _Column(self.pages.bar, self.message_bar, self.pages)
+        middle.column.setStretchFactor(self.pages, 1)
+        right = _Column(self.source_side, self._measure_side)
         self._measure_side.hide()
         upper = QSplitter(Qt.Orientation.Horizontal)
-        left = _column(_heading(tr("Ladder")), self.ladder)
-        for widget, stretch in ((left, 0), (middle, 3), (right, 1)):
-            upper.addWidget(widget)
+        left = _Column(_heading(tr("Ladder")), self.ladder)
+        for part, stretch in ((left, 0), (middle, 3), (right, 1)):
+            upper.addWidget(part)
             upper.setStretchFactor(upper.count() - 1, stretch)
         # The middle takes what its controls need: they must not overlap.
         upper.setSizes([240, 650, _SOURCE_WIDTH])
         self._upper, self._left, self._right, self._lower = upper, left, right, QSplitter(Qt.Orientation.Horizontal)
         lower = self._lower
         parts = ((self.arena.race, 3), (self._chart_place, 3), (self._measure_place, 0), (self.inspector, 3))
-        for widget, stretch in parts:
-            lower.addWidget(widget)
+        for below, stretch in parts:
+            lower.addWidget(below)
             lower.setStretchFactor(lower.count() - 1, stretch)
         lower.setSizes([0, 420, 284, 576])
         whole = QSplitter(Qt.Orientation.Vertical)
@@ -209,17 +212,17 @@ class Window(QMainWindow):
         if self.claims is None:
             self._make_claims()
 
-    def _make_runner(self) -> None:
+    def _make_runner(self) -> "ClaimsRunner":
         from gemmviz.ui.claims.claims_runner import ClaimsRunner
 
         self.claims_runner = self.claims_runner or ClaimsRunner(self.session, self.controller)
+        return self.claims_runner
 
     def _make_claims(self) -> None:
         """Build the page of claims: it reads files that nothing else needs."""
         from gemmviz.ui.claims.claims_page import ClaimsPage
 
-        self._make_runner()
-        self.claims = ClaimsPage(self.session, self.claims_runner)
+        self.claims = ClaimsPage(self.session, self._make_runner())
         self.pages.fill("claims", self.claims)
         self._keys.guard(self.claims)
 
@@ -231,10 +234,10 @@ class Window(QMainWindow):
         on_charts = page == "charts"
         self.view_box.show_on_stage(page == "stage")
         if self.charts is not None:
-            (self._chart_page if on_charts else self._chart_place).layout().addWidget(self.charts)
+            (self._chart_page if on_charts else self._chart_place).column.addWidget(self.charts)
             self.charts.show()
             self.charts.refresh()
-        (self._measure_side if on_charts else self._measure_place).layout().addWidget(self.measuring)
+        (self._measure_side if on_charts else self._measure_place).column.addWidget(self.measuring)
         self.measuring.params.set_per_row(PARAMS_NARROW if on_charts else PARAMS_WIDE)
         self.measuring.show()
         self.source_side.setVisible(not on_charts)
@@ -288,7 +291,7 @@ class Window(QMainWindow):
     def save_chart(self) -> None:
         """Let the user save the chart in sight."""
         if self.charts is not None:
-            self.saver.chart(self.charts.currentWidget())
+            self.saver.chart(known(self.charts.currentWidget()))
 
     def next_chart(self) -> None:
         """Turn to the next chart."""
@@ -306,7 +309,7 @@ class Window(QMainWindow):
     def _on_theme(self) -> None:
         theme = THEMES[self.session.preferences.theme]
         set_scale(self.session.preferences.type_scale)
-        QApplication.instance().setPalette(palette(theme))
+        qt().setPalette(palette(theme))
         sheet = style_sheet(theme, self.session.preferences.type_scale)
         if sheet != self.styleSheet():
             self.setStyleSheet(sheet)
@@ -344,14 +347,14 @@ class Window(QMainWindow):
             self.charts.stop()
 
 
-def _column(*widgets: QWidget) -> QWidget:
-    column = QWidget()
-    layout = QVBoxLayout(column)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(0)
-    for widget in widgets:
-        layout.addWidget(widget)
-    return column
+class _Column(QWidget):
+    def __init__(self, *widgets: QWidget) -> None:
+        super().__init__()
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(0)
+        for widget in widgets:
+            self.column.addWidget(widget)
 
 
 def _heading(text: str) -> QLabel:

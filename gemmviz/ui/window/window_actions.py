@@ -1,16 +1,17 @@
 """The table of everything that can be done in the window: each feature's actions, in the order of the menus."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from gemmviz.language import LANGUAGES, mark, tr
+from gemmviz.language import mark, tr
 from gemmviz.ui.comparison import comparison_actions as comparison
 from gemmviz.ui.export import export_actions
 from gemmviz.ui.inspect import inspector
 from gemmviz.ui.present.presenting import present_actions
 from gemmviz.ui.tour import tour_actions
-from gemmviz.ui.window.actions import Action, session_actions
+from gemmviz.ui.window.actions import Action, language_actions, session_actions
 
 if TYPE_CHECKING:
     from gemmviz.ui.window.window import Window
@@ -49,7 +50,7 @@ def window_actions(window: "Window") -> list[Action]:
         *present_actions(window),
         *comparison.actions(window),
         *_type_actions(window),
-        *_language_actions(window),
+        *language_actions(window.session, "speak", _LANGUAGE_MENU),
         *_message_actions(window),
         Action("help", "Help", tr("Keys and mouse"), ("F1",), window.show_help),
     ]
@@ -94,7 +95,7 @@ def _view_actions(window: "Window") -> list[Action]:
             "View",
             tr("Page {title}", title=tr(title)),
             (key,),
-            lambda name=name: window.pages.turn_to(name),
+            partial(window.pages.turn_to, name),
         )
         for name, title, key, _ in PAGES
     ]
@@ -160,20 +161,6 @@ def _type_actions(window: "Window") -> list[Action]:
             ("Ctrl+Alt+C",),
             lambda: session.preferences.set_calm(not session.preferences.calm),
         ),
-    ]
-
-
-def _language_actions(window: "Window") -> list[Action]:
-    # A language is named in itself: whoever is lost in another one finds it.
-    return [
-        Action(
-            f"speak_{code}",
-            _LANGUAGE_MENU,
-            name,
-            (f"Ctrl+Alt+{number}",),
-            lambda code=code: window.session.preferences.speak(code),
-        )
-        for number, (code, name) in enumerate(LANGUAGES.items(), 1)
     ]
 
 

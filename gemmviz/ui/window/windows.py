@@ -2,10 +2,10 @@
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTimer, QTranslator, Signal
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QApplication
 
 from gemmviz.session import Message, Session
 from gemmviz.session.listening import Listening
+from gemmviz.ui.known import qt
 from gemmviz.ui.window import window_state
 from gemmviz.ui.window.controller import Controller
 from gemmviz.ui.window.window import Window
@@ -105,7 +105,7 @@ class Windows(QObject):
 
 def speak_qt(code: str) -> None:
     """Let Qt's own dialogs speak a language, too: there is one translator in the application, or none for English."""
-    application = QApplication.instance()
+    application = qt()
     for texts in application.findChildren(QTranslator, _QT_TEXTS):
         application.removeTranslator(texts)
         texts.deleteLater()

@@ -8,12 +8,15 @@ from math import prod
 import pytest
 from tuning_kernels import CUDA, SIZE, cuda, cuda_space, row, run
 
+from gemmviz.bench import results
+from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.tuning.outcome import outcome
 from gemmviz.bench.tuning.search import LEAST_ROUNDS, MOST_RACERS, ROUNDS, Search
 from gemmviz.bench.tuning.space import BLOCK, MOST, SHARED, Space, space
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.problem import Problem
 
+HEADER = results.document({}, None, Protocol())
 H200 = {"name": "NVIDIA H200", "cc": "9.0", "shared_per_block_bytes": 227 * 1024}
 
 
@@ -121,7 +124,7 @@ def test_a_candidate_that_is_wrong_or_fails_is_never_ranked_and_never_measured_a
     search = searching()
     log = run(search, lambda n, r: 0.1 if n == 2 else 1.0 + n, status_of=lambda n: "wrong" if n == 2 else "ok")
     assert search.winner == 0 and log.count(2) == 1
-    document = outcome(cuda(), SIZE, search, {}, 1.0, False)
+    document = outcome(cuda(), SIZE, search, HEADER, 1.0, False)
     assert document["failed"] == {"wrong": 1}
     assert document["candidates"][-1]["status"] == "wrong" and document["candidates"][-1]["gflops"] is None
 
@@ -140,7 +143,7 @@ def test_a_racer_that_goes_wrong_later_leaves_the_race():
 def test_nothing_that_is_right_means_no_winner():
     search = searching()
     run(search, lambda n, r: 1.0, status_of=lambda n: "launch")
-    document = outcome(cuda(), SIZE, search, {}, 1.0, False)
+    document = outcome(cuda(), SIZE, search, HEADER, 1.0, False)
     assert search.winner is None and document["params"] is document["gflops"] is document["default"] is None
 
 
@@ -148,7 +151,7 @@ def test_when_time_is_short_some_are_not_tried_and_the_race_still_comes():
     search = searching(seconds=10.0)
     log = run(search, noisy(lambda n: 1.0 + 0.01 * n, 0.001), spent=lambda count: 1.0 * count)
     assert len(search.order) == 6 and len(log) == 10
-    document = outcome(cuda(), SIZE, search, {}, 10.0, False)
+    document = outcome(cuda(), SIZE, search, HEADER, 10.0, False)
     assert (document["tried"], document["untried"], document["combinations"]) == (6, 2, 9)
     assert document["params"] == {"BM": 64, "BN": 64}
 
@@ -193,7 +196,7 @@ def test_a_candidate_that_did_not_race_is_compared_by_its_look_alone():
     search = searching()
     # From the race on, the whole machine is half as fast.
     run(search, lambda n, r: (1.0 if n == 0 else 1.25 if n < 5 else 1.1) * (2 if r else 1))
-    shares = {c["number"]: c["of_best"] for c in outcome(cuda(), SIZE, search, {}, 1.0, False)["candidates"]}
+    shares = {c["number"]: c["of_best"] for c in outcome(cuda(), SIZE, search, HEADER, 1.0, False)["candidates"]}
     assert search.winner == 0 and shares[1] == pytest.approx(0.8, rel=0.01)
     assert search.gflops(1) > search.gflops(0)
 
@@ -222,7 +225,7 @@ def test_the_time_left_shrinks_and_never_passes_the_limit():
 def test_the_outcome_lists_the_best_first_and_is_plain():
     search = searching()
     run(search, noisy(lambda n: 1.0 + 0.1 * abs(n - 3), 0.001))
-    header = {"device": {"name": "NVIDIA H200"}, "env": {"cpu": {"model": "abacus", "cores": 2}}}
+    header = HEADER | {"device": H200, "env": {"cpu": {"model": "abacus", "cores": 2}}}
     document = outcome(cuda(), Problem(64, 64, 64), search, header, 12.5, True)
     assert document["params"] == document["candidates"][0]["params"] == search.space.candidates[3]
     assert document["default"]["params"] == {"BM": 64, "BN": 64}

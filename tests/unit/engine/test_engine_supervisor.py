@@ -16,8 +16,8 @@ from gemmviz.backends.cupy_check import cuda_verdict
 from gemmviz.engine import wear
 from gemmviz.engine.messages import (
     FINAL,
+    BenchDone,
     BenchRequest,
-    Done,
     Failed,
     Probed,
     ProbeRequest,
@@ -62,7 +62,7 @@ def bench(engine, *texts, sizes=((6, 5, 4),), cancel=None, **protocol):
 
 
 def rows(replies):
-    assert isinstance(replies[-1], Done)
+    assert isinstance(replies[-1], BenchDone)
     assert not any(isinstance(reply, FINAL) for reply in replies[:-1])
     return replies[-1].document["results"]
 

@@ -14,7 +14,7 @@ import pytest
 from consenting import AllowsAll
 
 from gemmviz.engine import start
-from gemmviz.engine.messages import BenchRequest, Done, Failed, Recorded, RecordRequest
+from gemmviz.engine.messages import BenchDone, BenchRequest, Failed, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.trace.recording.recording import Recording
 
@@ -60,7 +60,7 @@ def told(engine, body, top=""):
 def measured(engine, text):
     kernel = {"path": "/nowhere/mine.c", "text": text, "params": {}}
     reply = list(engine.run(BenchRequest(1, [kernel], [(6, 5, 4)], FAST), threading.Event()))[-1]
-    assert isinstance(reply, Done)
+    assert isinstance(reply, BenchDone)
     return reply.document["results"][0]
 
 

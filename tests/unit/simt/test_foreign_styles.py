@@ -11,7 +11,7 @@ from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine.messages import BenchRequest, Done
+from gemmviz.engine.messages import BenchDone, BenchRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.trace import hazards
 from gemmviz.trace.recording.record import record
@@ -45,7 +45,7 @@ def measured(path: Path) -> list[dict[str, object]]:
         replies = list(engine.run(request, threading.Event()))
     finally:
         engine.close()
-    assert isinstance(replies[-1], Done), replies[-1]
+    assert isinstance(replies[-1], BenchDone), replies[-1]
     return [row for row in replies[-1].document["results"] if row["backend"] != "transfer"]
 
 
