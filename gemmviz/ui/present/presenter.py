@@ -207,12 +207,20 @@ class Presenter(QWidget):
         self.black.setVisible(self.black.isHidden())
         self.black.raise_()
 
+    def show_keys(self) -> None:
+        """Show the list of keys, or hide it."""
+        self.keys.toggle()
+
+    def end(self) -> None:
+        """End presenting."""
+        self.left.emit()
+
     def escape(self) -> None:
         """Close the list of keys where it is open; else end presenting."""
         if self.keys.isVisible():
-            self.keys.toggle()
+            self.show_keys()
         else:
-            self.left.emit()
+            self.end()
 
     def freeze(self) -> None:
         """Freeze the warp, or release it; where there is none, say why."""

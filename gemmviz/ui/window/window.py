@@ -91,7 +91,7 @@ class Window(QMainWindow):
         self.source, self.source_heading = self.source_side.source, self.source_side.heading
         self.files = KernelFiles(self, session)
         self.predict = PredictPanel(session)
-        self.presenting = Presenting(self)
+        self.presenting = Presenting(self, session)
         self.transport = Transport(session)
         self.predict.takes_place_of(self.transport.slider)
         self.inspector = Inspector(session)

@@ -17,8 +17,8 @@ from gemmviz.session.following import same_cell
 from gemmviz.trace.cost import traffic
 from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.accesses import Array
 from gemmviz.trace.recording.record import record
-from gemmviz.trace.recording.recording import Array
 
 NAIVE, COALESCED, TILED = "matmul_kernel_naive", "gpumult1", "gputiled"
 NAMES = ("left", "right")
