@@ -2,14 +2,13 @@
 
 import argparse
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.engine.supervisor import Engine
 from gemmviz.session import Message, Session, preferences_file, snapshot
+from gemmviz.session.snapshot_form import Snapshot
 
 _FIRST = "gputiled"
 
@@ -33,7 +32,7 @@ def _warn(session: Session, faults: list[str]) -> None:
         session.messages.tell(Message("\n".join([*before, *faults]), "warning", lasting=True))
 
 
-def run_window(args: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
+def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     """Open the window and stay until it is closed.
 
     Parameters

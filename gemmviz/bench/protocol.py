@@ -67,13 +67,14 @@ class Protocol:
             raise GemmvizError("protocol: rounds = 0: without a round there is nothing to measure")
         return cls(**values)
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, float]:
         """Return all fields."""
         return asdict(self)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """Return the part ``protocol`` of a result file."""
-        return self.to_plain() | {
+        return {
+            **self.to_plain(),
             "distribution": "uniform in [-1, 1); whole numbers from -4 to 4 for integer types",
             "l2": (
                 "GPU, cold: twice its size cleared before each sample; GPU, hot: batches, nothing cleared; "

@@ -59,7 +59,7 @@ class Machine(Measured):
     started_utc: str
     argv: list[str]
     app: AppFacts
-    protocol: dict[str, Any]
+    protocol: dict[str, object]
 
 
 class Document(Machine):

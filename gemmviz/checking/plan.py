@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
@@ -17,6 +17,15 @@ _EVEN = Problem.cube(32)
 _UNEVEN = tuple(Problem(*s) for s in ((37, 45, 41), (48, 32, 64), (64, 32, 96), (96, 64, 32), (256, 128, 64)))
 # A value that is offered takes a compilation of its own; with these a check ends within seconds.
 _MOST_VALUES = 8
+
+
+class CheckEntry(TypedDict):
+    """A launch to be checked."""
+
+    m: int
+    n: int
+    k: int
+    params: dict[str, int]
 
 
 @dataclass
@@ -34,7 +43,7 @@ class CheckPlan:
     launches: list[tuple[Problem, dict[str, int]]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
-    def to_plain(self) -> list[dict[str, Any]]:
+    def to_plain(self) -> list[CheckEntry]:
         """Return the launches as `gemmviz.engine.messages.CheckRequest` takes them."""
         return [{"m": size.m, "n": size.n, "k": size.k, "params": params} for size, params in self.launches]
 

@@ -1,8 +1,7 @@
 """What was found at one size with one value of each parameter."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
@@ -43,29 +42,6 @@ class Report:
 
     def __str__(self) -> str:
         return tr("{launches} at {size}", launches=self.label, size=self.problem)
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the report as texts, numbers, lists and dictionaries."""
-        return {
-            "label": self.label,
-            **asdict(self.problem),
-            "params": self.params,
-            "findings": [asdict(finding) for finding in self.findings],
-            "costs": [asdict(site) for site in self.costs],
-            "refused": self.refused,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "Report":
-        """Undo `to_plain`."""
-        return cls(
-            plain["label"],
-            Problem(plain["m"], plain["n"], plain["k"]),
-            dict(plain["params"]),
-            [Finding(**finding) for finding in plain["findings"]],
-            [SiteTraffic(**site) for site in plain["costs"]],
-            plain["refused"],
-        )
 
 
 def label(kernel: Kernel, params: Mapping[str, int]) -> str:

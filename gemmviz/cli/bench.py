@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.bench import export, results, store
+from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
@@ -120,7 +121,7 @@ def _sizes(args: argparse.Namespace) -> list[Problem]:
     ]
 
 
-def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[dict[str, Any]]:
+def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[KernelEntry]:
     """Give each kernel those of the settings that it has a parameter for."""
     for name in settings:
         if not any(name in kernel.params for kernel in kernels):

@@ -60,7 +60,7 @@ def _reports(kernel: Kernel, todo: CheckPlan) -> list[Report]:
                     case Progress():
                         status.update(reply.text)
                     case Checked():
-                        found.append(Report.from_plain(reply.report))
+                        found.append(reply.report)
                     case Failed():
                         raise (Unavailable if reply.kind == "unsupported" else GemmvizError)(reply.message)
     finally:

@@ -1,8 +1,8 @@
 """What ``gemmviz bench --tuned`` measures with: the parameters kept for this device, and which those are."""
 
 import sys
-from typing import Any
 
+from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.tuning import kept
 from gemmviz.bench.tuning.outcome import device_name, params_text
 from gemmviz.catalogue.errors import GemmvizError
@@ -11,7 +11,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.cli.driving import EngineDriver
 from gemmviz.engine import messages
 
-Entries = list[dict[str, Any]]
+Entries = list[KernelEntry]
 _NAMED = 4
 
 

@@ -2,13 +2,14 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import SUFFIXES
 from gemmviz.cli import options
 from gemmviz.session import SPEEDS
 from gemmviz.session.comparison import PACES
+from gemmviz.session.snapshot_form import Snapshot
 from gemmviz.session.state_file import FURTHEST_SHIFT, ZOOMS
 from gemmviz.trace.order.stepping_units import UNITS
 
@@ -64,7 +65,7 @@ def _run(args: argparse.Namespace) -> int:
     return app.run_window(args, chosen)
 
 
-def snapshot(args: argparse.Namespace) -> dict[str, Any]:
+def snapshot(args: argparse.Namespace) -> Snapshot:
     """Return what the options say, in the form of `gemmviz.session.snapshot`; what they do not say is not in it."""
     plain: dict[str, Any] = {}
     if args.kernel:
@@ -96,7 +97,7 @@ def snapshot(args: argparse.Namespace) -> dict[str, Any]:
     if args.view:
         zoom, *shift = args.view
         view |= {"zoom": zoom, "shift": shift}
-    return plain | ({"view": view} if view else {})
+    return cast(Snapshot, plain | ({"view": view} if view else {}))
 
 
 def _kernel(name: str) -> tuple[dict[str, str], list[str]]:

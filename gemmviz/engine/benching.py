@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gemmviz.backends import machine
 from gemmviz.backends.base import Backend
@@ -14,6 +13,7 @@ from gemmviz.backends.cupy_check import cuda_verdict
 from gemmviz.backends.native import NativeBackend
 from gemmviz.backends.openblas import OpenblasBackend
 from gemmviz.bench import results, transfers
+from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.measure import Bench, Finished, Measurement, MeasureStep
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.rounds import take_turns
@@ -160,7 +160,7 @@ class _Size:
         self.send(Progress(self.request.run, text, min(whole, 1.0), stage.deadline_s, job))
 
 
-def _read(entry: dict[str, Any]) -> Kernel | str:
+def _read(entry: KernelEntry) -> Kernel | str:
     """Return the kernel, or why its file cannot be read: that costs its own rows only."""
     try:
         return parse(entry["text"], Path(entry["path"]))

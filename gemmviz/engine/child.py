@@ -11,7 +11,6 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import get_args
@@ -204,7 +203,7 @@ def _record(request: RecordRequest, send: Send) -> None:
     if totals:
         recording = recording.without_accesses()
     elif len(recording.accesses) <= _MOST_CHECKED_ALONG:
-        found = [asdict(f) for f in hazards.find(recording, c_is_input="beta" in concrete.kernel.args)]
+        found = hazards.find(recording, c_is_input="beta" in concrete.kernel.args)
     send(Recorded(request.run, recording.to_plain(), order.to_plain() if order else {}, counted.to_plain(), found))
 
 
@@ -227,7 +226,7 @@ def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:
         problem = Problem(entry["m"], entry["n"], entry["k"])
         progress(tr("Preparing {kernel} at {size}", kernel=kernel.name, size=problem), None)
         report = examine(kernel, problem, entry["params"], deadline_s=request.deadline_s, progress=progress)
-        send(Checked(request.run, report.to_plain(), job))
+        send(Checked(request.run, report, job))
     send(Done(request.run))
 
 

@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.engine.messages import Message
 
 _HEAD = struct.Struct("<4sII")
@@ -206,6 +207,6 @@ class Receiver:
                 raise NotAMessage(f"{name[:40]!r} is not expected here")
             decoder = msgspec.msgpack.Decoder(_TYPES[name], ext_hook=array)
             message: Message = decoder.decode(plain)
-        except (ValueError, TypeError, RecursionError, OverflowError, MemoryError) as error:
+        except (ValueError, TypeError, RecursionError, OverflowError, MemoryError, GemmvizError) as error:
             raise NotAMessage(str(error) or type(error).__name__) from None
         return message

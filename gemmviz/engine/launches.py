@@ -48,7 +48,7 @@ class Launches:
                 report = skipped(kernel, problem, entry["params"], reason)
             else:
                 report = crashed(kernel, problem, entry["params"], end.message, end.line, end.defect, end.array)
-            yield Checked(self._request.run, report.to_plain(), self._done)
+            yield Checked(self._request.run, report, self._done)
             self._done += 1
             if end.kind != "timeout":
                 return

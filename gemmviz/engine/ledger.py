@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.bench import results, rows, transfers
+from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine.messages import Plain, Result
+from gemmviz.engine.messages import Result
 
 Size = tuple[int, int, int]
 _ON_A_GPU = ("cuda", "cublas")
@@ -22,7 +23,7 @@ _ON_A_GPU = ("cuda", "cublas")
 class _Job:
     """One entry of a request: its row as far as it is known, and whether it is the last word."""
 
-    entry: Plain
+    entry: KernelEntry
     row: Row | None = None
     final: bool = False
 
@@ -42,15 +43,15 @@ class Ledger:
         M, N, K.
     """
 
-    def __init__(self, entries: Sequence[Plain], size: Size) -> None:
+    def __init__(self, entries: Sequence[KernelEntry], size: Size) -> None:
         self._jobs = [_Job(entry) for entry in [*entries, *_transfer(entries)]]
         self._size = size
         self._submitted: list[_Job] = []
 
-    def submit(self) -> list[Plain]:
+    def submit(self) -> list[KernelEntry]:
         """Return the entries that are still to do, each with the row that it has; replies count by these."""
         self._submitted = [job for job in self._jobs if not job.final]
-        return [job.entry | ({"row": job.row} if job.row else {}) for job in self._submitted]
+        return [{**job.entry, "row": job.row} if job.row else job.entry for job in self._submitted]
 
     def job(self, number: int) -> int:
         """Return which entry of the request the process means by a number; the transfer comes behind all of them."""
@@ -91,7 +92,7 @@ class Ledger:
         """Return the rows in the order of the request, the transfer last."""
         return [job.row for job in self._jobs if job.row is not None]
 
-    def _blank(self, entry: Plain) -> Row:
+    def _blank(self, entry: KernelEntry) -> Row:
         problem = Problem(*self._size)
         if "transfer" in entry:
             return transfers.new_row(problem, *entry["transfer"])
@@ -106,7 +107,7 @@ class Ledger:
         return row
 
 
-def _transfer(entries: Sequence[Plain]) -> list[Plain]:
+def _transfer(entries: Sequence[KernelEntry]) -> list[KernelEntry]:
     """Return the entry for the copies to the device and back, where one of the kernels runs on one."""
     for entry in entries:
         with suppress(GemmvizError):
@@ -116,7 +117,7 @@ def _transfer(entries: Sequence[Plain]) -> list[Plain]:
     return []
 
 
-def _exhibit(entry: Plain) -> str:
+def _exhibit(entry: KernelEntry) -> str:
     with suppress(GemmvizError, KeyError):
         return parse(entry["text"], Path(entry["path"])).exhibit
     return ""

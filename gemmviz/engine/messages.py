@@ -10,10 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gemmviz.backends.machine import Probe
+from gemmviz.bench.entries import KernelEntry, ProfileEntry
 from gemmviz.bench.results import Document
 from gemmviz.bench.row import Counts, Row
 from gemmviz.bench.tuning.outcome import Candidate, Outcome
 from gemmviz.catalogue.errors import Defect
+from gemmviz.checking.plan import CheckEntry
+from gemmviz.checking.report import Report
+from gemmviz.trace.hazards import Finding
 
 Plain = dict[str, Any]
 
@@ -48,14 +52,14 @@ class RecordRequest:
 class CheckRequest:
     """Look for defects: answered by `Progress` and one `Checked` per launch, in order, then `Done`; or by `Failed`.
 
-    Every entry of ``launches`` is ``{"m", "n", "k", "params"}``; ``path`` and ``text`` are as in `RecordRequest`.
+    ``path`` and ``text`` are as in `RecordRequest`.
     ``deadline_s`` is for each launch. ``first`` is for `supervisor.Engine`: the number of the first entry.
     """
 
     run: int
     path: str
     text: str
-    launches: list[Plain]
+    launches: list[CheckEntry]
     deadline_s: float = 20.0
     first: int = 0
     language: str = "en"
@@ -63,18 +67,17 @@ class CheckRequest:
 
 @dataclass(frozen=True)
 class BenchRequest:
-    """Verify and measure kernels: answered by `Progress`, `Sample` and `Result`, then `Done`.
+    """Verify and measure kernels: answered by `Progress`, `Sample` and `Result`, then `BenchDone`.
 
-    Every entry of ``kernels`` is ``{"path", "text", "params"}``; every entry of ``sizes`` is (M, N, K). An engine that
-    takes over from one that died finds in ``"row"`` what that one had found; ``{"transfer": [dtype, accumulate]}`` asks
-    for the copies to the device and back. `supervisor.Engine` adds both.
+    Every entry of ``sizes`` is (M, N, K). An engine that takes over from one that died finds in ``"row"`` what that one
+    had found, and ``"transfer"`` asks for the copies to the device and back: `supervisor.Engine` adds both.
     ``protocol`` holds the fields of `gemmviz.bench.protocol.Protocol` that differ from their defaults.
     """
 
     run: int
-    kernels: list[Plain]
+    kernels: list[KernelEntry]
     sizes: list[tuple[int, int, int]]
-    protocol: Plain = field(default_factory=dict)
+    protocol: dict[str, float] = field(default_factory=dict)
     language: str = "en"
 
 
@@ -102,13 +105,10 @@ class TuneRequest:
 
 @dataclass(frozen=True)
 class ProfileRequest:
-    """Run kernels under Nsight Compute: answered by `Progress`, then `Profiled`, or by `Failed`.
-
-    Every entry of ``launches`` is ``{"path", "text", "m", "n", "k", "params"}``.
-    """
+    """Run kernels under Nsight Compute: answered by `Progress`, then `Profiled`, or by `Failed`."""
 
     run: int
-    launches: list[Plain]
+    launches: list[ProfileEntry]
     language: str = "en"
 
 
@@ -163,18 +163,18 @@ class Recorded:
     recording: Plain
     timeline: Plain
     traffic: Plain
-    findings: list[Plain] | None = None
+    findings: list[Finding] | None = None
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found at one launch: `gemmviz.checking.report.Report.to_plain()`.
+    """What was found at one launch.
 
     ``job`` is the entry of ``CheckRequest.launches``. A launch that takes its process with it is a report, too.
     """
 
     run: int
-    report: Plain
+    report: Report
     job: int = 0
 
 

@@ -1,10 +1,9 @@
 """What is proved: a kernel at a size with parameters, as plain data that another process can take."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from gemmviz.bench.entries import ProfileEntry
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
@@ -37,11 +36,11 @@ class Job:
         """
         return launch(parse(self.text, Path(self.path)), Problem(self.m, self.n, self.k), self.params)
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> ProfileEntry:
         """Return the job as plain data."""
-        return asdict(self)
+        return {"path": self.path, "text": self.text, "m": self.m, "n": self.n, "k": self.k, "params": self.params}
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "Job":
+    def from_plain(cls, plain: ProfileEntry) -> "Job":
         """Undo `to_plain`."""
         return cls(**plain)

@@ -1,18 +1,18 @@
 """A snapshot as the command line that reopens it."""
 
 import shlex
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from gemmviz.language import tr
+from gemmviz.session.snapshot_form import Snapshot, ViewSaid
 
 
-def command(plain: Mapping[str, Any]) -> str:
+def command(plain: Snapshot) -> str:
     """Return the command line that reopens a snapshot, as far as a command line can (see `left_out`)."""
     return shlex.join(["gemmviz", *words(plain)])
 
 
-def left_out(plain: Mapping[str, Any]) -> str:
+def left_out(plain: Snapshot) -> str:
     """Say what the command line of a snapshot does not hold; empty when it holds all."""
     parts = []
     kernel = plain["kernel"]
@@ -25,11 +25,11 @@ def left_out(plain: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def words(plain: Mapping[str, Any]) -> list[str]:
+def words(plain: Snapshot) -> list[str]:
     """Return the options of ``gemmviz window`` that say what a snapshot says; what is as by default is left out."""
     kernel = plain["kernel"]
     breaks = "~" + "+".join(plain["breaks"]) if plain.get("breaks") else ""
-    said = ["--kernel", kernel.get("name", kernel.get("path")) + breaks, *_size(plain["size"])]
+    said = ["--kernel", kernel.get("name", kernel.get("path", "")) + breaks, *_size(plain["size"])]
     for name, value in plain["params"].items():
         said += ["--set", f"{name}={value}"]
     if plain["order"] != "grid":
@@ -38,10 +38,11 @@ def words(plain: Mapping[str, Any]) -> list[str]:
         said.append("--as-written")
     said += _place(plain)
     said += ["--theme", plain["theme"], "--language", plain["language"]]
-    for key, usual in (("unit", "step"), ("speed", 1.0), ("type_scale", 1.0)):
-        if plain[key] != usual:
-            value = plain[key]
-            said += [f"--{key.replace('_', '-')}", value if isinstance(value, str) else repr(value)]
+    if plain["unit"] != "step":
+        said += ["--unit", plain["unit"]]
+    for option, factor in (("--speed", plain["speed"]), ("--type-scale", plain["type_scale"])):
+        if factor != 1:
+            said += [option, repr(factor)]
     if plain["calm"]:
         said.append("--calm")
     return [*said, *_view(plain.get("view", {}))]
@@ -53,7 +54,7 @@ def _size(size: list[int]) -> list[str]:
     return [word for name, side in zip("mnk", size, strict=True) for word in (f"--{name}", str(side))]
 
 
-def _place(plain: Mapping[str, Any]) -> list[str]:
+def _place(plain: Snapshot) -> list[str]:
     said = []
     if "step" in plain:
         said += ["--step", str(plain["step"])]
@@ -81,18 +82,21 @@ def _place(plain: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def _view(view: Mapping[str, Any]) -> list[str]:
+def _view(view: ViewSaid) -> list[str]:
     said = []
     if view.get("zoom", 1.0) != 1.0 or any(view.get("shift", ())):
         # An equals sign: a shift may begin with a minus.
         said.append("--view=" + ",".join(repr(float(v)) for v in (view["zoom"], *view["shift"])))
-    for key, usual in (("page", "stage"), ("panel", "counters")):
-        if view.get(key, usual) != usual:
-            said += [f"--{key}", view[key]]
+    for option, value, usual in (
+        ("--page", view.get("page", "stage"), "stage"),
+        ("--panel", view.get("panel", "counters"), "counters"),
+    ):
+        if value != usual:
+            said += [option, value]
     return said
 
 
-def _joined(parts: list[Any]) -> str:
+def _joined(parts: Sequence[str | int]) -> str:
     while len(parts) > 2 and parts[-1] == 0 and not isinstance(parts[0], str):
         parts = parts[:-1]
     return ",".join(map(str, parts))

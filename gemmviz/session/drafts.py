@@ -23,6 +23,7 @@ from gemmviz.language import tr
 from gemmviz.session import snapshot
 from gemmviz.session.choice import Choice
 from gemmviz.session.session import Session
+from gemmviz.session.snapshot_form import KernelSaid
 from gemmviz.session.state_file import is_kernel
 
 _VERSION = 1
@@ -52,7 +53,7 @@ class Lost:
     """
 
     path: Path
-    kernels: tuple[dict[str, str], ...]
+    kernels: tuple[KernelSaid, ...]
     lock: int
 
 
@@ -72,7 +73,7 @@ class Drafts:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._written: list[dict[str, str]] = []
+        self._written: list[KernelSaid] = []
         self._path: Path | None = None
         self._lock: int | None = None
         self.lost: list[Lost] = []
@@ -144,7 +145,7 @@ class Drafts:
         if faults:
             raise GemmvizError("\n".join(faults))
 
-    def _restore(self, name: str, plain: dict[str, str]) -> None:
+    def _restore(self, name: str, plain: KernelSaid) -> None:
         for base in self._session.choice.all_unsaved():
             if name in (base.name, str(base.path)):
                 raise GemmvizError(tr("{file} has edits that are not saved.", file=base.path.name))
@@ -192,12 +193,12 @@ def names(lost: Sequence[Lost]) -> list[str]:
     return list(dict.fromkeys(said))
 
 
-def _plain(choice: Choice, base: Kernel) -> dict[str, str]:
-    named = {"name": base.name} if choice.is_shipped_file(base) else {"path": str(base.path)}
-    return named | {"text": choice.text_of(base)}
+def _plain(choice: Choice, base: Kernel) -> KernelSaid:
+    said: KernelSaid = {"text": choice.text_of(base)}
+    return {"name": base.name, **said} if choice.is_shipped_file(base) else {"path": str(base.path), **said}
 
 
-def _read(path: Path) -> tuple[dict[str, str], ...]:
+def _read(path: Path) -> tuple[KernelSaid, ...]:
     try:
         document: Any = parse_json(read_text(path, _FILE_BYTES))
     except (OSError, ValueError, GemmvizError):

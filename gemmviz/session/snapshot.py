@@ -4,10 +4,10 @@ Steps are counted from 1, as people see them; blocks are blockIdx, cells are (ar
 given leaves the session as it is, so that the command line may say as little as it likes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from psygnal import Signal
 
@@ -29,12 +29,13 @@ from gemmviz.session.messages import Messages
 from gemmviz.session.picture_size import picture_params, picture_problem
 from gemmviz.session.playback import Playback
 from gemmviz.session.preferences import Preferences
+from gemmviz.session.snapshot_form import KernelSaid, Snapshot, ViewSaid
 from gemmviz.session.staged import Staged
 from gemmviz.session.tour.own_stops import OwnStops
 from gemmviz.session.tour.stops_data import from_plain, to_plain
+from gemmviz.trace.origin.value_path import Cell
 from gemmviz.trace.recording.names import block_number, cell_name, cell_number, owner_block, warp_number
-
-Plain = dict[str, Any]
+from gemmviz.trace.recording.recording import Recording
 
 
 class OnScreen(Protocol):
@@ -53,7 +54,7 @@ class OnScreen(Protocol):
     reopening: "Reopening"
 
 
-def take(session: OnScreen, view: Mapping[str, Any] | None = None) -> Plain:
+def take(session: OnScreen, view: ViewSaid | None = None) -> Snapshot:
     """Return what is on screen as plain data.
 
     Parameters
@@ -64,7 +65,7 @@ def take(session: OnScreen, view: Mapping[str, Any] | None = None) -> Plain:
         What the window adds: its page, zoom and so on; kept as it is.
     """
     problem, playable, comparison = session.choice.problem, session.cursor.playable, session.comparison
-    plain: Plain = {
+    plain: Snapshot = {
         "kernel": _kernel_of(session),
         "breaks": list(session.choice.breaks),
         "size": [problem.m, problem.n, problem.k],
@@ -82,7 +83,7 @@ def take(session: OnScreen, view: Mapping[str, Any] | None = None) -> Plain:
         if comparison.on and comparison.kernel is not None
         else None,
         "stops": [to_plain(stop) for stop in session.own_stops.here],
-        "view": dict(view or {}),
+        "view": view.copy() if view else {},
     }
     if playable is not None:
         recording, inside = playable.recording, session.playback.loop_range
@@ -98,7 +99,7 @@ def take(session: OnScreen, view: Mapping[str, Any] | None = None) -> Plain:
     return plain
 
 
-def apply(session: OnScreen, plain: Mapping[str, Any]) -> None:
+def apply(session: OnScreen, plain: Snapshot) -> None:
     """Let a session be as a snapshot says; step, block and cell follow when the recording is there.
 
     Parameters
@@ -133,7 +134,7 @@ class Reopening:
 
     def __init__(self, session: OnScreen) -> None:
         self._session = session
-        self._waiting: Mapping[str, Any] | None = None
+        self._waiting: Snapshot | None = None
         self._choosing = False
         session.choice.chosen.connect(self._on_chosen)
 
@@ -142,15 +143,15 @@ class Reopening:
         """Whether a recording is awaited, at one of whose steps the session will stand."""
         return self._waiting is not None and "step" in self._waiting
 
-    def begin(self, plain: Mapping[str, Any]) -> None:
+    def begin(self, plain: Snapshot) -> None:
         """See `apply`."""
         session = self._session
         kernel, base = _resolved(session, plain)
         known = "kernel" not in plain
         problem = session.choice.problem if known else picture_problem(kernel, session.choice.wanted)
         problem = Problem(*plain["size"]) if "size" in plain else problem
-        if plain.get("beside"):
-            find(plain["beside"]["kernel"], session.choice.kernels)
+        if beside := plain.get("beside"):
+            find(beside["kernel"], session.choice.kernels)
         params = {name: value for name, value in plain.get("params", {}).items() if name in kernel.params}
         if kernel.recordable and ("size" in plain or "params" in plain):
             shown = session.choice.params if known else picture_params(kernel, problem)
@@ -181,15 +182,15 @@ class Reopening:
             self._waiting = None  # people have gone on to something else
 
 
-def _kernel_of(session: OnScreen) -> Plain:
+def _kernel_of(session: OnScreen) -> KernelSaid:
     base, text = session.choice.base, session.choice.text_of(session.choice.base)
     if not session.choice.is_shipped_file(base):
         return {"path": str(base.path), "text": text}
     edited = text != base.text and not session.choice.breaks
-    return {"name": base.name} | ({"text": text} if edited else {})
+    return {"name": base.name, "text": text} if edited else {"name": base.name}
 
 
-def _resolved(session: OnScreen, plain: Mapping[str, Any]) -> tuple[Kernel, Kernel]:
+def _resolved(session: OnScreen, plain: Snapshot) -> tuple[Kernel, Kernel]:
     """Return the kernel that a snapshot is about, broken or edited as it says, and the one on file that it comes from.
 
     Raises
@@ -210,7 +211,7 @@ def _resolved(session: OnScreen, plain: Mapping[str, Any]) -> tuple[Kernel, Kern
     return base, base
 
 
-def _on_file(session: OnScreen, said: Mapping[str, Any]) -> Kernel:
+def _on_file(session: OnScreen, said: KernelSaid) -> Kernel:
     if "name" in said:
         return find(said["name"], session.choice.kernels)
     path = Path(said["path"])
@@ -227,9 +228,7 @@ def _on_file(session: OnScreen, said: Mapping[str, Any]) -> Kernel:
         return kernels.parse(said["text"], path)
 
 
-def _choose(
-    session: OnScreen, plain: Mapping[str, Any], base: Kernel, problem: Problem, params: Mapping[str, int]
-) -> None:
+def _choose(session: OnScreen, plain: Snapshot, base: Kernel, problem: Problem, params: Mapping[str, int]) -> None:
     if "kernel" in plain:
         said = plain["kernel"]
         if base in session.choice.kernels:
@@ -244,16 +243,16 @@ def _choose(
     session.choice.choose(problem if "size" in plain else None, dict(params), order, as_written)
 
 
-def _put_beside(session: OnScreen, plain: Mapping[str, Any]) -> None:
-    if plain.get("beside"):
-        session.comparison.start_named(plain["beside"]["kernel"], plain["beside"].get("pace"))
+def _put_beside(session: OnScreen, plain: Snapshot) -> None:
+    if beside := plain.get("beside"):
+        session.comparison.start_named(beside["kernel"], beside.get("pace"))
     elif "beside" in plain:
         session.comparison.stop()
     if "stops" in plain:
         session.own_stops.keep(session.choice.base.name, tuple(map(from_plain, plain["stops"])))
 
 
-def _look(session: OnScreen, plain: Mapping[str, Any]) -> None:
+def _look(session: OnScreen, plain: Snapshot) -> None:
     if "theme" in plain:
         session.preferences.set_theme(plain["theme"])
     if "type_scale" in plain:
@@ -268,11 +267,11 @@ def _look(session: OnScreen, plain: Mapping[str, Any]) -> None:
         session.preferences.speak(plain["language"])
 
 
-def _place(session: OnScreen, plain: Mapping[str, Any]) -> None:
+def _place(session: OnScreen, plain: Snapshot) -> None:
     assert session.cursor.playable is not None
     recording = session.cursor.playable.recording
     try:
-        cell = cell_number(recording, plain["cell"]) if plain.get("cell") else None
+        cell = _cell(recording, plain.get("cell"))
         block = block_number(recording, plain["block"]) if plain.get("block") else owner_block(recording, cell)
         if "cell" in plain or "block" in plain:
             session.cursor.pick(cell, block)
@@ -280,8 +279,8 @@ def _place(session: OnScreen, plain: Mapping[str, Any]) -> None:
             session.cursor.choose_warp(warp_number(recording, plain["warp"]))
         if "lane" in plain:
             session.inspection.choose_lane(plain["lane"])
-        if plain.get("loop_range"):
-            first, last = (_step(session, step) for step in plain["loop_range"])
+        if loop_range := plain.get("loop_range"):
+            first, last = (_step(session, step) for step in loop_range)
             session.playback.set_loop_range(first, last)
         if "loop" in plain:
             session.playback.set_loop(plain["loop"])
@@ -291,6 +290,13 @@ def _place(session: OnScreen, plain: Mapping[str, Any]) -> None:
             session.frozen_warp.toggle()
     except ConstraintError as error:
         session.messages.tell(Message(str(error), "warning"))
+
+
+def _cell(recording: Recording, said: Sequence[str | int] | None) -> Cell | None:
+    if not said:
+        return None
+    array, row, column = said
+    return cell_number(recording, (str(array), int(row), int(column)))
 
 
 def _step(session: OnScreen, step: int) -> int:

@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gemmviz import __version__
 from gemmviz.catalogue.errors import GemmvizError
@@ -18,7 +18,7 @@ from gemmviz.language import LANGUAGES, tr
 from gemmviz.session.comparison import PACES
 from gemmviz.session.playback import SPEEDS
 from gemmviz.session.preferences import TYPE_SCALES
-from gemmviz.session.snapshot import Plain
+from gemmviz.session.snapshot_form import Snapshot
 from gemmviz.trace.order.stepping_units import UNITS
 
 VERSION = 1
@@ -83,7 +83,8 @@ def _is_shift(value: Any) -> bool:
     return _is_number(value) and abs(value) <= FURTHEST_SHIFT
 
 
-_GOOD_VIEW: dict[str, Callable[[Any], bool]] = {
+_Checks = dict[str, Callable[[Any], bool]]
+_GOOD_VIEW: _Checks = {
     "zoom": lambda v: _is_number(v) and ZOOMS[0] <= v <= ZOOMS[1],
     "shift": lambda v: _is_list_of(v, (2,), _is_shift),
     "page": _is_text,
@@ -91,7 +92,7 @@ _GOOD_VIEW: dict[str, Callable[[Any], bool]] = {
 }
 
 
-_GOOD: dict[str, Callable[[Any], bool]] = {
+_GOOD: _Checks = {
     "kernel": is_kernel,
     "breaks": lambda v: _is_list_of(v, (), _is_text),
     "size": lambda v: _is_list_of(v, (3,), _is_size),
@@ -118,7 +119,7 @@ _GOOD: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def write_state(plain: Plain, path: Path) -> None:
+def write_state(plain: Snapshot, path: Path) -> None:
     """Write a snapshot to a file.
 
     Raises
@@ -130,7 +131,7 @@ def write_state(plain: Plain, path: Path) -> None:
     write_text(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
 
 
-def read_state(path: Path) -> tuple[Plain, list[str]]:
+def read_state(path: Path) -> tuple[Snapshot, list[str]]:
     """Return the snapshot that a file holds, and a sentence for each part of it that cannot be and is left out.
 
     Raises
@@ -147,7 +148,7 @@ def read_state(path: Path) -> tuple[Plain, list[str]]:
     return checked(document, path.name)
 
 
-def checked(document: Any, file: str) -> tuple[Plain, list[str]]:
+def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
     """Return the snapshot in a state file's content, as far as it can be, and what of it cannot.
 
     Raises
@@ -178,10 +179,10 @@ def checked(document: Any, file: str) -> tuple[Plain, list[str]]:
         plain["view"], more = _good_parts(plain["view"], _GOOD_VIEW, file)
         faults += more
     # A file that does not name the view is from when there was one.
-    return {"as_written": False} | plain, faults
+    return cast(Snapshot, {"as_written": False} | plain), faults
 
 
-def _good_parts(document: dict[str, Any], good: dict[str, Callable[[Any], bool]], file: str) -> tuple[Plain, list[str]]:
+def _good_parts(document: dict[str, Any], good: _Checks, file: str) -> tuple[dict[str, Any], list[str]]:
     """Return the known parts that can be, and a sentence for each one that cannot."""
     bad = [key for key in good if key in document and not good[key](document[key])]
     faults = [

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from gemmviz.bench.claims.record import Case, Claim
+from gemmviz.bench.entries import KernelEntry, ProfileEntry
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.kernel import Kernel
@@ -31,9 +31,9 @@ class BenchJob:
         The cases that it answers.
     """
 
-    entries: list[dict[str, Any]]
+    entries: list[KernelEntry]
     size: Size
-    protocol: dict[str, Any]
+    protocol: dict[str, float]
     fresh: bool
     cases: tuple[Case, ...]
 
@@ -62,12 +62,12 @@ class ProfileJob:
     Attributes
     ----------
     launches
-        ``{"path", "text", "m", "n", "k", "params"}`` per case, as a profile request wants them.
+        One per case, as a profile request wants them.
     cases
         The cases that it answers, in the same order.
     """
 
-    launches: list[dict[str, Any]]
+    launches: list[ProfileEntry]
     cases: tuple[Case, ...]
 
 
@@ -113,7 +113,7 @@ def plan(
     known = ladder() if kernels is None else kernels
     rules = Protocol() if protocol is None else protocol
     batches: dict[tuple[Size, str], _Batch] = {}
-    settings: dict[str, dict[str, Any]] = {}
+    settings: dict[str, dict[str, float]] = {}
     recordings: dict[Case, None] = {}
     profiles: dict[Case, None] = {}
     for claim in claims:
@@ -137,11 +137,13 @@ def plan(
     )
 
 
-def _bench_job(size: Size, protocol: dict[str, Any], batch: _Batch, known: Sequence[Kernel]) -> BenchJob:
+def _bench_job(size: Size, protocol: dict[str, float], batch: _Batch, known: Sequence[Kernel]) -> BenchJob:
     # The transfer comes along with the first GPU kernel, in its element type: the documents copy single precision.
     kernels = [(find(case.kernel, list(known)), case) for case in batch.cases if case.kernel != TRANSFER]
     kernels.sort(key=lambda pair: pair[0].dtype != "float32")
-    entries = [{"path": str(k.path), "text": k.text, "params": dict(case.params)} for k, case in kernels]
+    entries: list[KernelEntry] = [
+        {"path": str(k.path), "text": k.text, "params": dict(case.params)} for k, case in kernels
+    ]
     return BenchJob(entries, size, protocol, batch.first_launch, tuple(batch.cases))
 
 
@@ -151,7 +153,7 @@ def _record_job(case: Case, known: Sequence[Kernel]) -> RecordJob:
 
 
 def _profile_job(cases: Iterable[Case], known: Sequence[Kernel]) -> ProfileJob:
-    launches = []
+    launches: list[ProfileEntry] = []
     for case in cases:
         kernel, (m, n, k) = find(case.kernel, list(known)), case.size
         launches.append(

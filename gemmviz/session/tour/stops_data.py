@@ -1,19 +1,21 @@
 """One's own stops as plain data for a state file, and back."""
 
-from typing import Any
-
 from gemmviz.catalogue.problem import Problem
+from gemmviz.session.snapshot_form import StopSaid
 from gemmviz.session.tour.stop import OwnStop, Setting
 
 
-def to_plain(stop: OwnStop) -> dict[str, Any]:
+def to_plain(stop: OwnStop) -> StopSaid:
     """Return a stop as plain data; what it does not say is left out. Steps are counted from 1."""
-    plain: dict[str, Any] = {"step": stop.step + 1, "say": stop.say}
+    plain: StopSaid = {"step": stop.step + 1, "say": stop.say}
     if stop.cell is not None:
         plain["cell"] = list(stop.cell)
-    for key in ("block", "warp", "panel"):
-        if getattr(stop, key) is not None:
-            plain[key] = getattr(stop, key)
+    if stop.block is not None:
+        plain["block"] = stop.block
+    if stop.warp is not None:
+        plain["warp"] = stop.warp
+    if stop.panel is not None:
+        plain["panel"] = stop.panel
     if stop.setting is not None:
         problem = stop.setting.problem
         plain["size"] = [problem.m, problem.n, problem.k]
@@ -22,7 +24,7 @@ def to_plain(stop: OwnStop) -> dict[str, Any]:
     return plain
 
 
-def from_plain(plain: dict[str, Any]) -> OwnStop:
+def from_plain(plain: StopSaid) -> OwnStop:
     """Undo `to_plain`."""
     setting = None
     if "size" in plain:

@@ -1,8 +1,7 @@
 """State files and command lines of the window: what is on screen, to be reopened."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -12,6 +11,7 @@ from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.session import snapshot as snapshots
 from gemmviz.session.command_line import command, left_out
+from gemmviz.session.snapshot_form import Snapshot, ViewSaid
 from gemmviz.session.state_file import SUFFIX, read_state, write_state
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.stage.stage import Stage
@@ -40,7 +40,7 @@ class States:
         self._stage, self._pages, self._inspector = stage, pages, inspector
         session.reopening.placed.connect(self._on_placed)
 
-    def take(self) -> snapshots.Plain:
+    def take(self) -> Snapshot:
         """Return what the window shows."""
         stage, view = self._stage, self._stage.view
         return snapshots.take(
@@ -92,7 +92,7 @@ class States:
             text += "\n" + tr("It does not hold {what}; a state file does (Ctrl+Alt+W).", what=lacks)
         self._session.messages.tell(Message(text, "info"))
 
-    def _would_replace(self, plain: Mapping[str, Any]) -> str | None:
+    def _would_replace(self, plain: Snapshot) -> str | None:
         """Return the name of the file whose unsaved edits a snapshot would replace; None where there are none."""
         said = plain["kernel"]
         for base in self._session.choice.all_unsaved():
@@ -101,7 +101,7 @@ class States:
                 return base.path.name if other else None
         return None
 
-    def _apply(self, plain: Mapping[str, Any], faults: Sequence[str]) -> None:
+    def _apply(self, plain: Snapshot, faults: Sequence[str]) -> None:
         if self._try(lambda: snapshots.apply(self._session, plain)) and faults:
             self._session.messages.tell(Message("\n".join(faults), "warning", lasting=True))
 
@@ -115,7 +115,7 @@ class States:
             self._session.messages.tell(Message(said, "info"))
         return True
 
-    def _on_placed(self, view: Mapping[str, Any]) -> None:
+    def _on_placed(self, view: ViewSaid) -> None:
         """Show the part of the window that was shown."""
         stage = self._stage
         if "zoom" in view:

@@ -124,7 +124,7 @@ class Checks(QObject):
             case Progress():
                 self._say(tr("Checking: {what}", what=reply.text), reply.share)
             case Checked():
-                report = Report.from_plain(reply.report)
+                report = reply.report
                 run.reports.append(report)
                 if self._is_shown(run):
                     self.session.findings.add(report)

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from gemmviz.catalogue.matrices import C
+from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.accessed_cells import AccessedCells
@@ -167,7 +167,7 @@ class Marks:
         row, column = info.cells(np.array([moment.cell[1]]))
         pen = QPen(QColor(self.theme.selection), 2)
         if panel.array == C:
-            a, b = placed[0], placed[1]
+            a, b = placed[A], placed[B]
             painter.setPen(pen)
             painter.drawRect(QRectF(a.x, a.y + int(row[0]) * a.cell, a.width, a.cell))
             painter.drawRect(QRectF(b.x + int(column[0]) * b.cell, b.y, b.cell, b.height))

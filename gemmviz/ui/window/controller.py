@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gemmviz.backends.machine import Probe
 from gemmviz.bench import store
+from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.results import FAILURES, Document
 from gemmviz.catalogue.errors import GemmvizError
@@ -20,7 +21,6 @@ from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
     Failed,
-    Plain,
     Probed,
     ProbeRequest,
     Progress,
@@ -283,7 +283,7 @@ class Controller(QObject):
             self.session.results.keep_variant(kernel)
         self.measure([{"path": str(k.path), "text": k.text, "params": params} for k, params in jobs], problems)
 
-    def measure(self, kernels: list[Plain], problems: list[Problem] | None = None) -> None:
+    def measure(self, kernels: list[KernelEntry], problems: list[Problem] | None = None) -> None:
         """Measure some kernels, each given as ``BenchRequest`` wants them.
 
         Parameters

@@ -13,7 +13,6 @@ from gemmviz.checking.report import Report
 from gemmviz.checking.waste import wasted
 from gemmviz.engine.messages import Failed, Recorded, Reply, Request
 from gemmviz.trace import untrusted
-from gemmviz.trace.hazards import Finding
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.untrusted import Damaged
 
@@ -133,7 +132,6 @@ def report_of(reply: Recorded, playable: Playable) -> Report | None:
     if reply.findings is None:
         return None
     recording = playable.recording
-    findings = [Finding(**finding) for finding in reply.findings]
     costs = wasted(playable.traffic.sites, recording) if recording.backend == "cuda" else []
     problem = Problem(recording.m, recording.n, recording.k)
-    return Report(recording.label, problem, recording.params, findings, costs)
+    return Report(recording.label, problem, recording.params, reply.findings, costs)

@@ -7,7 +7,6 @@ import pytest
 from consenting import AllowsAll
 
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.checking.report import Report
 from gemmviz.engine.messages import Checked, CheckRequest, Done, Failed, Progress, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
 
@@ -31,7 +30,7 @@ def reports(replies):
     assert isinstance(replies[-1], Done)
     checked = [r for r in replies if isinstance(r, Checked)]
     assert [r.job for r in checked] == [0, 1, 2]
-    return [Report.from_plain(r.report) for r in checked]
+    return [r.report for r in checked]
 
 
 def test_a_right_kernel_has_a_clean_report_per_size(engine):
@@ -88,12 +87,11 @@ def test_a_file_without_front_matter_is_refused_as_a_whole(engine):
     assert "no front matter" in failed.message
 
 
-def test_a_report_comes_back_from_plain_data(engine):
+def test_a_race_is_reported(engine):
     text = TILED.text.replace("        __syncthreads();\n", "\n", 1)
     checked = next(r for r in check(engine, text, str(TILED.path)) if isinstance(r, Checked))
-    report = Report.from_plain(checked.report)
+    report = checked.report
     assert {f.kind for f in report.findings} == {"race"}
-    assert Report.from_plain(report.to_plain()) == report
 
 
 def test_a_recording_brings_its_defects(engine):

@@ -9,11 +9,9 @@ from consenting import AllowsAll
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.checking import report_text
-from gemmviz.checking.report import Report
 from gemmviz.engine.messages import Checked, CheckRequest, Failed, Progress, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language, tr
-from gemmviz.trace.hazards import Finding
 
 TILED = find("gputiled", ladder())
 NO_BARRIER = TILED.text.replace("        __syncthreads();\n", "\n", 1)
@@ -38,7 +36,7 @@ def test_a_broken_rung_is_explained_in_the_language_that_is_spoken(engine):
         set_language(code)
         *before, recorded = record(engine, NO_BARRIER, str(TILED.path), {"TS": 2})
         assert isinstance(recorded, Recorded)
-        found = [Finding(**finding) for finding in recorded.findings]
+        found = recorded.findings
         said[code] = [(f.kind, f.line, f.other_line) for f in found], [f.text for f in found]
         progress = [reply.text for reply in before if isinstance(reply, Progress)]
         assert progress and all(bool(KOREAN.search(text)) == (code == "ko") for text in progress)
@@ -55,7 +53,7 @@ def test_a_crash_keeps_its_class_in_another_language(engine):
     launches = [{"m": 4, "n": 4, "k": 4, "params": {}}]
     request = CheckRequest(3, "/nowhere/mine.c", hostile.source(loops=loops), launches)
     (checked,) = [r for r in engine.run(request, threading.Event()) if isinstance(r, Checked)]
-    (finding,) = Report.from_plain(checked.report).findings
+    (finding,) = checked.report.findings
     assert finding.kind == "out of bounds" and "C[536870912]" in finding.text
     assert KOREAN.search(finding.text) and "bounds" not in finding.text
     assert report_text.kind(finding) == tr("out of bounds") != "out of bounds"
