@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import CHOICE
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import origin_name, short_size
 from gemmviz.ui.look.style import letters_wide
 from gemmviz.ui.window.mirrors import mirror
@@ -78,7 +79,7 @@ class ReferenceBox(QCheckBox):
         mirror(self)
         self.clicked.connect(session.results.want_references)
         for signal in (session.results.referenced, session.results.device_changed):
-            signal.connect(self._show)
+            listen(self, signal, self._show)
         self._show()
 
     def _show(self) -> None:

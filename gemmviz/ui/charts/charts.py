@@ -13,6 +13,7 @@ from gemmviz.ui.charts.roofline import RooflinePanel
 from gemmviz.ui.charts.sample_chart import SampleChart
 from gemmviz.ui.charts.size_chart import SizeChart
 from gemmviz.ui.charts.tuning_chart import TuningChart
+from gemmviz.ui.connections import listen
 
 _REFRESH_MS = 100
 _SAVE_FROM = 470
@@ -69,13 +70,13 @@ class Charts(QTabWidget):
             session.choice.chosen,
             session.choice.bench_chosen,
         ):
-            signal.connect(self._on_figures)
-        session.results.device_changed.connect(self._on_figures)
-        session.choice.kernels_changed.connect(self._on_figures)
-        session.results.sampled.connect(self._on_samples)
-        session.tuning.changed.connect(self._on_tuning)
-        session.tuning.started.connect(self._on_tuning_started)
-        session.preferences.themed.connect(self.restyle)
+            listen(self, signal, self._on_figures)
+        listen(self, session.results.device_changed, self._on_figures)
+        listen(self, session.choice.kernels_changed, self._on_figures)
+        listen(self, session.results.sampled, self._on_samples)
+        listen(self, session.tuning.changed, self._on_tuning)
+        listen(self, session.tuning.started, self._on_tuning_started)
+        listen(self, session.preferences.themed, self.restyle)
         self.restyle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

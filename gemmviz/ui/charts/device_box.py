@@ -7,6 +7,7 @@ from gemmviz.bench.model.devices import Facts, find, limits, published
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.kernel_use import default_published
+from gemmviz.ui.connections import listen
 
 _NARROWEST = 90
 _WIDE_FROM, _FEW_LETTERS, _LETTERS = 600, 9, 18
@@ -36,8 +37,8 @@ class DeviceBox(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.give_room(0)
         self.activated.connect(self._on_activated)
-        session.results.device_changed.connect(self._fill)
-        session.results.referenced.connect(self._fill)
+        listen(self, session.results.device_changed, self._fill)
+        listen(self, session.results.referenced, self._fill)
         self._fill()
 
     @property

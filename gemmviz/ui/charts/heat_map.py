@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from gemmviz.bench.claims.claim_text import figure
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES, Theme, ink
 
 _COLOURS: npt.NDArray[np.uint8] = pg.colormap.get("viridis").getLookupTable(nPts=256)
@@ -68,7 +69,7 @@ class HeatMap(QWidget):
         self.tables: tuple[HeatTable, ...] = ()
         self._cells: list[tuple[QRectF, str]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        session.preferences.themed.connect(self._on_theme)
+        listen(self, session.preferences.themed, self._on_theme)
 
     def _on_theme(self) -> None:
         self.update()

@@ -16,6 +16,7 @@ from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.chart_choices import PlaceBox, ReferenceBox, SizeBox, SourceLegend
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import (
     changes_text,
     gflops_text,
@@ -77,7 +78,7 @@ class LadderChart(Chart):
         self.places = PlaceBox()
         self.reference = ReferenceBox(session)
         self.places.activated.connect(lambda *_: self.refresh())
-        session.results.size_chosen.connect(self.refresh)
+        listen(self, session.results.size_chosen, self.refresh)
         for widget in (self.reference, self.places, self.sizes, self.log):
             self.controls.addWidget(widget)
         self.legend = SourceLegend(session)

@@ -13,6 +13,7 @@ from gemmviz.session import Session
 from gemmviz.ui.charts.device_box import DeviceBox
 from gemmviz.ui.charts.kernel_use import kernel_use
 from gemmviz.ui.charts.whatif import WhatIf
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
@@ -78,8 +79,8 @@ class OccupancyPanel(QWidget):
             session.results.measured,
             session.results.referenced,
         ):
-            signal.connect(self._on_session)
-        session.preferences.themed.connect(self._fit)
+            listen(self, signal, self._on_session)
+        listen(self, session.preferences.themed, self._fit)
         self._touched = False
         self._kernel = ""
         self._source = ""

@@ -23,6 +23,7 @@ from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.device_box import DeviceBox
 from gemmviz.ui.charts.roofline_drawing import Drawing, Placed
 from gemmviz.ui.charts.traffic_survey import TrafficSurvey
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import gflops_text, origin_text, percent, shown_name, size_text
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.window.worker import EngineLike
@@ -63,6 +64,7 @@ class RooflinePanel(Chart):
         self.setAccessibleName(self.name)
         self.setMinimumSize(*_SMALLEST)
         self.survey = TrafficSurvey(session, make_engine or (lambda: Engine(session.permission.trust)))
+        self.survey.setParent(self)
         self.device = DeviceBox(session)
         self.record = QPushButton(tr("Count bytes"))
         self.record.setToolTip(
@@ -98,8 +100,8 @@ class RooflinePanel(Chart):
             session.results.referenced,
             session.choice.bench_chosen,
         ):
-            signal.connect(self._soon)
-        session.preferences.themed.connect(self._fit)
+            listen(self, signal, self._soon)
+        listen(self, session.preferences.themed, self._fit)
         self.survey.changed.connect(self._soon)
         self.device.chosen.connect(self._soon)
         self.tile.valueChanged.connect(self._soon)
@@ -110,7 +112,7 @@ class RooflinePanel(Chart):
         self.plot.left.connect(lambda: self._point(None))
         self.plot.clicked.connect(self._on_clicked)
         self.plot.moved.connect(lambda right, down: self._point((-1 if self._at is None else self._at) + right + down))
-        session.progress.changed.connect(self._on_progress)
+        listen(self, session.progress.changed, self._on_progress)
 
     def stop(self) -> None:
         """End what is being recorded; the window calls it when it closes."""

@@ -14,6 +14,7 @@ from gemmviz.session import Session
 from gemmviz.session.tuning import Rival
 from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.tuning_text import candidate_text, headline, invitation, left_out_text
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.figure_text import gflops_text, origin_name
 from gemmviz.ui.window.mirrors import mirror
@@ -94,7 +95,7 @@ class TuningChart(Chart):
         self.plot.pointed.connect(self._on_pointed)
         self.plot.left.connect(lambda: self._point(None))
         self.plot.moved.connect(self._on_moved)
-        session.progress.changed.connect(lambda *_: self._offer())
+        listen(self, session.progress.changed, lambda *_: self._offer())
 
     def _on_seconds(self, seconds: int) -> None:
         self.session.tuning.seconds = seconds

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from gemmviz.bench.claims.claim_text import figure
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES, Theme
 
 _GAP = 10.0
@@ -47,7 +48,7 @@ class PairedBars(QWidget):
         self.ratio = self.reference = False
         self.pairs: tuple[Pair, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        session.preferences.themed.connect(self._on_theme)
+        listen(self, session.preferences.themed, self._on_theme)
 
     def _on_theme(self) -> None:
         self.update()

@@ -19,6 +19,7 @@ from gemmviz.ui.claims.claims_detail import ClaimDetail
 from gemmviz.ui.claims.claims_list import ClaimsList
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
 from gemmviz.ui.claims.claims_text import summary
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
@@ -90,7 +91,7 @@ class ClaimsPage(QWidget):
         self.detail.asked.connect(self._on_asked)
         runner.changed.connect(self._soon)
         runner.finished.connect(self._soon)
-        session.preferences.themed.connect(self._on_theme)
+        listen(self, session.preferences.themed, self._on_theme)
         if runner.claims:
             self.list.choose(runner.claims[0].id)
         self.refresh()

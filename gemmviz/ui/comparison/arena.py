@@ -8,6 +8,7 @@ from gemmviz.session.staged import Staged
 from gemmviz.ui.comparison.chooser import Chooser
 from gemmviz.ui.comparison.figures_panel import FiguresPanel
 from gemmviz.ui.comparison.heads import Head, SecondMessage, column
+from gemmviz.ui.connections import listen
 from gemmviz.ui.stage.stage import Stage
 
 
@@ -23,7 +24,7 @@ class SecondStage(Stage):
     def __init__(self, beside: Staged) -> None:
         super().__init__(beside)
         self.setAccessibleName(tr("Stage beside: matrices A, B and C of the second rung"))
-        beside.messages.changed.connect(self._on_told)
+        listen(self, beside.messages.changed, self._on_told)
 
     def _on_told(self) -> None:
         self.update()
@@ -62,7 +63,7 @@ class Arena(QWidget):
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(2)
         self._row.addLayout(column(self._head, stage), 1)
-        self.comparison.changed.connect(self.refresh)
+        listen(self, self.comparison.changed, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:

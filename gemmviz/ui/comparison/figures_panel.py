@@ -8,6 +8,7 @@ from gemmviz.session import Session
 from gemmviz.session.comparison import PACES
 from gemmviz.session.comparison_figures import figure_pairs, sentence
 from gemmviz.ui.comparison.bars import Bars
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import shown_name
 
 _REFRESH_MS = 66
@@ -66,12 +67,12 @@ class FiguresPanel(QWidget):
         self._timer.timeout.connect(self.refresh)
         comparison, results = self.comparison, session.results
         for signal in (comparison.changed, comparison.matched, session.preferences.themed, results.measured):
-            signal.connect(self._on_changed)
-        session.cursor.recorded.connect(self._on_changed)
-        session.choice.bench_chosen.connect(self._on_changed)
-        session.cursor.stepped.connect(self._on_step)
-        comparison.second.cursor.stepped.connect(self._on_step)
-        comparison.second.cursor.recorded.connect(self._on_changed)
+            listen(self, signal, self._on_changed)
+        listen(self, session.cursor.recorded, self._on_changed)
+        listen(self, session.choice.bench_chosen, self._on_changed)
+        listen(self, session.cursor.stepped, self._on_step)
+        listen(self, comparison.second.cursor.stepped, self._on_step)
+        listen(self, comparison.second.cursor.recorded, self._on_changed)
         self.refresh()
 
     def _on_pace(self) -> None:

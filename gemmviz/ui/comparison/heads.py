@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.comparison.bars import fill_side
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import shown_name
 
 _LINES = 1.9
@@ -84,7 +85,7 @@ class Head(QWidget):
         self._keep_height()
         comparison = session.comparison
         for signal in (session.choice.chosen, comparison.changed, comparison.second.choice.chosen):
-            signal.connect(self.refresh)
+            listen(self, signal, self.refresh)
         self.refresh()
 
     def _keep_height(self) -> None:
@@ -147,7 +148,7 @@ class SecondMessage(QFrame):
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self.answer.clicked.connect(self._on_answer)
         close.clicked.connect(self._on_close)
-        self._messages.changed.connect(self.refresh)
+        listen(self, self._messages.changed, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:

@@ -26,6 +26,7 @@ from gemmviz.session import Message, Session
 from gemmviz.session.atomic_file import atomic_file
 from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS, Film, film, sensible_every, trail
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.connections import listen
 from gemmviz.ui.export.films import fitting, kind_of
 from gemmviz.ui.export.frames import Frames, Look, draw_svg
 from gemmviz.ui.export.job import FilmJob
@@ -71,7 +72,7 @@ class ExportDialog(QDialog):
         self._wait.setSingleShot(True)
         self._wait.setInterval(_ESTIMATE_AFTER_MS)
         self._wait.timeout.connect(self._begin_estimate)
-        session.cursor.recorded.connect(self._on_recorded)
+        listen(self, session.cursor.recorded, self._on_recorded)
         self._on_recorded()
         self._on_kind()
 

@@ -13,6 +13,7 @@ from gemmviz.session import snapshot as snapshots
 from gemmviz.session.command_line import command, left_out
 from gemmviz.session.snapshot_form import Snapshot, ViewSaid
 from gemmviz.session.state_file import SUFFIX, read_state, write_state
+from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.stage.view import FURTHEST, NEAREST, View
@@ -38,7 +39,7 @@ class States:
     def __init__(self, window: QWidget, session: Session, stage: Stage, pages: Pages, inspector: Inspector) -> None:
         self._window, self._session = window, session
         self._stage, self._pages, self._inspector = stage, pages, inspector
-        session.reopening.placed.connect(self._on_placed)
+        listen(window, session.reopening.placed, self._on_placed)
 
     def take(self) -> Snapshot:
         """Return what the window shows."""

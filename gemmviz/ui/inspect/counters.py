@@ -11,6 +11,7 @@ from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.session.kernel_names import no_source
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.counter_text import compared, explanation, occupied, of, proved, summary, timed
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
@@ -177,12 +178,12 @@ class Counters(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
-        session.cursor.recorded.connect(self._on_recorded)
-        session.cursor.stepped.connect(self._on_step)
-        session.choice.chosen.connect(self._on_chosen)
-        session.preferences.themed.connect(self._fit_columns)
+        listen(self, session.cursor.recorded, self._on_recorded)
+        listen(self, session.cursor.stepped, self._on_step)
+        listen(self, session.choice.chosen, self._on_chosen)
+        listen(self, session.preferences.themed, self._fit_columns)
         for signal in (session.results.referenced, session.results.measured, session.results.device_changed):
-            signal.connect(self._on_chosen)
+            listen(self, signal, self._on_chosen)
         self._on_recorded()
 
     def _on_chosen(self, *_: object) -> None:

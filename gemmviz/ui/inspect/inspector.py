@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QTabWidget
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Message, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.counters import Counters
 from gemmviz.ui.inspect.origin_panel import OriginPanel
 from gemmviz.ui.inspect.thread_panel import ThreadPanel
@@ -46,7 +47,7 @@ class Inspector(QTabWidget):
         # The charts beside it must not give way to its text.
         self.setMinimumWidth(320)
         self.currentChanged.connect(self._show_mark)
-        session.inspection.panel_wanted.connect(self.show_panel)
+        listen(self, session.inspection.panel_wanted, self.show_panel)
 
     @property
     def panel(self) -> str:

@@ -12,6 +12,7 @@ from gemmviz.trace.cost.wavefronts import BANKS
 from gemmviz.trace.origin.value_path import Cell
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
+from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector_text import block_text, cell_text, hop_text
 from gemmviz.ui.inspect.origin_models import NOW, AccessTable, LazyTable, OperandTable
 from gemmviz.ui.inspect.panel import InspectPanel
@@ -56,7 +57,7 @@ class OriginPanel(InspectPanel):
         column.addWidget(self.head)
         column.addWidget(self.table, 1)
         self._shown: tuple[Playable | None, object] | None = None
-        session.preferences.themed.connect(self._anew)
+        listen(self, session.preferences.themed, self._anew)
 
     def _anew(self) -> None:
         """Fit the table to another size of type."""

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 
 _REFRESH_MS = 100
 # While a large recording plays, no more than this share of the window's time goes into a tab.
@@ -62,9 +63,9 @@ class InspectPanel(QWidget):
             session.preferences.themed,
             session.inspection.changed,
         ):
-            signal.connect(self._now)
-        session.frozen_warp.changed.connect(self._now)
-        session.cursor.stepped.connect(self._on_step)
+            listen(self, signal, self._now)
+        listen(self, session.frozen_warp.changed, self._now)
+        listen(self, session.cursor.stepped, self._on_step)
 
     def refresh(self) -> None:
         """Show the session's moment."""

@@ -10,6 +10,7 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.trace.hopper.tma_activity import ActiveBox, asked_by, tma_activity
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.box_text import box_head, box_text, box_when
 from gemmviz.ui.inspect.box_view import BoxView
 from gemmviz.ui.inspect.inspector_text import lanes_out, request_cost, request_head, when_text
@@ -73,7 +74,7 @@ class WarpPanel(InspectPanel):
         column.addWidget(self.cost)
         column.addWidget(self.scrolled, 1)
         for signal in (freeze.changed, session.cursor.recorded):
-            signal.connect(self._mark)
+            listen(self, signal, self._mark)
         self._mark()
 
     def _button(self, title: str, tip: str, act: Callable[[], object]) -> QPushButton:

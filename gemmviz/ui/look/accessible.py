@@ -5,6 +5,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QWidget
 
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.stage.caption import about_cell, caption
 
 # Somebody who holds an arrow key hears where they end, not each step.
@@ -51,7 +52,7 @@ class Announcer(QObject):
             session.cursor.picked,
             session.playback.changed,
         ):
-            signal.connect(self._on_change)
+            listen(self, signal, self._on_change)
 
     def _on_change(self) -> None:
         if self._session.playback.playing:

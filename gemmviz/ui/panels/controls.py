@@ -25,6 +25,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.short_label import ShortLabel
@@ -262,7 +263,7 @@ class RecordControls(QWidget):
         self.params.changed.connect(lambda params: session.choice.choose(params=params))
         self.order.activated.connect(lambda *_: session.choice.choose(order=self.order.currentData()))
         self.button.clicked.connect(lambda *_: self.record.emit())
-        session.choice.chosen.connect(self._on_chosen)
+        listen(self, session.choice.chosen, self._on_chosen)
         self._on_chosen()
 
     def _on_chosen(self) -> None:
@@ -376,10 +377,10 @@ class MeasureControls(QWidget):
         self.over_this.clicked.connect(lambda *_: self.start_over_n(False))
         self.over_all.clicked.connect(lambda *_: self.start_over_n(True))
         self.stop.clicked.connect(lambda *_: self.cancel.emit())
-        session.choice.chosen.connect(self._on_chosen)
-        session.choice.bench_chosen.connect(self._on_chosen)
-        session.progress.changed.connect(self._on_progress)
-        session.results.device_changed.connect(lambda: self._on_progress("bench"))
+        listen(self, session.choice.chosen, self._on_chosen)
+        listen(self, session.choice.bench_chosen, self._on_chosen)
+        listen(self, session.progress.changed, self._on_progress)
+        listen(self, session.results.device_changed, lambda: self._on_progress("bench"))
         self._on_chosen()
         self._on_progress("bench")
 

@@ -12,6 +12,7 @@ from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import (
     changes_text,
     details,
@@ -71,12 +72,12 @@ class Ladder(QListWidget):
         """The size that the figures are of, but for those that name another."""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
-        session.choice.kernels_changed.connect(self._fill)
-        session.choice.chosen.connect(self._on_chosen)
-        session.results.measured.connect(self._on_measured)
+        listen(self, session.choice.kernels_changed, self._fill)
+        listen(self, session.choice.chosen, self._on_chosen)
+        listen(self, session.results.measured, self._on_measured)
         for signal in (session.results.referenced, session.results.device_changed, session.results.size_chosen):
-            signal.connect(self._tell_all)
-        session.preferences.themed.connect(self._on_theme)
+            listen(self, signal, self._tell_all)
+        listen(self, session.preferences.themed, self._on_theme)
         self._on_chosen()
 
     def _fill(self) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolBut
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 
 _MARKS = {"error": "✗", "warning": "!", "info": "i"}
 _KINDS = {"error": mark("Error"), "warning": mark("Warning"), "info": mark("Note")}
@@ -49,7 +50,7 @@ class MessageBar(QFrame):
         for number, button in enumerate(self.answers):
             button.clicked.connect(lambda *_, number=number: self.answer(number))
         self.close_button.clicked.connect(self.dismiss)
-        session.messages.changed.connect(self._show)
+        listen(self, session.messages.changed, self._show)
         self._show()
 
     def _show(self) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.language import tr, trn
 from gemmviz.session import Answer, Message, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
 
 _WIDTH = 560
@@ -48,7 +49,7 @@ class RunQuestion(QFrame):
         self.run_button.clicked.connect(lambda *_: self._run())
         self.look_button.clicked.connect(lambda *_: self._look())
         self.folder_button.clicked.connect(lambda *_: self._trust_folder())
-        session.permission.changed.connect(self._show)
+        listen(self, session.permission.changed, self._show)
         self._show()
 
     def _arrange(self) -> None:

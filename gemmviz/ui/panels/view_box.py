@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QComboBox
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 
 
 class ViewBox(QComboBox):
@@ -29,8 +30,8 @@ class ViewBox(QComboBox):
         )
         self.setAccessibleName(tr("Which accesses are recorded"))
         self.activated.connect(lambda *_: session.choice.choose(as_written=self.currentData()))
-        session.choice.chosen.connect(self._show_choice)
-        session.tour.changed.connect(self._take_place)
+        listen(self, session.choice.chosen, self._show_choice)
+        listen(self, session.tour.changed, self._take_place)
         self._show_choice()
 
     def show_on_stage(self, on_stage: bool) -> None:

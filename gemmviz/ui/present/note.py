@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import Theme
 
 _SHARE = 0.8  # of the width of its parent, at most
@@ -30,9 +31,9 @@ class PresenterNote(QLabel):
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setWordWrap(True)
         self.hide()
-        session.messages.changed.connect(self._say)
+        listen(self, session.messages.changed, self._say)
         for signal in (session.cursor.stepped, session.cursor.recorded, session.tour.moved):
-            signal.connect(self.drop)
+            listen(self, signal, self.drop)
 
     def _say(self) -> None:
         message = self.session.messages.current

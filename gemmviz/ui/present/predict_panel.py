@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.kernel_names import no_source
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 
@@ -72,8 +73,8 @@ class PredictPanel(QWidget):
         self._digits = [QShortcut(key, self, lambda i=i: session.predict.answer(i)) for i, key in enumerate(_KEYS)]
         self._returns = [QShortcut(key, self, session.predict.reveal) for key in ("Return", "Enter")]
         qt().focusChanged.connect(self._on_focus)
-        session.predict.changed.connect(self.refresh)
-        session.preferences.themed.connect(self._on_themed)
+        listen(self, session.predict.changed, self.refresh)
+        listen(self, session.preferences.themed, self._on_themed)
         self._on_themed()
         self.refresh()
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWid
 
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 from gemmviz.ui.present.keys_overlay import KeysOverlay
 from gemmviz.ui.present.note import PresenterNote
@@ -81,9 +82,9 @@ class Presenter(QWidget):
             session.tour.changed,
             session.tour.moved,
         ):
-            signal.connect(self.refresh)
-        session.cursor.stepped.connect(self._say)
-        session.predict.changed.connect(self._say)
+            listen(self, signal, self.refresh)
+        listen(self, session.cursor.stepped, self._say)
+        listen(self, session.predict.changed, self._say)
         self.stage.setFocus()
 
     def _make_room(self) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QWidget
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.predict import Predict
+from gemmviz.ui import connections
 from gemmviz.ui.known import qt
 from gemmviz.ui.present import screens
 from gemmviz.ui.present.presenter import Presenter
@@ -74,6 +75,7 @@ class Presenting(QObject):
         """End it for good: the window is closed, or another one takes its place."""
         presenter, self.presenter = self.presenter, None
         if presenter is not None:
+            connections.close(presenter)
             presenter.hide()
             presenter.deleteLater()
 

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import Theme
 
 _MOST_TICKS = 160
@@ -26,10 +27,10 @@ class ProgressStrip(QWidget):
         self.session = session
         self.theme: Theme | None = None
         self.setAccessibleName(tr("How far the recording is"))
-        session.cursor.stepped.connect(self._refresh)
-        session.cursor.recorded.connect(self._refresh)
-        session.tour.changed.connect(self._refresh)
-        session.predict.changed.connect(self._refresh)
+        listen(self, session.cursor.stepped, self._refresh)
+        listen(self, session.cursor.recorded, self._refresh)
+        listen(self, session.tour.changed, self._refresh)
+        listen(self, session.predict.changed, self._refresh)
 
     def _refresh(self) -> None:
         self.update()

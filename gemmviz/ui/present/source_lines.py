@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import Theme
 
 _LEVEL = 4
@@ -49,8 +50,8 @@ class SourceLines(QWidget):
         self._lines: list[tuple[int, str]] = []
         self.setAccessibleName(tr("The line that executes"))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        session.cursor.stepped.connect(self.refresh)
-        session.cursor.recorded.connect(self.refresh)
+        listen(self, session.cursor.stepped, self.refresh)
+        listen(self, session.cursor.recorded, self.refresh)
         self.refresh()
 
     def set_type(self, pixels: int, wraps: bool) -> None:

@@ -8,6 +8,7 @@ from gemmviz.catalogue.breaks import Break, fitting
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr
 from gemmviz.session import Message, Session
+from gemmviz.ui.connections import listen
 
 _LOOK_FOR = {
     "race": mark("two threads at one element with no barrier between; C may still be right, by luck."),
@@ -57,7 +58,7 @@ class BreakBox(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.button)
         for signal in (session.choice.chosen, session.choice.kernels_changed):
-            signal.connect(self.refresh)
+            listen(self, signal, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.language import tr, trn
 from gemmviz.session import FindingGroup, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
@@ -82,10 +83,10 @@ class FindingsPanel(QWidget):
         self.button.clicked.connect(lambda *_: self.check.emit())
         self.list.itemClicked.connect(self._on_item)
         self.list.itemActivated.connect(self._on_item)
-        session.findings.changed.connect(self.refresh)
-        session.choice.chosen.connect(self.refresh)
-        session.cursor.recorded.connect(self.refresh)
-        session.preferences.themed.connect(self.refresh)
+        listen(self, session.findings.changed, self.refresh)
+        listen(self, session.choice.chosen, self.refresh)
+        listen(self, session.cursor.recorded, self.refresh)
+        listen(self, session.preferences.themed, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:

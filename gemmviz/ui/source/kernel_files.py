@@ -13,6 +13,7 @@ from gemmviz.catalogue.user_file import KERNEL_BYTES, UnreadableFile, read_text,
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session, state_file
 from gemmviz.session.tour import lesson_file
+from gemmviz.ui.connections import listen
 from gemmviz.ui.source.file_watch import FileWatch
 
 _PATTERN = mark("Kernels (*.cu *.c)")
@@ -42,7 +43,7 @@ class KernelFiles(QObject):
         self.watch = FileWatch(self)
         self.watch.changed.connect(self._on_file_changed)
         self.watch.gone.connect(self._on_file_gone)
-        session.choice.kernels_changed.connect(self._watch_all)
+        listen(self, session.choice.kernels_changed, self._watch_all)
         self._watch_all()
 
     def close(self) -> None:

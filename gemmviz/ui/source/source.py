@@ -7,6 +7,7 @@ from gemmviz.checking import report_text
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.editor import Editor
 from gemmviz.ui.source.gutter import Mark
@@ -37,12 +38,12 @@ class Source(Editor):
         self._settled.timeout.connect(self._on_settled)
         self.typed.connect(self._on_typed)
         self.refused.connect(self._on_refused)
-        session.choice.chosen.connect(self.load)
-        session.cursor.recorded.connect(self._on_recorded)
-        session.cursor.stepped.connect(self._mark)
-        session.messages.changed.connect(self._on_message)
-        session.preferences.themed.connect(lambda: self.set_theme(THEMES[session.preferences.theme]))
-        session.findings.changed.connect(self._on_found)
+        listen(self, session.choice.chosen, self.load)
+        listen(self, session.cursor.recorded, self._on_recorded)
+        listen(self, session.cursor.stepped, self._mark)
+        listen(self, session.messages.changed, self._on_message)
+        listen(self, session.preferences.themed, lambda: self.set_theme(THEMES[session.preferences.theme]))
+        listen(self, session.findings.changed, self._on_found)
 
     # The text
 

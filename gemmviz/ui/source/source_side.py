@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QToo
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.source.breaks import BreakBox, look_for
 from gemmviz.ui.source.find_bar import FindBar
 from gemmviz.ui.source.findings import FindingsPanel
@@ -102,7 +103,7 @@ class SourceSide(QWidget):
         self.source.locked_changed.connect(lambda locked: self.edit_button.setChecked(not locked))
         self.findings.chosen.connect(self._on_line)
         for signal in (session.choice.chosen, session.messages.changed, session.choice.drafted):
-            signal.connect(self._name)
+            listen(self, signal, self._name)
         self.source.load()
         self._name()
 

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
 from gemmviz.language import language, tr
 from gemmviz.session import Session
 from gemmviz.trace.order.story import Story
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage import score_drawing
@@ -59,10 +60,10 @@ class Score(QSlider):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setMouseTracking(True)
         self.valueChanged.connect(self._on_value)
-        session.cursor.recorded.connect(self._on_recorded)
-        session.cursor.stepped.connect(self._on_step)
+        listen(self, session.cursor.recorded, self._on_recorded)
+        listen(self, session.cursor.stepped, self._on_step)
         for signal in (session.playback.changed, session.preferences.themed, session.tour.changed, session.tour.moved):
-            signal.connect(self._refresh)
+            listen(self, signal, self._refresh)
         self._on_recorded()
 
     def sizeHint(self) -> QSize:

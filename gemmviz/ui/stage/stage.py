@@ -24,6 +24,7 @@ from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
 from gemmviz.session.staged import Staged
 from gemmviz.trace.recording.recording import Recording
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank, larger
@@ -71,16 +72,16 @@ class Stage(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._freeze, self._inspected = frozen_warp, inspection
         if self._freeze is not None:
-            self._freeze.changed.connect(self._refresh)
+            listen(self, self._freeze.changed, self._refresh)
         if self._inspected is not None:
-            self._inspected.changed.connect(self._refresh)
-        staged.cursor.recorded.connect(self._on_recorded)
-        staged.preferences.themed.connect(self._on_recorded_same_view)
-        staged.cursor.stepped.connect(self._refresh)
-        staged.cursor.picked.connect(self._refresh)
-        staged.choice.chosen.connect(self._refresh)
-        staged.choice.drafted.connect(self._refresh)
-        staged.progress.changed.connect(self._on_progress)
+            listen(self, self._inspected.changed, self._refresh)
+        listen(self, staged.cursor.recorded, self._on_recorded)
+        listen(self, staged.preferences.themed, self._on_recorded_same_view)
+        listen(self, staged.cursor.stepped, self._refresh)
+        listen(self, staged.cursor.picked, self._refresh)
+        listen(self, staged.choice.chosen, self._refresh)
+        listen(self, staged.choice.drafted, self._refresh)
+        listen(self, staged.progress.changed, self._on_progress)
 
     def sizeHint(self) -> QSize:
         """Prefer a large square."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBox
 
 from gemmviz.language import tr
 from gemmviz.session import SPEEDS, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.icons import icon
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import thousands
@@ -67,11 +68,11 @@ class Transport(QWidget):
             self.speed.addItem(f"{speed:g}×", speed)
         self.speed.currentIndexChanged.connect(lambda *_: session.playback.set_speed(self.speed.currentData()))
         self._arrange()
-        session.cursor.recorded.connect(self._on_recorded)
-        session.cursor.stepped.connect(self._on_step)
-        session.playback.changed.connect(self._on_playback)
-        session.cursor.unit_chosen.connect(self._on_unit)
-        session.preferences.themed.connect(self._draw_icons)
+        listen(self, session.cursor.recorded, self._on_recorded)
+        listen(self, session.cursor.stepped, self._on_step)
+        listen(self, session.playback.changed, self._on_playback)
+        listen(self, session.cursor.unit_chosen, self._on_unit)
+        listen(self, session.preferences.themed, self._draw_icons)
         self._on_recorded()
         self._on_playback()
         self._on_unit()

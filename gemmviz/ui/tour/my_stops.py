@@ -27,6 +27,7 @@ from gemmviz.session.kernel_names import no_source
 from gemmviz.session.tour.lesson_file import SUFFIX, write_lesson
 from gemmviz.session.tour.lessons import own_folder
 from gemmviz.session.tour.stop import OwnStop
+from gemmviz.ui.connections import listen
 from gemmviz.ui.stage.caption import caption, thousands
 
 _BOX_WIDTH, _LIST_WIDTH, _LIST_HEIGHT = 680, 680, 360
@@ -114,8 +115,8 @@ class MyStops(QDialog):
         row.addLayout(side)
         self.resize(_LIST_WIDTH, _LIST_HEIGHT)
         self.list.currentRowChanged.connect(self._enable)
-        session.tour.changed.connect(self.refresh)
-        session.choice.chosen.connect(self.refresh)
+        listen(self, session.tour.changed, self.refresh)
+        listen(self, session.choice.chosen, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.tour.lessons import lesson_path
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.style import TYPE_PT
 from gemmviz.ui.look.theme import THEMES
@@ -68,11 +69,11 @@ class TourBar(QFrame):
         column.setSpacing(2)
         column.addLayout(row)
         column.addWidget(self.sentence)
-        tour.changed.connect(self._show)
-        tour.moved.connect(self._show)
-        session.choice.chosen.connect(self._show_button)
-        session.cursor.recorded.connect(self._show)
-        session.preferences.themed.connect(self._on_theme)
+        listen(self, tour.changed, self._show)
+        listen(self, tour.moved, self._show)
+        listen(self, session.choice.chosen, self._show_button)
+        listen(self, session.cursor.recorded, self._show)
+        listen(self, session.preferences.themed, self._on_theme)
         self._on_theme()
 
     def takes_place_of(self, widget: QWidget) -> None:

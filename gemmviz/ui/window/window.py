@@ -20,8 +20,10 @@ from gemmviz.bench import reference_results
 from gemmviz.language import tr
 from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
+from gemmviz.ui import connections
 from gemmviz.ui.comparison.arena import Arena
 from gemmviz.ui.comparison.layout import ComparisonLayout
+from gemmviz.ui.connections import listen
 from gemmviz.ui.export.states import States
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.known import known, qt
@@ -79,7 +81,7 @@ class Window(QMainWindow):
         self.claims_runner = claims_runner
         self._ended = self._at_once = False
         # Before the widgets do: they ask for the size of type that it sets.
-        session.preferences.themed.connect(self._on_theme)
+        listen(self, session.preferences.themed, self._on_theme)
         set_scale(session.preferences.type_scale)
         self.setWindowTitle("gemmviz")
         self.resize(1280, 800)
@@ -341,6 +343,7 @@ class Window(QMainWindow):
         """Do nothing more by itself: the window is closed, or another one takes its place."""
         self.presenting.close()
         self.files.close()
+        connections.close(self)
         for timer in self.findChildren(QTimer):
             timer.stop()
         if self.charts is not None:

@@ -4,7 +4,7 @@ from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTimer, QTranslator, 
 from PySide6.QtGui import QFontDatabase
 
 from gemmviz.session import Message, Session
-from gemmviz.session.listening import Listening
+from gemmviz.ui import connections
 from gemmviz.ui.known import qt
 from gemmviz.ui.window import window_state
 from gemmviz.ui.window.controller import Controller
@@ -39,7 +39,6 @@ class Windows(QObject):
         self._wanted.setInterval(0)
         self._wanted.timeout.connect(self._exchange)
         session.preferences.spoken.connect(self._on_spoken)
-        self._listening = Listening(session, "gemmviz.ui")
         speak_qt(session.preferences.language)
         self.window = Window(session, controller)
         self._say_font()
@@ -55,9 +54,7 @@ class Windows(QObject):
         state, listed = window_state.take(old), old.stops.listed
         presenting, scale = old.presenting.on, old.presenting.scale
         old.retire()
-        runner = old.claims_runner
-        self._listening.let_go((runner, runner.judge) if runner is not None else ())
-        self.window = new = Window(self.session, self._controller, runner)
+        self.window = new = Window(self.session, self._controller, old.claims_runner)
         new.setGeometry(state.geometry)
         new.setWindowState(state.screen_state)
         self._tell_all()
@@ -83,24 +80,15 @@ class Windows(QObject):
 
     def _tell_all(self) -> None:
         """Tell the new window what has happened: its widgets were built for a session at its beginning."""
-        session = self.session
-        for signal in (
-            session.choice.chosen,
-            session.cursor.recorded,
-            session.cursor.stepped,
-            session.cursor.picked,
-            session.playback.changed,
-        ):
-            self._listening.tell(signal)
+        session, window = self.session, self.window
+        cursor, results = session.cursor, session.results
+        changes = (session.choice.chosen, cursor.recorded, cursor.stepped, cursor.picked, session.playback.changed)
+        for signal in changes:
+            connections.tell(window, signal)
         for engine in session.progress:
-            self._listening.tell(session.progress.changed, engine)
-        for signal in (
-            session.results.sampled,
-            session.results.referenced,
-            session.results.device_changed,
-            session.messages.changed,
-        ):
-            self._listening.tell(signal)
+            connections.tell(window, session.progress.changed, engine)
+        for signal in (results.sampled, results.referenced, results.device_changed, session.messages.changed):
+            connections.tell(window, signal)
 
 
 def speak_qt(code: str) -> None:
