@@ -121,12 +121,10 @@ from gemmviz.ui.present.presenting import Presenting
 
 application = QApplication([])
 console, projector = application.screens()
-class Console(QWidget):
-    session = new_session("dark")
-window = Console()
+window = QWidget()
 window.resize(600, 400)
 window.show()
-presenting = Presenting(window)
+presenting = Presenting(window, new_session("dark"))
 seen = []
 def look():
     for _ in range(5):

@@ -106,7 +106,7 @@ class SizeChart(Chart):
         self.log.setChecked(True)
         self.log.setToolTip(tr("Logarithmic or linear GFLOPS; N is always logarithmic"))
         self.places = PlaceBox()
-        self.reference = ReferenceBox(session)
+        self.reference = ReferenceBox(session.results)
         self.log.clicked.connect(lambda *_: self.refresh())
         self.places.activated.connect(lambda *_: self.refresh())
         for widget in (self.reference, self.places, self.log):
@@ -114,7 +114,7 @@ class SizeChart(Chart):
         self.list = CurveList()
         self.list.toggled.connect(self._draw)
         self.body.addWidget(self.list)
-        self.legend = SourceLegend(session)
+        self.legend = SourceLegend(session.results)
         self.column.addWidget(self.legend)
         self.curves: list[Curve] = []
         self._at: tuple[int, int] | None = None

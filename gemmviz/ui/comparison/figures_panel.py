@@ -50,7 +50,7 @@ class FiguresPanel(QWidget):
         ):
             self.pace.setItemData(number, tip, Qt.ItemDataRole.ToolTipRole)
         self.pace.currentIndexChanged.connect(self._on_pace)
-        self.bars = Bars(session)
+        self.bars = Bars(session.playback, session.preferences)
         head = QHBoxLayout()
         head.setContentsMargins(8, 3, 4, 2)
         head.addWidget(self.sentence, 1)

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.session.preferences import Preferences
 from gemmviz.ui.comparison.bars import fill_side
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import shown_name
@@ -19,15 +20,15 @@ class Swatch(QWidget):
 
     Parameters
     ----------
-    session
-        Whose theme.
+    preferences
+        The theme.
     side
         0: the chosen rung, 1: the one beside.
     """
 
-    def __init__(self, session: Session, side: int) -> None:
+    def __init__(self, preferences: Preferences, side: int) -> None:
         super().__init__()
-        self._session, self._side = session, side
+        self._preferences, self._side = preferences, side
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -38,7 +39,7 @@ class Swatch(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw it."""
         painter = QPainter(self)
-        fill_side(painter, QRectF(self.rect()), self._session.preferences.theme, self._side)
+        fill_side(painter, QRectF(self.rect()), self._preferences.theme, self._side)
         painter.end()
 
 
@@ -62,7 +63,7 @@ class Head(QWidget):
         self.name.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 2, 4, 2)
-        row.addWidget(Swatch(session, side))
+        row.addWidget(Swatch(session.preferences, side))
         row.addWidget(self.name, 2)
         if not side:
             self.note = QLabel()

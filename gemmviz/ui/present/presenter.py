@@ -62,7 +62,7 @@ class Presenter(QWidget):
         """Of its type, one of `_SCALES`: the session's is of the window."""
         self.title, self.place, self.sentence = _text("title"), _text("place"), _text("sentence")
         self.place.setWordWrap(False)
-        self.source = SourceLines(session)
+        self.source = SourceLines(session.cursor)
         self.predict = PredictPanel(session, presented=True)
         self.progress = ProgressStrip(session)
         self._make_room()

@@ -67,7 +67,7 @@ class SourceSide(QWidget):
         self.broken.setContentsMargins(8, 0, 8, 4)
         self.find_bar = FindBar(self.source)
         self.findings = FindingsPanel(session)
-        self.break_box = BreakBox(session)
+        self.break_box = BreakBox(session.choice, session.messages)
         self.edit_button = QToolButton()
         self.edit_button.setObjectName("slim")
         self.edit_button.setText(tr("Edit"))

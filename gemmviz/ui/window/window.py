@@ -87,7 +87,7 @@ class Window(QMainWindow):
         self.resize(1280, 800)
         self.ladder = Ladder(session)
         self.stage = Stage(session.staged, session.frozen_warp, session.inspection)
-        self.run_question = RunQuestion(session, self.stage)
+        self.run_question = RunQuestion(session.permission, session.messages, self.stage)
         self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)
         self.source, self.source_heading = self.source_side.source, self.source_side.heading
@@ -98,9 +98,9 @@ class Window(QMainWindow):
         self.predict.takes_place_of(self.transport.slider)
         self.inspector = Inspector(session)
         self.counters = self.inspector.counters
-        self.message_bar = MessageBar(session)
+        self.message_bar = MessageBar(session.messages)
         self.recording = RecordControls(session)
-        self.view_box = ViewBox(session)
+        self.view_box = ViewBox(session.choice, session.tour)
         self.measuring = MeasureControls(session)
         self.tour_bar = TourBar(session)
         self.tour_bar.takes_place_of(self.recording)
@@ -128,7 +128,7 @@ class Window(QMainWindow):
         self.measuring.cancel.connect(controller.cancel)
         self.pages.switched.connect(self._on_page)
         self._keys = KeyGuard(self)
-        Announcer(session, self.stage)
+        Announcer(session.cursor, session.playback, self.stage)
         self._on_theme()
         # pyqtgraph takes longer to import than all the rest to show: the first paint does not wait for it.
         self._late = QTimer(self)
