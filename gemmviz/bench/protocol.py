@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.plain import Plain
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Protocol:
             For a field that does not exist, or a value that is not a positive number.
         """
         types = {f.name: int if f.type in (int, "int") else float for f in fields(cls)}
-        values: dict[str, Any] = {}
+        values: Plain = {}
         for name, value in plain.items():
             if name not in types:
                 raise GemmvizError(f"the protocol has no field {name!r}")

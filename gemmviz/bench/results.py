@@ -9,7 +9,7 @@ from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.kernel import read as read_source
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 
@@ -260,7 +261,7 @@ def read_results(path: Path) -> Document:
     return cast(Document, _of_today(schema.checked(content, path)))
 
 
-def _of_today(content: dict[str, Any]) -> dict[str, Any]:
+def _of_today(content: Plain) -> Plain:
     """Return a document with the names that its kernels have now."""
     return content | {part: [renamed.row_of_today(row) for row in content[part]] for part in _NAMING if part in content}
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from gemmviz.bench.row import Outcome, Timing
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.plain import Plain
 
 VERSION = 2
 STATUSES = ("ok", "wrong", "compile", "launch", "crash", "timeout", "oom", "unsupported", "skipped", "cancelled")
@@ -80,7 +81,7 @@ UNKNOWN: Outcome = {
 """What a row holds while nothing is known."""
 
 
-def checked(content: Any, path: Path) -> dict[str, Any]:
+def checked(content: Any, path: Path) -> Plain:
     """Return what a file holds in the form of the present version, once it is seen to be a result file.
 
     Parameters

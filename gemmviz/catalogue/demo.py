@@ -7,6 +7,7 @@ from typing import Any
 from gemmviz.catalogue import moment
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.moment import Moment
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.switches import Size
 
 KEYS = frozenset(("size", "params", "block", "thread", "stop"))
@@ -35,7 +36,7 @@ class Demo:
     thread: tuple[int, int] | None = None
     stop: Moment | None = None
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Plain:
         """Return the demo as plain data, in the words of the front matter; what it does not say is left out."""
         plain = {"size": list(self.size), "params": self.params, "stop": self.stop and dict(self.stop)}
         pairs = {"block": self.block and list(self.block), "thread": self.thread and list(self.thread)}
@@ -91,7 +92,7 @@ def _size(value: object) -> Size:
     return m, n, k
 
 
-def _pair(table: dict[str, Any], key: str) -> tuple[int, int] | None:
+def _pair(table: Plain, key: str) -> tuple[int, int] | None:
     value = table.get(key)
     if value is None:
         return None

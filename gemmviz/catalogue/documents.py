@@ -2,9 +2,10 @@
 
 import tomllib
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from gemmviz import data
+from gemmviz.catalogue.plain import Plain
 
 Given = Literal["printed", "repaired", "described", "reconstructed"]
 """The document prints the kernel; prints it with slips, which are mended here; says in words what it does; or gives its
@@ -71,6 +72,6 @@ def documents() -> list[Document]:
     ]
 
 
-def _name(entry: dict[str, Any]) -> Name:
+def _name(entry: Plain) -> Name:
     params = {key: tuple(values) for key, values in entry.get("params", {}).items()}
     return Name(**{**entry, "params": params})

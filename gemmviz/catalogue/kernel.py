@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from gemmviz.catalogue import demo, front_matter, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.demo import Demo
@@ -14,6 +14,7 @@ from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import FENCE, SCALARS
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.moment import line_of
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
 from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_toml, read_text
@@ -304,7 +305,7 @@ def _line_with(part: str, text: str) -> int | None:
     return text[:at].count("\n") + 1 if at >= 0 else None
 
 
-def _front_matter(text: str, path: Path) -> dict[str, Any]:
+def _front_matter(text: str, path: Path) -> Plain:
     body, found = text, None
     if path.suffix != ".toml":
         found = FENCE.search(text)
@@ -324,7 +325,7 @@ def _front_matter(text: str, path: Path) -> dict[str, Any]:
         raise FrontMatterError(f"the front matter is not TOML: {said}", int(at[1]) + first if at else None) from None
 
 
-def _build(matter: dict[str, Any], text: str, path: Path) -> Kernel:
+def _build(matter: Plain, text: str, path: Path) -> Kernel:
     version = front_matter.version(matter)
     params = front_matter.params(matter)
     shown, strange = (

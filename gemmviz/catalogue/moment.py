@@ -1,7 +1,7 @@
 """How a file names a moment of a recording, such as ``{ line = "As[ty][tx]", nth = 2 }``: the form alone."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
@@ -11,7 +11,20 @@ KINDS = ("line", "phase", "tile", "share", "step", "end")
 _WITH_LINE = frozenset(("line", "nth", "array", "write"))
 _COUNTED = ("phase", "tile", "step", "nth")
 
-Moment = Mapping[str, Any]
+
+class Moment(TypedDict, total=False):
+    """A moment of a recording: one of `KINDS`, or that of the rung's demo; the last three narrow a line."""
+
+    line: str
+    phase: int
+    tile: int
+    share: float
+    step: int
+    end: bool
+    demo: bool
+    nth: int
+    array: str
+    write: bool
 
 
 def checked(value: object, *others: str) -> Moment:
@@ -38,7 +51,7 @@ def checked(value: object, *others: str) -> Moment:
         said = ", ".join(sorted(allowed))
         raise GemmvizError(tr("{key} is not known here: there are {known}", key=repr(unknown[0]), known=said))
     _check_value(key, value)
-    return value
+    return cast(Moment, value)
 
 
 def lines_with(part: str, text: str) -> list[int]:
@@ -66,7 +79,7 @@ def line_of(part: str, text: str) -> int:
     )
 
 
-def _check_value(key: str, at: Moment) -> None:
+def _check_value(key: str, at: Mapping[str, Any]) -> None:
     value, nth = at[key], at.get("nth", 1)
     if key == "line" and not (isinstance(value, str) and value.strip()):
         raise GemmvizError(tr("at: line is a text that stands in one line of the source"))

@@ -5,9 +5,9 @@
 
 import tomllib
 from functools import cache
-from typing import Any
 
 from gemmviz import data
+from gemmviz.catalogue.plain import Plain
 
 
 def today(name: str) -> str:
@@ -32,7 +32,7 @@ def same_code(sha256: str | None) -> str | None:
     return _table()["texts"].get(sha256, sha256) if sha256 else sha256
 
 
-def row_of_today(row: dict[str, Any]) -> dict[str, Any]:
+def row_of_today(row: Plain) -> Plain:
     """Return a row of a result file, or what else names a kernel and its digest, with those of today.
 
     Parameters

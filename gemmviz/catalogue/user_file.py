@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.plain import Plain
 from gemmviz.language import tr
 
 KERNEL_BYTES = LESSON_BYTES = PREFERENCES_BYTES = 1_000_000
@@ -66,7 +67,7 @@ def read_text(path: Path, most_bytes: int) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def parse_toml(text: str) -> dict[str, Any]:
+def parse_toml(text: str) -> Plain:
     """Return the table that a TOML text holds.
 
     Raises
@@ -75,7 +76,7 @@ def parse_toml(text: str) -> dict[str, Any]:
         When it is no TOML (a `tomllib.TOMLDecodeError`, which says where), is nested too deeply, or holds an integer
         of more than 64 bits.
     """
-    table: dict[str, Any] = _parsed(lambda: tomllib.loads(text))
+    table: Plain = _parsed(lambda: tomllib.loads(text))
     for value in _leaves(table):
         if isinstance(value, int) and not -_LARGEST_INTEGER <= value <= _LARGEST_INTEGER:
             raise ValueError(_too_many_digits())

@@ -10,6 +10,7 @@ from typing import Any
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.checking.plan import plan
@@ -70,7 +71,7 @@ def _sizes(args: argparse.Namespace) -> list[Problem]:
     return [Problem(*(cube if side is None else side for side in sides)) for cube in cubes]
 
 
-def _document(kernel: Kernel, reports: list[Report], left_out: list[str]) -> dict[str, Any]:
+def _document(kernel: Kernel, reports: list[Report], left_out: list[str]) -> Plain:
     return {
         "schema_version": _SCHEMA_VERSION,
         "provenance": "recorded",

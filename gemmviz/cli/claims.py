@@ -12,6 +12,7 @@ from gemmviz.bench.claims import Claim, ClaimVerdict, Evidence
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import ladder
+from gemmviz.catalogue.plain import Plain
 from gemmviz.cli import options
 from gemmviz.cli.bench import keep
 from gemmviz.cli.claim_tables import print_list, print_verdicts
@@ -109,12 +110,12 @@ def _choose(claims: list[Claim], ids: list[str]) -> list[Claim]:
     return [claim for claim in claims if not wanted or {claim.id, claim.source.lower()} & wanted]
 
 
-def _describe(claim: Claim) -> dict[str, Any]:
+def _describe(claim: Claim) -> Plain:
     fields = ("id", "source", "title", "statement", "figures", "where", "why", "note")
     return {name: getattr(claim, name) for name in fields}
 
 
-def _found(verdict: ClaimVerdict) -> dict[str, Any]:
+def _found(verdict: ClaimVerdict) -> Plain:
     return {"verdict": {key: value for key, value in verdict.to_plain().items() if key != "claim"}}
 
 

@@ -16,6 +16,7 @@ from gemmviz.catalogue.documents import Document, documents
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.switches import NOTHING
 
 _BACKEND = {
@@ -100,7 +101,7 @@ def _elements(kernel: Kernel) -> str:
     return kernel.dtype if same else f"{kernel.dtype}, sums {kernel.accumulate}"
 
 
-def describe(kernel: Kernel, sources: Sequence[Document]) -> dict[str, Any]:
+def describe(kernel: Kernel, sources: Sequence[Document]) -> Plain:
     """Return what a kernel's file says and which names of the documents it stands for, as plain data."""
     return {
         "name": kernel.name,

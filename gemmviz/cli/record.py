@@ -13,6 +13,7 @@ from rich.console import Console
 from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault, KernelTimeout, Unavailable
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
@@ -122,7 +123,7 @@ def _error(reply: Failed) -> GemmvizError:
             return KernelFault(reply.message, reply.line)
 
 
-def document(recording: Recording, traffic: Traffic, accesses: bool) -> dict[str, Any]:
+def document(recording: Recording, traffic: Traffic, accesses: bool) -> Plain:
     """Return what ``--json`` writes.
 
     Parameters
@@ -132,7 +133,7 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> dict[str
     accesses
         Whether to list every access, column by column.
     """
-    body: dict[str, Any] = {
+    body: Plain = {
         "schema_version": _SCHEMA_VERSION,
         "provenance": "recorded",
         "view": recording.view,
@@ -180,9 +181,9 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> dict[str
     return body
 
 
-def _line(site: SiteTraffic, on_gpu: bool) -> dict[str, Any]:
+def _line(site: SiteTraffic, on_gpu: bool) -> Plain:
     """Return what a line of the source costs; without warps there are no requests."""
-    counts: dict[str, Any] = {
+    counts: Plain = {
         "line": site.line,
         "array": site.array,
         "space": site.space,

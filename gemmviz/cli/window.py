@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import SUFFIXES
+from gemmviz.catalogue.plain import Plain
 from gemmviz.cli import options
 from gemmviz.session import SPEEDS
 from gemmviz.session.comparison import PACES
@@ -67,7 +68,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def snapshot(args: argparse.Namespace) -> Snapshot:
     """Return what the options say, in the form of `gemmviz.session.snapshot`; what they do not say is not in it."""
-    plain: dict[str, Any] = {}
+    plain: Plain = {}
     if args.kernel:
         plain["kernel"], plain["breaks"] = _kernel(args.kernel)
     if options.says_size(args):

@@ -15,11 +15,10 @@ from gemmviz.bench.results import Document
 from gemmviz.bench.row import Counts, Row
 from gemmviz.bench.tuning.outcome import Candidate, Outcome
 from gemmviz.catalogue.errors import Defect
+from gemmviz.catalogue.plain import Plain
 from gemmviz.checking.plan import CheckEntry
 from gemmviz.checking.report import Report
 from gemmviz.trace.hazards import Finding
-
-Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,24 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypedDict
 
 from gemmviz.bench.entries import ProfileEntry
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
+
+
+class Answer(TypedDict):
+    """What became of a job: why it was not launched, its number among those that were, how many elements are wrong.
+
+    ``nvrtc`` is the version of the compiler.
+    """
+
+    error: str | None
+    launch: int | None
+    wrong: int | None
+    nvrtc: str | None
 
 
 @dataclass(frozen=True)

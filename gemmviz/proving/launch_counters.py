@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
+from gemmviz.catalogue.plain import Plain
 from gemmviz.proving import lines
 
 # NVIDIA Nsight Compute documentation, "Metrics Reference": units of the L1 cache (l1tex), its load/store pipe (lsu).
@@ -96,7 +97,7 @@ class LaunchCounters:
             self.counters, [replace(i, line=lines.shifted(i.line, first, by)) for i in self.instructions]
         )
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Plain:
         """Return it as plain data, an instruction as a list of its fields."""
         return {"counters": self.counters, "instructions": [list(astuple(i)) for i in self.instructions]}
 

@@ -11,11 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.language import tr
-from gemmviz.proving.jobs import Job
+from gemmviz.proving.jobs import Answer, Job
 from gemmviz.proving.launch_counters import COUNTERS, LaunchCounters, read_counters, table
 
 # A kernel is launched some ten times over; the slow ones take seconds each time.
@@ -48,7 +47,6 @@ def version(command: str) -> str:
 
 
 Tell = Callable[[str], None]
-Answer = dict[str, Any]
 
 
 def count(

@@ -1,12 +1,11 @@
 """Profiles launches: how busy a GPU's arithmetic and memory are, and how full its SMs, as Nsight Compute reads it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from gemmviz.bench.row import Counts, Fault
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.proving import ncu
-from gemmviz.proving.jobs import Job
+from gemmviz.proving.jobs import Answer, Job
 
 # NVIDIA Nsight Compute documentation: the section "GPU Speed Of Light Throughput", and "Occupancy". All in percent.
 SHARES = {
@@ -42,7 +41,7 @@ def profile(jobs: Sequence[Job], command: str, progress: Callable[[str], None] =
     return [_plain(job, *found) for job, found in zip(jobs, ncu.metrics(jobs, command, SHARES, progress), strict=True)]
 
 
-def _plain(job: Job, figures: dict[str, float] | None, answer: dict[str, Any]) -> Counts:
+def _plain(job: Job, figures: dict[str, float] | None, answer: Answer) -> Counts:
     fault: Fault | None
     if figures is None:
         fault = {"kind": "launch", "message": str(answer["error"])}

@@ -10,6 +10,7 @@ from typing import Any
 from gemmviz import data
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 from gemmviz.proving.launch_counters import LaunchCounters
 from gemmviz.proving.lines import shifted_note
@@ -91,7 +92,7 @@ class Proof:
         counted = self.counted and self.counted.shifted(first, by)
         return replace(self, code_line=code_line, counted=counted, compared=compared)
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Plain:
         """Return the proof as plain data."""
         return asdict(self) | {"counted": self.counted and self.counted.to_plain()}
 

@@ -6,14 +6,13 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gemmviz.backends.cuda import CudaBackend, nvrtc_version, profiled
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.problem import small_integer_inputs
-from gemmviz.proving.jobs import Job
+from gemmviz.proving.jobs import Answer, Job
 
 
 def main(jobs_file: Path, answers_file: Path) -> None:
@@ -21,10 +20,10 @@ def main(jobs_file: Path, answers_file: Path) -> None:
     jobs = [Job.from_plain(plain) for plain in json.loads(jobs_file.read_text(encoding="utf-8"))]
     # Source lines for the profiler; they change nothing of the code.
     backend = CudaBackend(extra_flags=("-lineinfo",))
-    answers: list[dict[str, Any]] = []
+    answers: list[Answer] = []
     launched = 0
     for job in jobs:
-        answer: dict[str, Any] = {"error": None, "launch": None, "wrong": None, "nvrtc": nvrtc_version()}
+        answer: Answer = {"error": None, "launch": None, "wrong": None, "nvrtc": nvrtc_version()}
         try:
             answer["wrong"] = _run(backend, job)
             answer["launch"] = launched

@@ -7,11 +7,11 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import platformdirs
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.user_file import PREFERENCES_BYTES, parse_json, read_text, write_text
 from gemmviz.language import LANGUAGES, tr
 from gemmviz.session.preferences import Preferences
@@ -49,7 +49,7 @@ def restore(preferences: Preferences, theme: str | None = None, language: str | 
     """
     kept, unreadable = _read()
     bad = [key for key in kept if key in _GOOD and not _GOOD[key](kept[key])]
-    good: dict[str, Any] = {key: value for key, value in kept.items() if key in _GOOD and key not in bad}
+    good: Plain = {key: value for key, value in kept.items() if key in _GOOD and key not in bad}
     theme = theme or good.get("theme")
     preferences.speak(language or good.get("language") or system_language(os.environ))
     if theme is not None and theme != preferences.theme:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from gemmviz import __version__
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.problem import LARGEST
 from gemmviz.catalogue.user_file import STATE_BYTES, parse_json, read_text, write_text
 from gemmviz.language import LANGUAGES, tr
@@ -182,7 +183,7 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
     return cast(Snapshot, {"as_written": False} | plain), faults
 
 
-def _good_parts(document: dict[str, Any], good: _Checks, file: str) -> tuple[dict[str, Any], list[str]]:
+def _good_parts(document: Plain, good: _Checks, file: str) -> tuple[Plain, list[str]]:
     """Return the known parts that can be, and a sentence for each one that cannot."""
     bad = [key for key in good if key in document and not good[key](document[key])]
     faults = [

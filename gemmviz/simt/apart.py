@@ -40,12 +40,12 @@ def run(
     KernelFault
         Also when the process ends without an answer.
     """
-    limits = {"deadline_s": deadline_s, "capacity": capacity, "blocks": blocks}
+    here = partial(recorder.run, deadline_s=deadline_s, capacity=capacity, blocks=blocks)
     if not confined.active():
-        return recorder.run(library, launch, a, b, deadline_s=deadline_s, capacity=capacity, blocks=blocks)
+        return here(library, launch, a, b)
     raw = confined.call(
-        _run_here,
-        (library, launch, a, b, limits),
+        here,
+        (library, launch, a, b),
         library,
         _CLASSES,
         forks=recorder.most_workers(launch) > 1,
@@ -59,20 +59,10 @@ def count(
     library: Path, launch: Launch, *, deadline_s: float, limit: int, blocks: tuple[int, int] | None = None
 ) -> AccessCount:
     """Count as `gemmviz.simt.recorder.count` does; where there is no sandbox, in this process."""
+    here = partial(recorder.count, deadline_s=deadline_s, limit=limit, blocks=blocks)
     if not confined.active():
-        return recorder.count(library, launch, deadline_s=deadline_s, limit=limit, blocks=blocks)
-    limits = {"deadline_s": deadline_s, "limit": limit, "blocks": blocks}
+        return here(library, launch)
     before = partial(recorder.read_beforehand, library, launch.kernel.path.name)
-    counted = confined.call(_count_here, (library, launch, limits), library, _CLASSES, before=before)
+    counted = confined.call(here, (library, launch), library, _CLASSES, before=before)
     assert isinstance(counted, AccessCount)
     return counted
-
-
-def _run_here(
-    library: Path, launch: Launch, a: npt.NDArray[Any], b: npt.NDArray[Any], limits: dict[str, Any]
-) -> RawTrace:
-    return recorder.run(library, launch, a, b, **limits)
-
-
-def _count_here(library: Path, launch: Launch, limits: dict[str, Any]) -> AccessCount:
-    return recorder.count(library, launch, **limits)

@@ -1,7 +1,7 @@
 """Judges a claim by what has been found so far."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from gemmviz.bench import quality_flags
 from gemmviz.bench.claims import sensitivity
@@ -9,6 +9,7 @@ from gemmviz.bench.claims.claim_text import Value, beside, figure, sentence
 from gemmviz.bench.claims.evidence import Evidence, Missing
 from gemmviz.bench.claims.record import Check, Claim, StatedTable
 from gemmviz.bench.claims.rules import RULES
+from gemmviz.catalogue.plain import Plain
 from gemmviz.language import tr
 
 State = Literal["holds", "does not hold", "cannot be judged here", "not run"]
@@ -107,7 +108,7 @@ class ClaimVerdict:
     findings: tuple[CheckResult, ...]
     table: VerdictTable | None
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Plain:
         """Return the verdict as plain data; every finding with its sentence."""
         findings = [asdict(finding) | {"sentence": finding.sentence} for finding in self.findings]
         return asdict(self) | {"findings": findings}

@@ -10,6 +10,7 @@ from gemmviz.bench.claims.record import Case, Check, Claim, Quantity, StatedTabl
 from gemmviz.bench.claims.rules import RULES
 from gemmviz.catalogue import renamed
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.plain import Plain
 
 _CLAIM_KEYS = {
     "id",
@@ -53,7 +54,7 @@ def load(folder: Path | None = None) -> list[Claim]:
     return claims
 
 
-def _files(folder: Path | None) -> list[tuple[Path, dict[str, Any]]]:
+def _files(folder: Path | None) -> list[tuple[Path, Plain]]:
     found = []
     for path in sorted((folder or data.root("resources") / "claims").glob("*.toml")):
         try:
@@ -113,7 +114,7 @@ def _check(plain: Mapping[str, Any], cases: Mapping[str, Mapping[str, Any]]) -> 
     )
 
 
-def _table(plain: Mapping[str, Any], cases: dict[str, dict[str, Any]]) -> StatedTable:
+def _table(plain: Mapping[str, Any], cases: dict[str, Plain]) -> StatedTable:
     """Read a table; each cell becomes a case ``"ROW/COLUMN"`` that checks may name."""
     rows, columns = plain["rows"], plain["columns"]
     cells = []

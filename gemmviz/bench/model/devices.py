@@ -12,6 +12,7 @@ from typing import Any
 
 from gemmviz import data
 from gemmviz.backends.driver import DeviceFacts
+from gemmviz.catalogue.plain import Plain
 
 WARP = 32
 Facts = DeviceFacts
@@ -174,5 +175,5 @@ def memory_gbs(device: Facts | None) -> float | None:
 
 
 @cache
-def _tables() -> dict[str, Any]:
+def _tables() -> Plain:
     return tomllib.loads((data.root("resources") / "devices.toml").read_text(encoding="utf-8"))

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import platformdirs
@@ -268,7 +267,7 @@ def describe(
     return LessonStop(_place_of(step, playable), {language(): escaped(sentence)}, place, index)
 
 
-def _place_of(step: int, playable: Playable) -> dict[str, Any]:
+def _place_of(step: int, playable: Playable) -> Moment:
     """Return how a lesson names a step: by its line where one can tell, so that it stays when the size changes."""
     recording, timeline = playable.recording, playable.timeline
     line = playable.line(step)

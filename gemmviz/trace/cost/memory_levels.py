@@ -7,9 +7,9 @@ each element that is used crosses once. Reuse is asked / loaded.
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.catalogue.plain import Plain
 from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES, WAVEFRONT_BYTES
 from gemmviz.trace.recording.recording import Recording
@@ -89,7 +89,7 @@ class Levels:
     levels: tuple[Level, ...]
     arrays: tuple[Reuse, ...]
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Plain:
         """Return the levels as plain data, with what is derived from them."""
         plain = asdict(self)
         plain["arrays"] = [

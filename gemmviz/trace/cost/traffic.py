@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.plain import Plain
 from gemmviz.trace.cost.sites import SiteTraffic
 from gemmviz.trace.cost.wavefronts import sectors, wavefronts
 from gemmviz.trace.order.requests import Ints, Requests, batches, lane_of
@@ -89,7 +90,7 @@ class Traffic:
         """Return the wavefronts of shared memory beyond those that the same requests need without bank conflicts."""
         return sum(s.units - s.least_units for s in self.sites if s.space == "shared")
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Plain:
         """Return the traffic as plain data."""
         return asdict(self)
 

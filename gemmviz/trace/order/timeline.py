@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.plain import Plain
 from gemmviz.trace.order.requests import Ints, Requests, align, changes, earlier
 from gemmviz.trace.recording.recording import WARP, Recording
 
@@ -71,7 +72,7 @@ class Timeline:
         later = found[found > step]
         return int(later[0] if len(later) else found[0])
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Plain:
         """Return the timeline as plain data."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 

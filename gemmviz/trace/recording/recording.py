@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.catalogue.plain import Plain
 from gemmviz.language import mark
 from gemmviz.simt.diagnostics import Diagnostic
 from gemmviz.trace.recording.accesses import Accesses, Array, Column, Site
@@ -203,7 +204,7 @@ class Recording:
         )
         return block, thread
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Plain:
         """Return the recording as plain data: texts, numbers, lists and NumPy arrays."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         plain["arrays"] = [asdict(a) for a in self.arrays]

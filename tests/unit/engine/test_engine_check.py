@@ -102,4 +102,4 @@ def test_a_recording_brings_its_defects(engine):
 
     assert record(hostile.RIGHT) == []
     (wrong,) = record(hostile.WRONG)
-    assert wrong["kind"] == "wrong result"
+    assert wrong.kind == "wrong result"
