@@ -57,7 +57,9 @@ def cupy() -> Any:
 
         module.cuda.runtime.getDeviceCount()
     except ImportError as error:
-        raise Unavailable(f"CuPy does not load: {first_line(error)}") from None
+        raise Unavailable(
+            f"CuPy does not load: {first_line(error.__cause__ or error)} ({install_line(driver())})"
+        ) from None
     except Exception as error:
         raise Unavailable(f"CuPy finds no CUDA device: {first_line(error)}") from None
     return module

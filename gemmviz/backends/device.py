@@ -1,5 +1,6 @@
 """What all launches on a GPU share, through a CuPy that the caller hands in: matrices, events, errors."""
 
+import sys
 import time
 from abc import abstractmethod
 from contextlib import suppress
@@ -114,8 +115,15 @@ class faults:  # noqa: N801 (reads as a statement: `with faults(launch)`)
         except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError):
             watchdog = "LAUNCHTIMEOUT" in text.upper().replace("_", "")
             advice = ": the display's watchdog stopped it, choose a smaller size" if watchdog else ""
+            _no_more_complaints()
             raise DeviceFault(f"{self._launch.label} at {self._launch.problem}: {text}{advice}") from None
         raise LaunchError(f"{self._launch.label} at {self._launch.problem} does not launch: {text}") from None
+
+
+def _no_more_complaints() -> None:
+    """Keep quiet about buffers that cannot be freed: in a broken context none can, and the process is about to end."""
+    sys.excepthook = lambda *_: None
+    sys.unraisablehook = lambda _: None
 
 
 def l2_bytes() -> int:

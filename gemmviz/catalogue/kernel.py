@@ -281,9 +281,22 @@ def parse(text: str, path: Path) -> Kernel:
     try:
         return _build(_front_matter(text, path), text, path)
     except FrontMatterError as error:
-        line = error.line or _line_at_fault(str(error), text)
-        where = path.name if line is None else f"{path.name}:{line}"
-        raise type(error)(f"{where}: {error}", line) from None
+        raise located(error, text, path) from None
+
+
+def located(error: FrontMatterError, text: str, path: Path) -> FrontMatterError:
+    """Return an error about a file's front matter with the file's name and the line in its message.
+
+    Parameters
+    ----------
+    error
+        What is wrong.
+    text, path
+        The file.
+    """
+    line = error.line or _line_at_fault(str(error), text)
+    where = path.name if line is None else f"{path.name}:{line}"
+    return type(error)(f"{where}: {error}", line)
 
 
 def _line_at_fault(message: str, text: str) -> int | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gemmviz.catalogue.conditions import Condition, conditions, holds
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
-from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.kernel import Kernel, located
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.catalogue.tensor_map import TensorMap, fill_in
 from gemmviz.language import tr
@@ -106,9 +106,15 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
         When a parameter does not exist, a constraint does not hold (the message offers the nearest size that does),
         or CUDA's limits on blocks, grids and shared memory are passed.
     FrontMatterError
-        When an expression cannot be evaluated.
+        When an expression cannot be evaluated; the message names file and line.
     """
-    params = params or {}
+    try:
+        return _filled_in(kernel, problem, params or {})
+    except FrontMatterError as error:
+        raise located(error, kernel.text, kernel.path) from None
+
+
+def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Launch:
     for name in params:
         if name not in kernel.params:
             known = ", ".join(kernel.params) or tr("none")

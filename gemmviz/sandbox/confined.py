@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gemmviz.catalogue.errors import KernelFault
+from gemmviz.catalogue.errors import BuildError, KernelFault
 from gemmviz.language import language, set_language, tr
 from gemmviz.sandbox import libc, processes, rules, warden, wire
 from gemmviz.sandbox.ends import by_signal, too_much
@@ -311,7 +311,7 @@ def _unknown(error: Exception) -> RuntimeError:
     return RuntimeError(f"{type(error).__name__}: {error}")
 
 
-_FAULTS: tuple[type, ...] = (KernelFault, MemoryError, RuntimeError)
+_FAULTS: tuple[type, ...] = (BuildError, KernelFault, MemoryError, RuntimeError)
 
 
 def _submit(job: warden.Job, files: Sequence[int]) -> None:

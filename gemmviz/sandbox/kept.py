@@ -39,7 +39,9 @@ def keep(made: Path, folder: Path, name: str) -> Path:
             shutil.copyfileobj(source, target)
         digest = _digest(temporary)
         file = folder / f"{name}-{digest[:16]}{made.suffix}"
-        temporary.replace(file)
+        # What is there already stays: a process may have been allowed that very file, and no other one of its name.
+        if not _is(file, digest):
+            temporary.replace(file)
         note.write_text(f"{digest} {file.name}", encoding="utf-8")
         note.replace(folder / (name + _NOTE))
     finally:
@@ -53,9 +55,16 @@ def find(folder: Path, name: str) -> Path | None:
     try:
         digest, _, file_name = (folder / (name + _NOTE)).read_text(encoding="utf-8").partition(" ")
         file = folder / Path(file_name).name
-        return file if _digest(file) == digest else None
     except (OSError, ValueError):
         return None
+    return file if _is(file, digest) else None
+
+
+def _is(file: Path, digest: str) -> bool:
+    try:
+        return _digest(file) == digest
+    except OSError:
+        return False
 
 
 def _digest(file: Path) -> str:

@@ -183,7 +183,7 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
     cause = tr(known) if known else signal.strsignal(job.signal) or tr("signal {number}", number=job.signal)
     said = {"what": cause, "thread": culprit, "address": f"{job.fault_address:#x}"}
     element = meant(job, launch, line or 0)
-    if job.signal == signal.SIGFPE:  # the address is the instruction's own
+    if job.signal not in (signal.SIGSEGV, signal.SIGBUS):  # no other signal is about an access to memory
         return KernelFault(f"{where}: {tr('{what} in {thread}', **said)}", line)
     if element is None:
         text = tr("{what} in {thread}, address {address}", **said)

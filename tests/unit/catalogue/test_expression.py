@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
 
 
 @given(st.integers(1, 10**12), st.integers(1, 10**6))
@@ -58,3 +61,14 @@ def test_no_text_gets_past_the_front_matter_error(text: str) -> None:
     except FrontMatterError:
         return
     assert math.isfinite(value)
+
+
+def test_an_expression_that_fails_at_some_size_is_placed_in_its_file(tmp_path):
+    matter = (
+        '// ---gemmviz\n// entry = "f"\n// args = ["C", "A", "B"]\n// block = [1]\n// grid = ["N / (M - 8)"]\n// ---\n'
+    )
+    kernel = parse(matter + "__global__ void f(float *c, float *a, float *b) {}\n", tmp_path / "my.cu")
+    assert launch(kernel, Problem(9, 8, 8)).grid == (8, 1, 1)
+    with pytest.raises(FrontMatterError, match=r"^my\.cu:5: 'N / \(M - 8\)' divides by zero") as caught:
+        launch(kernel, Problem.cube(8))
+    assert caught.value.line == 5

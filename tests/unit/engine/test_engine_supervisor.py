@@ -283,6 +283,12 @@ def test_a_recording_comes_back_and_a_bad_one_does_not_stop_the_next(engine):
     assert isinstance(record(hostile.RIGHT), Recorded)
 
 
+def test_a_function_that_nobody_defines_is_said_by_the_engine_as_by_the_compiler(engine):
+    text = hostile.source("    elsewhere();", top="void elsewhere(void);")
+    *_, last = engine.run(RecordRequest(1, "/nowhere/mine.c", text, 2, 2, 2, {}), threading.Event())
+    assert last.message == "mine.c:8: elsewhere is used and defined nowhere: define it in this file"
+
+
 def test_a_size_that_cannot_be_is_refused(engine):
     (*_, failed) = bench(engine, hostile.RIGHT, sizes=[(0, 4, 4)])
     assert isinstance(failed, Failed)

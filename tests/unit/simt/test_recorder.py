@@ -201,6 +201,11 @@ def test_a_crash_is_caught_with_its_line_and_the_next_recording_works() -> None:
     assert recorded("gputiled", 8, TS=4)[0].wrong == 0
 
 
+def test_a_kernel_that_aborts_is_said_to_without_an_address() -> None:
+    with pytest.raises(KernelFault, match=r"Aborted in the loop$"):
+        own("void abort(void);\nvoid k(float *A, float *B, float *C, int N) { abort(); }", suffix="c")
+
+
 @pytest.mark.parametrize("suffix", ["c", "cu"])
 def test_a_function_that_nobody_defines_is_named_with_its_line(suffix: str) -> None:
     mark = "__global__ " if suffix == "cu" else ""
