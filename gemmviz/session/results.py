@@ -42,6 +42,8 @@ class Results:
         self.proofs: list[Proofs] = []
         self.references_wanted: bool | None = None
         self.size_wanted: Size | None = None
+        self.log_wanted: bool | None = None
+        """Whether the ladder's figures stand on a logarithmic axis; None: where they differ much."""
         self.all_samples: dict[tuple[str, str], SampleSeries] = {}
         self.samples = SampleSeries("", "")
         self.device = ""

@@ -215,7 +215,11 @@ GOOD = own()
         (own(BODY.replace("= sum;", "= sum; if (i == 0 && j == 0) c[-3] = 1;")), "wrong", "outside C"),
         (own(BODY.replace("int i =", "int i ==")), "compile", "mine.cu:10: "),
         (own(BODY.replace("mine(", "other(") + "// mine()\n"), "compile", "mine"),
-        (own(shared='"1000000"'), "unsupported", "1,000,000 bytes of dynamic shared memory; a block can have 0 to 232,448"),
+        (
+            own(shared='"1000000"'),
+            "unsupported",
+            "1,000,000 bytes of dynamic shared memory; a block can have 0 to 232,448",
+        ),
     ],
     ids=[
         "wrong",

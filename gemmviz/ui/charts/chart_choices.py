@@ -8,7 +8,6 @@ from gemmviz.ui.charts.chart import CHOICE
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import origin_name, short_size
 from gemmviz.ui.look.style import letters_wide
-from gemmviz.ui.window.mirrors import mirror
 
 _BOX_LETTERS = 10
 
@@ -76,7 +75,6 @@ class ReferenceBox(QCheckBox):
         super().__init__(tr("references"))
         self._results = results
         self.setAccessibleName(tr("Show references measured elsewhere"))
-        mirror(self)
         self.clicked.connect(results.want_references)
         for signal in (results.referenced, results.device_changed):
             listen(self, signal, self._show)

@@ -61,7 +61,6 @@ class LadderChart(Chart):
         self._at: int | None = None
         self._ends: dict[str, float] = {}
         self._font, self._heads = small_font(), 1
-        self._log_chosen = False
         self._bars: pg.BarGraphItem | None = None
         self._lines: list[pg.GraphicsObject] = []
         self.log = QCheckBox(tr("log"))
@@ -169,9 +168,8 @@ class LadderChart(Chart):
             self.scroll_bar.hide()
             return
         figures = np.array([s.gflops for s in found])
-        if not self._log_chosen:
-            drawn = figures[figures > 0]
-            self.log.setChecked(len(drawn) > 1 and bool(drawn.max() > _LOG_FROM * drawn.min()))
+        drawn, log = figures[figures > 0], self.session.results.log_wanted
+        self.log.setChecked(len(drawn) > 1 and bool(drawn.max() > _LOG_FROM * drawn.min()) if log is None else log)
         self.plot.getAxis("bottom").setLogMode(self.log.isChecked())
         self._draw_bars(found, figures)
         self._show_rows()
@@ -328,7 +326,7 @@ class LadderChart(Chart):
     # Pointing
 
     def _on_log(self) -> None:
-        self._log_chosen = True
+        self.session.results.log_wanted = self.log.isChecked()
         self.refresh()
 
     def _row_at(self, place: QPointF) -> int | None:

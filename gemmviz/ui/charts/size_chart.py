@@ -107,7 +107,7 @@ class SizeChart(Chart):
         self.log.setToolTip(tr("Logarithmic or linear GFLOPS; N is always logarithmic"))
         self.places = PlaceBox()
         self.reference = ReferenceBox(session.results)
-        self.log.clicked.connect(lambda *_: self.refresh())
+        self.log.toggled.connect(lambda *_: self.refresh())
         self.places.activated.connect(lambda *_: self.refresh())
         for widget in (self.reference, self.places, self.log):
             self.controls.addWidget(widget)

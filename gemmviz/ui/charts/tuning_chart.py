@@ -17,7 +17,6 @@ from gemmviz.ui.charts.tuning_text import candidate_text, headline, invitation, 
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.figure_text import gflops_text, origin_name
-from gemmviz.ui.window.mirrors import mirror
 
 _NEAR_PX = 24.0
 _WHOLE_UP_TO, _LEAST = 40, 5
@@ -83,7 +82,6 @@ class TuningChart(Chart):
                 "instead of its defaults"
             )
         )
-        mirror(self.always)
         self.always.clicked.connect(tuning.want)
         below = QHBoxLayout()
         below.addWidget(self.legend, 1)

@@ -19,7 +19,6 @@ from gemmviz.ui.inspect.warp_view import WarpView
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN
-from gemmviz.ui.window.mirrors import mirror
 
 
 class WarpPanel(InspectPanel):
@@ -37,7 +36,7 @@ class WarpPanel(InspectPanel):
         self.before = self._button("‹", tr("Previous warp (,)"), lambda: freeze.next_warp(-1))
         self.after = self._button("›", tr("Next warp (.)"), lambda: freeze.next_warp(1))
         self.frozen = self._button(tr("Freeze"), "", freeze.toggle)
-        mirror(self.frozen)
+        self.frozen.setCheckable(True)
         self.head, self.cost = OneLine(), QLabel()
         self.cost.setWordWrap(True)
         self.cost.setContentsMargins(8, 0, 8, 2)

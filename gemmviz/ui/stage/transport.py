@@ -15,7 +15,6 @@ from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import thousands
 from gemmviz.ui.stage.score import Score
 from gemmviz.ui.stage.score_text import ABSENT, UNIT_MEANINGS, UNITS
-from gemmviz.ui.window.mirrors import mirror
 
 _FRAME_MS = 16
 
@@ -55,7 +54,7 @@ class Transport(QWidget):
         self.loop = self._button(
             "loop", tr("Start again at the end (L)"), lambda: session.playback.set_loop(not session.playback.loop)
         )
-        mirror(self.loop)
+        self.loop.setCheckable(True)
         self.slider = Score(session)
         self.where = QLabel("–")
         self.where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -13,7 +13,6 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.style import TYPE_PT
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.window.mirrors import mirror
 
 # The sentence is read from the last row; where the bar is narrow, the stage needs the room of a third line more.
 _LARGER, _LARGER_NARROW, _NARROW = 1.55, 1.3, 900
@@ -41,7 +40,7 @@ class TourBar(QFrame):
         self.setObjectName("tour")
         self.setAccessibleName(tr("Lesson"))
         self.lesson_button = _button(tr("Lesson"), tr("The lesson of this rung (Ctrl+L)"), self._toggle)
-        mirror(self.lesson_button)
+        self.lesson_button.setCheckable(True)
         self.lesson_button.setObjectName("")  # as large as the buttons of the pages beside it
         tip = tr("The picture that shows this rung's idea: its size, its parameters, one thread (Ctrl+Shift+L)")
         self.demo_button = _button(tr("Demo"), tip, session.demonstration.show)
