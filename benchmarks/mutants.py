@@ -122,7 +122,6 @@ class _Mutants:
 def check(kernel: Any, todo: Any) -> list[Any]:
     """Return the reports of an engine of this thread's own."""
     from gemmviz.catalogue.errors import GemmvizError
-    from gemmviz.checking.report import Report
     from gemmviz.engine.messages import Checked, CheckRequest, Failed
     from gemmviz.engine.supervisor import Engine
 
@@ -132,7 +131,7 @@ def check(kernel: Any, todo: Any) -> list[Any]:
     reports = []
     for reply in _engines.mine.run(request, threading.Event()):
         if isinstance(reply, Checked):
-            reports.append(Report.from_plain(reply.report))
+            reports.append(reply.report)
         elif isinstance(reply, Failed):
             raise GemmvizError(f"{kernel.name}: {reply.message}")
     return reports

@@ -20,6 +20,7 @@ from typing import Any
 from gemmviz.bench import claims, results
 from gemmviz.bench.figures import ON_GPU, size_of
 from gemmviz.bench.ranking import LIBRARIES
+from gemmviz.bench.row import Row
 from gemmviz.catalogue.ladder import ladder
 
 _KEPT_SAMPLES = 40
@@ -32,7 +33,7 @@ _EARLIER = "earlier-text"
 """The flag of a figure that was measured with an earlier text of its kernel."""
 
 
-def case(row: results.Row) -> tuple[Any, ...]:
+def case(row: Row) -> tuple[Any, ...]:
     """Return what tells the rows of a reference apart."""
     return row["kernel"], row["M"], row["N"], row["K"], row["dtype_in"], tuple(sorted(row["params"].items()))
 
@@ -44,10 +45,10 @@ def with_run(document: results.Document) -> results.Document:
     rows = [row for row in document["results"] if not any(flag.startswith(_CUT_SHORT) for flag in row["flags"])]
     libraries = [row for row in rows if row["backend"] in LIBRARIES and row["gflops"]]
 
-    def alike(row: results.Row) -> tuple[Any, ...]:
+    def alike(row: Row) -> tuple[Any, ...]:
         return row["backend"] in ON_GPU, size_of(row), row["dtype_in"], row["dtype_acc"]
 
-    def told(row: results.Row) -> results.Row:
+    def told(row: Row) -> Row:
         rivals = [other["gflops"] for other in libraries if row["gflops"] and alike(other) == alike(row)]
         return row | {"run_utc": document["started_utc"], "library_gflops": max(rivals, default=None)}
 
@@ -61,7 +62,7 @@ def spread(values: list[float], most: int) -> list[float]:
     return values if len(values) <= most else [values[i * len(values) // most] for i in range(most)]
 
 
-def condense(row: results.Row, full_clock_mhz: float) -> results.Row:
+def condense(row: Row, full_clock_mhz: float) -> Row:
     """Return the row without what nobody looks at in a reference."""
     row = row | {"samples_s": spread(row["samples_s"], _KEPT_SAMPLES)}
     row["compile_flags"] = [flag for flag in row["compile_flags"] or [] if "/" not in flag] or None
@@ -123,7 +124,7 @@ def main() -> None:
     if len(machines) > 1:
         parser.error(f"these files are from several machines: {', '.join(sorted(machines))}")
     current = {kernel.name: kernel.sha256 for kernel in ladder()}
-    kept: dict[tuple[Any, ...], results.Row] = {}
+    kept: dict[tuple[Any, ...], Row] = {}
     stale = set()
     for row in results.merged(documents)["results"]:
         earlier = row["source_sha256"] not in (None, current.get(row["kernel"]))

@@ -121,7 +121,7 @@ class ProbeRequest:
 
 @dataclass(frozen=True)
 class Cancel:
-    """Stop a run soon. Bench runs and searches still answer with `Done` or `Searched`, the others with `Failed`."""
+    """Stop a run soon. Bench runs and searches still end with `BenchDone` or `Searched`, the others with `Failed`."""
 
     run: int
 

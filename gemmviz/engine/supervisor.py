@@ -109,7 +109,7 @@ class Engine:
         request
             What to do.
         cancel
-            Set it, from any thread, to end the run within half a second. A bench run then still answers with `Done`:
+            Set it, from any thread, to end the run within half a second. A bench run then still ends with `BenchDone`:
             what was finished, and rows with the status "cancelled"; a search with `Searched` and the best so far.
         """
         held = refused(request, self._consent)

@@ -10,7 +10,7 @@ from gemmviz.backends.driver import driver
 from gemmviz.catalogue.capability import suits
 from gemmviz.catalogue.kernel import load
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.engine.messages import BenchRequest, Done
+from gemmviz.engine.messages import BenchDone, BenchRequest
 from gemmviz.engine.supervisor import Engine
 
 pytestmark = pytest.mark.gpu
@@ -31,7 +31,7 @@ def engine():
 def bench(engine, path, text, size):
     request = BenchRequest(1, [{"path": str(path), "text": text, "params": {}}], [size], FAST | {"deadline_s": 10})
     replies = list(engine.run(request, threading.Event()))
-    assert isinstance(replies[-1], Done), replies[-1]
+    assert isinstance(replies[-1], BenchDone), replies[-1]
     (row,) = [row for row in replies[-1].document["results"] if row["backend"] != "transfer"]
     return row
 

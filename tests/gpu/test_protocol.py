@@ -9,7 +9,7 @@ from consenting import AllowsAll
 from gemmviz.backends.driver import driver
 from gemmviz.backends.nvml import sensors
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.engine.messages import BenchRequest, Done, Progress, Result
+from gemmviz.engine.messages import BenchDone, BenchRequest, Progress, Result
 from gemmviz.engine.supervisor import Engine
 
 pytestmark = pytest.mark.gpu
@@ -28,7 +28,7 @@ def run(engine, *names, size=CUBE, cancel=None, **protocol):
     kernels = [find(name, ladder()) for name in names]
     entries = [{"path": str(k.path), "text": k.text, "params": {}} for k in kernels]
     replies = list(engine.run(BenchRequest(1, entries, [size], FAST | protocol), cancel or threading.Event()))
-    assert isinstance(replies[-1], Done), replies[-1]
+    assert isinstance(replies[-1], BenchDone), replies[-1]
     return replies
 
 

@@ -14,7 +14,7 @@ from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine.messages import BenchRequest, Done
+from gemmviz.engine.messages import BenchDone, BenchRequest
 from gemmviz.engine.supervisor import Engine
 
 pytestmark = pytest.mark.gpu
@@ -39,7 +39,7 @@ def engine():
 def bench(engine, *kernels, size=(64, 64, 64), **protocol):
     entries = [{"path": str(path), "text": text, "params": params} for path, text, params in kernels]
     replies = list(engine.run(BenchRequest(1, entries, [size], FAST | protocol), threading.Event()))
-    assert isinstance(replies[-1], Done), replies[-1]
+    assert isinstance(replies[-1], BenchDone), replies[-1]
     return [row for row in replies[-1].document["results"] if row["backend"] != "transfer"]
 
 

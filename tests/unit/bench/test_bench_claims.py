@@ -11,6 +11,7 @@ from gemmviz.bench.claims.rules import RULES
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.model import devices
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.row import Row
 from gemmviz.bench.stats import summarise
 from gemmviz.catalogue.documents import documents
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
@@ -26,7 +27,7 @@ KERNELS = ladder()
 CLAIMS = {claim.id: claim for claim in judging.load()}
 
 
-def row(case: judging.Case, seconds: float, **more: object) -> results.Row:
+def row(case: judging.Case, seconds: float, **more: object) -> Row:
     """Return the row of a case as if it had been measured."""
     if case.kernel == TRANSFER:
         kernel = Kernel(TRANSFER, Path(TRANSFER), "", "cuda", TRANSFER)

@@ -6,6 +6,7 @@ import pytest
 from gemmviz.bench import results
 from gemmviz.bench.compare import compare
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.row import Row
 from gemmviz.bench.stats import summarise
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
@@ -14,7 +15,7 @@ from gemmviz.cli import run
 KERNEL = find("hostmult0", ladder())
 
 
-def row(seconds: list[float] | None, size: int = 64, status: str = "wrong") -> results.Row:
+def row(seconds: list[float] | None, size: int = 64, status: str = "wrong") -> Row:
     made = results.new_row(KERNEL, Problem.cube(size), {})
     if seconds is None:
         results.fail(made, status, "because")
@@ -23,7 +24,7 @@ def row(seconds: list[float] | None, size: int = 64, status: str = "wrong") -> r
     return made
 
 
-def document(*rows: results.Row) -> results.Document:
+def document(*rows: Row) -> results.Document:
     return results.document({"cpu": {"model": "abacus"}}, None, Protocol()) | {"results": [*rows]}
 
 
@@ -60,7 +61,7 @@ def test_rows_of_one_file_only_are_named():
     assert (second.size[0], second.reason) == (32, "only in the first file")
 
 
-def shaken(middle: float, rounds: tuple[float, ...], *flags: str) -> results.Row:
+def shaken(middle: float, rounds: tuple[float, ...], *flags: str) -> Row:
     medians = [{"round": i, "n": 7, "median_s": s, "gflops": 1.0} for i, s in enumerate(rounds)]
     return row(around(middle, 0.001)) | {"rounds": medians, "flags": [*flags]}
 

@@ -4,6 +4,7 @@ import pytest
 
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.row import Row
 from gemmviz.bench.stats import summarise
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
@@ -12,14 +13,14 @@ from gemmviz.cli.tables import print_results
 KERNELS = ladder()
 
 
-def row(name: str, seconds: float = 1e-3) -> results.Row:
+def row(name: str, seconds: float = 1e-3) -> Row:
     problem = Problem.cube(100)
     made = results.new_row(find(name, KERNELS), problem, {})
     results.describe_samples(made, [seconds] * 3, summarise([seconds] * 3), "steady", problem.flops)
     return made
 
 
-def printed(capsys: pytest.CaptureFixture[str], *rows: results.Row) -> str:
+def printed(capsys: pytest.CaptureFixture[str], *rows: Row) -> str:
     print_results(results.document({}, None, Protocol()) | {"results": [*rows]})
     return capsys.readouterr().out
 
