@@ -95,6 +95,8 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     window.setGeometry(40, 30, 1400, 820)  # room for the texts of each language
     window._upper.setSizes([300, 700, 380])
     window.stage.zoom(1)
+    window.charts.ladder.log.click()
+    window.charts.sizes.log.click()
     window.charts.setCurrentIndex(2)
     window.measuring.quick.setChecked(True)
     window.recording.auto.setChecked(False)
@@ -107,6 +109,7 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     assert new._upper.sizes() == sizes
     assert new.stage.view == view
     assert new.charts.currentIndex() == 2
+    assert new.charts.ladder.log.isChecked() and not new.charts.sizes.log.isChecked()
     assert new.measuring.quick.isChecked() and windows.session.choice.protocol
     assert not new.recording.auto.isChecked() and not windows._controller.auto
     assert new.focusWidget() is new.ladder
