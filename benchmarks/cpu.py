@@ -4,14 +4,13 @@ Run it from the checkout: ``python benchmarks/cpu.py [NAME...] [--size N ...] [-
 parameters: ``simd:BITS=256,KC=256``. The kernels take turns, round by round. A round's figure is the median of a few
 calls, a kernel's the median over its rounds, its share that of the ratios to OpenBLAS in the same round. On one thread
 the time is the thread's own CPU time, so that other work on the machine counts little; on all cores it is wall time,
-and wants an idle machine. C is compared with NumPy's before. It prints and does not judge. README's table of the CPU
-is made of the file that ``--json docs/results-cpu.json`` writes, by ``python docs/results.py``.
+and wants an idle machine. C is compared with NumPy's before. It prints and does not judge. The table of the CPU
+in docs/results.md is made of the file that ``--json docs/results-cpu.json`` writes, by ``python docs/results.py``.
 
 Columns: threads, N, kernel, GFLOPS, share of OpenBLAS, speed-up over the line before.
 """
 
 import argparse
-import json
 import statistics
 import sys
 import time
@@ -24,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from gemmviz.backends import machine, openblas
 from gemmviz.backends.base import Prepared
 from gemmviz.backends.native import NativeBackend
+from gemmviz.bench.results import to_json
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem, small_integer_inputs
@@ -103,8 +103,8 @@ def main() -> None:
             rows += compare(list(together), size, args.rounds, library.threads)
     if args.json:
         host = {"cpu": {"model": machine.cpu_model(), "cores": machine.cores()}, "core": library.core}
-        text = json.dumps({"started_utc": started, **host, "rounds": args.rounds, "rows": rows}, indent=1)
-        args.json.write_text(text + "\n", encoding="utf-8")
+        measured = {"started_utc": started, **host, "rounds": args.rounds, "rows": rows}
+        args.json.write_text(to_json(measured), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python benchmarks/reference.py resources/reference/nvidia-h200.json NEW... -o resources/reference/nvidia-h200.json
     python docs/results.py
 
-The first adds new runs to the reference there is; the second brings README's tables and charts up to date.
+The first adds new runs to the reference there is; the second brings docs/results.md and its charts up to date.
 
 The files must come from one machine, and from kernels as they are now, but for those that --earlier names. Of two rows
 of one case the one of more rounds counts, of equals the later file's; the protocol named is the last file's. Each row

@@ -1,4 +1,4 @@
-"""Makes README's results: the tables between its two markers, and the charts beside them.
+"""Makes the results of docs/results.md: the tables between its two markers, and the charts beside them.
 
 ``python docs/results.py`` reads `resources/reference/nvidia-h200.json` (made by `benchmarks/reference.py`) and
 `docs/results-cpu.json` (made by `benchmarks/cpu.py --json`). What is not in those two is shown as not measured.
@@ -25,6 +25,7 @@ from gemmviz.catalogue.ladder import ladder
 _DOCS = Path(__file__).parent
 ROOT = _DOCS.parent
 REFERENCE, CPU = ROOT / "resources" / "reference" / "nvidia-h200.json", _DOCS / "results-cpu.json"
+PAGE = _DOCS / "results.md"
 BEGIN = "<!-- results: made by docs/results.py, down to the next mark -->\n"
 END = "<!-- end of the results -->\n"
 GROUPS = {"FP32": ("float32",), "Tensor cores": ("float16", "bfloat16"), "Integers": ("int32",)}
@@ -172,17 +173,17 @@ def section(document: results.Document, measured: dict[str, Any] | None, kernels
     parts = [
         protocol(document, list({id(row): row for _, row in shown}.values())),
         _picture("results", "TFLOPS of the ladder, rung by rung, beside cuBLAS"),
-        *(f"### {name}, N = {SIDE}\n\n{ladder_table(found)}" for name, found in groups.items()),
-        f"### The last rungs, N = {SWEEP[0]} to {SWEEP[-1]}\n\n{sweep_table(document, kernels)}",
+        *(f"## {name}, N = {SIDE}\n\n{ladder_table(found)}" for name, found in groups.items()),
+        f"## The last rungs from {SWEEP[0]} to {SWEEP[-1]}\n\n{sweep_table(document, kernels)}",
         *(["; ".join(notes) + ".\n"] if notes else []),
-        f"### On a CPU\n\n{cpu_words(measured)}\n{cpu_table(measured, kernels)}",
+        f"## On a CPU\n\n{cpu_words(measured)}\n{cpu_table(measured, kernels)}",
     ]
     return "\n".join(parts)
 
 
-def filled(readme: str, text: str) -> str:
-    """Return README with the text between its markers."""
-    before, rest = readme.split(BEGIN)
+def filled(page: str, text: str) -> str:
+    """Return the page with the text between its markers."""
+    before, rest = page.split(BEGIN)
     return f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}"
 
 
@@ -190,15 +191,14 @@ def made() -> dict[Path, str]:
     """Return every file that this makes, with its text."""
     kernels, document = ladder(), results.read_results(REFERENCE)
     measured = json.loads(CPU.read_text(encoding="utf-8")) if CPU.exists() else None
-    readme = ROOT / "README.md"
     drawings = results_chart.drawings(document, kernels)
-    return {readme: filled(readme.read_text(encoding="utf-8"), section(document, measured, kernels))} | {
+    return {PAGE: filled(PAGE.read_text(encoding="utf-8"), section(document, measured, kernels))} | {
         _DOCS / "images" / name: drawing for name, drawing in drawings.items()
     }
 
 
 def main() -> int:
-    """Write README's section and the charts."""
+    """Write the page's section and the charts."""
     for path, text in made().items():
         path.write_text(text, encoding="utf-8")
         print(path.relative_to(ROOT))
@@ -217,7 +217,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[i
 
 def _name(kernel: Kernel, row: Row | None = None) -> str:
     """Return a kernel's name, which leads to its source, and its parameters where they are not the default ones."""
-    text = f"[`{kernel.alias}`]({kernel.path.relative_to(ROOT).as_posix()})"
+    text = f"[`{kernel.alias}`](../{kernel.path.relative_to(ROOT).as_posix()})"
     return " ".join([text, *(_changed(kernel, row) if row else [])])
 
 
@@ -233,8 +233,8 @@ def _date(utc: str) -> str:
 def _picture(name: str, what: str) -> str:
     """Return the mark-up of a chart that has a dark and a light file."""
     return (
-        f'<picture><source media="(prefers-color-scheme: dark)" srcset="docs/images/{name}-dark.svg">'
-        f'<img alt="{what}" src="docs/images/{name}-light.svg"></picture>\n'
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="images/{name}-dark.svg">'
+        f'<img alt="{what}" src="images/{name}-light.svg"></picture>\n'
     )
 
 

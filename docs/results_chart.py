@@ -1,4 +1,4 @@
-"""Draws README's chart: the ladder as bars beside cuBLAS, and the last rungs over N, from the reference result."""
+"""Draws the chart of the results, from the reference: the ladder as bars beside cuBLAS, and the last rungs over N."""
 
 from collections.abc import Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""What README's results show, taken from the reference result: no figure stands in these files."""
+"""What the page of results shows, taken from the reference result: no figure stands in these files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.language import tr
 
 _UNDEFINED = re.compile(r"undefined symbol: (\S+)")
@@ -43,7 +44,7 @@ def _plain(symbol: str) -> str:
 
 def _line_of(name: str, launch: Launch) -> int | None:
     """Return the last line that names a symbol: what only declares it comes before."""
-    lines = launch.kernel.text.split("\n")
+    lines = plain_code(launch.kernel.text).split("\n")
     pattern = re.compile(rf"\b{re.escape(name)}\b")
-    named = [number for number, line in enumerate(lines, 1) if pattern.search(line.partition("//")[0])]
+    named = [number for number, line in enumerate(lines, 1) if pattern.search(line)]
     return named[-1] if named else None

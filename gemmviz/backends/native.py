@@ -29,6 +29,7 @@ from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Matrix
 from gemmviz.sandbox import confined, kept
 
+_GUARD = Path(__file__).with_name("stack_guard.c")
 # No -ffast-math: what C promises about the order of a sum is part of what these kernels show.
 OPTIMISATION = ("-O3", "-march=native", "-std=gnu11")
 
@@ -97,6 +98,7 @@ class _Apart(Prepared):
 
 def _answering(launch: Launch, build: Build, library: Path) -> Callable[..., object]:
     prepared = _NativePrepared(launch, build, library)
+    prepared.guard_stack()
     questions = {name: getattr(prepared, name) for name in ("load", "poison", "run", "sample", "fetch", "intact")}
     return lambda name, *arguments: questions[name](*arguments)
 
@@ -105,7 +107,7 @@ class _NativePrepared(HostPrepared):
     def __init__(self, launch: Launch, build: Build, library: Path) -> None:
         super().__init__(launch, build)
         code = load(library, launch)
-        self._entry = code.gv_call
+        self._guard, self._entry = code.gemmviz_guard_stack, code.gv_call
         self._entry.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
         self._entry.restype = None
         addresses = {"A": self.a.ctypes.data, "B": self.b.ctypes.data, "C": self.c.address}
@@ -117,6 +119,13 @@ class _NativePrepared(HostPrepared):
         }
         addresses |= {name: cell.ctypes.data for name, cell in self._cells.items()}
         self._arguments = (ctypes.c_void_p * len(names))(*(addresses[name] for name in names))
+
+    def guard_stack(self) -> None:
+        """Let this process end by a signal of its own when the kernel fills the stack: see `stack_guard.c`.
+
+        Only for a process apart, which has no other use for the signals of a crash.
+        """
+        self._guard()
 
     def call(self, launches: int) -> None:
         """Run the kernel; ctypes lets other threads of Python run meanwhile."""
@@ -148,7 +157,7 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
     # Where the copies of these lie is another folder in each process, and changes nothing.
     told = tuple(flag.replace(copies, own) for flag in flags)
-    parts = [wrapper, *headers, *told, *tool.command, tool.version]
+    parts = [wrapper, _GUARD.read_text(encoding="utf-8"), *headers, *told, *tool.command, tool.version]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     folder, note = data.cache_folder("native")
     notes = (note,) if note else ()
@@ -159,7 +168,7 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
         source, library = Path(name) / "kernel.c", Path(name) / "kernel.so"
         source.write_text(wrapper, encoding="utf-8")
         try:
-            compile_shared([source], library, [*flags, "-w"], launch.kernel.path)
+            compile_shared([source, _GUARD], library, [*flags, "-w"], launch.kernel.path)
         except BuildError as error:
             raise entry.explain(error, launch) from None
         made = kept.keep(library, folder, key)

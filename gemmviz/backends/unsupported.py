@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.language import mark, tr
 
 _SYNC = mark("use __syncthreads(), __syncwarp(), the waits of <cuda_pipeline.h> or the barriers of <gemmviz/ptx.h>")
@@ -34,7 +35,6 @@ _REFUSED = [
     (r"\b__nv_fp8\w*|\b__nv_fp4\w*", "{name}", mark("use half, bfloat16 or float")),
     (r"\bcu(?:tlass|te)\s*::\s*\w+", "{name}", mark("write the kernel without that library")),
 ]  # fmt: skip
-_QUIET = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"][^>\"\n]+[>\"])", re.MULTILINE)
 _NO_FILE = re.compile(r"'?([\w./+-]+)'?:? (?:file not found|No such file or directory)")
 
@@ -88,7 +88,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
 def find(text: str) -> list[Unsupported]:
     """Return every use of something that cannot be recorded, in the order of the lines."""
     # Texts may span what looks like code, and PTX in them is not C++: spaces stand for both.
-    code = _QUIET.sub(lambda quiet: re.sub(r"[^\n]", " ", quiet[0]), text)
+    code = plain_code(text)
     found = []
     for pattern, what, instead in _REFUSED:
         for use in re.finditer(pattern, code):

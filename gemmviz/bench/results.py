@@ -227,8 +227,16 @@ def machine(content: Measured) -> str:
 
 
 def to_json(content: Mapping[str, object]) -> str:
-    """Return the document as JSON text."""
-    return json.dumps(content, indent=1, allow_nan=False) + "\n"
+    """Return the document as JSON text, in which each row (a figure, a recording, a profile) has one line."""
+    parts = [f" {json.dumps(name)}: {_laid_out(value)}" for name, value in content.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _laid_out(value: object) -> str:
+    """Return a part of a document as JSON: a list of objects with one of them per line, all else indented."""
+    if value and isinstance(value, list) and all(isinstance(row, dict) for row in value):
+        return "[\n" + ",\n".join(f"  {json.dumps(row, allow_nan=False)}" for row in value) + "\n ]"
+    return json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
 
 
 def write_results(content: Mapping[str, object], path: Path) -> None:

@@ -2,10 +2,8 @@
 
 import re
 
-_QUIET = re.compile(
-    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|(?<![\w])\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*',
-    re.DOTALL | re.MULTILINE,
-)
+from gemmviz.catalogue.plain_code import plain_code
+
 _HOST = re.compile(r"<<<|\bcuda[A-Z]\w*|\bcublas\w*|\bcurand\w*|\bstd\s*::|\b(?:malloc|calloc|free|rand|fopen)\s*\(")
 _DEVICE = re.compile(r"\b(?:__device__|__global__|constexpr)\b")
 _NAME = re.compile(r"(\w+)\s*\([^{}]*\)[^(){};]*$")
@@ -30,7 +28,7 @@ def device_code(text: str) -> str:
     text
         A whole ``.cu`` file.
     """
-    plain = _QUIET.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    plain = plain_code(text, directives=False)
     functions = _functions(plain)
     host = {name for name, start, stop in functions if name == "main" or _HOST.search(plain, start, stop)}
     while True:

@@ -1,7 +1,7 @@
 """Reads single values of a kernel's front matter, and says what is wrong with one."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gemmviz.catalogue import capability
@@ -11,11 +11,18 @@ from gemmviz.catalogue.matrices import MATRICES
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
 VERSION = 3
-"""The newest version of the front matter that is known here: 2 brought ``version`` and ``demo``, 3 ``code_of``."""
+"""The newest version of the front matter that is known here."""
+_SINCE = {"version": 2, "demo": 2, "code_of": 3}
+"""The versions that brought keys; all others were there from the first on."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
 
 Matter = Mapping[str, Any]
+
+
+def needed_version(keys: Iterable[str]) -> int:
+    """Return the lowest version of the front matter that knows some keys."""
+    return max((_SINCE.get(key, 1) for key in keys), default=1)
 
 
 def version(matter: Matter) -> int:

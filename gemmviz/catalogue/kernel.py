@@ -323,10 +323,9 @@ def _front_matter(text: str, path: Path) -> Plain:
     if path.suffix != ".toml":
         found = FENCE.search(text)
         if found is None:
-            raise NoFrontMatter(
-                "no front matter: it starts with a line `// ---gemmviz` and ends with `// ---`; "
-                f"`gemmviz describe {path}` guesses it"
-            )
+            from gemmviz.catalogue.guessing.undescribed import what_to_do  # late: it is made of this module
+
+            raise NoFrontMatter(what_to_do(text, path))
         body = re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE)
     try:
         return parse_toml(body)

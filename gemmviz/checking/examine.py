@@ -48,7 +48,8 @@ def examine(
     try:
         job = launch(kernel, problem, params)
     except FrontMatterError as error:
-        return Report(name, problem, params, [Finding("front matter", _line(kernel, error), str(error))])
+        text = str(error).removeprefix(f"{kernel.path.name}:{error.line}: ")
+        return Report(name, problem, params, [Finding("front matter", error.line or 0, text)])
     except ConstraintError as error:
         return Report(name, problem, params, refused=str(error))
     report = Report(job.label, problem, job.params)
@@ -71,12 +72,3 @@ def examine(
     if kernel.backend == "cuda":
         report.costs = wasted(traffic.measure(recording).sites, recording)
     return report
-
-
-def _line(kernel: Kernel, error: FrontMatterError) -> int:
-    """Return the line of the front matter that holds the expression which an error quotes."""
-    for key in ("block", "grid", "shared", "requires"):
-        held = (kernel.shared,) if key == "shared" else getattr(kernel, key)
-        if any(repr(expression.text) in str(error) for expression in held):
-            return kernel.line_of(key) or 0
-    return 0

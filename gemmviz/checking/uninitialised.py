@@ -6,21 +6,25 @@ The recorder starts locals as NaN, or as a number that nobody means, so that one
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
+from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.language import tr
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.recording.recording import Recording
 
 _SCALAR = (
-    r"(?:unsigned\s+)?(?:float|double|int|long|short|char|half|__half2?|__nv_bfloat162?|nv_bfloat16|bool|size_t|unsigned|"
-    r"u?int\d+_t|(?:float|int|double)[234])"
+    r"(?:(?:unsigned\s+|signed\s+)?(?:float|double|int|long(?:\s+long)?|short|char)|unsigned|bool|size_t|u?int\d+_t|uint|"
+    r"half2?|__half2?|__nv_bfloat162?|nv_bfloat162?|(?:float|double|u?(?:char|short|int|long))[1-4])"
 )
 _FRAGMENT = r"(?:nvcuda::)?(?:wmma::)?fragment<[^;]*>"
-_DECLARATION = re.compile(rf"^\s*(?:{_SCALAR}|{_FRAGMENT})\s+(?P<names>[A-Za-z_][^;]*);")
+# A statement of its own, over as many lines as it likes.
+_DECLARATION = re.compile(rf"(?<=[;{{}}])\s*(?:{_SCALAR}|{_FRAGMENT})\s+(?P<names>[A-Za-z_][^;]*);")
 # One declarator, up to the comma behind it: with an initial value, which may have commas of its own, or without.
 _DECLARATOR = re.compile(
     r"\s*(?P<bare>(?P<name>[A-Za-z_]\w*)(?:\s*\[[^\]]*\])*)\s*(?P<value>=(?:[^,({\[]|\([^)]*\)|{[^}]*}|\[[^\]]*\])*)?(?:,|$)"
@@ -30,10 +34,10 @@ _MOST = 12  # each variable tried costs a build
 
 @dataclass(frozen=True)
 class _Variable:
-    """A local that is declared without a value: `end` is where its declarator ends in the line with that index."""
+    """A local that is declared without a value, on a line from 1: `end` is where its declarator ends in the text."""
 
     name: str
-    index: int
+    line: int
     end: int
 
 
@@ -47,38 +51,38 @@ def unset_variable(job: Launch, recording: Recording, again: Callable[[Launch], 
     again
         Records another launch.
     """
-    lines = job.kernel.text.split("\n")
-    candidates = list(_variables(lines))[:_MOST]
-    if not candidates or not _changes(job, recording, again, lines, candidates):
+    text = job.kernel.text
+    code = plain_code(text if job.kernel.backend == "c" else device_code(text), directives=False)
+    candidates = list(islice(_variables(code), _MOST))
+    if not candidates or not _changes(job, recording, again, candidates):
         return None
     for variable in candidates:
-        if len(candidates) == 1 or _changes(job, recording, again, lines, [variable]):
-            return _finding(recording, lines, variable)
+        if len(candidates) == 1 or _changes(job, recording, again, [variable]):
+            return _finding(recording, code.split("\n"), variable)
     return None
 
 
-def _variables(lines: list[str]) -> Iterator[_Variable]:
-    for index, line in enumerate(lines):
-        declaration = _DECLARATION.match(line.split("//")[0])
-        if declaration is None or not line[0].isspace():
+def _variables(code: str) -> Iterator[_Variable]:
+    for declaration in _DECLARATION.finditer(code):
+        at = declaration.start("names")
+        # Without an indent it does not stand in a function.
+        if not code[code.rfind("\n", 0, at) + 1].isspace():
             continue
-        start = declaration.start("names")
-        for found in _DECLARATOR.finditer(declaration["names"]):
+        while found := _DECLARATOR.match(code, at, declaration.end("names")):
             if not found["value"]:
-                yield _Variable(found["name"], index, start + found.end("bare"))
+                yield _Variable(found["name"], code.count("\n", 0, found.start("name")) + 1, found.end("bare"))
+            if (at := found.end()) == declaration.end("names"):
+                break
 
 
-def _changes(
-    job: Launch, recording: Recording, again: Callable[[Launch], Recording], lines: list[str], chosen: list[_Variable]
-) -> bool:
+def _changes(job: Launch, recording: Recording, again: Callable[[Launch], Recording], chosen: list[_Variable]) -> bool:
     """Tell whether C is another when some variables start as zero."""
-    edited = list(lines)
+    text = job.kernel.text
     zero = "{0}" if job.kernel.backend == "c" else "{}"  # C has no empty one for a number
-    for variable in sorted(chosen, key=lambda v: (v.index, -v.end)):
-        line = edited[variable.index]
-        edited[variable.index] = f"{line[: variable.end]} = {zero}{line[variable.end :]}"
+    for variable in sorted(chosen, key=lambda v: -v.end):
+        text = f"{text[: variable.end]} = {zero}{text[variable.end :]}"
     try:
-        other = again(replace(job, kernel=replace(job.kernel, text="\n".join(edited))))
+        other = again(replace(job, kernel=replace(job.kernel, text=text)))
     except BuildError:  # a member of a structure, say
         return False
     return not np.array_equal(other.c, recording.c, equal_nan=True)
@@ -86,8 +90,7 @@ def _changes(
 
 def _finding(recording: Recording, lines: list[str], variable: _Variable) -> Finding:
     word = re.compile(rf"\b{variable.name}\b")
-    later = (i for i in range(variable.index + 1, len(lines)) if word.search(lines[i].split("//")[0]))
-    use = next(later, -1) + 1
+    use = next((i + 1 for i in range(variable.line, len(lines)) if word.search(lines[i])), 0)
     said = {"variable": variable.name, "count": f"{recording.wrong:,}"}
     if use:
         text = tr(
@@ -97,4 +100,4 @@ def _finding(recording: Recording, lines: list[str], variable: _Variable) -> Fin
         )
     else:
         text = tr("the local variable {variable} is not set; {count} elements of C depend on it", **said)
-    return Finding("read of memory nobody wrote", variable.index + 1, text, recording.wrong, use, variable.name)
+    return Finding("read of memory nobody wrote", variable.line, text, recording.wrong, use, variable.name)

@@ -25,7 +25,8 @@ from gemmviz.backends.machine import Fact
 from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import Failed, Probed, ProbeRequest
 from gemmviz.engine.supervisor import Engine
-from gemmviz.ui.look.display import missing_packages
+from gemmviz.session.trust import Trust
+from gemmviz.ui.look.display import how_to_install, missing_libraries
 
 _MARK = {"ok": "[green]ok[/]", "missing": "[red]missing[/]", "absent": "[yellow]none[/]"}
 
@@ -44,7 +45,7 @@ def add(commands: Any, summary: str) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     probed, rest = _probe()
-    facts = [*probed, *window_facts(os.environ), cache_fact()]
+    facts = [*probed, *window_facts(os.environ), cache_fact(), trust_fact()]
     if args.json:
         sys.stdout.write(json.dumps({"facts": [asdict(f) for f in facts], **rest}, indent=1) + "\n")
     else:
@@ -92,6 +93,19 @@ def cache_fact() -> Fact:
     return Fact("Cache folder", str(folder), "absent", f"{note}; let XDG_CACHE_HOME name a folder that can be written")
 
 
+def trust_fact() -> Fact:
+    """Return how much the user lets the window run besides what comes with gemmviz."""
+    kept = Trust().kept
+    if kept.fault:
+        return Fact("Trust", "nothing is allowed", "absent", kept.fault)
+    texts, folders = (
+        f"{len(held)} {name if len(held) == 1 else name + 's'}"
+        for held, name in ((kept.texts, "text"), (kept.folders, "folder"))
+    )
+    how = "`gemmviz trust` lists them, `gemmviz trust --forget WHAT` takes one back"
+    return Fact("Trust", f"{texts} and {folders} from elsewhere may run in the window", remedy=how)
+
+
 def _package(module: str, package: str) -> Fact:
     if find_spec(module) is None:
         return Fact(module, "none", "missing", f"for the window: pip install {package}")
@@ -102,12 +116,10 @@ def _package(module: str, package: str) -> Fact:
 
 
 def _libraries() -> Fact:
-    lacking = missing_packages(x11=bool(os.environ.get("DISPLAY")))
+    lacking = missing_libraries(x11=bool(os.environ.get("DISPLAY")))
     if not lacking:
         return Fact("System libraries", "all that Qt loads are there")
-    return Fact(
-        "System libraries", "some are missing", "missing", f"for the window: apt-get install {' '.join(lacking)}"
-    )
+    return Fact("System libraries", "some are missing", "missing", f"for the window: {how_to_install(lacking)}")
 
 
 def _display(environment: Mapping[str, str]) -> Fact:

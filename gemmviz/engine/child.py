@@ -17,7 +17,6 @@ from typing import get_args
 
 from gemmviz.catalogue.errors import (
     BuildError,
-    ConstraintError,
     FrontMatterError,
     GemmvizError,
     KernelFault,
@@ -137,8 +136,8 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
         return True
     except BuildError as error:
         send(Failed(request.run, "compile", str(error), error.line))
-    except (ConstraintError, FrontMatterError) as error:
-        send(Failed(request.run, "refused", str(error)))
+    except FrontMatterError as error:
+        send(Failed(request.run, "refused", str(error), error.line))
     except Unavailable as error:
         send(Failed(request.run, "unsupported", str(error)))
     except GemmvizError as error:

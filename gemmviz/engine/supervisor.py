@@ -87,6 +87,7 @@ class Engine:
         self._consent = consent
         self._limits = limits or Limits()
         self._scratch: Path | None = None
+        self._remove_scratch: weakref.finalize[Any, Any] | None = None
         self._confined = True
         self._process: Any = None
         self._pipe: Connection | None = None
@@ -342,7 +343,7 @@ class Engine:
         self._kill()
         self._confined, self._scratch = confined, scratch.make()
         # Also where nobody closes this engine.
-        weakref.finalize(self, scratch.remove, self._scratch)
+        self._remove_scratch = weakref.finalize(self, scratch.remove, self._scratch)
         setting = Setting(self._scratch, self._limits, confined)
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
@@ -358,8 +359,8 @@ class Engine:
 
     def _kill(self) -> None:
         with self._lock:
-            process, pipe, folder = self._process, self._pipe, self._scratch
-            self._process = self._pipe = self._receiver = self._scratch = None
+            process, pipe, remove = self._process, self._pipe, self._remove_scratch
+            self._process = self._pipe = self._receiver = self._scratch = self._remove_scratch = None
         try:
             if process is not None and process.pid is not None:
                 self._end(process)
@@ -367,8 +368,8 @@ class Engine:
             # Not before: without it the process ends itself, and what is below it would be out of reach.
             if pipe is not None:
                 pipe.close()
-            if folder is not None:
-                scratch.remove(folder)
+            if remove is not None:
+                remove()  # once: nothing of a process that is gone is kept
 
     def _end(self, process: Any) -> None:
         if process.is_alive():

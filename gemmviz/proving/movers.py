@@ -5,7 +5,6 @@ among the shared stores. Boxes of the copy engine (TMA) are in no counter of the
 ``ldmatrix`` is a shared load like any other.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -20,8 +19,6 @@ from gemmviz.trace.recording.tma_boxes import Boxes
 
 THREAD, COPY_READ, COPY_WRITE, BOX, PRODUCT = range(5)
 Kind = Literal["copies", "boxes loaded", "boxes stored", "products"]
-# The recorder reads the operands of a product at the place where the source asks for it.
-_PRODUCT = re.compile(r"\bwgmma_m\d+n\d+k\d+_")
 
 
 @dataclass(frozen=True)
@@ -73,11 +70,7 @@ class Unseen:
 def movers(recording: Recording) -> npt.NDArray[np.uint8]:
     """Return, per access of a recording, who makes it: `THREAD`, `COPY_READ`, `COPY_WRITE`, `BOX` or `PRODUCT`."""
     log, boxes = recording.accesses, recording.boxes
-    of_site = np.full(len(recording.sites) or 1, THREAD, np.uint8)
-    lines = ["", *recording.text.splitlines()]
-    for number, site in enumerate(recording.sites):
-        if site.line < len(lines) and _PRODUCT.search(lines[site.line]):
-            of_site[number] = PRODUCT
+    of_site = np.array([PRODUCT if site.product else THREAD for site in recording.sites] or [THREAD], np.uint8)
     write, read, _ = log.copies.T  # the pieces of boxes too
     of_site[log.site[write]] = COPY_WRITE
     of_site[log.site[read[read >= 0]]] = COPY_READ

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.errors import KernelTimeout
+from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.proving.jobs import Job
 from gemmviz.proving.movers import COPY_READ, THREAD, movers, unseen
 from gemmviz.proving.prediction import PredictedCost, PredictedSite, Prediction
@@ -61,7 +62,7 @@ def of(recording: Recording) -> Prediction:
         _spots(recording, who, first),
         _spots(recording, who, own) if (first != own).any() else (),
         unseen(recording, who),
-        tuple(dict.fromkeys(_OWN.findall(recording.text))),
+        tuple(dict.fromkeys(_OWN.findall(plain_code(recording.text)))),
     )
 
 

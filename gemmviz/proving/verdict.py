@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice, product
 from typing import Literal
 
@@ -26,6 +27,8 @@ BY_INSTRUCTION = {
     "boxes stored": ("UTMASTG", "UTMAREDG"),
     "wgmma wavefronts": ("HGMMA",),
 }
+# What is read of each space, of loads and of stores.
+_FIGURES = {"global": ("sectors", "requests"), "shared": ("wavefronts", "conflicts")}
 # What the machine code calls a load that asks memory anew each time: that of a volatile variable.
 _VOLATILE = ".STRONG.SYS"
 
@@ -80,43 +83,72 @@ class _Made:
 
     costs: list[PredictedCost] | None
     notes: list[str]
-    wavefronts: int
+    wavefronts: int = 0
     waits: int = 0
+
+
+@dataclass(frozen=True)
+class _Way:
+    """What a launch does to one space of memory in one way.
+
+    Attributes
+    ----------
+    coarse, fine
+        What is recorded, by place, and by instruction of the recorded program where several have one place.
+    written
+        The arrays that the kernel writes: what it reads of them may be in a register already.
+    code
+        The machine code's instructions that do the same.
+    own
+        Names of memory that the kernel has for itself: it is not recorded.
+    busy
+        Whether the copy engine or the tensor cores use memory meanwhile.
+    """
+
+    coarse: list[PredictedSite]
+    fine: list[PredictedSite]
+    written: set[str]
+    code: list[Instruction]
+    own: tuple[str, ...]
+    busy: bool
+
+    @classmethod
+    def of(cls, prediction: Prediction, counted: LaunchCounters, space: str, write: bool) -> "_Way":
+        """Take out of a prediction and of what was counted what is about one space and way."""
+        coarse, fine = (
+            [s for s in level if (s.space, s.write) == (space, write)] for level in (prediction.spots, prediction.finer)
+        )
+        # Instructions without a width are those of tensor cores and of the copy engine.
+        code = [i for i in counted.instructions if (i.space, i.write) == (space, write) and i.bits]
+        written = {s.array for s in prediction.spots if s.write}
+        return cls(coarse, fine, written, code, prediction.own if space == "global" else (), bool(prediction.unseen))
+
+    @cached_property
+    def made(self) -> _Made:
+        """What the compiler made of it."""
+        return _as_compiled(self)
+
+    def compared(self, what: str, figure: str, measured: int | None) -> Compared | None:
+        """Compare one counter; None where there is nothing to compare."""
+        predicted = _figure(figure, (s.cost for s in self.coarse))
+        if not (self.coarse or measured):
+            return None
+        if measured is None:
+            return Compared(what, predicted, 0, "differs", "the GPU's counter is missing")
+        if predicted == measured:
+            return Compared(what, predicted, measured, "equal")
+        return _explained(what, figure, predicted, measured, self.made, self.busy)
 
 
 def compare(prediction: Prediction, counted: LaunchCounters) -> list[Compared]:
     """Compare every counter that was read, those of memory that the kernel does not use left out."""
-    found = []
-    for space, way, figures in (
-        ("global", "load", ("sectors", "requests")),
-        ("global", "store", ("sectors", "requests")),
-        ("shared", "load", ("wavefronts", "conflicts")),
-        ("shared", "store", ("wavefronts", "conflicts")),
-    ):
-        write = way == "store"
-        coarse, fine = (
-            [s for s in level if (s.space, s.write) == (space, write)] for level in (prediction.spots, prediction.finer)
-        )
-        written = {s.array for s in prediction.spots if s.write}
-        # Instructions without a width are those of tensor cores and of the copy engine.
-        code = [i for i in counted.instructions if (i.space, i.write) == (space, write) and i.bits]
-        made = None
-        for figure in figures:
-            what = f"{space} {way} {figure}"
-            predicted = _figure(figure, (s.cost for s in coarse))
-            measured = counted.counters.get(what)
-            if measured is None:
-                if coarse:
-                    found.append(Compared(what, predicted, 0, "differs", "the GPU's counter is missing"))
-                continue
-            if not (coarse or measured):
-                continue
-            if predicted == measured:
-                found.append(Compared(what, predicted, measured, "equal"))
-                continue
-            made = made or _as_compiled(coarse, fine, written, code, prediction.own if space == "global" else ())
-            found.append(_explained(what, figure, predicted, measured, made, busy=bool(prediction.unseen)))
-    return found + list(_by_instruction(prediction, counted))
+    found: list[Compared | None] = []
+    for space, figures in _FIGURES.items():
+        for way in ("load", "store"):
+            mine = _Way.of(prediction, counted, space, way == "store")
+            names = {f"{space} {way} {figure}": figure for figure in figures}
+            found += [mine.compared(what, figure, counted.counters.get(what)) for what, figure in names.items()]
+    return [one for one in found if one is not None] + list(_by_instruction(prediction, counted))
 
 
 def _by_instruction(prediction: Prediction, counted: LaunchCounters) -> Iterator[Compared]:
@@ -158,64 +190,53 @@ def _explained(what: str, figure: str, predicted: int, measured: int, made: _Mad
     return Compared(what, predicted, measured, verdict, "; ".join(notes), adjusted if adjusted != predicted else None)
 
 
-def _as_compiled(
-    coarse: list[PredictedSite],
-    fine: list[PredictedSite],
-    written: set[str],
-    code: list[Instruction],
-    own: tuple[str, ...],
-) -> _Made:
-    """Find what the compiler made of the accesses of each line: a choice for each place that gives its instructions.
-
-    Parameters
-    ----------
-    coarse, fine
-        By place, and by instruction of the recorded program where several have one place.
-    written
-        The arrays that the kernel writes: what it reads of them may be in a register already.
-    code
-        The machine code's.
-    own
-        Names of memory that the kernel has for itself: it is not recorded.
-    """
+def _as_compiled(way: _Way) -> _Made:
+    """Find what the compiler made of the accesses of each line: a choice for each place that gives its instructions."""
+    code = [i for i in way.code if i.executed]
+    lines, lines_of_code = {s.line for s in way.coarse if not s.copies}, {i.line for i in code}
     # cp.async is written as one instruction, and stays one.
-    costs: list[PredictedCost] | None = [s.cost for s in coarse if s.copies]
-    coarse, fine = ([s for s in level if not s.copies] for level in (coarse, fine))
-    code = [i for i in code if i.executed]
-    made = _Made(None, [], sum(i.wavefronts for i in code))
-    lines, lines_of_code = {s.line for s in coarse}, {i.line for i in code}
-    for line in sorted(lines & lines_of_code):
-        levels = [[s for s in level if s.line == line] for level in (coarse, fine)]
-        mine = [i for i in code if i.line == line]
-        chosen, said = next(
-            (found for level in levels if level and (found := _choice(level, written, mine))),
-            (None, [f"line {line}: {_requests(levels[0]):,} requests recorded, {_executed(mine):,} executed"]),
-        )
-        made.notes.extend(said)
-        costs = None if costs is None or chosen is None else costs + chosen
+    parts = [_Made([s.cost for s in way.coarse if s.copies], [])]
+    parts += [_on_line(way, line, [i for i in code if i.line == line]) for line in sorted(lines & lines_of_code)]
     # What stands in functions of a header has no line of the kernel's own file.
-    spots = [s for s in coarse if s.line not in lines_of_code]
+    spots = [s for s in way.coarse if not s.copies and s.line not in lines_of_code]
     others = [i for i in code if i.line not in lines]
-    waits = 0
     if spots:
-        chosen, said = _choice(spots, written, others) or (None, _unlike(spots, others))
-        made.notes.extend(said)
-        costs = None if costs is None or chosen is None else costs + chosen
-    elif others and not own:
-        made.notes.extend(_unlike([], others))
-        costs = None
+        chosen, said = _choice(spots, way.written, others) or (None, _unlike(spots, others))
+        parts.append(_Made(chosen, said))
     elif others:
-        # A request has one tag at least; an instruction that no lane takes part in has none, and makes no request.
-        beside = [PredictedCost(min(i.executed, i.requests), i.sectors, i.sectors) for i in others]
-        costs = None if costs is None else costs + beside
-        asking = (not i.write and _VOLATILE in i.text for i in others)
-        waits = sum(cost.requests for cost, asks in zip(beside, asking, strict=True) if asks)
-        at = ", ".join(str(line) for line in sorted({i.line for i in others}))
-        taken = f"{sum(cost.units for cost in beside):,} sectors of memory that is the kernel's own ({', '.join(own)})"
-        made.notes.append(f"lines {at}: {taken}, which is not recorded")
-        if waits:
-            made.notes.append("how often a thread looks whether another one is ready differs from run to run")
-    return replace(made, costs=costs, waits=waits)
+        parts.append(_of_its_own(others, way.own) if way.own else _Made(None, _unlike([], others)))
+    costs = [part.costs for part in parts]
+    known = [cost for part in costs for cost in part or ()]
+    return _Made(
+        None if None in costs else known,
+        [note for part in parts for note in part.notes],
+        sum(i.wavefronts for i in code),
+        sum(part.waits for part in parts),
+    )
+
+
+def _on_line(way: _Way, line: int, code: list[Instruction]) -> _Made:
+    """Choose for the accesses of one line: by place, or else by instruction of the recorded program."""
+    levels = [[s for s in level if s.line == line and not s.copies] for level in (way.coarse, way.fine)]
+    for level in levels:
+        found = _choice(level, way.written, code) if level else None
+        if found:
+            return _Made(*found)
+    return _Made(None, [f"line {line}: {_requests(levels[0]):,} requests recorded, {_executed(code):,} executed"])
+
+
+def _of_its_own(code: list[Instruction], own: tuple[str, ...]) -> _Made:
+    """Take instructions that access what the kernel has for itself as they were counted."""
+    # A request has one tag at least; an instruction that no lane takes part in has none, and makes no request.
+    beside = [PredictedCost(min(i.executed, i.requests), i.sectors, i.sectors) for i in code]
+    asking = (not i.write and _VOLATILE in i.text for i in code)
+    waits = sum(cost.requests for cost, asks in zip(beside, asking, strict=True) if asks)
+    at = ", ".join(str(line) for line in sorted({i.line for i in code}))
+    taken = f"{sum(cost.units for cost in beside):,} sectors of memory that is the kernel's own ({', '.join(own)})"
+    notes = [f"lines {at}: {taken}, which is not recorded"]
+    if waits:
+        notes.append("how often a thread looks whether another one is ready differs from run to run")
+    return _Made(beside, notes, waits=waits)
 
 
 def _unlike(spots: list[PredictedSite], code: list[Instruction]) -> list[str]:

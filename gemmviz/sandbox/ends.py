@@ -1,5 +1,6 @@
 """How processes end, in words for people."""
 
+import resource
 import signal
 
 from gemmviz.language import mark, tr
@@ -7,15 +8,26 @@ from gemmviz.language import mark, tr
 _SIGNALS = {
     signal.SIGSEGV: mark("segmentation fault"),
     signal.SIGBUS: mark("bus error"),
-    signal.SIGFPE: mark("division by zero"),
+    signal.SIGFPE: mark("division by zero, or of the smallest integer by -1"),
     signal.SIGABRT: mark("abort"),
     signal.SIGILL: mark("illegal instruction"),
     signal.SIGKILL: mark("killed from outside, perhaps because memory ran out"),
 }
 
 
+# What `backends/stack_guard.c` ends a process by; only Linux has it, and never sends it.
+_STACK_FULL = getattr(signal, "SIGSTKFLT", None)
+
+
 def by_signal(number: int) -> str:
     """Return what a signal that ended a process means."""
+    if number == _STACK_FULL:
+        size, _ = resource.getrlimit(resource.RLIMIT_STACK)
+        return tr(
+            "the stack is full ({size}): a function that calls itself without end, or too large an array among the "
+            "local variables",
+            size=tr("unlimited") if size == resource.RLIM_INFINITY else f"{size >> 20} MB",
+        )
     try:
         known = signal.Signals(number)
     except ValueError:

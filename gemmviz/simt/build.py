@@ -22,6 +22,7 @@ from gemmviz.backends.toolchain import (
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.sandbox import confined, kept
 
 _HERE = Path(__file__).parent
@@ -73,7 +74,6 @@ _DYNAMIC_SHARED = re.compile(
     r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
 )
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def build(launch: Launch, *, as_written: bool = False) -> Path:
@@ -171,7 +171,7 @@ def _wrapper(launch: Launch) -> str:
     code = kernel.text if kernel.backend == "c" else device_code(kernel.text)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
     lines = [line_directive(kernel.path), text, '#line 1 "gemmviz_arguments"']
-    dynamic = _DYNAMIC_SHARED.finditer(_COMMENT.sub(" ", kernel.text))
+    dynamic = _DYNAMIC_SHARED.finditer(plain_code(kernel.text))
     # Several kernels of a file may declare the same array.
     for name, element in {found["name"]: found["type"] for found in dynamic}.items():
         count = f"({max(launch.shared_bytes, 1)} + sizeof({element}) - 1) / sizeof({element})"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.simt.debuginfo import SharedArray
 
 _BYTES = ("int8", "uint8")
@@ -46,7 +47,7 @@ def typed(array: SharedArray, text: str) -> SharedArray:
     """
     if array.dtype not in _BYTES or len(array.shape) != 1:
         return array
-    casts = re.finditer(rf"{_CAST}\s*\(*\s*&?\s*{re.escape(array.name)}\b", text)
+    casts = re.finditer(rf"{_CAST}\s*\(*\s*&?\s*{re.escape(array.name)}\b", plain_code(text))
     types = {_TYPES.get(" ".join((cast["new"] or cast["old"]).split())) for cast in casts}
     dtype = types.pop() if len(types) == 1 else None
     if dtype is None or array.shape[0] % np.dtype(dtype).itemsize:

@@ -2,8 +2,9 @@
 
 import signal
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from gemmviz.catalogue.errors import ConstraintError, KernelFault, KernelTimeout
+from gemmviz.catalogue.errors import ConstraintError, Defect, GemmvizError, KernelFault, KernelTimeout
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import mark, tr
@@ -36,6 +37,108 @@ class TooManyBarriers(ConstraintError):
         self.line = line
 
 
+@dataclass(frozen=True)
+class _End:
+    """How a run ended, for people.
+
+    Attributes
+    ----------
+    text
+        What happened, with the names of `_values` in it.
+    error
+        Raised for it.
+    defect
+        Of a `KernelFault`.
+    before
+        What stands in front of the text: ``{where}`` is file and line.
+    """
+
+    text: str
+    error: type[GemmvizError] = KernelFault
+    defect: Defect = "crash"
+    before: str = "{where}: "
+
+
+_ENDS: dict[Status, _End] = {
+    Status.FULL: _End(
+        mark("{kernel} at {size} makes more than {count} accesses, which is what can be kept"),
+        TooManyAccesses,
+        before="",
+    ),
+    Status.STACK_OVERFLOW: _End(
+        mark(
+            "the stack is full ({size} MB) in {thread}: a function that calls itself without end, or too large an "
+            "array among the local variables"
+        )
+    ),
+    Status.DEADLINE: _End(
+        mark(
+            "still running after {time} s in {thread}: does it end? It is an endless loop, or too large a size to "
+            "record"
+        ),
+        KernelTimeout,
+    ),
+    Status.TOO_MANY_SITES: _End(
+        mark("{file} has too many different memory instructions to record: unroll less"), ConstraintError, before=""
+    ),
+    Status.TOO_MANY_PHASES: _End(
+        mark("more than 65,535 barriers cannot be recorded: does it end? If so, choose a smaller K"), TooManyBarriers
+    ),
+    Status.WARP_WAITS: _End(
+        mark(
+            "{thread} waits for the other lanes of its warp, and {other} never comes: all lanes must reach the same "
+            "warp instruction"
+        )
+    ),
+    Status.PART_OF_WARP: _End(
+        mark(
+            "this instruction needs a whole warp of 32 threads, and {thread} is in a warp of fewer: make the block a "
+            "multiple of 32 threads"
+        )
+    ),
+    Status.ASSERTION: _End(mark("the assertion is false in {thread}")),
+    Status.BARRIER_NOT_READY: _End(
+        mark("{thread} uses {barrier}, which nobody has initialised"), defect="barrier divergence"
+    ),
+    Status.ARRIVES_TOO_OFTEN: _End(
+        mark(
+            "{thread} arrives at {barrier} once more than it was initialised for: its phase has all of its "
+            "arrivals and has not ended"
+        ),
+        defect="barrier divergence",
+    ),
+    Status.ADDS_NO_FLOATS: _End(mark("tma_add adds floats, and {matrix} has elements of another type")),
+    Status.FLAG_NEVER_SET: _End(
+        mark(
+            "{thread} waits for a flag that nobody sets: nobody ever does, or a block that comes later (blocks are "
+            "recorded one after another, so that none can wait for one behind it)"
+        ),
+        KernelTimeout,
+    ),
+    Status.PART_OF_GROUP: _End(
+        mark(
+            "this instruction needs a whole warpgroup of 128 threads, and {thread} is in one of fewer: make the "
+            "block a multiple of 128 threads"
+        )
+    ),
+    Status.GROUP_WAITS: _End(
+        mark(
+            "{thread} waits for the rest of its warpgroup, which never comes: all 128 threads must reach the same wgmma"
+        )
+    ),
+    Status.TOO_MANY_COPIES: _End(
+        mark(
+            "{thread} has more than 256 asynchronous copies under way, which cannot be recorded: wait for some of them"
+        ),
+        ConstraintError,
+    ),
+    Status.NO_MEMORY: _End(mark("not enough memory for {count} threads per block"), ConstraintError, before="{file}: "),
+}
+_BLOCK_BEFORE = _End(
+    mark("{thread} waits for what a block before it does: record from the first block on"), KernelTimeout
+)
+
+
 def raise_fault(
     job: RecorderRun, launch: Launch, info: DebugInfo, base: int, barrier_name: Callable[[int], str] = hex
 ) -> None:
@@ -59,122 +162,45 @@ def raise_fault(
     TooManyAccesses, TooManyBarriers, ConstraintError
         When it cannot be recorded as it is.
     """
+    status = Status(job.status)
+    if status is Status.OK:
+        return
     name = launch.kernel.path.name
     # A fault outside the kernel's own code (in the recorder, in a library) is told by the access before it.
     line = next((line for pc in (job.fault_pc, job.last_pc) if (line := info.place(pc - base)[0])), 0) or None
     where = f"{name}:{line}" if line else name
     culprit = who(launch, job.fault_block, job.fault_thread)
-    match Status(job.status):
-        case Status.OK:
-            return
+    if status is Status.SIGNAL:
+        raise _crash(job, launch, where, culprit, line)
+    if status is Status.MISALIGNED:
+        text, array = misaligned(job, culprit, info.shared)
+        raise KernelFault(f"{where}: {text}", line, "misaligned vector access", array)
+    end = _BLOCK_BEFORE if status is Status.FLAG_NEVER_SET and job.first_block > 0 else _ENDS[status]
+    values = _values(status, job, launch, barrier_name)
+    text = end.before.format(where=where, file=name) + tr(end.text, thread=culprit, file=name, **values)
+    if issubclass(end.error, KernelFault):
+        raise end.error(text, line, end.defect)
+    raise TooManyBarriers(text, line) if end.error is TooManyBarriers else end.error(text)
+
+
+def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Callable[[int], str]) -> dict[str, object]:
+    """Return what the text of a status says beside thread and file."""
+    match status:
         case Status.FULL:
-            text = tr(
-                "{kernel} at {size} makes more than {count} accesses, which is what can be kept",
-                kernel=launch.kernel.name,
-                size=launch.problem,
-                count=f"{job.capacity:,}",
-            )
-            raise TooManyAccesses(text)
-        case Status.SIGNAL:
-            raise _crash(job, launch, where, culprit, line)
+            return {"kernel": launch.kernel.name, "size": launch.problem, "count": f"{job.capacity:,}"}
         case Status.STACK_OVERFLOW:
-            text = tr(
-                "the stack is full ({size} MB) in {thread}: a function that calls itself without end, or too large "
-                "an array among the local variables",
-                thread=culprit,
-                size=f"{job.stack_bytes >> 20}",
-            )
-            raise KernelFault(f"{where}: {text}", line)
+            return {"size": f"{job.stack_bytes >> 20}"}
         case Status.DEADLINE:
-            text = tr(
-                "still running after {time} s in {thread}: does it end? It is an endless loop, or too large a size to "
-                "record",
-                time=f"{job.deadline_s:g}",
-                thread=culprit,
-            )
-            raise KernelTimeout(f"{where}: {text}", line)
-        case Status.TOO_MANY_SITES:
-            text = tr("{file} has too many different memory instructions to record: unroll less", file=name)
-            raise ConstraintError(text)
-        case Status.TOO_MANY_PHASES:
-            text = tr("more than 65,535 barriers cannot be recorded: does it end? If so, choose a smaller K")
-            raise TooManyBarriers(f"{where}: {text}", line)
+            return {"time": f"{job.deadline_s:g}"}
         case Status.WARP_WAITS:
-            text = tr(
-                "{thread} waits for the other lanes of its warp, and {other} never comes: all lanes must reach the "
-                "same warp instruction",
-                thread=culprit,
-                other=who(launch, job.fault_block, job.fault_other),
-            )
-            raise KernelFault(f"{where}: {text}", line)
-        case Status.PART_OF_WARP:
-            text = tr(
-                "this instruction needs a whole warp of 32 threads, and {thread} is in a warp of fewer: make the block "
-                "a multiple of 32 threads",
-                thread=culprit,
-            )
-            raise KernelFault(f"{where}: {text}", line)
-        case Status.MISALIGNED:
-            text, array = misaligned(job, culprit, info.shared)
-            raise KernelFault(f"{where}: {text}", line, "misaligned vector access", array)
-        case Status.ASSERTION:
-            text = tr("the assertion is false in {thread}", thread=culprit)
-            raise KernelFault(f"{where}: {text}", line)
-        case Status.BARRIER_NOT_READY:
-            text = tr(
-                "{thread} uses {barrier}, which nobody has initialised",
-                thread=culprit,
-                barrier=barrier_name(job.fault_address),
-            )
-            raise KernelFault(f"{where}: {text}", line, "barrier divergence")
-        case Status.ARRIVES_TOO_OFTEN:
-            text = tr(
-                "{thread} arrives at {barrier} once more than it was initialised for: its phase has all of its "
-                "arrivals and has not ended",
-                thread=culprit,
-                barrier=barrier_name(job.fault_address),
-            )
-            raise KernelFault(f"{where}: {text}", line, "barrier divergence")
+            return {"other": who(launch, job.fault_block, job.fault_other)}
+        case Status.BARRIER_NOT_READY | Status.ARRIVES_TOO_OFTEN:
+            return {"barrier": barrier_name(job.fault_address)}
         case Status.ADDS_NO_FLOATS:
-            text = tr(
-                "tma_add adds floats, and {matrix} has elements of another type",
-                matrix=MATRICES[job.fault_other],
-            )
-            raise KernelFault(f"{where}: {text}", line)
-        case Status.FLAG_NEVER_SET if job.first_block > 0:
-            text = tr("{thread} waits for what a block before it does: record from the first block on", thread=culprit)
-            raise KernelTimeout(f"{where}: {text}", line)
-        case Status.FLAG_NEVER_SET:
-            text = tr(
-                "{thread} waits for a flag that nobody sets: nobody ever does, or a block that comes later (blocks are "
-                "recorded one after another, so that none can wait for one behind it)",
-                thread=culprit,
-            )
-            raise KernelTimeout(f"{where}: {text}", line)
-        case Status.PART_OF_GROUP:
-            text = tr(
-                "this instruction needs a whole warpgroup of 128 threads, and {thread} is in one of fewer: make the "
-                "block a multiple of 128 threads",
-                thread=culprit,
-            )
-            raise KernelFault(f"{where}: {text}", line)
-        case Status.GROUP_WAITS:
-            text = tr(
-                "{thread} waits for the rest of its warpgroup, which never comes: all 128 threads must reach the same "
-                "wgmma",
-                thread=culprit,
-            )
-            raise KernelFault(f"{where}: {text}", line)
-        case Status.TOO_MANY_COPIES:
-            text = tr(
-                "{thread} has more than 256 asynchronous copies under way, which cannot be recorded: wait for some of "
-                "them",
-                thread=culprit,
-            )
-            raise ConstraintError(f"{where}: {text}")
+            return {"matrix": MATRICES[job.fault_other]}
         case Status.NO_MEMORY:
-            text = tr("not enough memory for {count} threads per block", count=launch.threads)
-            raise ConstraintError(f"{name}: {text}")
+            return {"count": launch.threads}
+    return {}
 
 
 def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int | None) -> KernelFault:

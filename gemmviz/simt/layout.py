@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-MAX_ARRAYS, MAX_SITES, MAX_NOTES = 32, 4096, 32
+MAX_ARRAYS, MAX_SITES, MAX_NOTES, PANEL_NAME = 32, 4096, 32, 32
+WARP, WARPGROUP = 32, 128  # threads
 NEVER = 65535  # the phase in which a box arrived that never did
 PIECE_BYTES = 16  # of a box
 
@@ -66,6 +67,14 @@ class NoteKind(IntEnum):
     OPERAND = 6
     EARLY = 7
     LATE = 8
+
+
+class SiteKind(IntEnum):
+    """What an instruction is that accesses memory."""
+
+    PLAIN = 0
+    ATOMIC = 1
+    PRODUCT = 2
 
 
 class EventKind(IntEnum):
@@ -155,9 +164,10 @@ class RecorderRun(ct.Structure):
         ("more_count", ct.c_uint64),
         ("unordered", ct.c_uint32),
         ("shared_by", ct.c_uint32),
+        ("together", ct.c_uint32),
         ("sites", ct.c_uint32),
         ("site_pc", ct.c_size_t * MAX_SITES),
-        ("site_atomic", ct.c_uint8 * MAX_SITES),
+        ("site_kind", ct.c_uint8 * MAX_SITES),
         ("notes", ct.c_uint32),
         ("note", DiagnosticRecord * MAX_NOTES),
         ("status", ct.c_int32),
@@ -176,7 +186,7 @@ class RecorderRun(ct.Structure):
 class Panels(ct.Structure):
     """``gv_panels``."""
 
-    _fields_ = (("name", ct.c_char * 32), ("shape", ct.c_uint32 * 3), ("array", ct.c_uint32))
+    _fields_ = (("name", ct.c_char * PANEL_NAME), ("shape", ct.c_uint32 * 3), ("array", ct.c_uint32))
 
 
 # ``gv_copy``, ``gv_box``, ``gv_event`` and ``gv_tensor_map``.
@@ -226,19 +236,25 @@ class _Line(ct.Structure):
 def described() -> dict[str, int]:
     """Return this side's description: sizes and offsets in bytes, and numbers, by their names in C."""
     lines = {"GV_MAX_ARRAYS": MAX_ARRAYS, "GV_MAX_SITES": MAX_SITES, "GV_MAX_NOTES": MAX_NOTES}
-    lines |= {"GV_NEVER": NEVER, "GV_PIECE_BYTES": PIECE_BYTES}
+    lines |= {"GV_NEVER": NEVER, "GV_PIECE_BYTES": PIECE_BYTES, "GV_PANEL_NAME": PANEL_NAME}
+    lines |= {"GV_WARP": WARP, "GV_WARPGROUP": WARPGROUP}
     numbers: Mapping[str, type[IntEnum]]
-    numbers = {"GV_": Status, "GV_NOTE_": NoteKind, "GV_EVENT_": EventKind, "GV_BOX_": BoxKind}
+    numbers = {"GV_": Status, "GV_NOTE_": NoteKind, "GV_SITE_": SiteKind, "GV_EVENT_": EventKind, "GV_BOX_": BoxKind}
     lines |= {prefix + name: member for prefix, kind in numbers.items() for name, member in kind.__members__.items()}
     structures: Mapping[str, type[ct.Structure]]
     structures = {"gv_array": WatchedArray, "gv_note": DiagnosticRecord, "gv_run": RecorderRun, "gv_panels": Panels}
     for name, structure in structures.items():
         lines["sizeof " + name] = ct.sizeof(structure)
-        lines |= {f"{name}.{field[0]}": getattr(structure, field[0]).offset for field in structure._fields_}
+        for field in structure._fields_:
+            place = getattr(structure, field[0])
+            lines |= {f"{name}.{field[0]}": place.offset, f"sizeof {name}.{field[0]}": place.size}
+    # What a pointer points to shows in no size.
+    lines |= {f"sizeof *gv_run.{column}": np.dtype(kind).itemsize for column, kind in (*COLUMNS, ("more", np.uint32))}
     records = {"gv_copy": COPY, "gv_box": BOX, "gv_event": EVENT, "gv_tensor_map": TENSOR_MAP}
     for name, record in records.items():
         lines["sizeof " + name] = record.itemsize
-        lines |= {f"{name}.{field}": place[1] for field, place in (record.fields or {}).items()}
+        for part, (kind, offset, *_) in (record.fields or {}).items():
+            lines |= {f"{name}.{part}": offset, f"sizeof {name}.{part}": kind.itemsize}
     return lines
 
 

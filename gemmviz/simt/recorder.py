@@ -59,13 +59,15 @@ class RawTrace:
         C as the kernel left it, flat.
     diagnostics
         Accesses out of bounds, barriers that some threads missed.
-    atomic
-        Per site, whether it is an atomic operation.
+    kinds
+        What each site is.
     copies
         The asynchronous copies that arrived.
     told, barriers
         The copy engine's boxes and what happened to mbarriers; the arrays of these. All their addresses are offsets, as
         those of the shared arrays.
+    together
+        How many threads handed each other values by one instruction: 1, `layout.WARP` or `layout.WARPGROUP`.
     unordered
         Whether rows do not stand by block, phase and thread, because lanes of a warp waited for each other.
     workers
@@ -80,10 +82,11 @@ class RawTrace:
     shared: list[debuginfo.SharedArray]
     c: npt.NDArray[Any]
     diagnostics: list[diagnostics.Diagnostic]
-    atomic: list[bool]
+    kinds: list[int]
     async_copies: Copies
     told: TmaReport
     barriers: list[debuginfo.SharedArray]
+    together: int
     unordered: bool
     workers: int
     seconds: float
@@ -169,10 +172,11 @@ def run(
         job.info.shared,
         job.arrays[C].view.copy(),
         diagnostics.diagnostics_of_run(run, launch, names, lambda pc: job.place(pc)[0], job.guards, job.barrier_name),
-        [bool(flag) for flag in run.site_atomic[: run.sites]],
+        list(run.site_kind[: run.sites]),
         arrived,
         told,
         job.barriers,
+        max(run.together, 1),
         bool(run.unordered),
         run.shared_by,
         seconds,
@@ -280,7 +284,7 @@ class _Job:
         async_copies.copies_of_run(self._code, [])
         found = tma_boxes.boxes_of_run(self._code, self._anchor).boxes
         run.first_block, run.end_block, run.count_only = first, end, 0
-        run.count = run.more_count = run.sites = run.notes = run.unordered = run.status = 0
+        run.count = run.more_count = run.sites = run.notes = run.unordered = run.together = run.status = 0
         arrays = self.info.shared
         tiles = [tile for array in arrays for tile in tma_boxes.tiles(array, found, dtypes, [a.name for a in arrays])]
         # A place belongs to the first array that holds it.

@@ -5,6 +5,7 @@ import signal
 
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.simt.layout import RecorderRun
 
 _NULL_PAGES = 1 << 16  # below, an address is a null pointer's and no index
@@ -27,7 +28,7 @@ def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None
     """
     if job.signal not in (signal.SIGSEGV, signal.SIGBUS) or job.fault_address < _NULL_PAGES or not line:
         return None
-    text = launch.kernel.text.split("\n")[line - 1].split("//")[0]
+    text = plain_code(launch.kernel.text).split("\n")[line - 1]
     named = [
         which
         for which, matrix in enumerate(MATRICES)
@@ -46,7 +47,7 @@ def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None
 def _parameters(launch: Launch, matrix: str) -> list[str]:
     """Return the name that the entry gives to a matrix; none when its head cannot be read."""
     function = re.split(r"[\s<]", launch.kernel.entry)[0].rpartition("::")[2]
-    head = re.search(rf"\b{function}\s*\(([^()]*)\)\s*{{", launch.kernel.text)
+    head = re.search(rf"\b{function}\s*\(([^()]*)\)\s*{{", plain_code(launch.kernel.text))
     parameters = head[1].split(",") if head else []
     if matrix not in launch.kernel.args:
         return []

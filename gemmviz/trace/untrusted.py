@@ -15,7 +15,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.order.timeline import Timeline
-from gemmviz.trace.recording.recording import Recording
+from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
 
 _MOST_THREADS = 1024  # of a block: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
 _MOST_BLOCKS = 1 << 40
@@ -130,6 +130,7 @@ def _check_launch(found: Recording) -> None:
         _need(array.size < _MOST_CELLS and array.itemsize > 0, "the size of an array")
     for site in found.sites:
         _need(isinstance(site.line, int) and site.line >= 0 and isinstance(site.column, int), "a place in the source")
+    _need(found.together in (1, WARP, WARPGROUP), "how many threads work together")
     if found.scope is not None:
         first, end = found.scope
         _need(0 <= first < end <= found.blocks, "the recorded blocks")

@@ -1,6 +1,9 @@
 # ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
 """Two rungs side by side in the real window, with the real engines."""
 
+import gc
+import weakref
+
 import pytest
 from window_driving import RECORDING_MS, need_qt
 
@@ -46,6 +49,12 @@ def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
     assert window.charts.isVisible() and window.source.isVisible()
     assert session.choice.problem == size and session.cursor.playable is first
     qtbot.waitUntil(lambda: (window._upper.sizes(), window._lower.sizes()) == shares)
+
+
+def test_nothing_keeps_the_recording_of_a_rung_that_is_beside_no_more(window, qtbot, comparison):
+    recording = weakref.ref(comparison.second.playable)
+    comparison.stop()
+    qtbot.waitUntil(lambda: gc.collect() >= 0 and recording() is None)
 
 
 def test_the_rung_beside_is_found_by_typing(window, qtbot):

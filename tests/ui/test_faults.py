@@ -52,6 +52,23 @@ def test_wrong_front_matter_is_shown_with_its_line_marked(window, tmp_path, old,
     assert window.source.toPlainText() == shipped and window.source_heading.text() == "30_gputiled.cu"
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("host.cu", "int main(void) { return 0; }\n", "marked `__global__`"),
+        ("sum.c", "int sum(int a, int b) { return a + b; }\n", "three pointers"),
+    ],
+)
+def test_a_file_without_a_kernel_is_said_so_and_nothing_is_promised_that_does_not_work(
+    window, tmp_path, name, text, said
+):
+    (tmp_path / name).write_text(text)
+    window.open_file(tmp_path / name)
+    told = window.session.messages.current.text
+    assert "no kernel in this file" in told and said in told
+    assert "describe" not in told
+
+
 def test_the_message_about_a_file_outlives_the_recording_that_goes_on(window, qtbot, tmp_path):
     window.session.choice.choose(params={"TS": 2})
     window.controller.record()

@@ -1,6 +1,8 @@
 # ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
 """The inspector: the frozen warp, a thread's registers, origins by click, and counters beside what was measured."""
 
+import gc
+import weakref
 from functools import cache
 
 import pytest
@@ -34,13 +36,15 @@ from gemmviz.ui.stage.painter import StagePainter
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 
-@cache
-def playable(name: str, size: int, change: str = "", **params: int) -> Playable:
+def recorded_anew(name: str, size: int, change: str = "", **params: int) -> Playable:
     kernel = find(name, ladder())
     kernel = broken(kernel, [change]) if change else kernel
     recording = record(launch(kernel, Problem.cube(size), params))
     timeline = build(recording)
     return Playable(recording, timeline, measure(recording, timeline)).prepare()
+
+
+playable = cache(recorded_anew)
 
 
 @pytest.fixture
@@ -170,6 +174,21 @@ def test_fragments_say_who_holds_what_and_how_often_a_load_is_used(inspector):
     said = inspector.by_thread.text.text()
     assert "one load of A used 2 times" in said
     assert "lane 0 of A: [0, 16] [0, 17]" in said
+
+
+def test_the_origin_tab_keeps_no_recording_but_the_one_that_is_shown(inspector, qtbot):
+    session = inspector.session
+    inspector.show_panel("origin")
+    recordings = []
+    for cell in ((2, 5), (0, 3), None, (2, 6)):
+        shown = recorded_anew("gputiled", 8, TS=4)
+        session.cursor.show(shown)
+        session.cursor.pick(cell)
+        recordings.append(weakref.ref(shown))
+    inspector.show_panel("counters")
+    session.cursor.show(None)
+    del shown
+    qtbot.waitUntil(lambda: gc.collect() >= 0 and not [one for one in recordings if one() is not None])
 
 
 def test_the_origin_tab_lists_every_hop_and_every_touch(inspector, qtbot):

@@ -3,6 +3,9 @@
 
 import gc
 import json
+import os
+import subprocess
+import sys
 import weakref
 from dataclasses import replace
 
@@ -26,6 +29,43 @@ from gemmviz.ui.window.windows import Windows
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 KOREAN = {"Ladder": "사다리", "Record": "기록", "Play": "재생", "Charts": "차트"}
+
+
+# Changes the language of the program, and says whether its first window is gone some time later.
+EXCHANGING = """
+import gc, weakref
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from gemmviz.app import new_session
+from gemmviz.engine.supervisor import Engine
+from gemmviz.ui.window import application
+from gemmviz.ui.window.window import Window
+
+session, first = new_session(), []
+running = application.application()
+timer = QTimer()
+
+def look():
+    window = next(w for w in running.topLevelWidgets() if isinstance(w, Window) and w.isVisible())
+    if not first:
+        if window.charts is not None:
+            first.append(weakref.ref(window))
+            session.preferences.speak("es")
+    elif window is not first[0]():
+        print("exchanged", flush=True)
+        timer.timeout.disconnect(look)
+        QTimer.singleShot(500, leave)
+
+def leave():
+    gc.collect()
+    print("kept" if first[0]() is not None else "gone", flush=True)
+    running.exit(0)
+    next(w for w in running.topLevelWidgets() if isinstance(w, Window) and w.isVisible()).end()
+
+timer.timeout.connect(look)
+timer.start(50)
+application.show(session, lambda: Engine(session.permission.trust), None)
+"""
 
 
 @pytest.fixture
@@ -194,6 +234,12 @@ def test_ten_exchanges_leave_nothing_behind(windows, qtbot):
         speak(windows, qtbot, code)
     assert state() == begin and begin[2] > 0
     assert [window() for window in gone] == [None] * 10
+
+
+def test_the_program_lets_its_first_window_go(tmp_path):
+    settings = os.environ | {"XDG_CONFIG_HOME": str(tmp_path / "config"), "LANG": "en_US.UTF-8", "LC_ALL": "C.UTF-8"}
+    done = subprocess.run([sys.executable, "-c", EXCHANGING], env=settings, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-2:] == ["exchanged", "gone"], done.stdout + done.stderr
 
 
 def test_qts_own_buttons_speak_the_language(windows, qtbot):

@@ -18,7 +18,7 @@ from PySide6.QtSvg import QSvgRenderer
 from gemmviz.cli import render, run
 from gemmviz.cli.record import engine_reply
 from gemmviz.ui.export import picture
-from gemmviz.ui.look.display import missing, missing_packages
+from gemmviz.ui.look.display import missing, missing_libraries
 from gemmviz.ui.window.window import Window
 
 recorded = {}
@@ -305,4 +305,4 @@ def test_a_display_that_does_not_answer_is_named():
 
 def test_offscreen_needs_no_display():
     assert missing({"QT_QPA_PLATFORM": "offscreen"}) is None
-    assert missing_packages(x11=False) == []
+    assert missing_libraries(x11=False) == []

@@ -232,6 +232,23 @@ def test_the_question_is_answered_by_keys_and_the_safe_answer_has_the_focus(wind
     wait_recorded(window, qtbot)
 
 
+def test_an_audience_sees_that_a_text_is_shown_and_not_run_and_how_to_run_it(window, qtbot, sent, hostile):
+    path, marker = hostile
+    window.open_file(path)
+    window.session.permission.only_look()
+    window.presenting.start()
+    stage = window.presenting.presenter.stage
+    title, text = stage._empty_text()
+    assert title == "hostile.c is shown, not run"
+    assert "Esc" in text and "Ctrl+Shift+O" in text
+    assert_not_run(window, qtbot, sent, marker)
+    before = stage.grab().toImage()
+    window.session.permission.run()
+    wait_recorded(window, qtbot)
+    assert stage.grab().toImage() != before
+    window.presenting.end()
+
+
 def test_a_text_is_asked_about_once(window, hostile):
     session = window.session
     window.open_file(hostile[0])

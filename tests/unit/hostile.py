@@ -31,6 +31,7 @@ OVERFLOWS_THE_STACK = source(
     top="static float deep(volatile float *c, int n) "
     "{ volatile float local[1024]; local[n % 1024] = n; return n ? deep(c, n - 1) + local[n % 7] : c[0]; }",
 )
+TOO_LARGE_AN_ARRAY = source("    volatile float local[1 << 23]; local[m] = 0; c[0] = local[m];")
 EXITS = source("    exit(3);", top="#include <stdlib.h>")
 ENDLESS = source("    for (volatile int forever = 1; forever;) ;")
 SYNTAX = source("    this is not C;")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.front_matter import VERSION
+from gemmviz.catalogue.front_matter import needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
@@ -78,7 +78,6 @@ class Guess:
         """Return the comment block that describes the kernel, with a line end behind it."""
         title = re.sub(r"[_\s]+", " ", self.path.stem).strip() or "Kernel"
         keys = [
-            ("version", str(VERSION)),
             ("title", json.dumps(title, ensure_ascii=False)),
             ("entry", json.dumps(self.entry)),
         ]
@@ -104,6 +103,9 @@ class Guess:
             keys.append(("math", json.dumps(self.math)))
         if self.column_major:
             keys.append(("layout", "{ " + ", ".join(f'{m} = "column"' for m in sorted(self.column_major)) + " }"))
+        needed = needed_version(name for name, _ in keys)
+        if needed > 1:  # a file that does not say is written for the first
+            keys.insert(0, ("version", str(needed)))
         width = max(len(name) for name, _ in keys)
         lines = [f"// {name:<{width}} = {value}" for name, value in keys]
         return "\n".join(["// ---gemmviz", *lines, "// ---", ""])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
@@ -11,6 +12,8 @@ from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles
 from gemmviz.catalogue.guessing.shape import Shape
 
+# What the block's extents are called where the source leaves them open.
+_OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
 _CEIL = re.compile(r"\(([^()]*|\([^()]*\)) / (\w+|\([^()]*\))\)")
 
 
@@ -32,63 +35,84 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     made
         What the kernel itself says; its constraints are kept.
     """
-    names = _names(launch, function, roles)
-    params = dict(made.params)
-    template = [name for kind, name, _ in function.template]
-    offered = _offered(launch, function, source, [name for name in template if name in params])
-    if offered:
-        params |= offered
-        given = zip(template, launch.template, strict=False)
-        pairs = [(a[0], name) for name, a in given if len(a) == 1 and a[0].isidentifier()]
-        unique = len(dict(pairs)) == len(pairs)
-        named = dict(pairs) if unique else {}
-        names |= named
-        if any(len(values) > 1 and name not in named.values() for name, values in offered.items()):
-            # Block and grid are numbers then, which hold for the first launch only.
-            offered = {name: values[:1] for name, values in offered.items()}
-            params |= offered
-    for name, argument in zip(template, launch.template, strict=False):
-        if name in offered:
-            continue
-        value = parse(argument, lambda word: _constant(source, word)).value
-        if name in params and value is not None:
-            params[name] = (value, *(v for v in params[name] if v != value)) if len(params[name]) > 1 else (value,)
-        if value is None and len(argument) == 1 and name in params:
-            names[argument[0]] = name
-    params = {
-        name: values
-        for name, values in params.items()
-        if not re.fullmatch(r"(BLOCK_|GV_BLOCK_|B)[XYZ]", name) or name in template or name in source.words
-    }
+    given = _given(launch, function, source, roles, made)
 
     def expression(tokens: tuple[str, ...]) -> str:
-        def look(word: str) -> Polynomial | None:
-            return _local(launch, source, word, names)
+        return _ceilings(str(parse(_plain(tokens), lambda word: _local(launch, source, word, given.names))))
 
-        return _ceilings(str(parse(_plain(tokens), look)))
-
-    allowed = {"M", "N", "K", *params}
     block, grid = (tuple(expression(part) for part in parts) for parts in (launch.block, launch.grid))
     shared = expression(launch.shared) if launch.shared else made.shared
-    for text in (*block, *grid, shared):
-        try:
-            if Expression(text).names() - allowed:
-                return None
-        except FrontMatterError:
-            return None
+    if not all(_speaks_of(text, {"M", "N", "K", *given.params}) for text in (*block, *grid, shared)):
+        return None
     block, grid = (_short(part) for part in (block, grid))
-    requires = list(made.requires)
-    requires += _together(offered)
+    requires = made.requires + _together(given.offered)
     in_grid = {name for text in grid for name in Expression(text).names()}
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host knows square matrices only
     why = dict(made.why)
-    if offered:
+    if given.offered:
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
     why["block"] = why["grid"] = GuessReason(0.95, "the file launches the kernel like this itself")
     if launch.shared:
         why["shared"] = why["block"]
-    return Shape(params, block, grid, shared, requires, why, made.tiles)
+    return Shape(given.params, block, grid, shared, requires, why, made.tiles)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a launch gives to a kernel.
+
+    Attributes
+    ----------
+    params
+        Values of its parameters.
+    offered
+        Those of them that the host code's own constants give.
+    names
+        What the host's names stand for: a size or a parameter.
+    """
+
+    params: dict[str, tuple[int, ...]]
+    offered: dict[str, tuple[int, ...]]
+    names: dict[str, str]
+
+
+def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> _Given:
+    names = _names(launch, function, roles)
+    params = dict(made.params)
+    template = [name for kind, name, _ in function.template]
+    arguments = dict(zip(template, launch.template, strict=False))
+    offered = _offered(launch, function, source, [name for name in template if name in params])
+    if offered:
+        plain = [(argument[0], name) for name, argument in arguments.items() if _is_name(argument)]
+        named = dict(plain) if len(dict(plain)) == len(plain) else {}
+        names |= named
+        if any(len(values) > 1 and name not in named.values() for name, values in offered.items()):
+            # Block and grid are numbers then, which hold for the first launch only.
+            offered = {name: values[:1] for name, values in offered.items()}
+        params |= offered
+    for name in [name for name in arguments if name in params and name not in offered]:
+        argument = arguments[name]
+        value = parse(argument, lambda word: _constant(source, word)).value
+        if value is not None:
+            rest = tuple(v for v in params[name] if v != value) if len(params[name]) > 1 else ()
+            params[name] = (value, *rest)
+        elif len(argument) == 1:
+            names[argument[0]] = name
+    used = {name for name in params if not _OF_BLOCK.fullmatch(name) or name in template or name in source.words}
+    return _Given({name: values for name, values in params.items() if name in used}, offered, names)
+
+
+def _is_name(argument: tuple[str, ...]) -> bool:
+    return len(argument) == 1 and argument[0].isidentifier()
+
+
+def _speaks_of(text: str, allowed: set[str]) -> bool:
+    """Return whether a text is an expression of allowed names."""
+    try:
+        return not Expression(text).names() - allowed
+    except FrontMatterError:
+        return False
 
 
 def _names(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """How a function of C or CUDA indexes its pointers: what its local names stand for, and every place it touches."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gemmviz.catalogue.guessing.cxx import Function
@@ -10,6 +11,7 @@ from gemmviz.catalogue.guessing.tokens import closing, split
 
 _ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "<<=", ">>="}
 _VECTOR = re.compile(r"^(?:float|double|half|int|uint|__nv_bfloat16|__half|bfloat16)_?(2|4)$")
+_NAME = re.compile(r"[A-Za-z_]\w*$")
 _WRITERS = re.compile(r"^(atomic\w+|store_matrix_sync)$")
 _DEEPEST = 24
 _LONGEST_NAME = 1500
@@ -186,23 +188,22 @@ class _Reader:
             sign, name = self.tokens[at], self.tokens[at - 1]
             if sign in ("++", "--"):
                 after = self.tokens[at + 1] if at + 1 < len(self.tokens) else ""
-                moved = name if re.match(r"[A-Za-z_]\w*$", name) else after
+                moved = name if _NAME.match(name) else after
                 self.moves.setdefault(moved, []).append(("1",) if sign == "++" else ("-", "1"))
-                continue
-            if sign not in _ASSIGN or not re.match(r"[A-Za-z_]\w*$", name):
-                continue
-            if at > 1 and self.tokens[at - 2] in (".", "->", "]"):
-                continue
-            value = tuple(self.tokens[at + 1 : self._end(at + 1)])
-            self.sources.setdefault(name, []).append(value)
-            if sign in ("+=", "-="):
-                self.moves.setdefault(name, []).append(value if sign == "+=" else ("-", "(", *value, ")"))
-            elif sign == "=" and value[:2] == (name, "+"):
-                self.moves.setdefault(name, []).append(value[2:])
-            elif sign == "=" and (name not in self.first or self.first[name] == value):
-                self.first[name] = value
-            else:
-                self.unclear.add(name)
+            elif sign in _ASSIGN and _NAME.match(name) and (at < 2 or self.tokens[at - 2] not in (".", "->", "]")):
+                self._assign(name, sign, tuple(self.tokens[at + 1 : self._end(at + 1)]))
+
+    def _assign(self, name: str, sign: str, value: tuple[str, ...]) -> None:
+        """Take in one assignment: the name is moved on, set for the first time, or set in another way than before."""
+        self.sources.setdefault(name, []).append(value)
+        if sign in ("+=", "-="):
+            self.moves.setdefault(name, []).append(value if sign == "+=" else ("-", "(", *value, ")"))
+        elif sign == "=" and value[:2] == (name, "+"):
+            self.moves.setdefault(name, []).append(value[2:])
+        elif sign == "=" and (name not in self.first or self.first[name] == value):
+            self.first[name] = value
+        else:
+            self.unclear.add(name)
 
     def _shared_arrays(self) -> None:
         for at in [i for i, token in enumerate(self.tokens) if token == "__shared__"][:_MOST_ARRAYS]:
@@ -212,17 +213,12 @@ class _Reader:
             dynamic = self.tokens[max(at - 1, 0)] == "extern"
             kind = ""
             for part in split(self.tokens[at + 1 : end]):
-                if "[" not in part or not part.index("["):
+                start = part.index("[") if "[" in part else 0
+                if not start:
                     continue
-                start = part.index("[")
                 name, kind = part[start - 1], part[start - 2] if start > 1 else kind
-                extents = []
-                while start < len(part) and part[start] == "[":
-                    stop = closing(list(part), start)
-                    if part[start + 1 : stop]:
-                        extents.append(self.value(part[start + 1 : stop]))
-                    start = stop + 1
-                self.result.shared[name] = () if dynamic else tuple(extents)
+                extents = (bracket for bracket in _brackets(part, start) if bracket)
+                self.result.shared[name] = () if dynamic else tuple(self.value(extent) for extent in extents)
                 self.result.shared_types[name] = kind
 
     def _aliases(self) -> None:
@@ -238,34 +234,30 @@ class _Reader:
     def _touches(self) -> None:
         for at, token in enumerate(self.tokens):
             if token in self.result.shared and self.tokens[at + 1 : at + 2] == ["["]:
-                brackets = self._brackets(at + 1)
-                self.result.shared_terms.setdefault(token, []).append(tuple(self.value(b) for b in brackets))
+                inside = _brackets(self.tokens, at + 1)
+                self.result.shared_terms.setdefault(token, []).append(tuple(self.value(b) for b in inside))
             if token not in self.aliases or self.tokens[max(at - 1, 0)] in (".", "->"):
                 continue
             whose, scale = self.aliases[token]
             self._touch(at, self.result.pointers[whose], scale, whose)
 
-    def _brackets(self, at: int) -> list[list[str]]:
-        brackets = []
-        while at < len(self.tokens) and self.tokens[at] == "[":
-            end = self._close(at)
-            brackets.append(self.tokens[at + 1 : end])
-            at = end + 1
-        return brackets
-
     def _touch(self, at: int, pointer: Pointer, scale: int, whose: str) -> None:
         after = self.tokens[at + 1] if at + 1 < len(self.tokens) else ""
-        end = at + 1
         if after in ("+=", "-="):
             moved = self.value(self.tokens[at + 2 : self._end(at + 2)])
             once = re.search(r"blockIdx|threadIdx", str(moved))
             pointer.add(moved if once else moved * Polynomial.name(f"{self.tokens[at]}#"), scale)
-            return
-        if after == "=" and self.tokens[at + 2 : at + 3] != [self.tokens[at]]:
-            return  # a declaration, whose value is seen by itself
-        if after == "++":
+        elif after == "++":
             pointer.add(Polynomial.name(f"{self.tokens[at]}#"), scale)
-            return
+        # A declaration is none: its value is seen by itself.
+        elif after != "=" or self.tokens[at + 2 : at + 3] == [self.tokens[at]]:
+            end = self._index(at, after, pointer, scale)
+            pointer.vector = max(pointer.vector, scale, self._cast_before(at))
+            self._count(at, end, pointer)
+
+    def _index(self, at: int, after: str, pointer: Pointer, scale: int) -> int:
+        """Take in the index behind a pointer, and return where it ends."""
+        end = at + 1
         if after == "[":
             end = self._close(at + 1) + 1
             pointer.add(self.value(self.tokens[at + 2 : end - 1]), scale)
@@ -280,8 +272,7 @@ class _Reader:
                 stop = self._close(end)
                 pointer.add(self.value(self.tokens[end + 1 : stop]), self._cast_before(at) or scale)
                 end = stop + 1
-        pointer.vector = max(pointer.vector, scale, self._cast_before(at))
-        self._count(at, end, pointer)
+        return end
 
     def _cast_before(self, at: int) -> int:
         """Return how many elements the nearest cast in front stands for; 0 where there is none in this statement."""
@@ -365,3 +356,13 @@ class _Reader:
             if depth < 0:
                 return place
         return at + _LONGEST_SIDE * way
+
+
+def _brackets(tokens: Sequence[str], at: int) -> list[tuple[str, ...]]:
+    """Return what stands in each of the square brackets that follow each other from `at` on."""
+    found = []
+    while at < len(tokens) and tokens[at] == "[":
+        end = at + closing(list(tokens[at : at + _LONGEST]), 0)
+        found.append(tuple(tokens[at + 1 : end]))
+        at = end + 1
+    return found

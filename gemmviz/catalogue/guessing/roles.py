@@ -203,6 +203,8 @@ def _primary(found: list[Term]) -> tuple[str, ...]:
 
 
 _Votes = dict[str, dict[str, list[str]]]
+# The summands of each matrix's index: those that a stride multiplies (True), and the others.
+_Sides = dict[str, dict[bool, list[Term]]]
 
 
 def _geometry(indexing: Indexing, roles: Roles, sizes: set[str]) -> _Votes:
@@ -211,34 +213,17 @@ def _geometry(indexing: Indexing, roles: Roles, sizes: set[str]) -> _Votes:
     names = {role: roles.parameter(role) for role in MATRICES}
     if not all(names.values()):
         return votes
-    found = {role: terms(indexing, name, sizes) for role, name in names.items()}
-    side: dict[str, dict[bool, list[Term]]] = {
-        role: {strided: [t for t in found[role] if bool(t.size) == strided] for strided in (True, False)}
-        for role in MATRICES
-    }
+    side: _Sides = {}
+    for role, name in names.items():
+        found = terms(indexing, name, sizes)
+        side[role] = {strided: [t for t in found if bool(t.size) == strided] for strided in (True, False)}
     strided, unit = _primary(side["C"][True]), _primary(side["C"][False])
+    turned = _turned(side, roles, names, _strided_is_rows(side, strided, unit))
+    if turned:
+        _exchange(side, roles, names, turned)
     strided_is_rows = _strided_is_rows(side, strided, unit)
-    unsure = all(roles.why[names[m]].confidence < 0.8 for m in "AB")
-    strides = {m: {t.size.lower() for t in side[m][True]} for m in "AB"}
-    turned = "ldb" in strides["A"] or "lda" in strides["B"]
-    if unsure and (turned or (not strided_is_rows and "lda" not in strides["A"] and "ldb" not in strides["B"])):
-        roles.of[names["A"]], roles.of[names["B"]] = "B", "A"
-        names["A"], names["B"] = names["B"], names["A"]
-        found["A"], found["B"], side["A"], side["B"] = found["B"], found["A"], side["B"], side["A"]
-        for m in "AB":
-            name, shared = names[m], "rows" if m == "A" else "columns"
-            why = f"{name} goes with the stride ld{m.lower()}" if turned else f"{name} shares its {shared} with C"
-            roles.why[name] = GuessReason(0.8 if turned else 0.6, why)
-        strided_is_rows = _strided_is_rows(side, strided, unit)
     roles.rows, roles.columns = (strided, unit) if strided_is_rows else (unit, strided)
-
-    column = {"C"} if not strided_is_rows and strided else set()
-    for matrix, atoms, strided_means_row in (("A", roles.rows, True), ("B", roles.columns, False)):
-        in_strided = any(t.atom in atoms for t in side[matrix][True])
-        in_unit = any(t.atom in atoms for t in side[matrix][False])
-        if in_strided != in_unit and in_strided != strided_means_row:
-            column.add(matrix)
-    roles.column_major = frozenset(column)
+    roles.column_major = _by_columns(side, roles) | ({"C"} if not strided_is_rows and strided else set())
 
     def vote(name: str, role: str, why: str) -> None:
         if name in votes:
@@ -246,19 +231,47 @@ def _geometry(indexing: Indexing, roles: Roles, sizes: set[str]) -> _Votes:
 
     stride_of = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
     for matrix, by in stride_of.items():
-        role = by[matrix in column]
+        by_columns = matrix in roles.column_major
+        why = f"is the distance between {'columns' if by_columns else 'rows'} of {matrix}"
         for name in sorted({t.size for t in side[matrix][True]}):
-            vote(name, role, f"is the distance between {'columns' if matrix in column else 'rows'} of {matrix}")
-            vote(
-                name,
-                f"ld{matrix.lower()}",
-                f"is the distance between {'columns' if matrix in column else 'rows'} of {matrix}",
-            )
-    _bounds(indexing, roles, {t.atom for t in found["C"]}, vote)
+            vote(name, by[by_columns], why)
+            vote(name, f"ld{matrix.lower()}", why)
+    _bounds(indexing, roles, {t.atom for both in side["C"].values() for t in both}, vote)
     return votes
 
 
-def _strided_is_rows(side: dict[str, dict[bool, list[Term]]], strided: tuple[str, ...], unit: tuple[str, ...]) -> bool:
+def _turned(side: _Sides, roles: Roles, names: dict[str, str], strided_is_rows: bool) -> str:
+    """Return why A and B seem to be the other way round, ``"strides"`` or ``"sides"``; nothing where they do not."""
+    if any(roles.why[names[matrix]].confidence >= 0.8 for matrix in "AB"):
+        return ""
+    strides = {matrix: {t.size.lower() for t in side[matrix][True]} for matrix in "AB"}
+    if "ldb" in strides["A"] or "lda" in strides["B"]:
+        return "strides"
+    return "" if strided_is_rows or "lda" in strides["A"] or "ldb" in strides["B"] else "sides"
+
+
+def _exchange(side: _Sides, roles: Roles, names: dict[str, str], turned: str) -> None:
+    """Let A be B, and B be A, in all that is given."""
+    side["A"], side["B"] = side["B"], side["A"]
+    names["A"], names["B"] = names["B"], names["A"]
+    for matrix in "AB":
+        name, shared = names[matrix], "rows" if matrix == "A" else "columns"
+        roles.of[name] = matrix
+        by_stride = GuessReason(0.8, f"{name} goes with the stride ld{matrix.lower()}")
+        roles.why[name] = by_stride if turned == "strides" else GuessReason(0.6, f"{name} shares its {shared} with C")
+
+
+def _by_columns(side: _Sides, roles: Roles) -> frozenset[str]:
+    """Return which of A and B are stored by columns: the index of C that they share has the other place in theirs."""
+    found = set()
+    for matrix, atoms, strided_means_row in (("A", roles.rows, True), ("B", roles.columns, False)):
+        in_strided, in_unit = (any(t.atom in atoms for t in side[matrix][strided]) for strided in (True, False))
+        if in_strided != in_unit and in_strided != strided_means_row:
+            found.add(matrix)
+    return frozenset(found)
+
+
+def _strided_is_rows(side: _Sides, strided: tuple[str, ...], unit: tuple[str, ...]) -> bool:
     """Return whether what the stride of C multiplies chooses its row: it is then shared with A, and not with B."""
     score = 0
     for matrix, sign in (("A", 1), ("B", -1)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, evaluate, fold
+from gemmviz.catalogue.guessing.grid import Blocks, in_words, one_block
 from gemmviz.catalogue.guessing.guards import flat, guarded, k_of, tail_guarded
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import ONE, Polynomial, parse
@@ -104,11 +105,8 @@ class Shaper:
                 continue
             extent = self._from_shared(f"threadIdx.{letter}")
             if not extent:
-                name = next(
-                    n
-                    for n in (f"B{letter.upper()}", f"BLOCK_{letter.upper()}", f"GV_BLOCK_{letter.upper()}")
-                    if n not in self.source.words
-                )
+                names = (f"{front}{letter.upper()}" for front in ("B", "BLOCK_", "GV_BLOCK_"))
+                name = next(name for name in names if name not in self.source.words)
                 wide = not re.search(r"threadIdx \. y", self.body)
                 made.params[name] = (256, 128, 64, 32) if wide else (16, 8, 32)
                 if letter == "x" and any(_OF_WARP.fullmatch(t.atom) for t in self.found["C"]):
@@ -284,49 +282,46 @@ class Shaper:
             made.grid = (f"ceil({elements} / {bracket(made.block[0])})",)
             made.why["grid"] = GuessReason(0.7, "the threads are numbered through all elements of C")
             return
-        counts: dict[str, str] = {}
-        axes: dict[str, str] = {}
-        for size, side in (("M", rows), ("N", columns)):
-            blocks = [t for t in side if kind_of(t.atom) == "block"]
-            if not blocks:
-                threads = [t for t in side if kind_of(t.atom) == "thread"]
-                if threads and not any(kind_of(t.atom) == "block" for t in (*rows, *columns)):
-                    extent = dict(zip("xyz", made.block, strict=False)).get(threads[0].atom[-1], "1")
-                    made.requires.append(f"{size} == {extent}")
-                continue
-            smallest = min(blocks, key=lambda t: self._number(t.factor, values) or 1e9)
-            tile = self._text(smallest.factor)
-            warps = _OF_WARP.fullmatch(smallest.atom)
-            if warps:
-                tile = f"{tile} * {bracket(self.free['xyz'.index(warps[1])])} / {warps[2]}"
-            made.tiles[size] = tile
-            is_guarded = guarded(size, self.indexing, self.roles)
-            if not is_guarded and tile != "1":
-                made.requires.append(f"{size} % {bracket(tile)} == 0")
-            blocks_of = f"{size} / {bracket(tile)}"
-            counts[size] = size if tile == "1" else f"ceil({blocks_of})" if is_guarded else blocks_of
-            axes[size] = "".join(dict.fromkeys(re.findall(r"blockIdx\.([xyz])", blocks[0].atom)))
+        along = {"M": self._blocks("M", rows, made, values), "N": self._blocks("N", columns, made, values)}
+        if not any(kind_of(t.atom) == "block" for t in (*rows, *columns)):
+            made.requires += [
+                one for size, side in (("M", rows), ("N", columns)) for one in one_block(size, side, made.block)
+            ]
         self._step(made, values)
         self._fragments(made)
         used = [axis for axis in "xyz" if f"blockIdx . {axis}" in self.body]
-        if not used or not counts:
+        chosen = {size: blocks for size, blocks in along.items() if blocks}
+        if not used or not chosen:
             made.grid = ("1",)
             made.why["grid"] = GuessReason(0.5, "no block index is used")
             return
-        by_axis = {axis: [counts[s] for s in ("M", "N") if s in counts and axes[s] == axis] for axis in "xyz"}
-        made.grid = tuple(
-            " * ".join(c if c.startswith("ceil") or len(by_axis[axis]) == 1 else bracket(c) for c in by_axis[axis])
-            or self._shares(axis, values)
-            for axis in ("xyz"[: "xyz".index(used[-1]) + 1])
-        )
-        chosen = {axis: [size for size in counts if axes[size] == axis] for axis in dict.fromkeys(axes.values())}
-        said = ", ".join(
-            f"blockIdx.{axis} chooses {' and '.join('rows' if s == 'M' else 'columns' for s in sizes)} of C"
-            for axis, sizes in chosen.items()
-        )
-        shares = [axis for axis, count in zip("xyz", made.grid, strict=False) if count != "1" and not by_axis[axis]]
-        said += "".join(f", blockIdx.{axis} chooses a share of the sum" for axis in shares)
-        made.why["grid"] = GuessReason(0.8, said)
+        made.grid = tuple(self._along(axis, chosen, values) for axis in "xyz"[: "xyz".index(used[-1]) + 1])
+        made.why["grid"] = GuessReason(0.8, in_words(made.grid, chosen))
+
+    def _blocks(self, size: str, side: list[Term], made: Shape, values: Mapping[str, int]) -> Blocks | None:
+        """Return the blocks that share the rows (M) or columns (N) of C; None where one has them all."""
+        blocks = [t for t in side if kind_of(t.atom) == "block"]
+        if not blocks:
+            return None
+        smallest = min(blocks, key=lambda t: self._number(t.factor, values) or 1e9)
+        tile = self._text(smallest.factor)
+        warps = _OF_WARP.fullmatch(smallest.atom)
+        if warps:
+            tile = f"{tile} * {bracket(self.free['xyz'.index(warps[1])])} / {warps[2]}"
+        made.tiles[size] = tile
+        is_guarded = guarded(size, self.indexing, self.roles)
+        if not is_guarded and tile != "1":
+            made.requires.append(f"{size} % {bracket(tile)} == 0")
+        count = f"{size} / {bracket(tile)}"
+        count = size if tile == "1" else f"ceil({count})" if is_guarded else count
+        return Blocks(count, "".join(dict.fromkeys(re.findall(r"blockIdx\.([xyz])", blocks[0].atom))))
+
+    def _along(self, axis: str, chosen: dict[str, Blocks], values: Mapping[str, int]) -> str:
+        """Return the blocks along an axis of the grid."""
+        counts = [blocks.count for blocks in chosen.values() if blocks.axis == axis]
+        alone = len(counts) == 1
+        text = " * ".join(count if count.startswith("ceil") or alone else bracket(count) for count in counts)
+        return text or self._shares(axis, values)
 
     def _shares(self, axis: str, values: Mapping[str, int]) -> str:
         """Return into how many shares a block index splits the sum; ``"1"`` where it does not."""

@@ -61,7 +61,7 @@ struct gv_vote {
 GV_DEVICE unsigned __ballot_sync(unsigned mask, int predicate)
 {
     gv_vote mine = {(unsigned)predicate, 0};
-    gv_warp_exchange(mask, &mine, gv_vote::work);
+    gv_warp_vote(mask, &mine, gv_vote::work);
     return mine.all;
 }
 GV_DEVICE int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }

@@ -168,7 +168,7 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     }
 }
 
-void gv_site_atomic(uintptr_t pc)
+void gv_site_is(uintptr_t pc, int kind)
 {
-    if (!gv_now.run->count_only) gv_now.run->site_atomic[site_at(pc)] = 1;
+    if (!gv_now.run->count_only) gv_now.run->site_kind[site_at(pc)] = (uint8_t)kind;
 }

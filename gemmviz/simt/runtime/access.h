@@ -17,8 +17,8 @@ static inline uint32_t gv_access_made_row(void *address, uint32_t bytes, int how
     return gv_now.run->count != before;
 }
 
-// Says that what an instruction does is atomic.
-void gv_site_atomic(uintptr_t pc);
+// Says what an instruction is (gv_site_kind).
+void gv_site_is(uintptr_t pc, int kind);
 
 // Keeps the value of the last write; called where a thread gives way, as by then the value is in memory.
 void gv_settle(void);

@@ -90,7 +90,13 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
         if (mask >> lane & 1) warp[lane].state = GV_READY;
 }
 
-void gv_warp_exchange(uint32_t mask, void *mine, gv_warp_work *work) { gv_warp_instruction(mask, mine, work, GV_PC); }
+void gv_warp_exchange(uint32_t mask, void *mine, gv_warp_work *work)
+{
+    gv_work_together(GV_WARP);
+    gv_warp_instruction(mask, mine, work, GV_PC);
+}
+
+void gv_warp_vote(uint32_t mask, void *mine, gv_warp_work *work) { gv_warp_instruction(mask, mine, work, GV_PC); }
 
 static void nothing(void *posted[GV_WARP], uint32_t mask)
 {

@@ -3,16 +3,22 @@
 #include "recording.h"
 
 #define SIZE(type) {"sizeof " #type, sizeof(type)}
-#define FIELD(type, field) {#type "." #field, offsetof(type, field)}
+#define PLACE(type, field) {#type "." #field, offsetof(type, field)}
+#define WIDTH(what, type, field) {"sizeof " #what #type "." #field, sizeof(what((type *)0)->field)}
+#define FIELD(type, field) PLACE(type, field), WIDTH(, type, field)
+#define COLUMN(field) FIELD(gv_run, field), WIDTH(*, gv_run, field)
 #define NUMBER(name) {#name, (uint64_t)(name)}
 
 // clang-format off: by structure, and in its order.
 static const gv_layout_line lines[] = {
     NUMBER(GV_MAX_ARRAYS), NUMBER(GV_MAX_SITES), NUMBER(GV_MAX_NOTES), NUMBER(GV_NEVER), NUMBER(GV_PIECE_BYTES),
+    NUMBER(GV_PANEL_NAME), NUMBER(GV_WARP), NUMBER(GV_WARPGROUP),
     // gv_note_kind
     NUMBER(GV_NOTE_OUT_OF_BOUNDS), NUMBER(GV_NOTE_BARRIER_LEFT), NUMBER(GV_NOTE_BARRIERS_DIFFER),
     NUMBER(GV_NOTE_STUCK_AT_MBARRIER), NUMBER(GV_NOTE_STUCK_AT_BARRIER), NUMBER(GV_NOTE_OPERAND), NUMBER(GV_NOTE_EARLY),
     NUMBER(GV_NOTE_LATE),
+    // gv_site_kind
+    NUMBER(GV_SITE_PLAIN), NUMBER(GV_SITE_ATOMIC), NUMBER(GV_SITE_PRODUCT),
     // gv_status
     NUMBER(GV_OK), NUMBER(GV_FULL), NUMBER(GV_SIGNAL), NUMBER(GV_DEADLINE), NUMBER(GV_TOO_MANY_SITES),
     NUMBER(GV_NO_MEMORY), NUMBER(GV_TOO_MANY_PHASES), NUMBER(GV_WARP_WAITS), NUMBER(GV_PART_OF_WARP),
@@ -38,14 +44,13 @@ static const gv_layout_line lines[] = {
     SIZE(gv_run), FIELD(gv_run, block), FIELD(gv_run, grid), FIELD(gv_run, arrays), FIELD(gv_run, array),
     FIELD(gv_run, capacity), FIELD(gv_run, more_capacity), FIELD(gv_run, stack_bytes), FIELD(gv_run, deadline_s),
     FIELD(gv_run, first_block), FIELD(gv_run, end_block), FIELD(gv_run, cluster), FIELD(gv_run, workers),
-    FIELD(gv_run, count_only), FIELD(gv_run, entry), FIELD(gv_run, arguments), FIELD(gv_run, site),
-    FIELD(gv_run, which), FIELD(gv_run, write), FIELD(gv_run, bytes), FIELD(gv_run, element), FIELD(gv_run, value),
-    FIELD(gv_run, block_of), FIELD(gv_run, thread_of), FIELD(gv_run, phase_of), FIELD(gv_run, turn_of),
-    FIELD(gv_run, more), FIELD(gv_run, count), FIELD(gv_run, more_count), FIELD(gv_run, unordered),
-    FIELD(gv_run, shared_by), FIELD(gv_run, sites), FIELD(gv_run, site_pc), FIELD(gv_run, site_atomic),
-    FIELD(gv_run, notes), FIELD(gv_run, note), FIELD(gv_run, status), FIELD(gv_run, signal), FIELD(gv_run, fault_pc),
-    FIELD(gv_run, last_pc), FIELD(gv_run, fault_address), FIELD(gv_run, fault_block), FIELD(gv_run, fault_thread),
-    FIELD(gv_run, fault_other), FIELD(gv_run, fault_bytes), FIELD(gv_run, fault_write),
+    FIELD(gv_run, count_only), FIELD(gv_run, entry), FIELD(gv_run, arguments), COLUMN(site), COLUMN(which),
+    COLUMN(write), COLUMN(bytes), COLUMN(element), COLUMN(value), COLUMN(block_of), COLUMN(thread_of), COLUMN(phase_of),
+    COLUMN(turn_of), COLUMN(more), FIELD(gv_run, count), FIELD(gv_run, more_count), FIELD(gv_run, unordered),
+    FIELD(gv_run, shared_by), FIELD(gv_run, together), FIELD(gv_run, sites), FIELD(gv_run, site_pc),
+    FIELD(gv_run, site_kind), FIELD(gv_run, notes), FIELD(gv_run, note), FIELD(gv_run, status), FIELD(gv_run, signal),
+    FIELD(gv_run, fault_pc), FIELD(gv_run, last_pc), FIELD(gv_run, fault_address), FIELD(gv_run, fault_block),
+    FIELD(gv_run, fault_thread), FIELD(gv_run, fault_other), FIELD(gv_run, fault_bytes), FIELD(gv_run, fault_write),
 
     SIZE(gv_copy), FIELD(gv_copy, block), FIELD(gv_copy, order), FIELD(gv_copy, thread), FIELD(gv_copy, phase),
     FIELD(gv_copy, reads), FIELD(gv_copy, writes),

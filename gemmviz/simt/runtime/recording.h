@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 enum { GV_MAX_ARRAYS = 32, GV_MAX_SITES = 4096, GV_MAX_NOTES = 32, GV_PANEL_NAME = 32 };
+enum { GV_WARP = 32, GV_WARPGROUP = 128 };
 
 // One array that is watched. `guard` bytes on either side belong to it too: an access there is out of bounds.
 typedef struct {
@@ -43,6 +44,9 @@ typedef struct {
     int64_t copied;            // GV_NOTE_STUCK_AT_MBARRIER: bytes that are still to be copied
     uint32_t arrivals, parity; // GV_NOTE_STUCK_AT_MBARRIER: arrivals that are missing, and the parity waited for
 } gv_note;
+
+// What an instruction is that accesses memory. The operands of a product are read by tensor cores, in shared memory.
+enum gv_site_kind { GV_SITE_PLAIN = 0, GV_SITE_ATOMIC = 1, GV_SITE_PRODUCT = 2 };
 
 // How a run ended.
 enum gv_status {
@@ -97,9 +101,10 @@ typedef struct {
     uint64_t count, more_count;
     uint32_t unordered; // rows do not stand by block, phase and thread
     uint32_t shared_by; // processes that ran the blocks
+    uint32_t together;  // threads that handed each other values by one instruction: 0, GV_WARP or GV_WARPGROUP
     uint32_t sites;
     uintptr_t site_pc[GV_MAX_SITES];
-    uint8_t site_atomic[GV_MAX_SITES];
+    uint8_t site_kind[GV_MAX_SITES];
     uint32_t notes;
     gv_note note[GV_MAX_NOTES];
     // how it ended

@@ -37,10 +37,16 @@ extern gv_running gv_now __attribute__((visibility("hidden"))); // record.c
 // Who runs the blocks: this process alone; this process, and others will, when the first block is done; several.
 enum { GV_ONE_AFTER_ANOTHER, GV_FIRST_BLOCK, GV_IN_WORKER };
 
-enum { GV_WARP = 32, GV_WARPGROUP = 128, GV_MAX_THREADS = 1024 /* of a block */, GV_MAX_CLUSTER = 16 /* blocks */ };
+enum { GV_MAX_THREADS = 1024 /* of a block */, GV_MAX_CLUSTER = 16 /* blocks */ };
 
 // A place for the running thread in an array with one for every thread of a cluster.
 static inline uint32_t gv_thread_slot(void) { return gv_now.rank * GV_MAX_THREADS + gv_now.thread; }
+
+// Says that an instruction hands values from thread to thread, among so many.
+static inline void gv_work_together(uint32_t threads)
+{
+    if (gv_now.run->together < threads) gv_now.run->together = threads;
+}
 
 // Says whether an address is on the stack of a thread.
 static inline int gv_on_stack(uintptr_t at) { return at - gv_now.stacks < gv_now.stacks_bytes; }

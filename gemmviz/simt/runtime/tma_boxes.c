@@ -282,7 +282,7 @@ static void add_matrix(flight *f)
             memcpy(there, (void *)from, inside(f, p));
             for (uint32_t e = 0; e < inside(f, p) / sizeof(float); e++) mine[e] += there[e];
         }
-    gv_site_atomic(b->pc);
+    gv_site_is(b->pc, GV_SITE_ATOMIC);
 }
 
 static void store(flight *f)

@@ -21,7 +21,7 @@ void gv_atomic(void *address, uint32_t bytes)
     gv_global_needs_one_process((uintptr_t)address); // the order of the blocks decides what it reads
     gv_access(address, bytes, 0, pc);
     gv_access(address, bytes, GV_WRITE, pc);
-    gv_site_atomic(pc);
+    gv_site_is(pc, GV_SITE_ATOMIC);
     gv_flag_read((uintptr_t)address, pc);
     gv_flag_written((uintptr_t)address, bytes, pc);
 }

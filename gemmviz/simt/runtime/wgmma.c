@@ -143,6 +143,9 @@ void gv_wgmma(float *d, uint32_t n, int type, gv_operand a, gv_operand b, int ac
     product mine = {sums_at(d, n / 2), a, b, n, type, across, add, pc};
     read_pieces(a, 0, ROWS, pc);
     read_pieces(b, across, n, pc - 1);
+    gv_site_is(pc, GV_SITE_PRODUCT);
+    gv_site_is(pc - 1, GV_SITE_PRODUCT);
+    gv_work_together(GV_WARPGROUP);
     if (gv_now.thread % GV_WARPGROUP == 0) {
         note_span(a.at, (ROWS - 1) * 128 + 32, pc);
         if (!across) note_span(b.at, (n - 1) * 128 + 32, pc);

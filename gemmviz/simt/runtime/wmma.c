@@ -154,6 +154,7 @@ void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragmen
 {
     product mine = {d, a, b, c, fd, fa, fb, fc};
     if (gv_lanes() != ~0u) gv_no_warp(GV_PC);
+    gv_work_together(GV_WARP);
     gv_warp_instruction(~0u, &mine, multiply, GV_PC);
 }
 
@@ -185,5 +186,6 @@ void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
     matrices mine = {r, row, count, transposed};
     if (gv_lanes() != ~0u) gv_no_warp(pc);
     if (gv_lane() < 8 * count) gv_access((void *)row, 16, 0, pc);
+    gv_work_together(GV_WARP);
     gv_warp_instruction(~0u, &mine, spread, pc);
 }

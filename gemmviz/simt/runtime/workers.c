@@ -215,8 +215,8 @@ static void number_sites(uint32_t workers)
     }
     for (uint32_t w = 0; w < workers; w++)
         for (uint32_t site = 0; site < s.shared->run[w].sites; site++)
-            for (uint32_t n = 0; s.shared->run[w].site_atomic[site] && n < r->sites; n++)
-                if (r->site_pc[n] == s.shared->run[w].site_pc[site]) r->site_atomic[n] = 1;
+            for (uint32_t n = 0; s.shared->run[w].site_kind[site] && n < r->sites; n++)
+                if (r->site_pc[n] == s.shared->run[w].site_pc[site]) r->site_kind[n] = s.shared->run[w].site_kind[site];
 }
 
 // Takes over what the workers noticed, in the order in which it comes about when the blocks run one after another.
@@ -298,7 +298,10 @@ uint32_t gv_share_blocks(uint32_t first)
     close_gaps();
     number_sites(workers);
     merge_notes(workers);
-    for (uint32_t w = 0; w < workers; w++) r->unordered |= s.shared->run[w].unordered;
+    for (uint32_t w = 0; w < workers; w++) {
+        r->unordered |= s.shared->run[w].unordered;
+        gv_work_together(s.shared->run[w].together);
+    }
     r->shared_by = workers;
     return r->end_block;
 }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.language import tr
 from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, groups
 from gemmviz.trace.hazards.finding import Finding
@@ -70,5 +71,5 @@ def _added(t: AccessIndex, writes: Ints) -> Flags:
 def _head(recording: Recording) -> int:
     """Return the line on which the kernel's function begins, 0 where it is not found."""
     name = re.split(r"[\s<]", recording.label)[0].rpartition("::")[2]
-    found = re.search(rf"^(?!//).*\b{re.escape(name)}\s*\(", recording.text, re.MULTILINE)
+    found = re.search(rf"\b{re.escape(name)}\s*\(", plain_code(recording.text))
     return recording.text[: found.end()].count("\n") + 1 if found else 0

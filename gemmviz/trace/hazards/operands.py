@@ -15,7 +15,7 @@ from gemmviz.trace.hazards.access_index import Flags, Ints
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import element_name, who
 from gemmviz.trace.hazards.origins import Items, origins
-from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
+from gemmviz.trace.recording.recording import WARP, Recording
 
 _ENOUGH = 300_000  # accesses that are followed, or those of one block
 _MOST = 4_000_000  # pairs of (row or column of C, k) that are counted
@@ -55,11 +55,10 @@ class Uses:
 
 def wrong_operands(recording: Recording) -> list[Finding]:
     """Explain wrong elements of C by what their owners read; at most one reason for A and one for B."""
-    by_warp = "mma" in recording.text or "__shfl" in recording.text
-    together = WARPGROUP if "wgmma" in recording.text else WARP if by_warp else 1
-    if recording.boxes.store.any() and together == 1:
+    by_warp = recording.together >= WARP
+    if recording.boxes.store.any() and not by_warp:
         return []  # one thread has the results of many stored: nobody knows whose
-    items = origins(recording, _telling_rows(recording), together=together)
+    items = origins(recording, _telling_rows(recording), together=recording.together)
     unit = _units(items, by_warp)
     cells, owners = _owned(recording, items, unit)
     if not len(cells):

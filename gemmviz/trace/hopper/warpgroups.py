@@ -88,7 +88,7 @@ class Warpgroups:
 
 def warpgroups(recording: Recording, timeline: Timeline) -> Warpgroups:
     """Find the warpgroups of a recording and what they own."""
-    count = -(-recording.threads // WARPGROUP) if "wgmma" in recording.text else 0
+    count = -(-recording.threads // WARPGROUP) if recording.together == WARPGROUP else 0
     info, log, boxes = recording.arrays[C], recording.accesses, recording.boxes
     none = np.zeros(0, np.int64)
     if not count or not timeline.steps:

@@ -7,14 +7,16 @@ that the warp owns in its row or column, over the loads of the value. The instru
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.operand_paths import Operands
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.recording import WARP
+from gemmviz.trace.recording.recording import WARP, WARPGROUP
 
 _SHAPE = re.compile(
     r"fragment\s*<\s*(?:[\w:]+::)?(?:matrix_a|matrix_b|accumulator)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)"
@@ -52,11 +54,13 @@ class Fragment:
     products: int
 
 
+@lru_cache(maxsize=8)  # asked again at every step that is shown
 def shape_of(text: str) -> tuple[int, int, int] | None:
     """Return the (m, n, k) of the fragments that a source declares; None where it declares none, or several."""
-    shapes = {tuple(int(size) for size in match.groups()) for match in _SHAPE.finditer(text)}
+    code = plain_code(text)
+    shapes = {tuple(int(size) for size in match.groups()) for match in _SHAPE.finditer(code)}
     # Of a product of a warpgroup, each of its four warps has a quarter of the rows.
-    shapes |= {(int(m) // 4, int(n), int(k)) for m, n, k in _GROUP_SHAPE.findall(text)}
+    shapes |= {(int(m) // 4, int(n), int(k)) for m, n, k in _GROUP_SHAPE.findall(code)}
     if len(shapes) != 1:
         return None
     m, n, k = shapes.pop()
@@ -92,7 +96,7 @@ def fragments(
         cell = (int(owned[0].min()), int(owned[1].min()))
     found = []
     # The operands of a wgmma stay in shared memory.
-    for matrix in (A, B) if "wgmma" not in recording.text else ():
+    for matrix in (A, B) if recording.together < WARPGROUP else ():
         loaded = _loaded_last(playable, operands, matrix, step)
         if loaded is None:
             continue

@@ -26,7 +26,7 @@ from gemmviz.trace.origin.array_state import History
 from gemmviz.trace.origin.operand_paths import CellAccesses, OperandPaths, Operands, Owner, closest
 from gemmviz.trace.origin.staging import Staged
 from gemmviz.trace.origin.stale_reads import same
-from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
+from gemmviz.trace.recording.recording import WARP, Recording
 from gemmviz.trace.recording.tma_stores import added, before_store
 
 _CHUNK_ROWS = 1 << 17  # worked on at once
@@ -34,7 +34,7 @@ _CHUNK_ROWS = 1 << 17  # worked on at once
 
 def together(recording: Recording) -> int:
     """Return how many threads may work on one product: those of a warp, or of a warpgroup where it has a wgmma."""
-    return WARPGROUP if "wgmma" in recording.text else WARP
+    return max(recording.together, WARP)
 
 
 class Provenance:

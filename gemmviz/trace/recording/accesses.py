@@ -90,11 +90,22 @@ class Array:
 
 @dataclass(frozen=True)
 class Site:
-    """One memory instruction of the kernel: where in the source it comes from (line and column from 1; 0: unknown)."""
+    """One memory instruction of the kernel.
+
+    Attributes
+    ----------
+    line, column
+        Where in the source it comes from, from 1; 0: unknown.
+    atomic
+        Whether it is an atomic operation.
+    product
+        Whether it is a ``wgmma``, whose operands the tensor cores read in shared memory.
+    """
 
     line: int
     column: int
     atomic: bool = False
+    product: bool = False
 
 
 @dataclass(frozen=True)

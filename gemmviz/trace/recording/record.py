@@ -4,9 +4,12 @@ import math
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gemmviz.backends.toolchain import BUILD_TIMEOUT_S
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
@@ -16,6 +19,7 @@ from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
 from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder
 from gemmviz.simt.build import build
+from gemmviz.simt.layout import SiteKind
 from gemmviz.trace.recording import recording_cost
 from gemmviz.trace.recording.accesses import Array, Site
 from gemmviz.trace.recording.columns import accesses
@@ -65,77 +69,107 @@ def record(
     BuildError, KernelFault, ConstraintError, Unavailable
         See `gemmviz.simt.build.build` and `gemmviz.simt.recorder.run`.
     """
-    kernel, problem = launch.kernel, launch.problem
-    if blocks is not None:  # clusters run whole
-        together = launch.cluster[0]
-        blocks = blocks[0] // together * together, -(-blocks[1] // together) * together
-    if not kernel.recordable:
-        raise GemmvizError(tr("{kernel} is a library call: there is no source to record", kernel=kernel.name))
-    capacity = capacity or room()
-    least = sum(math.prod(problem.shape(matrix)) for matrix in MATRICES)
-    if least > capacity and blocks is None:
-        progress(tr("Looking for how much of {kernel} would fit", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
-        raise ConstraintError(
-            tr(
-                "{kernel} at {size} makes more than {count} accesses, as A, B and C have {elements} elements: "
-                "{fitting}",
-                kernel=kernel.name,
-                size=problem,
-                count=f"{capacity:,}",
-                elements=f"{least:,}",
-                fitting=recording_cost.fitting(launch, capacity, as_written),
-            )
-        )
+    if not launch.kernel.recordable:
+        raise GemmvizError(tr("{kernel} is a library call: there is no source to record", kernel=launch.kernel.name))
+    part = _Part(launch, _whole_clusters(launch, blocks), as_written, capacity or room())
+    _refuse_large_matrices(part, progress)
     started = time.perf_counter()
     progress(tr("Compiling {kernel} for recording", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
     library = build(launch, as_written=as_written)
     built = time.perf_counter()
+    expected_cost = _expected(launch, part.blocks, as_written)
+    progress(_what_is_recorded(part, expected_cost), deadline_s + _AROUND_S)
+    _refuse_many_accesses(part, expected_cost)
+    a, b = small_integer_inputs(launch.problem, launch.kernel.dtype)
+    recording = _recording(part, _run(part, library, a, b, deadline_s), a.astype(np.float64), b.astype(np.float64))
+    return replace(recording, build_seconds=built - started, run_seconds=time.perf_counter() - built)
 
-    expected_cost = _expected(launch, blocks, as_written)
-    said = {"kernel": launch.label, "size": problem}
-    if blocks is None:
+
+@dataclass(frozen=True)
+class _Part:
+    """What is recorded of a launch: `blocks` as for `record`, in whole clusters, and the most accesses to keep."""
+
+    launch: Launch
+    blocks: tuple[int, int] | None
+    as_written: bool
+    capacity: int
+
+    def fitting(self) -> str:
+        """Say what of the launch would fit."""
+        return recording_cost.fitting(self.launch, self.capacity, self.as_written)
+
+
+def _whole_clusters(launch: Launch, blocks: tuple[int, int] | None) -> tuple[int, int] | None:
+    together = launch.cluster[0]
+    return blocks and (blocks[0] // together * together, -(-blocks[1] // together) * together)
+
+
+def _refuse_large_matrices(part: _Part, progress: Callable[[str, float], None]) -> None:
+    """Raise a ConstraintError where the matrices alone have more elements than accesses can be kept."""
+    launch, problem = part.launch, part.launch.problem
+    least = sum(math.prod(problem.shape(matrix)) for matrix in MATRICES)
+    if least <= part.capacity or part.blocks is not None:
+        return
+    progress(tr("Looking for how much of {kernel} would fit", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
+    raise ConstraintError(
+        tr(
+            "{kernel} at {size} makes more than {count} accesses, as A, B and C have {elements} elements: {fitting}",
+            kernel=launch.kernel.name,
+            size=problem,
+            count=f"{part.capacity:,}",
+            elements=f"{least:,}",
+            fitting=part.fitting(),
+        )
+    )
+
+
+def _what_is_recorded(part: _Part, cost: recording_cost.RecordingCost | None) -> str:
+    said = {"kernel": part.launch.label, "size": part.launch.problem}
+    if part.blocks is None:
         what = tr("Recording {kernel} at {size}", **said)
     else:
-        what = tr("Recording {kernel} at {size}, blocks {blocks}", blocks=f"{blocks[0]}:{blocks[1]}", **said)
-    progress(f"{what}: {expected_cost}" if expected_cost else what, deadline_s + _AROUND_S)
-    if expected_cost and expected_cost.exact and expected_cost.accesses > capacity:
-        raise ConstraintError(
-            tr(
-                "{kernel} at {size} makes {count} accesses, more than the {most} that can be kept: {fitting}",
-                kernel=kernel.name,
-                size=problem,
-                count=f"{expected_cost.accesses:,}",
-                most=f"{capacity:,}",
-                fitting=recording_cost.fitting(launch, capacity, as_written),
-            )
+        first, end = part.blocks
+        what = tr("Recording {kernel} at {size}, blocks {blocks}", blocks=f"{first}:{end}", **said)
+    return f"{what}: {cost}" if cost else what
+
+
+def _refuse_many_accesses(part: _Part, cost: recording_cost.RecordingCost | None) -> None:
+    """Raise a ConstraintError where it is known that the accesses will not fit."""
+    if not cost or not cost.exact or cost.accesses <= part.capacity:
+        return
+    raise ConstraintError(
+        tr(
+            "{kernel} at {size} makes {count} accesses, more than the {most} that can be kept: {fitting}",
+            kernel=part.launch.kernel.name,
+            size=part.launch.problem,
+            count=f"{cost.accesses:,}",
+            most=f"{part.capacity:,}",
+            fitting=part.fitting(),
         )
-    a, b = small_integer_inputs(problem, kernel.dtype)
+    )
+
+
+def _run(part: _Part, library: Path, a: npt.NDArray[Any], b: npt.NDArray[Any], deadline_s: float) -> recorder.RawTrace:
+    kernel = part.launch.kernel
+    inputs = stored(kernel, "A", a), stored(kernel, "B", b)
     try:
-        raw = apart.run(
-            library,
-            launch,
-            stored(kernel, "A", a),
-            stored(kernel, "B", b),
-            deadline_s=deadline_s,
-            capacity=capacity,
-            blocks=blocks,
+        return apart.run(
+            library, part.launch, *inputs, deadline_s=deadline_s, capacity=part.capacity, blocks=part.blocks
         )
     except faults.TooManyAccesses as error:
-        raise ConstraintError(f"{error}: {recording_cost.fitting(launch, capacity, as_written)}") from None
-    c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
-    expected = a.astype(np.float64) @ b.astype(np.float64)
-    arrays = [
-        Array(name, "global", problem.shape(name), dtype, name in kernel.column_major)
-        for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.accumulate))
-    ]
+        raise ConstraintError(f"{error}: {part.fitting()}") from None
+
+
+def _recording(
+    part: _Part, raw: recorder.RawTrace, a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]
+) -> Recording:
+    """Return what a run recorded, with its C checked."""
+    launch, kernel, problem = part.launch, part.launch.kernel, part.launch.problem
     raw = replace(raw, shared=without_empty(raw.told, raw.columns["which"], raw.shared))
-    swizzled = swizzles(raw.told, raw.shared)
-    arrays += [
-        Array(s.name, "shared", s.shape, s.dtype, swizzle=of) for s, of in zip(raw.shared, swizzled, strict=True)
-    ]
+    arrays = _arrays(launch, raw)
     log = accesses(raw, arrays)
-    # A C kernel has as many threads as it started.
-    block = launch.block if kernel.backend == "cuda" else (int(log.thread.max(initial=0)) + 1, 1, 1)
+    c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
+    wrong = ~(c == a @ b)
     recording = Recording(
         kernel=kernel.name,
         label=launch.label,
@@ -146,30 +180,51 @@ def record(
         n=problem.n,
         k=problem.k,
         params=dict(launch.params),
-        block=block,
+        # A C kernel has as many threads as it started.
+        block=launch.block if kernel.backend == "cuda" else (int(log.thread.max(initial=0)) + 1, 1, 1),
         grid=launch.grid,
         arrays=tuple(arrays),
-        sites=tuple(Site(*place, atomic) for place, atomic in zip(raw.places, raw.atomic, strict=True)),
+        sites=tuple(
+            Site(*place, kind == SiteKind.ATOMIC, kind == SiteKind.PRODUCT)
+            for place, kind in zip(raw.places, raw.kinds, strict=True)
+        ),
         accesses=log,
-        a=a.astype(np.float64),
-        b=b.astype(np.float64),
+        a=a,
+        b=b,
         c=c,
-        wrong=int(np.count_nonzero(~(c == expected))),
+        wrong=int(np.count_nonzero(wrong)),
         diagnostics=tuple(raw.diagnostics),
-        build_seconds=built - started,
-        run_seconds=time.perf_counter() - built,
-        scope=blocks,
+        scope=part.blocks,
         barriers=barrier_names(raw.told, raw.barriers),
-        as_written=as_written,
+        as_written=part.as_written,
+        together=raw.together,
     )
-    if blocks is None:
+    if part.blocks is None:
         return recording
-    # What the other blocks would write is not wrong.
+    return replace(recording, wrong=int(np.count_nonzero(wrong & _finished(recording))))
+
+
+def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
+    """Return the matrices, and the shared arrays of a run."""
+    kernel = launch.kernel
+    matrices = [
+        Array(name, "global", launch.problem.shape(name), dtype, name in kernel.column_major)
+        for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.accumulate))
+    ]
+    swizzled = swizzles(raw.told, raw.shared)
+    shared = [Array(s.name, "shared", s.shape, s.dtype, swizzle=of) for s, of in zip(raw.shared, swizzled, strict=True)]
+    return matrices + shared
+
+
+def _finished(recording: Recording) -> npt.NDArray[np.bool_]:
+    """Return which elements of C (m, n) the recorded blocks have finished: the others cannot be wrong."""
     owner, events = recording.owners[0], recording.events
-    # Nor is a part of a sum that a block has handed on to one of these; what was added to has both parts.
+    # A part of a sum may have been handed on to one of these blocks; what was added to has both parts.
     handed_on = (events.kind == FLAG_SET) & ~np.isin(events.number, events.number[events.kind == FLAG_SEEN])
-    written = (owner >= 0) & (~np.isin(owner, events.block[handed_on]) | (recording.there_before != 0))
-    return replace(recording, wrong=int(np.count_nonzero(~(c == expected) & written)))
+    finished: npt.NDArray[np.bool_] = (owner >= 0) & (
+        ~np.isin(owner, events.block[handed_on]) | (recording.there_before != 0)
+    )
+    return finished
 
 
 def _expected(launch: Launch, blocks: tuple[int, int] | None, as_written: bool) -> recording_cost.RecordingCost | None:

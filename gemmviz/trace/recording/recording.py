@@ -10,13 +10,13 @@ import numpy as np
 from gemmviz.catalogue.matrices import C
 from gemmviz.catalogue.plain import Plain
 from gemmviz.language import mark
+from gemmviz.simt import layout
 from gemmviz.simt.diagnostics import Diagnostic
 from gemmviz.trace.recording.accesses import Accesses, Array, Column, Site
 from gemmviz.trace.recording.tma_boxes import Boxes, Events
 from gemmviz.trace.recording.tma_stores import before_store, there_before
 
-WARP = 32
-WARPGROUP = 128
+WARP, WARPGROUP = layout.WARP, layout.WARPGROUP
 _VIEWS = (mark("as compiled"), mark("as written"))
 
 
@@ -52,6 +52,9 @@ class Recording:
     as_written
         Whether it has every access that the text names (recorded *as written*), or those that a compiler leaves, which
         keeps in registers what it can (*as compiled*).
+    together
+        The most threads that handed each other values by one instruction: `WARP` by a shuffle or the tensor cores of a
+        warp, `WARPGROUP` by a ``wgmma``, 1 where none did.
     """
 
     kernel: str
@@ -78,6 +81,7 @@ class Recording:
     scope: tuple[int, int] | None = None
     barriers: tuple[tuple[str, int], ...] = ()
     as_written: bool = False
+    together: int = 1
 
     @cached_property
     def boxes(self) -> Boxes:
@@ -208,7 +212,7 @@ class Recording:
         """Return the recording as plain data: texts, numbers, lists and NumPy arrays."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         plain["arrays"] = [asdict(a) for a in self.arrays]
-        plain["sites"] = [(s.line, s.column, s.atomic) for s in self.sites]
+        plain["sites"] = [(s.line, s.column, s.atomic, s.product) for s in self.sites]
         plain["diagnostics"] = [(n.kind, n.line, n.text, n.count, n.array) for n in self.diagnostics]
         plain["accesses"] = {f.name: getattr(self.accesses, f.name) for f in fields(self.accesses)}
         return plain

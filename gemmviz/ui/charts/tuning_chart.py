@@ -44,12 +44,24 @@ class TuningChart(Chart):
         super().__init__(session, tr("Tuning: GFLOPS of each candidate"))
         self.setAccessibleName(self.name)
         self.plot.setAccessibleName(self.name)
-        tuning = session.tuning
+        self._make_controls()
+        self._make_empty()
+        self._make_legend()
+        self._items: list[pg.GraphicsObject] = []
+        self._at: int | None = None
+        self.plot.showGrid(y=True, alpha=0.25)
+        self.plot.pointed.connect(self._on_pointed)
+        self.plot.left.connect(lambda: self._point(None))
+        self.plot.moved.connect(self._on_moved)
+        listen(self, session.progress.changed, lambda *_: self._offer())
+
+    def _make_controls(self) -> None:
+        """Make what stands above the plot: how long to search, and what to do."""
         self.seconds = QSpinBox()
         self.seconds.setRange(_LEAST_SECONDS, _MOST_SECONDS)
         self.seconds.setSingleStep(_STEP_SECONDS)
         self.seconds.setSuffix(tr(" s"))
-        self.seconds.setValue(tuning.seconds)
+        self.seconds.setValue(self.session.tuning.seconds)
         self.seconds.setKeyboardTracking(False)
         self.seconds.setAccessibleName(tr("How long a search may take"))
         self.seconds.setToolTip(tr("How long a search may take: the fewer candidates fit in, the fewer are tried"))
@@ -64,6 +76,9 @@ class TuningChart(Chart):
         self.use.setToolTip(tr("Measure this kernel with the parameters that were found (Ctrl+Shift+U)"))
         for widget in (self.seconds, self.tune, self.use):
             self.controls.addWidget(widget)
+
+    def _make_empty(self) -> None:
+        """Make the text that stands where there is nothing to draw."""
         self.empty = QLabel()
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -71,6 +86,9 @@ class TuningChart(Chart):
         # Also unseen, in a tab behind, its lines would ask the window for more height than a small screen has.
         self.empty.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self.body.addWidget(self.empty, 1)
+
+    def _make_legend(self) -> None:
+        """Make what stands below the plot: what the marks are, and whether to measure with what is kept."""
         self.legend = QLabel()
         self.legend.setObjectName("muted")
         self.legend.setWordWrap(True)
@@ -82,18 +100,11 @@ class TuningChart(Chart):
                 "instead of its defaults"
             )
         )
-        self.always.clicked.connect(tuning.want)
+        self.always.clicked.connect(self.session.tuning.want)
         below = QHBoxLayout()
         below.addWidget(self.legend, 1)
         below.addWidget(self.always)
         self.column.addLayout(below)
-        self._items: list[pg.GraphicsObject] = []
-        self._at: int | None = None
-        self.plot.showGrid(y=True, alpha=0.25)
-        self.plot.pointed.connect(self._on_pointed)
-        self.plot.left.connect(lambda: self._point(None))
-        self.plot.moved.connect(self._on_moved)
-        listen(self, session.progress.changed, lambda *_: self._offer())
 
     def _on_seconds(self, seconds: int) -> None:
         self.session.tuning.seconds = seconds
@@ -127,42 +138,52 @@ class TuningChart(Chart):
     def refresh(self) -> None:
         """Draw the candidates as they are now."""
         self._offer()
-        dots, tuning = self.dots(), self.session.tuning
         for item in self._items:
             self.plot.removeItem(item)
         self._items = []
-        for side in ("left", "bottom"):
-            self.plot.showAxis(side, bool(dots))
-        small = self.height() < _SMALL_BELOW
-        self.hint.setText(headline(self.session, brief=small))
-        self.hint.setToolTip(headline(self.session))
-        self.empty.setText("" if small else invitation(self.session))
-        self.empty.setVisible(not dots)
-        self.plot.setVisible(bool(dots))
-        self.seconds.setVisible(not small)
-        self.always.setVisible(not small)
-        self.always.setChecked(tuning.wanted)
+        dots, tuning = self.dots(), self.session.tuning
+        self._show_what_fits(bool(dots))
         most = max((c["gflops"] or 0.0 for c in dots), default=0.0)
         rivals = tuning.rivals() if dots else []
         drawn = [r for r in rivals if r.gflops <= _RIVAL_WITHIN * most]
         self._say_legend(dots, [r for r in rivals if r not in drawn])
-        self.legend.setVisible(not small)
         if not dots:
             return
-        top = max([most, *(r.gflops for r in drawn)]) or 1.0
-        total = tuning.total if tuning.total <= _WHOLE_UP_TO else len(dots)
-        right = max(total, len(dots), _LEAST)
+        self._scale(len(dots), max([most, *(r.gflops for r in drawn)]) or 1.0)
+        self._draw_best_line(dots)
+        for rival in drawn:
+            self._draw_rival(rival)
+        self._draw_dots(dots)
+        if not self._small:
+            self._mark(dots)
+
+    @property
+    def _small(self) -> bool:
+        return self.height() < _SMALL_BELOW
+
+    def _show_what_fits(self, drawn: bool) -> None:
+        """Show the widgets that there is room for; `drawn`: whether there is anything to draw."""
+        small = self._small
+        for side in ("left", "bottom"):
+            self.plot.showAxis(side, drawn)
+        self.hint.setText(headline(self.session, brief=small))
+        self.hint.setToolTip(headline(self.session))
+        self.empty.setText("" if small else invitation(self.session))
+        self.empty.setVisible(not drawn)
+        self.plot.setVisible(drawn)
+        for widget in (self.seconds, self.always, self.legend):
+            widget.setVisible(not small)
+        self.always.setChecked(self.session.tuning.wanted)
+
+    def _scale(self, count: int, top: float) -> None:
+        """Set the axes for so many candidates, and for `top` GFLOPS at most."""
+        total = self.session.tuning.total
+        right = max(total if total <= _WHOLE_UP_TO else count, count, _LEAST)
         self.plot.setXRange(0.4, right + 0.6, padding=0)
         step = next(s for s in _STEPS if right <= _MOST_TICKS * s)
         self.plot.getAxis("bottom").setTicks([[(float(n), str(n)) for n in range(step, right + 1, step)]])
         # A little below 0, or the crosses there would be cut.
         self.plot.setYRange(_BELOW * top, _ABOVE * top, padding=0)
-        self._draw_best_line(dots)
-        for rival in drawn:
-            self._draw_rival(rival)
-        self._draw_dots(dots)
-        if not small:
-            self._mark(dots)
 
     def _draw_best_line(self, dots: list[Candidate]) -> None:
         best = list(accumulate((c["gflops"] or 0.0 for c in dots), max))
@@ -171,45 +192,47 @@ class TuningChart(Chart):
         self._add(line, 1)
 
     def _draw_dots(self, dots: list[Candidate]) -> None:
+        self._add(pg.ScatterPlotItem([self._spot(c) for c in dots]), 3)
+
+    def _spot(self, c: Candidate) -> dict[str, object]:
+        """Return how a candidate is drawn."""
         theme, tuning = self.theme, self.session.tuning
-        spots = []
-        for c in dots:
-            right, raced = bool(c["gflops"]), bool(c["rounds"])
-            chosen = c["number"] in (tuning.best, tuning.default)
-            colour = theme.bad if not right else theme.accent if raced or chosen else theme.muted
-            spots.append(
-                {
-                    "pos": (c["place"], c["gflops"] or 0.0),
-                    "size": 13 if c["number"] == tuning.best else 9,
-                    "symbol": ("star" if c["number"] == tuning.best else "o") if right else "x",
-                    "pen": pg.mkPen(colour, width=1.5),
-                    "brush": pg.mkBrush(colour if raced or not right else theme.background),
-                }
-            )
-        self._add(pg.ScatterPlotItem(spots), 3)
+        right, raced, best = bool(c["gflops"]), bool(c["rounds"]), c["number"] == tuning.best
+        chosen = best or c["number"] == tuning.default
+        colour = theme.bad if not right else theme.accent if raced or chosen else theme.muted
+        return {
+            "pos": (c["place"], c["gflops"] or 0.0),
+            "size": 13 if best else 9,
+            "symbol": ("star" if best else "o") if right else "x",
+            "pen": pg.mkPen(colour, width=1.5),
+            "brush": pg.mkBrush(colour if raced or not right else theme.background),
+        }
 
     def _mark(self, dots: list[Candidate]) -> None:
         """Name the default and the best beside their dots."""
-        tuning = self.session.tuning
-        names: dict[int, str] = {}
-        if tuning.default is not None:
-            names[tuning.default] = tr("default")
-        if tuning.best is not None:
-            both = tuning.best == tuning.default
-            names[tuning.best] = tr("default, best so far") if both else tr("best so far")
-            if not tuning.running:
-                names[tuning.best] = tr("default, best") if both else tr("best")
+        names, best = self._names(), self.session.tuning.best
         right = self.plot.viewRange()[0][1]
         for c in dots:
             if c["number"] not in names or not c["gflops"]:
                 continue
             # Towards the middle, or a name at the edge would be cut; below its dot where the best line goes up from it.
             side = 1.0 if c["place"] > 0.75 * right else 0.0 if c["place"] < 0.25 * right else 0.5
-            anchor = (side, 1.3 if c["number"] == tuning.best else -0.3)
+            anchor = (side, 1.3 if c["number"] == best else -0.3)
             text = pg.TextItem(names[c["number"]], color=self.theme.text, anchor=anchor)
             text.setFont(small_font())
             text.setPos(c["place"], c["gflops"])
             self._add(text, 4)
+
+    def _names(self) -> dict[int, str]:
+        """Return what the default and the best are called, by their numbers."""
+        tuning = self.session.tuning
+        names = {} if tuning.default is None else {tuning.default: tr("default")}
+        if tuning.best is None:
+            return names
+        both = tuning.best == tuning.default
+        if tuning.running:
+            return names | {tuning.best: tr("default, best so far") if both else tr("best so far")}
+        return names | {tuning.best: tr("default, best") if both else tr("best")}
 
     def _draw_rival(self, rival: Rival) -> None:
         pen = pg.mkPen(self.theme.muted, style=Qt.PenStyle.DashLine)

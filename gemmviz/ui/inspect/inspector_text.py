@@ -11,7 +11,7 @@ from gemmviz.trace.origin.thread_state import ThreadState
 from gemmviz.trace.origin.value_path import Cell, Hop
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
-from gemmviz.trace.recording.recording import WARP, Recording
+from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
 from gemmviz.ui.stage.caption import misread_text, number, thousands
 
 _TERMS = 6  # of a sum that are written out
@@ -184,7 +184,7 @@ def use_text(recording: Recording, fragment: Fragment) -> str:
 
 def uses_text(recording: Recording, held: list[Fragment]) -> str:
     """Say in little room how often each load is used."""
-    if "wgmma" in recording.text:
+    if recording.together == WARPGROUP:
         return tr("A and B stay in shared memory")
     shape, said = shape_of(recording.text), []
     for fragment in held:

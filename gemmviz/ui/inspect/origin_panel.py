@@ -58,6 +58,13 @@ class OriginPanel(InspectPanel):
         column.addWidget(self.table, 1)
         self._shown: tuple[Playable | None, object] | None = None
         listen(self, session.preferences.themed, self._anew)
+        listen(self, session.cursor.recorded, self._on_recorded)
+
+    def _on_recorded(self) -> None:
+        """Keep nothing of the recording before, also while the tab is not seen."""
+        if not self.isVisible():
+            self._shown = None
+            self._put(None)
 
     def _anew(self) -> None:
         """Fit the table to another size of type."""
@@ -75,6 +82,7 @@ class OriginPanel(InspectPanel):
         self._shown = playable, key
         if playable is None or session.cursor.cell is None:
             self.table.hide()
+            self._put(None)
             self.head.setText(
                 no_source(session.choice.kernel) or tr("Record a kernel (Ctrl+R) to see where its results come from.")
                 if playable is None
@@ -89,13 +97,9 @@ class OriginPanel(InspectPanel):
         self._show(model)
 
     def _show(self, model: LazyTable) -> None:
-        before = self.table.selectionModel()
-        model.setParent(self.table)
-        self.table.setModel(model)
+        self._put(model)
         for column in range(model.columnCount()):
             self.table.setColumnHidden(column, False)
-        if before is not None:
-            before.deleteLater()
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self.table.setVisible(model.rowCount() > 0)
         self._fit_columns(model)
@@ -107,6 +111,16 @@ class OriginPanel(InspectPanel):
         if at >= 0:
             # No row is chosen yet: the stage goes on showing the ways that are taken at each step.
             self.table.scrollTo(model.index(at, 0), QAbstractItemView.ScrollHint.PositionAtTop)
+
+    def _put(self, model: LazyTable | None) -> None:
+        """Let the table show a model, or nothing; the one before is deleted, as it holds its recording."""
+        before = self.table.model(), self.table.selectionModel()
+        if model is not None:
+            model.setParent(self.table)
+        self.table.setModel(model)
+        for gone in before:
+            if gone is not None:
+                gone.deleteLater()
 
     def _fit_columns(self, model: LazyTable) -> None:
         """Make columns as wide as the first and the last rows need: looking at all would make all."""

@@ -2,13 +2,14 @@
 
 import contextlib
 import ctypes
+import platform
 import re
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-# What PySide6-Essentials needs of the system, by Debian package: always, and for X11.
+# What PySide6-Essentials needs of the system, and the Debian package of each: always, and for X11.
 _ALWAYS = {
     "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
@@ -33,6 +34,10 @@ _X11 = {
     "libxcb-xfixes.so.0": "libxcb-xfixes0",
     "libxcb-xkb.so.1": "libxcb-xkb1",
 }
+# Debian 13 and Ubuntu 24.04 gave some packages another name, with the system's 64-bit time.
+_RENAMED = {"libglib2.0-0": "libglib2.0-0t64"}
+_BEFORE = {"bullseye", "bookworm", "focal", "jammy"}
+"""The releases of Debian and Ubuntu that still have the old names, by code name."""
 _INSTEAD = "without a window, `gemmviz render KERNEL -o out.png` draws a picture and `gemmviz bench` measures"
 
 
@@ -44,25 +49,44 @@ def missing(environ: Mapping[str, str]) -> str | None:
     environ
         The environment: DISPLAY, WAYLAND_DISPLAY and QT_QPA_PLATFORM count.
     """
-    platform = environ.get("QT_QPA_PLATFORM", "").split(":")[0]
+    plugin = environ.get("QT_QPA_PLATFORM", "").split(":")[0]
     wayland, x11 = environ.get("WAYLAND_DISPLAY"), environ.get("DISPLAY")
     on_linux = sys.platform.startswith("linux")
-    if on_linux and not platform and not wayland and not x11:
+    if on_linux and not plugin and not wayland and not x11:
         return f"there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set); {_INSTEAD}"
-    uses_x11 = on_linux and (platform == "xcb" or (not platform and not wayland))
+    uses_x11 = on_linux and (plugin == "xcb" or (not plugin and not wayland))
     if uses_x11 and not _answers(x11 or ""):
         return f"the display {x11 or '(DISPLAY is not set)'} does not answer; {_INSTEAD}"
-    lacking = missing_packages(x11=uses_x11)
+    lacking = missing_libraries(x11=uses_x11)
     if lacking:
-        return f"Qt needs system libraries that are missing here: sudo apt-get install {' '.join(lacking)}"
+        return f"Qt needs system libraries that are missing here: {how_to_install(lacking)}"
     return qt_fault()
 
 
-def missing_packages(*, x11: bool) -> list[str]:
-    """Return the Debian packages of the libraries that Qt needs and that cannot be loaded."""
+def missing_libraries(*, x11: bool) -> list[str]:
+    """Return the libraries that Qt needs of the system and that cannot be loaded, as ``"libEGL.so.1"``."""
     if not sys.platform.startswith("linux"):
         return []
-    return [package for name, package in (_ALWAYS | (_X11 if x11 else {})).items() if not _loads(name)]
+    return [name for name in (_ALWAYS | (_X11 if x11 else {})) if not _loads(name)]
+
+
+def how_to_install(libraries: Sequence[str]) -> str:
+    """Return the command that installs libraries on this system, or their names where it has no ``apt-get``.
+
+    Parameters
+    ----------
+    libraries
+        Of those that `missing_libraries` names.
+    """
+    system = _release()
+    if not {"debian", "ubuntu"} & {system.get("ID"), *system.get("ID_LIKE", "").split()}:
+        return ", ".join(libraries)
+    # A system that was made of Debian or Ubuntu says of which release.
+    release = next((system[key] for key in ("UBUNTU_CODENAME", "DEBIAN_CODENAME") if key in system), None)
+    packages = [(_ALWAYS | _X11)[name] for name in libraries]
+    if (release or system.get("VERSION_CODENAME")) not in _BEFORE:
+        packages = [_RENAMED.get(package, package) for package in packages]
+    return f"sudo apt-get install {' '.join(packages)}"
 
 
 def qt_fault() -> str | None:
@@ -72,6 +96,14 @@ def qt_fault() -> str | None:
     except ImportError as error:
         return f"Qt cannot be loaded ({error}); install it with: python -m pip install 'PySide6-Essentials>=6.10,<6.11'"
     return None
+
+
+def _release() -> Mapping[str, str]:
+    """Return what the system says of itself (``/etc/os-release``); nothing where it says nothing."""
+    try:
+        return platform.freedesktop_os_release()
+    except OSError:
+        return {}
 
 
 def _loads(name: str) -> bool:

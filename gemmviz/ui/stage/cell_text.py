@@ -89,15 +89,26 @@ class CellText:
         """
         if panel.cell < _LEGIBLE:
             return
-        first_row = max(0, int((visible.top() - panel.y) // panel.cell))
-        first_column = max(0, int((visible.left() - panel.x) // panel.cell))
-        last_row = min(panel.rows, int((visible.bottom() - panel.y) // panel.cell) + 1)
-        last_column = min(panel.columns, int((visible.right() - panel.x) // panel.cell) + 1)
-        if (last_row - first_row) * (last_column - first_column) > _MOST_VALUES:
+        part = _visible_part(panel, visible)
+        if (part[0].stop - part[0].start) * (part[1].stop - part[1].start) > _MOST_VALUES:
             return
-        part = (slice(first_row, last_row), slice(first_column, last_column))
-        matrix = self._values_at(panel.array, moment.step, moment.block, part)
-        inks = inks_on(self._theme, image[part])
+        texts = self._texts(panel, moment, part, inks_on(self._theme, image[part]))
+        known = self._values[panel.array][0], texts.inks.tobytes(), tuple(texts.lanes.items())
+        key = panel, part, *known, texts.size, ratio
+        kept = self._layers.get(panel.array)
+        if self._vector or kept is None or kept[0] != key:
+            self._layers[panel.array] = key, None
+            self._write(painter, panel, part, texts, ratio)
+            return
+        # What stays as it is for a second picture is kept: most arrays rest while one is accessed.
+        corner = QPointF(int(panel.x + part[1].start * panel.cell), int(panel.y + part[0].start * panel.cell))
+        layer = kept[1] if kept[1] is not None else self._layer(panel, part, texts, ratio, corner)
+        self._layers[panel.array] = key, layer
+        painter.drawPixmap(corner, layer)
+
+    def _texts(self, panel: Panel, moment: Moment, part: tuple[slice, slice], inks: Any) -> _Texts:
+        """Return what there is to write into some cells, and how large."""
+        said = self._values_at(panel.array, moment.step, moment.block, part)
         # In small cells the text takes what room there is.
         size = int(min(max(panel.cell * 0.54, min(panel.cell * 0.66, 12)), max(_LARGEST, 1.6 * self._height)))
         small = max(_SMALLEST, int(panel.cell * 0.18))
@@ -110,56 +121,51 @@ class CellText:
         told = max((self._width(lane, small if beside else _SMALLEST) for lane in lanes.values()), default=0.0)
         if not beside and told + 2 > panel.cell:
             lanes = {}  # a lane here and a value there would be read as one kind of figure
-        texts = _Texts(matrix, inks, lanes, size, small, beside, banks, told)
-        key = panel, part, self._values[panel.array][0], inks.tobytes(), tuple(lanes.items()), size, ratio
-        kept = self._layers.get(panel.array)
-        if self._vector or kept is None or kept[0] != key:
-            self._layers[panel.array] = key, None
-            self._write(painter, panel, part, texts, ratio)
-            return
-        # What stays as it is for a second picture is kept: most arrays rest while one is accessed.
-        corner = QPointF(int(panel.x + first_column * panel.cell), int(panel.y + first_row * panel.cell))
-        layer = kept[1]
-        if layer is None:
-            wide, high = (last_column - first_column + 1) * panel.cell, (last_row - first_row + 1) * panel.cell
-            layer = QPixmap(int(np.ceil(wide * ratio)), int(np.ceil(high * ratio)))
-            layer.setDevicePixelRatio(ratio)
-            layer.fill(Qt.GlobalColor.transparent)
-            into = QPainter(layer)
-            into.translate(-corner)
-            self._write(into, panel, part, texts, ratio)
-            into.end()
-            self._layers[panel.array] = key, layer
-        painter.drawPixmap(corner, layer)
+        return _Texts(said, inks, lanes, size, small, beside, banks, told)
 
-    def _write(self, painter: QPainter, panel: Panel, part: tuple[slice, slice], texts: "_Texts", ratio: float) -> None:
+    def _layer(self, panel: Panel, part: tuple[slice, slice], texts: _Texts, ratio: float, corner: QPointF) -> QPixmap:
+        """Return a picture of the texts of some cells, the first of which stands at a corner."""
+        high, wide = ((side.stop - side.start + 1) * panel.cell for side in part)
+        layer = QPixmap(int(np.ceil(wide * ratio)), int(np.ceil(high * ratio)))
+        layer.setDevicePixelRatio(ratio)
+        layer.fill(Qt.GlobalColor.transparent)
+        into = QPainter(layer)
+        into.translate(-corner)
+        self._write(into, panel, part, texts, ratio)
+        into.end()
+        return layer
+
+    def _write(self, painter: QPainter, panel: Panel, part: tuple[slice, slice], texts: _Texts, ratio: float) -> None:
         """Write into some cells, one by one."""
-        info = self._playable.recording.arrays[panel.array]
-        size, small, beside, banks, lanes = texts.size, texts.small, texts.beside, texts.banks, texts.lanes
+        for row, (said, inks) in enumerate(zip(texts.said, texts.inks.tolist(), strict=True), part[0].start):
+            for column, (text, ink) in enumerate(zip(said, inks, strict=True), part[1].start):
+                self._write_cell(painter, panel, (row, column), texts, text, ink, ratio)
+
+    def _write_cell(
+        self, painter: QPainter, panel: Panel, at: tuple[int, int], texts: _Texts, text: str, ink: str, ratio: float
+    ) -> None:
+        """Write a value, the bank and the lane that accesses the cell now, as far as there is room."""
+        small, place = texts.small, at[0] * panel.columns + at[1]
+        x, y = panel.x + at[1] * panel.cell, panel.y + at[0] * panel.cell
+        lane = texts.lanes.get(place, "")
+        if lane and texts.beside and self._width(lane, small) + 2 > panel.cell:
+            lane = ""  # nobody could read it
+        instead = lane and not texts.beside
+        text = lane if instead else text
+        if text:
+            fit = min(texts.size, int(panel.cell * (1.25 if instead else 1.45) / len(text)))
+            up = panel.cell * 0.1 if texts.banks or (lane and texts.beside) else 0
+            self._stamp(painter, text, ink, fit, x + panel.cell / 2, y + panel.cell / 2 - up, ratio)
+        low, edge = y + panel.cell - small * 0.8, 0.35 * small
         # The lanes that access cells now say more than the banks, which are always the same.
-        edge = 0.35 * small
-        whole = texts.told + self._width("31", small) + 0.5 * small + 2 * edge <= panel.cell
-        for i, (row, row_inks) in enumerate(zip(texts.said, texts.inks.tolist(), strict=True), part[0].start):
-            for j, (said, shade) in enumerate(zip(row, row_inks, strict=True), part[1].start):
-                x, y = panel.x + j * panel.cell, panel.y + i * panel.cell
-                lane = lanes.get(i * panel.columns + j, "")
-                if lane and beside and self._width(lane, small) + 2 > panel.cell:
-                    lane = ""  # nobody could read it
-                text = said if beside or not lane else lane
-                if text:
-                    fit = min(size, int(panel.cell * (1.45 if beside or not lane else 1.25) / len(text)))
-                    up = panel.cell * 0.1 if banks or (lane and beside) else 0
-                    self._stamp(painter, text, shade, fit, x + panel.cell / 2, y + panel.cell / 2 - up, ratio)
-                low = y + panel.cell - small * 0.8
-                if banks:
-                    bank = str((i * panel.columns + j) * info.itemsize // 4 % 32)
-                    if whole or not lane:
-                        right = x + panel.cell - edge - self._width(bank, small) / 2
-                        self._stamp(painter, bank, shade, small, right, low, ratio)
-                if lane and beside:
-                    wide = self._width(lane, small)
-                    left = x + min(edge, (panel.cell - wide) / 2) + wide / 2
-                    self._stamp(painter, lane, shade, small, left, low, ratio)
+        if texts.banks and (not lane or texts.told + self._width("31", small) + 0.5 * small + 2 * edge <= panel.cell):
+            bank = str(place * self._playable.recording.arrays[panel.array].itemsize // 4 % 32)
+            right = x + panel.cell - edge - self._width(bank, small) / 2
+            self._stamp(painter, bank, ink, small, right, low, ratio)
+        if lane and texts.beside:
+            wide = self._width(lane, small)
+            left = x + min(edge, (panel.cell - wide) / 2) + wide / 2
+            self._stamp(painter, lane, ink, small, left, low, ratio)
 
     def _values_at(self, array: int, step: int, block: int, part: tuple[slice, slice]) -> list[list[str]]:
         """Return what some cells hold, as texts; it changes with the writes to the array only."""
@@ -215,6 +221,15 @@ class CellText:
         font = QFont(self._font)
         font.setPixelSize(max(size, 6))
         return font
+
+
+def _visible_part(panel: Panel, visible: QRectF) -> tuple[slice, slice]:
+    """Return the rows and columns of the cells that can be seen."""
+    first_row = max(0, int((visible.top() - panel.y) // panel.cell))
+    first_column = max(0, int((visible.left() - panel.x) // panel.cell))
+    last_row = min(panel.rows, int((visible.bottom() - panel.y) // panel.cell) + 1)
+    last_column = min(panel.columns, int((visible.right() - panel.x) // panel.cell) + 1)
+    return slice(first_row, last_row), slice(first_column, last_column)
 
 
 def inks_on(theme: Theme, colours: Any) -> Any:

@@ -60,7 +60,7 @@ def _turns(recording: Recording) -> list[float]:
     warps = -(-recording.threads // WARP)
     owning = np.unique(recording.owners[1] // WARPGROUP)
     owning = owning[owning >= 0]
-    if "wgmma" not in recording.text or len(owning) < 2:
+    if recording.together < WARPGROUP or len(owning) < 2:
         return [_WARP_HUES * _apart(w, warps) for w in range(warps)]
     # What one group owns looks alike, and unlike what the others do.
     middle = np.interp(np.arange(warps) * WARP // WARPGROUP, owning, np.linspace(-_GROUPS, _GROUPS, len(owning)))

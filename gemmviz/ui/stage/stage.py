@@ -22,6 +22,7 @@ from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
 from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
+from gemmviz.session.permission import Permission
 from gemmviz.session.staged import Staged
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.connections import listen
@@ -46,10 +47,16 @@ class Stage(QWidget):
         What to show.
     frozen_warp, inspection
         What is looked at closely on it; None: nothing ever is.
+    permission
+        Whether what is wanted may run; None: it is not said here.
     """
 
     def __init__(
-        self, staged: Staged, frozen_warp: FrozenWarp | None = None, inspection: Inspection | None = None
+        self,
+        staged: Staged,
+        frozen_warp: FrozenWarp | None = None,
+        inspection: Inspection | None = None,
+        permission: Permission | None = None,
     ) -> None:
         super().__init__()
         self.staged = staged
@@ -70,11 +77,13 @@ class Stage(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(320, 240)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._freeze, self._inspected = frozen_warp, inspection
+        self._freeze, self._inspected, self._permission = frozen_warp, inspection, permission
         if self._freeze is not None:
             listen(self, self._freeze.changed, self._refresh)
         if self._inspected is not None:
             listen(self, self._inspected.changed, self._refresh)
+        if permission is not None:
+            listen(self, permission.changed, self._refresh)
         listen(self, staged.cursor.recorded, self._on_recorded)
         listen(self, staged.preferences.themed, self._on_recorded_same_view)
         listen(self, staged.cursor.stepped, self._refresh)
@@ -197,6 +206,11 @@ class Stage(QWidget):
             return title, tr(
                 "There is no source to record, so there is nothing to play. It is the reference that the other "
                 "rungs are measured against: press “Measure this” below, or choose a rung with a source."
+            )
+        if self._permission is not None and self._permission.held:
+            # In the window the question lies over it: an audience does not see that.
+            return tr("{file} is shown, not run", file=self.staged.choice.base.path.name), tr(
+                "Nobody has allowed this text to run. Esc leads back to the window, and Ctrl+Shift+O there asks again."
             )
         progress = self.staged.progress["record"]
         if progress is not None:

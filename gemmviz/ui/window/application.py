@@ -76,7 +76,6 @@ def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | N
     preferences_file.remember(session.preferences)
     drafts = Drafts(session)
     windows = Windows(session, Controller(session, make_engine))
-    window = windows.window
     leaving = Leaving(windows, drafts)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leaving.on_signal)
@@ -88,12 +87,13 @@ def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | N
     keeping = QTimer()
     keeping.timeout.connect(drafts.keep)
     keeping.start(_KEEPING_MS)
-    fit(window, running.primaryScreen().availableSize())
-    window.show()
+    # The window is not kept here: another takes its place when the language changes, and it goes with its recording.
+    fit(windows.window, running.primaryScreen().availableSize())
+    windows.window.show()
     if file is not None:
         # A file that cannot be opened leaves the first recording to be made.
-        QTimer.singleShot(0, lambda: window.open_file(file))
-    QTimer.singleShot(0, window.controller.record)
+        QTimer.singleShot(0, lambda: windows.window.open_file(file))
+    QTimer.singleShot(0, windows.window.controller.record)
     QTimer.singleShot(0, lambda: offer(session, drafts))
     code = running.exec()
     drafts.close(keep=leaving.at_once)

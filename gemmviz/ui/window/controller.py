@@ -86,9 +86,9 @@ class Controller(QObject):
         self._debounce.stop()
         self.cancelled.emit()
         self._record_run = self._bench_run = self._probe_run = -1
-        # Both processes first, and only then the threads: none waits for the other.
-        self.recorder.kill()
-        self.bench.kill()
+        # All processes first, and only then the threads: none waits for the other.
+        for worker in (self.recorder, self.bench, self.second.worker):
+            worker.kill()
         self.second.close()
         self.recorder.stop()
         self.bench.stop()

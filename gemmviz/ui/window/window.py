@@ -86,7 +86,7 @@ class Window(QMainWindow):
         self.setWindowTitle("gemmviz")
         self.resize(1280, 800)
         self.ladder = Ladder(session)
-        self.stage = Stage(session.staged, session.frozen_warp, session.inspection)
+        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission)
         self.run_question = RunQuestion(session.permission, session.messages, self.stage)
         self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)

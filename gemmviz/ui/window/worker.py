@@ -93,31 +93,42 @@ class Worker(QThread):
     def run(self) -> None:
         """Serve requests until `stop` (in the thread)."""
         try:
-            while (item := self._requests.get()) is not None:
-                if callable(item):
-                    self.computed.emit(item())
-                    continue
-                request, cancel = item
-                if cancel.is_set():
-                    self.replied.emit(Failed(request.run, "cancelled", "cancelled"))
-                    continue
-                try:
-                    self._engine = self._engine or self._make_engine()
-                    for reply in self._engine.run(request, cancel):
-                        if isinstance(reply, Recorded):
-                            playable = playable_of(reply)
-                            self.recorded.emit(reply.run, playable, report_of(reply, playable))
-                        else:
-                            self.replied.emit(reply)
-                except Damaged as error:
-                    self.replied.emit(Failed(request.run, "crash", str(error)))
-                except Exception as error:
-                    # Whatever goes wrong here must end as a message, not as a dead thread.
-                    traceback.print_exc()
-                    self.replied.emit(Failed(request.run, "internal", f"{type(error).__name__}: {error}"))
+            while self._serve_next():
+                pass
         finally:
             if self._engine is not None:
                 self._engine.close()
+
+    def _serve_next(self) -> bool:
+        """Wait for a request and serve it; False when there is none to come.
+
+        What was asked and answered is let go at the end: a thread that waits keeps no recording.
+        """
+        item = self._requests.get()
+        if item is None:
+            return False
+        if callable(item):
+            self.computed.emit(item())
+            return True
+        request, cancel = item
+        if cancel.is_set():
+            self.replied.emit(Failed(request.run, "cancelled", "cancelled"))
+            return True
+        try:
+            self._engine = self._engine or self._make_engine()
+            for reply in self._engine.run(request, cancel):
+                if isinstance(reply, Recorded):
+                    playable = playable_of(reply)
+                    self.recorded.emit(reply.run, playable, report_of(reply, playable))
+                else:
+                    self.replied.emit(reply)
+        except Damaged as error:
+            self.replied.emit(Failed(request.run, "crash", str(error)))
+        except Exception as error:
+            # Whatever goes wrong here must end as a message, not as a dead thread.
+            traceback.print_exc()
+            self.replied.emit(Failed(request.run, "internal", f"{type(error).__name__}: {error}"))
+        return True
 
 
 def playable_of(reply: Recorded) -> Playable:

@@ -33,6 +33,19 @@ def test_it_comes_back_as_it_was_written(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
 
 
+def test_each_row_has_one_line_so_that_a_comparison_of_two_files_names_what_changed():
+    before = a_document() | {"profiles": [{"kernel": "f"}], "recordings": []}
+    before["results"].append(results.new_row(KERNEL, Problem.cube(16), {}))
+    after = json.loads(json.dumps(before))
+    after["results"][1]["flags"] = ["noisy", "two\nlines"]
+    one, other = results.to_json(before).splitlines(), results.to_json(after).splitlines()
+    differing = [(old, new) for old, new in zip(one, other, strict=True) if old != new]
+    assert [(json.loads(old), json.loads(new)) for old, new in differing] == [
+        (before["results"][1], after["results"][1])
+    ]
+    assert json.loads("\n".join(other)) == after
+
+
 def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
     path = tmp_path / "r.json"
     results.write_results(a_document(), path)

@@ -1,10 +1,12 @@
 """Results measured elsewhere, read from files."""
 
 import importlib.util
+import json
 from pathlib import Path
 
 import pytest
 
+from gemmviz import data
 from gemmviz.bench import claims as judging
 from gemmviz.bench import reference_results, results
 from gemmviz.bench.protocol import Protocol
@@ -52,6 +54,12 @@ def test_a_copy_without_references_has_none(tmp_path):
 def test_the_references_that_are_shipped_can_be_read():
     _, faults = reference_results.load()
     assert not faults
+
+
+def test_the_references_that_are_shipped_have_one_row_per_line():
+    paths = sorted((data.root("resources") / "reference").glob("*.json"))
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    assert texts and all(text == results.to_json(json.loads(text)) for text in texts)
 
 
 REFERENCE_SCRIPT = Path(__file__).parents[3] / "benchmarks" / "reference.py"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gemmviz import cli
 from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.front_matter import needed_version
 from gemmviz.catalogue.guessing.guess import Guess, guess, valid
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import Kernel, parse
@@ -386,6 +387,13 @@ PIECES = [
     *("int i = i + i * i;", "for (int i = 0; i < n; i += i) ", "A[i / 0 % i]", "constexpr int a = b, b = a;"),
     *('static_assert(1 / 0, "");', "extern __shared__ float s[];", "x << 9999999999"),
 ]
+
+
+def test_front_matter_is_written_for_the_lowest_version_that_knows_its_keys() -> None:
+    # A newer version would let an older gemmviz say that it does not know all of the file.
+    made = bare(find("gputiled", RUNGS))
+    assert made.kernel().version == 1 and "version" not in made.front_matter()
+    assert [needed_version(keys) for keys in ([], ["title", "args"], ["demo"], ["code_of", "demo"])] == [1, 1, 2, 3]
 
 
 @settings(max_examples=200, deadline=None)

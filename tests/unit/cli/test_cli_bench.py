@@ -14,7 +14,8 @@ import pytest
 
 from gemmviz.bench import results, store
 from gemmviz.cli import run
-from gemmviz.cli.doctor import window_facts
+from gemmviz.cli.doctor import trust_fact, window_facts
+from gemmviz.session.trust import Trust
 
 ROOT = Path(__file__).parents[3]
 
@@ -171,10 +172,23 @@ def test_doctor_says_what_to_do_about_what_is_missing(capsys):
     code = run(["doctor", "--json"])
     facts = json.loads(capsys.readouterr().out)["facts"]
     names = {fact["name"] for fact in facts}
-    assert {"CPU", "C compiler", "GPU", "CuPy", "PySide6", "Display", "Fonts", "Cache folder"} <= names
+    assert {"CPU", "C compiler", "GPU", "CuPy", "PySide6", "Display", "Fonts", "Cache folder", "Trust"} <= names
     missing = [fact for fact in facts if fact["state"] == "missing"]
     assert code == (1 if missing else 0)
     assert all(fact["remedy"] for fact in missing)
+
+
+def test_doctor_counts_what_may_run_and_names_the_command_that_takes_it_back(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert trust_fact().value.startswith("0 texts and 0 folders")
+    trust = Trust()
+    trust.allow(tmp_path / "mine.c", "void mine(void) {}")
+    trust.allow_folder(tmp_path)
+    fact = trust_fact()
+    assert fact.value.startswith("1 text and 1 folder ")
+    assert "`gemmviz trust`" in fact.remedy and "--forget" in fact.remedy
+    trust.store.path.write_text("nonsense")
+    assert trust_fact().state == "absent" and str(trust.store.path) in trust_fact().remedy
 
 
 def test_doctor_never_imports_qt():

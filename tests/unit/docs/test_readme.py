@@ -1,4 +1,4 @@
-"""README, command line and ladder agree."""
+"""README and the pages agree with the command line, the ladder, the claims and the proofs."""
 
 import re
 import subprocess
@@ -14,26 +14,37 @@ from gemmviz.bench.claims import ClaimVerdict, Evidence
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.proving import proofs
 
-README = Path(__file__).parents[3] / "README.md"
-pytestmark = pytest.mark.skipif(not README.exists(), reason="runs from a wheel, where there is no README")
+ROOT = Path(__file__).parents[3]
+README, DOCS = ROOT / "README.md", ROOT / "docs"
+pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the documents are not beside these tests")
 
 
-def test_the_readme_shows_every_command_and_no_other() -> None:
-    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL))
+def page(name: str) -> str:
+    """Return the text of a page of the site."""
+    return (DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def test_the_page_shows_every_command_and_no_other() -> None:
+    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", page("command-line"), re.MULTILINE | re.DOTALL))
     shown = set(re.findall(r"^gemmviz ([a-z]+)", blocks, re.MULTILINE))
     assert shown == set(cli._COMMANDS) - {"window"}
 
 
-def test_the_readme_lists_the_ladder() -> None:
-    rows = re.findall(r"^\| `([^`]+)` \| ([^|]*) \| ([^|]*) \|$", README.read_text(), re.MULTILINE)
+def test_the_page_of_kernels_lists_the_ladder() -> None:
+    rows = re.findall(r"^\| `([^`]+)` \| ([^|]*) \| ([^|]*) \|$", page("kernels"), re.MULTILINE)
     own = {True: "gemmviz", False: "reference"}  # no document names it: a kernel of our own, or a library
     assert rows == [(k.alias, k.source or own[k.recordable], k.idea) for k in ladder()]
 
 
-def test_the_pictures_of_the_readme_exist() -> None:
-    pictures = re.findall(r"!\[[^]]*\]\(([^)]+)\)", README.read_text())
-    assert pictures
-    assert [p for p in pictures if not (README.parent / p).is_file()] == []
+def test_readme_and_the_page_count_the_ladder() -> None:
+    own = sum(kernel.recordable for kernel in ladder())
+    counted = (own, len(ladder()) - own)
+    for text in (README.read_text(encoding="utf-8"), page("kernels")):
+        said = re.search(r"(\d+) kernels and (\d+) library references", text)
+        assert said and tuple(map(int, said.groups())) == counted
+    words = ("Six", "Seven", "Eight", "Nine", "Ten")
+    exhibits = sum(bool(kernel.exhibit) for kernel in ladder())
+    assert f"{words[exhibits - 6]} rungs are *exhibits*" in page("kernels")
 
 
 def test_help_needs_no_qt() -> None:
@@ -42,7 +53,7 @@ def test_help_needs_no_qt() -> None:
     assert all(name in answer.stdout for name in cli._COMMANDS)
 
 
-# What README says of claims and proofs
+# What the pages say of claims and proofs
 
 
 def verdicts() -> dict[str, ClaimVerdict]:
@@ -58,17 +69,17 @@ def shown_as(figure: object, text: str) -> bool:
     return isinstance(figure, (int, float)) and f"{figure:.{digits}f}" == text
 
 
-def test_the_readme_counts_the_claims_that_hold() -> None:
-    said = re.search(r"(\d+) claims hold, (\d+) cannot be judged[^,]*, [^,]*, and these (\d+)", README.read_text())
-    assert said, "README says how many claims hold"
+def test_the_page_counts_the_claims_that_hold() -> None:
+    said = re.search(r"(\d+) claims hold, (\d+) cannot be judged[^,]*, [^,]*, and these (\d+)", page("results"))
+    assert said, "the page says how many claims hold"
     states = [verdict.state for verdict in verdicts().values()]
     counted = tuple(states.count(state) for state in ("holds", "cannot be judged here", "does not hold"))
     assert tuple(map(int, said.groups())) == counted and sum(counted) == len(states)
 
 
-def test_the_readme_lists_the_claims_that_do_not_hold_with_their_figures() -> None:
+def test_the_page_lists_the_claims_that_do_not_hold_with_their_figures() -> None:
     found = verdicts()
-    rows = re.findall(r"^\| `(s\d-[^`]+)`: [^|]+\|([^|]*)\|([^|]*)\|$", README.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| `(s\d-[^`]+)`: [^|]+\|([^|]*)\|([^|]*)\|$", page("results"), re.MULTILINE)
     assert [name for name, *_ in rows] == [name for name, verdict in found.items() if verdict.state == "does not hold"]
     for name, theirs, ours in rows:
         findings = [one for one in found[name].findings if one.state == "does not hold"]
@@ -80,18 +91,18 @@ def test_the_readme_lists_the_claims_that_do_not_hold_with_their_figures() -> No
 
 
 def test_the_example_of_a_verdict_is_one() -> None:
-    text = README.read_text().replace("\n", " ")
+    text = page("results").replace("\n", " ")
     said = re.search(r"stated ([\d.]+)x; here (.+?) counts as holding; measured ([\d.]+)x: (.+?)\" \(`(.+?)`\)", text)
-    assert said, "README shows an example"
+    assert said, "the page shows an example"
     theirs, rule, ours, state, name = said.groups()
     verdict = verdicts()[name]
     (one,) = verdict.findings
     assert (one.rule, one.state) == (rule, state) and shown_as(one.theirs, theirs) and shown_as(one.ours, ours)
 
 
-def test_the_readme_counts_the_proofs() -> None:
-    said = re.search(r"(\d+) counters equal, (\d+) explained, none left", README.read_text())
-    assert said, "README counts the proofs"
+def test_the_page_counts_the_proofs() -> None:
+    said = re.search(r"(\d+) counters equal, (\d+) explained, none left", page("proofs"))
+    assert said, "the page counts the proofs"
     kept = [proof for file in proofs.kept() for kernel in ladder() for proof in file.of(kernel)]
     verdict = [row.verdict for proof in kept for row in proof.compared]
     assert tuple(map(int, said.groups())) == (verdict.count("equal"), verdict.count("explained"))

@@ -1,4 +1,4 @@
-"""README's results are those of the reference, and say where there are none."""
+"""The page of results has the figures of the reference, and say where there are none."""
 
 import importlib
 import json
@@ -67,29 +67,31 @@ def lines(table):
     return {re.sub(r"\[`([^`]+)`\].*", r"\1", row[0]): row[1:] for row in cells}
 
 
-def test_readme_and_charts_are_what_the_command_makes(tools):
+def test_page_and_charts_are_what_the_command_makes(tools):
     stale = [path.name for path, text in tools.made().items() if path.read_text(encoding="utf-8") != text]
     assert not stale, "run `python docs/results.py`"
 
 
-def test_every_figure_of_readme_stands_in_the_reference(tools):
+def test_every_figure_of_the_page_stands_in_the_reference(tools):
     rows = results.read_results(tools.REFERENCE)["results"]
     measured = {
         (row["alias"], row["N"], significant(row["gflops"], row["stats"]["iqr_rel"]))
         for row in rows
         if row["gflops"] and row["M"] == row["N"] == row["K"]
     }
-    section = (ROOT / "README.md").read_text(encoding="utf-8").split(tools.BEGIN)[1].split(tools.END)[0]
-    shown = re.findall(r"^\| \[`([^`]+)`\]\(kernels/(?:cuda|reference)/[^)]+\)[^|]*\| ([\d.]+)", section, re.MULTILINE)
+    section = tools.PAGE.read_text(encoding="utf-8").split(tools.BEGIN)[1].split(tools.END)[0]
+    shown = re.findall(
+        r"^\| \[`([^`]+)`\]\(\.\./kernels/(?:cuda|reference)/[^)]+\)[^|]*\| ([\d.]+)", section, re.MULTILINE
+    )
     gpu = {k.alias for k in KERNELS if k.backend in ("cuda", "cublas")}
     assert {name for name, _ in shown} >= {"gputiled", "matmul_tc", "cublas"}
     assert {(name, 4096, figure) for name, figure in shown if name in gpu} <= measured
 
 
 def test_every_rung_has_a_line_that_leads_to_its_source(tools):
-    section = (ROOT / "README.md").read_text(encoding="utf-8").split(tools.BEGIN)[1].split(tools.END)[0]
+    section = tools.PAGE.read_text(encoding="utf-8").split(tools.BEGIN)[1].split(tools.END)[0]
     led = re.findall(r"^\| \[`[^`]+`\]\(([^)]+)\)", section, re.MULTILINE)
-    wanted = [k.path.relative_to(ROOT).as_posix() for k in KERNELS if not k.exhibit and k.backend != "numpy"]
+    wanted = [f"../{k.path.relative_to(ROOT).as_posix()}" for k in KERNELS if not k.exhibit and k.backend != "numpy"]
     assert sorted(set(led)) == sorted(wanted)
 
 
@@ -229,8 +231,8 @@ def test_the_cpu_stands_beside_the_library_with_as_many_threads(tools):
 def test_the_charts_show_every_rung(tools, tmp_path, monkeypatch):
     reference = merged(tmp_path, monkeypatch, a_run(FIRST, {"gputiled": 8000.0, "cublas": 50000.0}))
     drawings = tools.results_chart.drawings(reference, KERNELS)
-    assert {f"docs/images/{name}" for name in drawings} <= set(
-        re.findall(r'(?:src|srcset)="([^"]+)"', (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert {f"images/{name}" for name in drawings} <= set(
+        re.findall(r'(?:src|srcset)="([^"]+)"', tools.PAGE.read_text(encoding="utf-8"))
     )
     for drawing in drawings.values():
         said = [e.text for e in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")]

@@ -1,11 +1,13 @@
 """The engine survives every kernel; a bad one costs its own row and nothing else."""
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import hostile
@@ -95,8 +97,9 @@ def test_the_document_says_how_it_was_taken(engine):
         (hostile.WRONG, "wrong", "elements of C are wrong"),
         (hostile.SEGFAULT, "crash", "segmentation fault (SIGSEGV)"),
         (hostile.ABORT, "crash", "abort (SIGABRT)"),
-        (hostile.DIVIDES_BY_ZERO, "crash", "division by zero (SIGFPE)"),
-        (hostile.OVERFLOWS_THE_STACK, "crash", "segmentation fault (SIGSEGV)"),
+        (hostile.DIVIDES_BY_ZERO, "crash", "division by zero, or of the smallest integer by -1 (SIGFPE)"),
+        (hostile.OVERFLOWS_THE_STACK, "crash", "the stack is full ("),
+        (hostile.TOO_LARGE_AN_ARRAY, "crash", "the stack is full ("),
         (hostile.EXITS, "crash", "exit code 3"),
         (hostile.SYNTAX, "compile", "mine1.c:8: "),
         (hostile.NO_FRONT_MATTER, "compile", "no front matter"),
@@ -127,6 +130,15 @@ def test_a_process_that_holds_much_memory_is_replaced_unnoticed(engine, monkeypa
     pids = recorded_edits(engine, 3)
     assert len(set(pids)) == 3
     assert [pid for pid in pids if is_alive(pid)] == [engine.pid]
+
+
+def test_an_engine_keeps_nothing_of_processes_that_are_gone():
+    engine = Engine(AllowsAll())
+    for _ in range(3):
+        assert list(engine.run(ProbeRequest(1), threading.Event()))
+        engine.close()
+    kept = [one for one in gc.get_objects() if type(one) is weakref.finalize and one.alive]
+    assert not [one for one in kept if one.peek()[0] is engine]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux runs kernels in processes of their own")

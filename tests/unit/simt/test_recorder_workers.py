@@ -57,7 +57,7 @@ def assert_same(one: RawTrace, other: RawTrace) -> None:
         assert np.array_equal(column, other.columns[name]), name
     assert np.array_equal(one.more, other.more)
     assert one.c.tobytes() == other.c.tobytes()
-    assert (one.places, one.atomic, one.diagnostics) == (other.places, other.atomic, other.diagnostics)
+    assert (one.places, one.kinds, one.diagnostics) == (other.places, other.kinds, other.diagnostics)
     assert one.unordered == other.unordered
 
 

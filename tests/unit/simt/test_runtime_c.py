@@ -96,6 +96,7 @@ def test_both_sides_describe_the_same_layout() -> None:
     [
         ("EventKind", {"GV_EVENT_FENCE": 99}),
         ("a field", {"gv_box.order": 4}),
+        ("a column", {"sizeof *gv_run.site": 4}),
         ("what C does not know", {"gv_run.forgotten": 0}),
     ],
 )
@@ -105,6 +106,21 @@ def test_a_recorder_that_differs_is_refused(monkeypatch: pytest.MonkeyPatch, nam
     job = launch(parse(NOTHING, Path("nothing.cu")), Problem.cube(4), {})
     with pytest.raises(RuntimeError, match=re.escape(next(iter(other)))):
         recorder.count(built(), job, deadline_s=5, limit=100)
+
+
+def test_every_structure_field_and_number_of_the_headers_is_compared() -> None:
+    text = "".join((RUNTIME / name).read_text() for name in ("recording.h", "kernel_calls/hopper.h"))
+    text = re.sub(r"//.*", "", text)
+    wanted = set(re.findall(r"\b(GV_\w+) = ", "".join(re.findall(r"enum\b[^{;]*{([^}]*)}", text))))
+    for body, name in re.findall(r"typedef struct(?: \w+)? {([^}]*)} (\w+);", text):
+        if name in ("gv_layout_line", "gv_operand"):  # what compares; what Python never sees
+            continue
+        # Only names are left behind: no extents, and of a pointer to a function no parameters.
+        bare = re.sub(r"\(\*(\w+)\)\([^)]*\)", r"\1", re.sub(r"\[\w+\]", "", body))
+        fields = [re.findall(r"\w+", part)[-1] for part in bare.replace(",", ";").split(";")[:-1]]
+        wanted |= {f"sizeof {name}"} | {f"{kind}{name}.{field}" for field in fields for kind in ("", "sizeof ")}
+    assert len(wanted) > 250
+    assert wanted <= layout.described().keys()
 
 
 def test_a_number_that_python_does_not_know_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,8 +34,10 @@ void gv_barrier(void) GV_NOEXCEPT;
 // The running thread's number in its warp.
 unsigned gv_lane(void) GV_NOEXCEPT;
 void gv_sync_warp(unsigned mask);
-// Waits for the lanes of the mask; the last one calls `work` for all, with what each brought.
+// Waits for the lanes of the mask; the last one calls `work` for all, with what each brought. An exchange hands values
+// from lane to lane, a vote does not.
 void gv_warp_exchange(unsigned mask, void *mine, void (*work)(void **posted, unsigned mask));
+void gv_warp_vote(unsigned mask, void *mine, void (*work)(void **posted, unsigned mask));
 
 void gv_atomic(void *address, unsigned bytes); // writes down the read and the write
 void gv_thread_fence(void) GV_NOEXCEPT;

@@ -339,13 +339,27 @@ def test_a_tile_whose_edge_is_not_filled_is_named_with_the_line_that_fills_the_r
     assert (finding.kind, finding.line, finding.other_line) == ("read of memory nobody wrote", USE, FILL_A)
 
 
-@pytest.mark.parametrize("declared", ["float sum;", "float x0 = 1, sum;", "float sum, unused[4];"])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "float sum;",
+        "float x0 = 1, sum;",
+        "float sum, unused[4];",
+        "int x0; float sum;",
+        "/* of C */ float sum /* float sum = 0; */;",
+    ],
+)
 def test_a_local_variable_that_was_never_set_is_named(declared: str) -> None:
     finding = explained("float sum = 0;", declared)
     assert (finding.kind, finding.line, finding.other_line, finding.array) == (
         *("read of memory nobody wrote", 11, USE, "sum"),
     )
     assert "the local variable sum is not set before line 17 uses it" in finding.text
+
+
+def test_a_declaration_over_several_lines_is_read_as_well() -> None:
+    finding = explained("float sum = 0;", "float\n    sum;")
+    assert (finding.line, finding.other_line, finding.array) == (12, USE + 1, "sum")
 
 
 def test_of_some_blocks_only_what_these_write_counts() -> None:

@@ -1,0 +1,107 @@
+"""What a soak watches: exceptions wherever they are raised, Qt's warnings, memory, and the processes below this one."""
+
+import faulthandler
+import gc
+import sys
+import threading
+import traceback
+from collections import Counter, deque
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QtMsgType, qInstallMessageHandler
+
+from gemmviz.engine.messages import Failed
+from gemmviz.sandbox import processes
+
+MIB = 1 << 20
+# About the platform without a screen, not about the window.
+_ABOUT_THE_PLATFORM = ("This plugin does not support",)
+_HARMLESS = (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
+_RECENT = 8
+
+
+class Faults:
+    """Collects what goes wrong, with the actions that came before it."""
+
+    def __init__(self):
+        self.said = []
+        self._recent = deque(maxlen=_RECENT)
+        faulthandler.enable()
+        sys.excepthook = self._on_exception
+        threading.excepthook = lambda args: self._on_exception(args.exc_type, args.exc_value, args.exc_traceback)
+        sys.unraisablehook = lambda args: self._on_exception(args.exc_type, args.exc_value, args.exc_traceback)
+        qInstallMessageHandler(self._on_qt)
+
+    def after(self, action):
+        """Remember an action: what goes wrong next is shown with it."""
+        self._recent.append(action)
+
+    def note(self, text):
+        """Take down a fault and print it."""
+        self.said.append(text)
+        print(f"FAULT after {', '.join(self._recent) or 'the start'}:\n{text.rstrip()}", flush=True)
+
+    def on_reply(self, reply):
+        """Take down what a worker's thread caught: see `gemmviz.ui.window.worker.Worker`."""
+        if isinstance(reply, Failed) and reply.kind == "internal":
+            self.note(f"a worker failed: {reply.message}")
+
+    def _on_exception(self, kind, error, where):
+        self.note("".join(traceback.format_exception(kind, error, where)))
+
+    def _on_qt(self, kind, _, text):
+        if kind not in _HARMLESS and not text.startswith(_ABOUT_THE_PLATFORM):
+            self.note(f"Qt: {text}")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Memory at a moment: `at_s` since the start; `window` resident, `others` the shares of the processes below it."""
+
+    at_s: float
+    window: int
+    others: int
+    count: int
+
+
+def sample(at_s):
+    """Return the memory in use now, in bytes."""
+    below = processes_below()
+    return Sample(at_s, _memory("self", "Rss"), sum(_memory(pid, "Pss") for pid in below), len(below))
+
+
+def processes_below():
+    """Return the processes below this one, and those that lost their parent there; not Python's own helper.
+
+    Of one that has ended, only the exit code is left until its parent asks for it: it does not count.
+    """
+    found = [process.listed for process in processes.descendants(processes.own_listed_number())]
+    return [pid for pid in found if (said := _command(pid)) and "resource_tracker" not in said]
+
+
+def describe(pid):
+    """Return the number of a process and what it was started as."""
+    return f"{pid}: {_command(pid)[:120]}"
+
+
+def _command(pid):
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    return ""
+
+
+def _memory(pid, key):
+    """Return resident memory (``"Rss"``) or a process's share of it (``"Pss"``), in bytes."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
+            if line.startswith(f"{key}:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def objects():
+    """Return how many objects of each type there are."""
+    gc.collect()
+    return Counter(f"{type(thing).__module__}.{type(thing).__qualname__}" for thing in gc.get_objects())

@@ -1,0 +1,30 @@
+"""The blocks that share the rows and columns of C, and what is said of them."""
+
+from dataclasses import dataclass
+
+from gemmviz.catalogue.guessing.roles import Term, kind_of
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How many blocks share the rows or columns of C, and along which axis of the grid they lie."""
+
+    count: str
+    axis: str
+
+
+def one_block(size: str, side: list[Term], block: tuple[str, ...]) -> list[str]:
+    """Return what a size must be where the threads of one block have all of its rows or columns."""
+    threads = [t for t in side if kind_of(t.atom) == "thread"]
+    extents = dict(zip("xyz", block, strict=False))
+    return [f"{size} == {extents.get(threads[0].atom[-1], '1')}"] if threads else []
+
+
+def in_words(grid: tuple[str, ...], chosen: dict[str, Blocks]) -> str:
+    """Say what each block index chooses."""
+    sides: dict[str, list[str]] = {}
+    for size, blocks in chosen.items():
+        sides.setdefault(blocks.axis, []).append("rows" if size == "M" else "columns")
+    said = ", ".join(f"blockIdx.{axis} chooses {' and '.join(names)} of C" for axis, names in sides.items())
+    shares = [axis for axis, count in zip("xyz", grid, strict=False) if count != "1" and axis not in sides]
+    return said + "".join(f", blockIdx.{axis} chooses a share of the sum" for axis in shares)

@@ -1,0 +1,35 @@
+"""What is said about a file without front matter: it can be guessed only where there is a kernel."""
+
+from pathlib import Path
+
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.language import tr
+
+
+def what_to_do(text: str, path: Path) -> str:
+    """Say, for people, what is missing in a file without front matter, and what to do about it.
+
+    Parameters
+    ----------
+    text, path
+        The file.
+    """
+    if guess(text, path).entry:
+        return tr(
+            "no front matter: it starts with a line `// ---gemmviz` and ends with `// ---`; "
+            "`gemmviz describe {file}` guesses it",
+            file=path,
+        )
+    if path.suffix == ".c":
+        return tr(
+            "no front matter, and no kernel in this file: no function in it has three pointers, for A, B and C. "
+            "Open the file that holds the kernel, or write it here."
+        )
+    if "__global__" in text:
+        return tr(
+            "no front matter, and none can be guessed: it starts with a line `// ---gemmviz` and ends with `// ---`"
+        )
+    return tr(
+        "no front matter, and no kernel in this file: nothing in it is marked `__global__`. "
+        "Open the file that holds the kernel, or mark the function that is to run on the GPU."
+    )

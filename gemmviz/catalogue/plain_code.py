@@ -1,0 +1,28 @@
+"""A source without what is not code: where a word decides something, it must be one that a compiler reads."""
+
+import re
+
+_COMMENT_OR_TEXT = (
+    r'//[^\n\\]*(?:\\.[^\n\\]*)*|/\*.*?(?:\*/|\Z)|\bR"(?P<end>[^()\s\\]{0,16})\(.*?(?:\)(?P=end)"|\Z)'
+    r'|"(?:\\.|[^"\\\n])*"|(?<![\w])\'(?:\\.|[^\'\\\n])*\''
+)
+_QUIET = re.compile(_COMMENT_OR_TEXT, re.DOTALL)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
+
+
+def plain_code(text: str, *, directives: bool = True) -> str:
+    """Return a source with spaces in place of comments, texts and characters: all else keeps its place.
+
+    Parameters
+    ----------
+    text
+        C, C++ or CUDA, whole or not.
+    directives
+        Whether ``#include``, ``#define`` and their like stay.
+    """
+    code = _QUIET.sub(_spaces, text)
+    return code if directives else _DIRECTIVE.sub(_spaces, code)
+
+
+def _spaces(found: re.Match[str]) -> str:
+    return "\n".join(" " * len(line) for line in found[0].split("\n"))

@@ -1,0 +1,72 @@
+"""The soak uses the real window, and sees what goes wrong there; how long and how large things are it only prints."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(not (ROOT / "benchmarks").is_dir(), reason="runs from a wheel, without benchmarks")
+
+FAULTY = """
+import sys, threading
+sys.path[:0] = ["benchmarks"]
+from PySide6.QtCore import QTimer, qDebug, qWarning
+from PySide6.QtWidgets import QApplication
+import soak_watch
+from gemmviz.engine.messages import Failed
+
+def fail():
+    raise ValueError("in " + threading.current_thread().name)
+
+class Unraisable:
+    def __del__(self):
+        raise ValueError("in the end")
+
+running = QApplication([])
+faults = soak_watch.Faults()
+faults.after("a test")
+qDebug("no fault")
+qWarning("a warning")
+thread = threading.Thread(target=fail, name="a thread")
+thread.start()
+thread.join()
+Unraisable()
+faults.on_reply(Failed(1, "crash", "a kernel crashed"))
+faults.on_reply(Failed(1, "internal", "something of ours"))
+QTimer.singleShot(0, fail)
+QTimer.singleShot(50, running.quit)
+running.exec()
+print(len(faults.said), "faults")
+"""
+
+
+def python(*arguments, folder):
+    settings = os.environ | {"XDG_CONFIG_HOME": str(folder / "config"), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, check=False)
+
+
+def test_a_short_soak_does_things_and_finds_nothing_wrong(tmp_path):
+    done = python("benchmarks/soak.py", "--minutes", "0.1", "--seed", "3", "--own-cache", folder=tmp_path)
+    assert "exceptions and warnings" in done.stdout, done.stderr
+    figures = dict(re.findall(r"^(exceptions and warnings|processes left) +(\d+) ", done.stdout, re.MULTILINE))
+    assert figures == {"exceptions and warnings": "0", "processes left": "0"}, done.stdout
+    actions = done.stdout.partition("actions:\n")[2].partition("exceptions")[0]
+    assert sum(map(int, re.findall(r" (\d+)$", actions, re.MULTILINE))) > 0
+    assert not (tmp_path / "config").exists()  # its settings are its own
+
+
+def test_a_soak_sees_what_fails_in_slots_threads_and_destructors_and_what_qt_warns_of(tmp_path):
+    done = python("-c", FAULTY, folder=tmp_path)
+    assert done.stdout.splitlines()[-1] == "5 faults", done.stdout + done.stderr
+    for said in ("in a thread", "in the end", "in MainThread", "Qt: a warning", "something of ours"):
+        assert said in done.stdout
+    assert "no fault\n" not in done.stdout and "a kernel crashed" not in done.stdout
+    assert "FAULT after a test:" in done.stdout
