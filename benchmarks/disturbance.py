@@ -50,29 +50,29 @@ def headless(kernels, size):
 def windowed(kernels, size, screenshot):
     """Return the same, measured through the window while it plays; also the steps it played meanwhile."""
     session = new_session()
-    window = Window(session, Controller(session, lambda: Engine(session.trust)))
+    window = Window(session, Controller(session, lambda: Engine(session.permission.trust)))
     window.resize(1920, 1080)
     window.show()
-    session.choose(problem=Problem.cube(64), params={"TS": 16})
-    while session.playable is None or session.playable.recording.m != 64:
+    session.choice.choose(problem=Problem.cube(64), params={"TS": 16})
+    while session.cursor.playable is None or session.cursor.playable.recording.m != 64:
         wait(20)
-    session.set_speed(16.0)
-    session.play()
-    session.choose_bench(problem=Problem.cube(size))
+    session.playback.set_speed(16.0)
+    session.playback.play()
+    session.choice.choose_bench(problem=Problem.cube(size))
     steps = 0
 
     def count():
         nonlocal steps
         steps += 1
 
-    session.stepped.connect(count)
+    session.cursor.stepped.connect(count)
     window.controller.measure(kernels)
     while session.progress["bench"] is not None:
         wait(50)
-        if screenshot and len(session.results) == len(kernels) - 1 and session.samples.gflops:
+        if screenshot and len(session.results.rows) == len(kernels) - 1 and session.results.samples.gflops:
             window.grab().save(screenshot)
             screenshot = None
-    rows = {row["kernel"]: row for row in session.document["results"]}
+    rows = {row["kernel"]: row for row in session.results.document["results"]}
     window.close()
     return rows, steps
 

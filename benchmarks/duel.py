@@ -38,8 +38,8 @@ def main():
     session = window.session
     for left, right, size, pace in PAIRS:
         session.comparison.stop()
-        session.choose_kernel(find(left, session.kernels))
-        session.choose(problem=Problem.cube(size))
+        session.choice.choose_kernel(find(left, session.choice.kernels))
+        session.choice.choose(problem=Problem.cube(size))
         wait_recorded(session)
         alone, _ = play(window, meter, _PLAY_S)
         session.comparison.start_named(right, pace)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 
 from gemmviz.app import new_session
 from gemmviz.engine.supervisor import Engine
-from gemmviz.session import preferences
+from gemmviz.session import preferences_file
 from gemmviz.session.drafts import Drafts
 from gemmviz.ui.window.application import application
 from gemmviz.ui.window.controller import Controller
@@ -37,12 +37,12 @@ def opened() -> Iterator[Window]:
     sys.excepthook, before = _hook, sys.excepthook
     _raised.clear()
     session = new_session()
-    session.faults = preferences.restore(session)
-    window = Window(session, Controller(session, lambda: Engine(session.trust)))
+    session.faults = preferences_file.restore(session.preferences)
+    window = Window(session, Controller(session, lambda: Engine(session.permission.trust)))
     window.show()
     window.controller.play_next = False
     window.controller.record()
-    wait(lambda: session.playable is not None)
+    wait(lambda: session.cursor.playable is not None)
     try:
         yield window
         QApplication.processEvents()
@@ -71,32 +71,32 @@ def wait(done: Callable[[], bool], seconds: float = _PATIENCE_S) -> None:
 
 def said(window: Window) -> str:
     """Return the message that stands in the window; empty: none."""
-    message = window.session.message
+    message = window.session.messages.current
     return message.text if message is not None else ""
 
 
 def works(window: Window) -> None:
     """Need that another rung can be recorded."""
     session = window.session
-    session.choose_kernel(next(kernel for kernel in session.kernels if kernel.name == "hostmult0"))
+    session.choice.choose_kernel(next(kernel for kernel in session.choice.kernels if kernel.name == "hostmult0"))
     window.controller.record()
-    wait(lambda: session.playable is not None and session.playable.recording.kernel == "hostmult0")
+    wait(lambda: session.cursor.playable is not None and session.cursor.playable.recording.kernel == "hostmult0")
 
 
 def bad_text(ground: Ground) -> str:
     """Try a text that no compiler takes, typed in the editor: its line is marked and the last good recording stays."""
     with opened() as window:
         session = window.session
-        text = session.text.replace("float sum = 0;", "float sum = ;")
+        text = session.choice.text.replace("float sum = 0;", "float sum = ;")
         line = text[: text.index("float sum = ;")].count("\n") + 1
-        good = session.playable
-        session.trust.typed(session.base.path, session.text, text)
-        session.edit(text)
+        good = session.cursor.playable
+        session.permission.trust.typed(session.choice.base.path, session.choice.text, text)
+        session.choice.edit(text)
         window.controller.record()
-        wait(lambda: session.message is not None)
+        wait(lambda: session.messages.current is not None)
         told = said(window)
         need(window.source.error() == line, f"the marked line is {window.source.error()}, not {line}")
-        need(session.playable is good, "the last good recording is gone")
+        need(session.cursor.playable is good, "the last good recording is gone")
         works(window)
     return told
 
@@ -105,7 +105,7 @@ def closed_while_it_runs(ground: Ground) -> str:
     """Close the window while a kernel is measured and another is recorded."""
     with opened() as window:
         session = window.session
-        window.controller.measure([k for k in session.kernels if k.name == "hostmult0"])
+        window.controller.measure([k for k in session.choice.kernels if k.name == "hostmult0"])
         window.controller.record()
         wait(lambda: session.progress["bench"] is not None)
     return "(nothing: it closes)"
@@ -116,7 +116,7 @@ def killed(ground: Ground) -> str:
     with opened() as window:
         session = window.session
         pids = [child.pid for child in multiprocessing.active_children()]
-        session.choose(params={"TS": 2})
+        session.choice.choose(params={"TS": 2})
         window.controller.record()
         for pid in pids:
             os.kill(pid or 0, signal.SIGKILL)
@@ -128,14 +128,14 @@ def killed(ground: Ground) -> str:
 
 def type_sizes(ground: Ground) -> str:
     """Type at 0.79 of its size, by key and from the preferences; also 0.5, 0.01 and numbers that are none."""
-    kept = preferences.file()
+    kept = preferences_file.file()
     kept.parent.mkdir(parents=True, exist_ok=True)
     told = ""
     try:
         for scale in ("0.79", "0.5", "0.01", "1e308", "NaN", '"large"'):
             kept.write_text(f'{{"type_scale": {scale}}}')
             with opened() as window:
-                window.session.set_type_scale(0.79)
+                window.session.preferences.set_type_scale(0.79)
                 for page in ("charts", "claims", "stage"):
                     window.pages.turn_to(page)
                     QApplication.processEvents()
@@ -147,7 +147,7 @@ def type_sizes(ground: Ground) -> str:
 
 def preferences_that_are_none(ground: Ground) -> str:
     """Try a pipe, deep nesting and bytes that are no text in the place of the preferences."""
-    kept, told = preferences.file(), ""
+    kept, told = preferences_file.file(), ""
     kept.parent.mkdir(parents=True, exist_ok=True)
     for kind in ("pipe", "deep", "bytes"):
         if kind == "pipe":
@@ -199,7 +199,7 @@ def no_regular_files(ground: Ground) -> str:
                 else:
                     path.touch()
                     os.truncate(path, 3_000_000_000)
-                window.session.tell(None)
+                window.session.messages.tell(None)
                 window.open_file(path)
                 need(
                     any(word in said(window) for word in ("not a regular file", "larger than")),
@@ -218,7 +218,7 @@ def lessons(ground: Ground) -> str:
         for text in texts:
             path = ground.folder() / "my.toml"
             path.write_text(text)
-            window.session.tell(None)
+            window.session.messages.tell(None)
             window.open_file(path)
             need("my.toml" in said(window), said(window) or "nothing is said")
             told = told or said(window)
@@ -231,11 +231,11 @@ def out_of_range(ground: Ground) -> str:
     with opened() as window:
         session = window.session
         for step in (10**9, -(10**9)):
-            session.seek(step)
+            session.cursor.seek(step)
             window.grab()
-        session.pick((99, 0), 10**6)
+        session.cursor.pick((99, 0), 10**6)
         window.grab()
-        need(session.cell is None, "it is chosen")
+        need(session.cursor.cell is None, "it is chosen")
     return "(nothing: the nearest step is shown)"
 
 

@@ -42,8 +42,8 @@ def measure(
     from gemmviz.simt import recorder
     from gemmviz.simt.build import build
     from gemmviz.trace.recording import recording_cost
+    from gemmviz.trace.recording.accesses import Array
     from gemmviz.trace.recording.columns import accesses
-    from gemmviz.trace.recording.recording import Array
 
     kernel = find(name, ladder())
     problem = nearest_size(kernel, Problem.cube(size or _FIRST_SIZE), kernel.defaults | params)

@@ -193,7 +193,7 @@ def run(asked, folder):
     files = folder / "files"
     files.mkdir()
     soak = Soak(User(session, random, files), faults, asked.minutes, asked.objects)
-    application.show(session, lambda: Engine(session.trust), None)
+    application.show(session, lambda: Engine(session.permission.trust), None)
     ended = time.monotonic()
     closing_s = ended - (soak.closing_at or ended)
     while (left := processes_below()) and time.monotonic() < ended + _GOING_S:

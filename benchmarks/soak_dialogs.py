@@ -60,7 +60,7 @@ class Dialogs:
             button = dialog.close_button
         else:
             dialog.kind.setCurrentIndex(random.randrange(dialog.kind.count()))
-            first = random.randint(1, max(self.session.steps, 1))
+            first = random.randint(1, max(self.session.cursor.steps, 1))
             dialog.first.setValue(first)
             dialog.last.setValue(first + random.randint(0, 12))
             dialog.step.setValue(first)
@@ -97,7 +97,7 @@ class Dialogs:
 
     def _make_files(self):
         """Make files to open: copies of rungs, with and without front matter, and nonsense under each suffix."""
-        rungs = [k for k in self.session.kernels if k.recordable]
+        rungs = [k for k in self.session.choice.kernels if k.recordable]
         for backend in ("cuda", "c"):
             rung = next(k for k in rungs if k.backend == backend)
             text = rung.text.replace(f'name = "{rung.name}"', f'name = "copy_{backend}"')

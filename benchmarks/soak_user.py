@@ -41,7 +41,7 @@ class User:
     def __init__(self, session, random, folder):
         self.session, self.random, self.folder = session, random, Path(folder)
         self._dialogs = Dialogs(session, random, self.folder)
-        self._first = session.base
+        self._first = session.choice.base
         self._weights = {
             self.rung: 8,
             self.size: 8,
@@ -101,19 +101,24 @@ class User:
             session.tour.leave()
         if session.predict.on:
             session.predict.toggle()
-        session.pause()
+        session.playback.pause()
         self.cancel()
         for dialog in self._dialogs.shown():
             dialog.close()
-        session.drop_edits(self._first)
-        session.choose_kernel(self._first, problem=picture_problem(self._first))
+        session.choice.drop_edits(self._first)
+        session.choice.choose_kernel(self._first, problem=picture_problem(self._first))
         window.controller.record()
 
     @property
     def rested(self):
         """Whether the window is in that state."""
-        session, idle = self.session, [what is None for what in self.session.progress.values()]
-        return session.base is self._first and session.playable is not None and not session.outdated and all(idle)
+        session, progress = self.session, self.session.progress
+        return (
+            session.choice.base is self._first
+            and session.cursor.playable is not None
+            and not session.staged.outdated
+            and all(progress[engine] is None for engine in progress)
+        )
 
     def give_no_answer(self):
         """Close the menu or the dialog that waits."""
@@ -140,7 +145,7 @@ class User:
 
     def rung(self):
         """Choose a rung in the ladder."""
-        kernel = self.random.choice(self.session.kernels)
+        kernel = self.random.choice(self.session.choice.kernels)
         self.window.ladder.setCurrentItem(self.window.ladder.item_of(kernel.name))
 
     def size(self):
@@ -220,7 +225,7 @@ class User:
     def type_size(self):
         """Make type larger or smaller, as far as it goes."""
         if self.random.random() < 0.15:
-            self.session.set_type_scale(self.random.choice(TYPE_SCALES))
+            self.session.preferences.set_type_scale(self.random.choice(TYPE_SCALES))
         else:
             self._trigger(self.random.choice(("larger", "smaller", "type_size", "type_size")))
 
@@ -305,8 +310,8 @@ class User:
 
     def measure(self):
         """Measure a small product on the CPU."""
-        window, rungs = self.window, [k for k in self.session.kernels if k.backend == "c"]
-        self.session.choose_kernel(self.random.choice(rungs))
+        window, rungs = self.window, [k for k in self.session.choice.kernels if k.backend == "c"]
+        self.session.choice.choose_kernel(self.random.choice(rungs))
         window.measuring.quick.setChecked(True)
         window.measuring.size.boxes[self.random.choice("MNK")].setValue(self.random.choice(_MEASURED))
         self._trigger("measure")

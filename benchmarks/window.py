@@ -67,9 +67,9 @@ class LoopMeter:
         advance, paint = session.advance, stage.paintEvent
 
         def timed_advance(seconds):
-            begin, step = clock(), session.step
+            begin, step = clock(), session.cursor.step
             advance(seconds)
-            if session.step != step:
+            if session.cursor.step != step:
                 self._tick = begin
 
         def timed_paint(widget, event):
@@ -135,7 +135,7 @@ def open_window(clock):
     from gemmviz.ui.window.window import Window
 
     session = new_session()
-    window = Window(session, Controller(session, lambda: Engine(session.trust)))
+    window = Window(session, Controller(session, lambda: Engine(session.permission.trust)))
     window.resize(*RESOLUTIONS["hd"])
     window.show()
     meter = LoopMeter(window, clock)
@@ -152,9 +152,9 @@ def wait_recorded(session, seconds=_RECORDING_S):
     while time.monotonic() < until:
         wait(20)
         idle = session.progress["record"] is None
-        if session.playable is not None and not session.outdated and idle:
+        if session.cursor.playable is not None and not session.staged.outdated and idle:
             return True
-        if idle and session.message is not None and session.message.kind == "error":
+        if idle and session.messages.current is not None and session.messages.current.kind == "error":
             return False
     return False
 
@@ -162,16 +162,16 @@ def wait_recorded(session, seconds=_RECORDING_S):
 def play(window, meter, seconds):
     """Play as fast as every frame has a new step; return (frames, longest gap) in milliseconds."""
     session = window.session
-    session.pause()
-    session.seek(0)
+    session.playback.pause()
+    session.cursor.seek(0)
     # At 60 frames a second every frame then has a new step, as far as the speeds reach.
-    session.set_speed(16.0)
-    session.play()
+    session.playback.set_speed(16.0)
+    session.playback.play()
     wait(300)
     meter.take()
     wait(seconds * 1e3)
     taken = meter.take()
-    session.pause()
+    session.playback.pause()
     return taken
 
 
@@ -182,15 +182,15 @@ def measure_rungs(table, window, meter, names, sizes):
     from gemmviz.catalogue.renamed import today
 
     session, names = window.session, [today(name) for name in names]
-    for kernel in [k for k in session.kernels if k.recordable and (names == ["all"] or k.name in names)]:
-        session.choose_kernel(kernel)
+    for kernel in [k for k in session.choice.kernels if k.recordable and (names == ["all"] or k.name in names)]:
+        session.choice.choose_kernel(kernel)
         if not wait_recorded(session):
-            print(f"{kernel.name:58} not recorded: {session.message.text.splitlines()[0]}")
+            print(f"{kernel.name:58} not recorded: {session.messages.current.text.splitlines()[0]}")
             continue
         for size in sizes:
             resize(window, size)
             frames, _ = play(window, meter, _RUNG_S)
-            what = f"frame of {session.playable.recording.label} at {session.problem}, {size}, p95"
+            what = f"frame of {session.cursor.playable.recording.label} at {session.choice.problem}, {size}, p95"
             p95 = float(np.percentile(frames, 95))
             table.row(what, p95, "ms", FRAME_P95_MS[size], f"  median {np.median(frames):.1f}, {len(frames)} frames")
 
@@ -210,27 +210,27 @@ def measure_large(table, window, meter):
     session = window.session
     resize(window, "large")
     for name, params in LARGE:
-        kernel = next(k for k in session.kernels if k.name == name)
+        kernel = next(k for k in session.choice.kernels if k.name == name)
         window.controller.auto = False  # one change after the other, and only the last is recorded
-        session.choose(problem=Problem.cube(256))
-        session.choose_kernel(kernel, {key: value for key, value in params.items() if key in kernel.params})
+        session.choice.choose(problem=Problem.cube(256))
+        session.choice.choose_kernel(kernel, {key: value for key, value in params.items() if key in kernel.params})
         window.controller.auto = True
         meter.take()
         window.controller.record()
         if not wait_recorded(session):
-            print(f"{name} at 256: not recorded: {session.message}")
+            print(f"{name} at 256: not recorded: {session.messages.current}")
             continue
         _, stall = meter.take()
-        label = f"{session.playable.recording.label} at 256"
+        label = f"{session.cursor.playable.recording.label} at 256"
         frames, _ = play(window, meter, _PLAY_S)
-        accesses = len(session.playable.recording.accesses)
+        accesses = len(session.cursor.playable.recording.accesses)
         p95 = float(np.percentile(frames, 95))
         more = f"  median {np.median(frames):.1f}, {accesses / 1e6:.0f} million accesses"
         table.row(f"frame of {label}, p95", p95, "ms", FRAME_P95_MS["large"], more)
         table.row(f"longest stall while {label} arrives", stall, "ms", STALL_MS)
-        session.show(None)
+        session.cursor.show(None)
         gc.collect()
-    session.choose(problem=Problem.cube(8))
+    session.choice.choose(problem=Problem.cube(8))
     wait_recorded(session)
 
 
@@ -243,22 +243,22 @@ def measure_stalls(table, window, meter):
 
     session = window.session
     resize(window, "hd")
-    session.choose_kernel(find("gputiled", session.kernels))
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
     wait_recorded(session)
     meter.take()
-    session.choose(problem=Problem.cube(64), params={"TS": 16})
+    session.choice.choose(problem=Problem.cube(64), params={"TS": 16})
     wait_recorded(session)
     wait(500)
     _, load_stall = meter.take()
     frames, playing_stall = play(window, meter, _PLAY_S)
-    session.play()
-    session.choose_bench(problem=Problem.cube(512))
+    session.playback.play()
+    session.choice.choose_bench(problem=Problem.cube(512))
     window.controller.measure_all()
     wait(_PLAY_S * 1e3)
     bench_frames, bench_stall = meter.take()
-    measured = bool(session.samples.gflops)
+    measured = bool(session.results.samples.gflops)
     window.controller.cancel()
-    session.pause()
+    session.playback.pause()
     p95, bench_p95 = (float(np.percentile(f, 95)) for f in (frames, bench_frames))
     more = f"  {len(frames)} frames; with a benchmark {len(bench_frames)}, p95 {bench_p95:.1f}"
     table.row("frame of gputiled at 64, p95", p95, "ms", FRAME_P95_MS["hd"], more)
@@ -275,16 +275,16 @@ def measure_memory(table, window, minutes):
     from gemmviz.catalogue.ladder import find
 
     session = window.session
-    session.choose_kernel(find("gputiled", session.kernels))
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
     wait_recorded(session)
-    session.set_speed(16.0)
-    session.play()
+    session.playback.set_speed(16.0)
+    session.playback.play()
     samples = []
     end = time.monotonic() + minutes * 60
     while time.monotonic() < end:
         wait(min(minutes * 60 / 40, 5) * 1e3)
         samples.append(resident_mb())
-    session.pause()
+    session.playback.pause()
     settled = samples[len(samples) // 10 :]
     half = len(settled) // 2
     before, after = max(settled[:half]), max(settled[half:])

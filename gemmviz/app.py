@@ -7,7 +7,7 @@ from pathlib import Path
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.engine.supervisor import Engine
-from gemmviz.session import Message, Session, preferences, snapshot
+from gemmviz.session import Message, Session, preferences_file, snapshot
 from gemmviz.session.snapshot_form import Snapshot
 
 _FIRST = "gputiled"
@@ -20,7 +20,7 @@ def new_session(theme: str | None = None) -> Session:
     """
     kernels, faults = read_ladder()
     session = Session(kernels, theme or "dark")
-    session.choose_kernel(next((kernel for kernel in kernels if kernel.name == _FIRST), kernels[0]))
+    session.choice.choose_kernel(next((kernel for kernel in kernels if kernel.name == _FIRST), kernels[0]))
     _warn(session, faults)
     return session
 
@@ -28,8 +28,8 @@ def new_session(theme: str | None = None) -> Session:
 def _warn(session: Session, faults: list[str]) -> None:
     """Say what was left out, below what is said already."""
     if faults:
-        before = [session.message.text] if session.message is not None else []
-        session.tell(Message("\n".join([*before, *faults]), "warning", lasting=True))
+        before = [session.messages.current.text] if session.messages.current is not None else []
+        session.messages.tell(Message("\n".join([*before, *faults]), "warning", lasting=True))
 
 
 def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
@@ -62,7 +62,7 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     from gemmviz.ui.window import application  # late: Qt is known to load now
 
     session = new_session()
-    faults = preferences.restore(session, args.theme, args.language)
+    faults = preferences_file.restore(session.preferences, args.theme, args.language)
     snapshot.apply(session, chosen)
     _warn(session, faults)
-    return application.show(session, lambda: Engine(session.trust), Path(args.file) if args.file else None)
+    return application.show(session, lambda: Engine(session.permission.trust), Path(args.file) if args.file else None)

@@ -42,7 +42,7 @@ from gemmviz.engine.messages import (
     Request,
     TuneRequest,
 )
-from gemmviz.engine.start import Setting
+from gemmviz.engine.setting import Setting
 from gemmviz.language import set_language, tr
 from gemmviz.sandbox import confined, processes, scratch
 

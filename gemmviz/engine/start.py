@@ -4,35 +4,15 @@ import os
 import shutil
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from gemmviz import data
+from gemmviz.engine.setting import Setting
 from gemmviz.sandbox import engine
-from gemmviz.sandbox.limits import Limits
 
 # The folders in the cache that the engine writes.
 _CACHES = ("recorders", "native", "zig", "openblas", "cupy", "cuda")
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How an engine's process is started.
-
-    Attributes
-    ----------
-    scratch
-        A folder of its own, which its parent removes.
-    limits
-        What a stranger's text may use.
-    confined
-        Whether the process may open only what it needs. Nsight Compute needs more: it talks to what it profiles.
-    """
-
-    scratch: Path
-    limits: Limits = field(default_factory=Limits)
-    confined: bool = True
 
 
 def main(connection: Connection, setting: Setting) -> None:

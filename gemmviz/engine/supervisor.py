@@ -43,6 +43,7 @@ from gemmviz.engine.messages import (
     Tried,
     TuneRequest,
 )
+from gemmviz.engine.setting import Setting
 from gemmviz.engine.wear import worn
 from gemmviz.language import language, tr
 from gemmviz.sandbox import processes, scratch
@@ -343,7 +344,7 @@ class Engine:
         self._confined, self._scratch = confined, scratch.make()
         # Also where nobody closes this engine.
         self._remove_scratch = weakref.finalize(self, scratch.remove, self._scratch)
-        setting = start.Setting(self._scratch, self._limits, confined)
+        setting = Setting(self._scratch, self._limits, confined)
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
         self._process = context.Process(target=start.main, args=(other, setting), name="gemmviz-engine", daemon=True)

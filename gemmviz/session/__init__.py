@@ -3,9 +3,10 @@
 from gemmviz.bench.figures import SampleSeries
 from gemmviz.bench.row import Row
 from gemmviz.session.findings import FindingGroup, Findings
+from gemmviz.session.message import Answer, Message
 from gemmviz.session.picture_size import picture_params
 from gemmviz.session.playback import SPEEDS
-from gemmviz.session.state import Answer, Message, Session
+from gemmviz.session.session import Session
 
 __all__ = [
     "SPEEDS",

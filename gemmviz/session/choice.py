@@ -12,7 +12,6 @@ from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 from gemmviz.session import kernel_names
-from gemmviz.session.measurements import Measurements
 from gemmviz.session.picture_size import picture_params, picture_problem
 from gemmviz.trace.order.timeline import Order
 
@@ -20,8 +19,8 @@ _BENCH_SIZE = 512
 _EDITED = "~edited"
 
 
-class Choice(Measurements):
-    """The part of a session that says what is recorded and measured.
+class Choice:
+    """What is to be recorded and measured.
 
     `kernel` is what is recorded and measured. `base` is the rung or opened file that it comes from, as it is on file:
     the same object, unless the text was edited or broken in the window.
@@ -29,18 +28,24 @@ class Choice(Measurements):
     Parameters
     ----------
     kernels
-        The ladder.
+        The ladder; kernels are added to it in place.
     """
 
     kernels_changed = Signal()
     chosen = Signal()
     """The kernel, its text, size, parameters, order or view: what should be recorded."""
+    opened = Signal()
+    """A rung was chosen, or read from its file anew: `kernel`, after `chosen`."""
     bench_chosen = Signal()
     drafted = Signal()
     """Whether the chosen kernel's text is as it is on file changed."""
+    text_changed = Signal(Kernel)
+    """The chosen kernel is another text of the same rung from now on: before `chosen`."""
+    file_changed = Signal(str)
+    """The kernel of that name has another text on file, or is new: before `kernels_changed`."""
 
     def __init__(self, kernels: list[Kernel]) -> None:
-        super().__init__(kernels, Problem.cube(_BENCH_SIZE))
+        self.kernels = kernels
         self.base = self.kernel = kernels[0]
         self.breaks: tuple[str, ...] = ()
         self.fault: FrontMatterError | None = None
@@ -52,7 +57,10 @@ class Choice(Measurements):
         self.order: Order = "grid"
         self.as_written = False
         """Whether every access that the text names is recorded, or those that a compiler leaves."""
+        self.bench_problem = Problem.cube(_BENCH_SIZE)
         self.bench_params: dict[str, int] = dict(self.kernel.defaults)
+        self.protocol: dict[str, float] = {}
+        """What of the measuring protocol is not as usual."""
         self._shipped = {kernel.path: kernel.text for kernel in kernels}
         self._drafts: dict[Path, str] = {}
         self._on_file: dict[Path, str] = {}
@@ -186,7 +194,7 @@ class Choice(Measurements):
         self.params = {name: self.params[name] for name in kernel.params}
         self.bench_params = {name: self.bench_params.get(name, value) for name, value in kernel.defaults.items()}
         self.kernel = kernel
-        self.drop_stale(kernel)
+        self.text_changed.emit(kernel)
         self.chosen.emit()
 
     # The launch
@@ -227,6 +235,7 @@ class Choice(Measurements):
         self.bench_params = dict(kernel.defaults)
         self.kernel = kernel
         self.chosen.emit()
+        self.opened.emit()
 
     def _base_of(self, kernel: Kernel) -> Kernel:
         """Return the kernel on file that a variant comes from; any other kernel is its own."""
@@ -292,6 +301,7 @@ class Choice(Measurements):
             self.breaks, self.fault, self.base = (), None, kernel
             self.params = params
             self._put(kernel)
+            self.opened.emit()
             return
         self._replace(kernel, on_file)
         self.choose_kernel(kernel)
@@ -325,5 +335,5 @@ class Choice(Measurements):
             self.kernels.append(kernel)
         self._drafts.pop(kernel.path, None)
         self._on_file[kernel.path] = kernel.text if on_file is None else on_file
-        self.forget(kernel.name)
+        self.file_changed.emit(kernel.name)
         self.kernels_changed.emit()

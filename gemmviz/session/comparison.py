@@ -1,7 +1,6 @@
 """Two rungs side by side: which stands beside the chosen one, and how both are played in step."""
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 from psygnal import Signal
@@ -11,30 +10,36 @@ from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 from gemmviz.session import comparison_match
-from gemmviz.session.second_rung import SecondRung, same_cell
+from gemmviz.session.choice import Choice
+from gemmviz.session.cursor import Cursor
+from gemmviz.session.following import Follower, same_cell
+from gemmviz.session.message import Answer, Message
+from gemmviz.session.messages import Messages
+from gemmviz.session.playback import Playback
+from gemmviz.session.progress import Progress
+from gemmviz.session.staged import Staged, is_of
 from gemmviz.trace.order.progress import Match, Pace
 from gemmviz.trace.playable import Playable
-
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
 
 Pair = tuple[Playable, Playable]
 _REFUSAL_END = re.compile(r" \([^()]*\)(;.*)?$")
 PACES: tuple[Pace, ...] = ("work", "bytes")
-# A recording beside plays on at its own speed when the session's has ended (in step by bytes): as `Playback` does.
+# A recording beside plays on at its own speed when the chosen rung's has ended (in step by bytes): as `Playback` does.
 _PLAY_SECONDS, _SLOWEST, _LONGEST_TICK_S, _CALM_S = 30.0, 3.0, 0.25, 0.5
 
 
 class Comparison:
-    """A second rung beside the session's.
+    """A second rung beside the chosen one.
 
     Both are recorded at one size, in one view, with the same values of the parameters that both have. Whatever moves
-    the session moves the one beside.
+    the chosen one moves the one beside.
 
     Parameters
     ----------
-    session
-        The rung on the left.
+    mine
+        The stage of the chosen rung, on the left.
+    playback
+        What plays it.
     """
 
     changed = Signal()
@@ -46,13 +51,18 @@ class Comparison:
     matched = Signal()
     """Both recordings are played in step."""
 
-    def __init__(self, session: "Session") -> None:
-        self._session = session
+    def __init__(self, mine: Staged, playback: Playback) -> None:
+        self._mine, self._playback = mine, playback
         self.on = False
         self.kernel: Kernel | None = None
         """The rung beside; it stays chosen while it is not shown."""
         self.pace: Pace = "work"
-        self.second = SecondRung(session)
+        cursor = Cursor()
+        self._follower = Follower(cursor, playback, mine.preferences)
+        self.second = Staged(
+            Choice(mine.choice.kernels), cursor, Progress("record"), Messages(), mine.preferences, self._follower.trail
+        )
+        """The stage of the rung beside."""
         self.note = ""
         """Why both are at another size than the one that was chosen; empty where they are not."""
         self.match: Match | None = None
@@ -60,11 +70,11 @@ class Comparison:
         self._size_before: tuple[Problem, Problem] | None = None
         self._overtime = self._still_s = 0.0
         self._pointing = False
-        session.chosen.connect(self._on_chosen)
-        session.recorded.connect(self._on_recorded)
-        session.stepped.connect(self._follow)
-        session.picked.connect(self._on_picked)
-        self.second.pointed.connect(self._on_pointed)
+        mine.choice.chosen.connect(self._on_chosen)
+        mine.cursor.recorded.connect(self._on_recorded)
+        mine.cursor.stepped.connect(self._follow)
+        mine.cursor.picked.connect(self._on_picked)
+        cursor.picked.connect(self._on_pointed)
 
     # Which
 
@@ -85,20 +95,20 @@ class Comparison:
         pace
             What to keep in step by; by default as it is.
         """
-        session = self._session
-        if not session.kernel.recordable:
+        mine = self._mine
+        if not mine.choice.kernel.recordable:
             self._tell(
                 tr(
                     "{rung} is a library call: it has no source to record, so nothing can be compared step by step. "
                     "Choose a rung with a source.",
-                    rung=session.kernel.title,
+                    rung=mine.choice.kernel.title,
                 )
             )
             return
-        if kernel is None or kernel.name == session.kernel.name:
-            kernel = comparison_match.next_to(session)
-        if kernel is None or kernel.name == session.kernel.name:
-            self._tell(tr("There is no other rung to show beside {rung}.", rung=session.kernel.alias))
+        if kernel is None or kernel.name == mine.choice.kernel.name:
+            kernel = comparison_match.next_to(mine.choice)
+        if kernel is None or kernel.name == mine.choice.kernel.name:
+            self._tell(tr("There is no other rung to show beside {rung}.", rung=mine.choice.kernel.alias))
             return
         self.on, self.kernel = True, kernel
         self.pace = pace or self.pace
@@ -113,21 +123,21 @@ class Comparison:
         UnknownKernel
             When there is none.
         """
-        self.start(find(name, self._session.kernels), pace)
+        self.start(find(name, self._mine.choice.kernels), pace)
 
     def stop(self) -> None:
         """Show only the chosen rung; the size chosen before comes back, where it was changed to suit both."""
         if not self.on:
             return
         self.on, self.match, self._met, self.note = False, None, None, ""
-        self.second.tell(None)
-        self.second.set_progress(None)
-        self.second.show(None)
+        self.second.messages.tell(None)
+        self.second.progress.set("record", None)
+        self.second.cursor.show(None)
         self.changed.emit()
-        session, before = self._session, self._size_before
+        mine, before = self._mine, self._size_before
         self._size_before = None
-        if before is not None and session.problem == before[0]:
-            session.choose(problem=before[1], stays=False)
+        if before is not None and mine.choice.problem == before[0]:
+            mine.choice.choose(problem=before[1], stays=False)
 
     def set_pace(self, pace: Pace) -> None:
         """Choose what both have done the same amount of: products' work (``"work"``) or bytes moved (``"bytes"``)."""
@@ -143,56 +153,58 @@ class Comparison:
 
     def _arrange(self) -> None:
         """Find the size for both, and ask for what is missing."""
-        session, kernel, beside = self._session, self.kernel, self.second
-        if not self.on or kernel is None or not session.kernel.recordable:
+        mine, kernel, beside = self._mine, self.kernel, self.second
+        if not self.on or kernel is None or not mine.choice.kernel.recordable:
             return
-        found = comparison_match.fit(session.kernel, session.params, kernel, session.problem)
+        found = comparison_match.fit(mine.choice.kernel, mine.choice.params, kernel, mine.choice.problem)
         if found is None:
             self.match = None
-            beside.show(None)
-            beside.want(kernel, session.problem, kernel.defaults)
+            beside.cursor.show(None)
+            self._want(kernel, mine.choice.problem, kernel.defaults)
             self._say(
                 tr(
                     "{one} and {other} take no size in common. Choose another rung with Ctrl+D.",
-                    one=session.kernel.alias,
+                    one=mine.choice.kernel.alias,
                     other=kernel.alias,
                 )
             )
             return
-        if found.problem != session.problem:
-            self._size_before = found.problem, session.problem
+        if found.problem != mine.choice.problem:
+            self._size_before = found.problem, mine.choice.problem
             # A refusal ends with what was tried and which size that rung would take, which may not suit the other.
             self.note = tr("Both at {size}: {why}", size=found.problem, why=_REFUSAL_END.sub("", found.why))
-            session.choose(problem=found.problem, stays=False)
+            mine.choice.choose(problem=found.problem, stays=False)
             return  # chosen: this is done again
-        if self._size_before is None or self._size_before[0] != session.problem:
+        if self._size_before is None or self._size_before[0] != mine.choice.problem:
             self.note = ""
-        if beside.is_of(kernel, found.problem, found.params) and self._same_order():
+        there = beside.cursor.playable
+        wanted = kernel.text, found.problem, found.params, mine.choice.as_written
+        if there is not None and is_of(there, *wanted) and there.timeline.order_by == mine.choice.order:
             self._meet()
             return
-        beside.tell(None)
-        beside.want(kernel, found.problem, found.params)
+        beside.messages.tell(None)
+        self._want(kernel, found.problem, found.params)
         self.match = None
         self.wanted.emit()
 
-    def _same_order(self) -> bool:
-        playable = self.second.playable
-        return playable is not None and playable.timeline.order_by == self._session.order
+    def _want(self, kernel: Kernel, problem: Problem, params: dict[str, int]) -> None:
+        """Choose what is to be recorded beside, in the view and order of the chosen rung."""
+        mine, beside = self._mine.choice, self.second.choice
+        beside.order, beside.as_written = mine.order, mine.as_written
+        beside.choose_kernel(kernel, params, problem)
 
     # Recordings
 
     @property
     def room(self) -> int:
         """Accesses that the recording beside may have, as two of them must fit in memory; less than 1: none does."""
-        return comparison_match.room_beside(self._session.playable, self.second.kernel)
+        return comparison_match.room_beside(self._mine.cursor.playable, self.second.choice.kernel)
 
     def too_large(self) -> bool:
         """Say whether the chosen rung's recording leaves no room for another; if so, the size that does is told."""
-        playable = self._session.playable
+        playable = self._mine.cursor.playable
         if playable is None or self.room > 0:
             return False
-        from gemmviz.session.state import Answer, Message  # late: the session is made of this module
-
         size = comparison_match.smaller(playable)
         said = tr(
             "{rung} alone takes {megabytes} MB, and two recordings may take {most} MB together. "
@@ -202,15 +214,15 @@ class Comparison:
             most=round(comparison_match.MOST_BYTES / 1e6),
             size=size,
         )
-        use = Answer(tr("Use {size}", size=size), lambda: self._session.choose(problem=size))
-        self.second.show(None)
-        self.second.tell(Message(said, "warning", answers=(use,)))
+        use = Answer(tr("Use {size}", size=size), lambda: self._mine.choice.choose(problem=size))
+        self.second.cursor.show(None)
+        self.second.messages.tell(Message(said, "warning", answers=(use,)))
         return True
 
     def show(self, playable: Playable) -> None:
         """Take the recording beside."""
-        self.second.set_progress(None)
-        self.second.show(playable)
+        self.second.progress.set("record", None)
+        self.second.cursor.show(playable)
         self._meet()
 
     def meet(self, pair: Pair) -> None:
@@ -230,7 +242,7 @@ class Comparison:
     @property
     def pair(self) -> Pair | None:
         """Both recordings, where both are there, in one view."""
-        mine, other = self._session.playable, self.second.playable
+        mine, other = self._mine.cursor.playable, self.second.cursor.playable
         if not self.on or mine is None or other is None:
             return None
         return (mine, other) if mine.recording.as_written == other.recording.as_written else None
@@ -247,60 +259,68 @@ class Comparison:
     @property
     def finished(self) -> bool:
         """Whether both stand at their last step."""
-        match, session = self.match, self._session
-        return match is not None and session.step >= match.mine.last and self.second.step >= match.other.last
+        match, step = self.match, self._mine.cursor.step
+        return match is not None and step >= match.mine.last and self.second.cursor.step >= match.other.last
 
     def overtime(self, seconds: float) -> bool:
-        """Let the one beside play on where the session's recording has ended; False when there is nothing to wait for.
+        """Let the one beside play on where the chosen rung's has ended; False when there is nothing to wait for.
 
         In step by bytes, the rung that moves fewer has finished while the other is on its way.
         """
-        session, match, beside = self._session, self.match, self.second
-        waits = match is not None and session.loop_range is None and session.step >= match.mine.last
+        mine, match, beside = self._mine, self.match, self.second.cursor
+        waits = match is not None and self._playback.loop_range is None and mine.cursor.step >= match.mine.last
         if match is None or not waits or beside.step >= match.other.last:
             self._overtime = self._still_s = 0.0
             return False
         seconds = min(seconds, _LONGEST_TICK_S)
         self._still_s += seconds
-        self._overtime += seconds * session.speed * max(match.other.last / _PLAY_SECONDS, _SLOWEST)
+        self._overtime += seconds * self._playback.speed * max(match.other.last / _PLAY_SECONDS, _SLOWEST)
         steps = int(self._overtime)
-        if steps and not (session.calm and self._still_s < _CALM_S):
+        if steps and not (mine.preferences.calm and self._still_s < _CALM_S):
             self._overtime, self._still_s = self._overtime - steps, 0.0
-            beside.seek(beside.step + steps)
+            self._follower.go(beside.step + steps)
         return True
 
     def _follow(self) -> None:
         if self.match is not None:
-            step = self._session.step
-            self.second.seek(self.match.step(int(np.clip(step, 0, self.match.mine.last))))
+            step = self._mine.cursor.step
+            self._follower.go(self.match.step(int(np.clip(step, 0, self.match.mine.last))))
 
     # Cells
 
     def _on_picked(self) -> None:
         """Choose on the second stage what is chosen on the first."""
-        if self.on and not self._pointing:
-            session = self._session
-            self.second.choose_warp(session.warp)
-            self.second.point(*same_cell(session.cell, session.playable, self.second.playable))
-
-    def _on_pointed(self) -> None:
-        """Choose on the first stage what was chosen on the second; a cell that only that one has stays there."""
-        cell, block = same_cell(self.second.cell, self.second.playable, self._session.playable)
-        if self.second.cell is not None and cell is None:
+        if not self.on or self._pointing:
             return
+        mine, beside = self._mine.cursor, self.second.cursor
         self._pointing = True
         try:
-            self._session.pick(cell, block)
+            beside.choose_warp(mine.warp)
+            beside.pick(*same_cell(mine.cell, mine.playable, beside.playable))
         finally:
             self._pointing = False
 
-    # What the session does
+    def _on_pointed(self) -> None:
+        """Choose on the first stage what was chosen on the second; a cell that only that one has stays there."""
+        if self._pointing:
+            return
+        mine, beside = self._mine.cursor, self.second.cursor
+        cell, block = same_cell(beside.cell, beside.playable, mine.playable)
+        if beside.cell is not None and cell is None:
+            return
+        self._pointing = True
+        try:
+            mine.pick(cell, block)
+        finally:
+            self._pointing = False
+
+    # What happens on the left
 
     def _on_chosen(self) -> None:
         if not self.on:
             return
-        if self.kernel is not None and self.kernel.name == self._session.kernel.name:
-            self.kernel = comparison_match.next_to(self._session) or self.kernel
+        if self.kernel is not None and self.kernel.name == self._mine.choice.kernel.name:
+            self.kernel = comparison_match.next_to(self._mine.choice) or self.kernel
             self.changed.emit()
         self._arrange()
 
@@ -310,14 +330,10 @@ class Comparison:
             self._arrange()
 
     def _tell(self, text: str) -> None:
-        from gemmviz.session.state import Message  # late: the session is made of this module
-
-        self._session.tell(Message(text, "info", lasting=True))
+        self._mine.messages.tell(Message(text, "info", lasting=True))
 
     def _say(self, text: str) -> None:
-        from gemmviz.session.state import Message  # late, as above
-
-        self.second.tell(Message(text, "warning"))
+        self.second.messages.tell(Message(text, "warning"))
 
 
 def _same(one: Pair | None, other: Pair | None) -> bool:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, replace
 
 from gemmviz.bench.row import figure_of
+from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr, trn
 from gemmviz.session.comparison import Comparison
-from gemmviz.session.measurements import Measurements
+from gemmviz.session.results import Results
 from gemmviz.trace.order.progress import Match, Tally
 
 _ABOUT = "≈"  # not equal, and equal in the digits that are shown
@@ -75,8 +76,8 @@ class FigurePair:
         return other / mine if self.alike and mine and other else None
 
 
-def figure_pairs(comparison: Comparison, step: int, measured: Measurements) -> list[FigurePair]:
-    """Return the figures of both at the session's step; none where they are not in step yet.
+def figure_pairs(comparison: Comparison, step: int, results: Results, problem: Problem) -> list[FigurePair]:
+    """Return the figures of both at the chosen rung's step; none where they are not in step yet.
 
     Parameters
     ----------
@@ -84,13 +85,15 @@ def figure_pairs(comparison: Comparison, step: int, measured: Measurements) -> l
         The two.
     step
         Of the chosen rung.
-    measured
-        Whose figures to show beside: only where both rungs were measured here, at the size chosen for measuring.
+    results
+        Whose figures to show beside: only where both rungs were measured here.
+    problem
+        The size of these figures.
     """
     match, pair = comparison.match, comparison.pair
     if match is None or pair is None:
         return []
-    now = match.mine.at(min(step, match.mine.last)), match.other.at(comparison.second.step)
+    now = match.mine.at(min(step, match.mine.last)), match.other.at(comparison.second.cursor.step)
     total = match.mine.at(match.mine.last), match.other.at(match.other.last)
     on_gpu = _on_gpu(match)
     # A CPU has no sectors: its loop asks for bytes, and nobody recorded which cache lines that moved.
@@ -107,9 +110,8 @@ def figure_pairs(comparison: Comparison, step: int, measured: Measurements) -> l
         lane("wavefronts", tr("shared wavefronts")),
         lane("done", tr("C written"), "%"),
     ]
-    problem = measured.bench_problem
     size = problem.m, problem.n, problem.k
-    mine, other = (measured.figures.at(playable.recording.kernel, size) for playable in pair)
+    mine, other = (results.figures.at(playable.recording.kernel, size) for playable in pair)
     if mine is not None and other is not None:
         flops = figure_of(mine), figure_of(other)
         found.append(FigurePair("gflops", tr("GFLOPS at {size}", size=problem), "GFLOPS", tr("measured"), flops, flops))
@@ -160,7 +162,7 @@ def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
     if comparison.finished:
         return _verdict(comparison, names)
     if comparison.pace == "work":
-        shares = match.mine.share(min(step, match.mine.last)), match.other.share(comparison.second.step)
+        shares = match.mine.share(min(step, match.mine.last)), match.other.share(comparison.second.cursor.step)
         return tr(
             "Of the reads that feed products, {mine} has done {one}, {other} {two}.",
             mine=mine,
@@ -168,7 +170,7 @@ def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
             one=f"{shares[0]:.0%}",
             two=f"{shares[1]:.0%}",
         )
-    if comparison.second.step >= match.other.last:
+    if comparison.second.cursor.step >= match.other.last:
         said = _OTHER_ENDED
     elif step >= match.mine.last:
         said = _MINE_ENDED

@@ -13,6 +13,8 @@ class Cursor:
     """A recording, and a place in it."""
 
     recorded = Signal()
+    shown = Signal()
+    """A recording was put on the stage, and everybody has taken note of it: it is time to go to a place in it."""
     stepped = Signal()
     picked = Signal()
     """The chosen block, warp or cell."""
@@ -20,7 +22,6 @@ class Cursor:
     """How far the arrow keys step, or by which units that is possible now."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.playable: Playable | None = None
         self.step = 0
         self.block = 0
@@ -28,7 +29,8 @@ class Cursor:
         self.cell: tuple[int, int] | None = None
         self.wanted_unit = "step"
         """What was chosen of `UNITS`, also where the recording has none of it; see `unit`."""
-        self._position = 0.0
+        self.position = 0.0
+        """Where playing stands, between two steps: the picture may wait for it to reach the next one."""
         self._found: dict[tuple[object, ...], Ints | None] = {}
 
     @property
@@ -61,11 +63,12 @@ class Cursor:
         self.block = self.warp = 0
         self.cell = None
         self.step = 0
-        self._position = 0.0
+        self.position = 0.0
         self._found.clear()
         self.recorded.emit()
         self.stepped.emit()
         self.unit_chosen.emit()
+        self.shown.emit()
 
     def pick(self, cell: tuple[int, int] | None, block: int | None = None) -> None:
         """Choose a cell (array index, element in memory order) and, when given, a block.
@@ -90,10 +93,18 @@ class Cursor:
 
     # Going
 
-    def seek(self, step: int) -> None:
-        """Go to a step; a step outside the recording means its nearest end."""
+    def seek(self, step: int, position: float | None = None) -> None:
+        """Go to a step; a step outside the recording means its nearest end.
+
+        Parameters
+        ----------
+        step
+            From 0.
+        position
+            Where playing stands; None: at the beginning of the step.
+        """
         step = int(np.clip(step, 0, max(self.steps - 1, 0)))
-        self._position = float(step)
+        self.position = float(step) if position is None else position
         if step != self.step:
             self.step = step
             self.stepped.emit()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import platformdirs
 
@@ -21,11 +21,10 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_json, read_text, write_text
 from gemmviz.language import tr
 from gemmviz.session import snapshot
+from gemmviz.session.choice import Choice
+from gemmviz.session.session import Session
 from gemmviz.session.snapshot_form import KernelSaid
 from gemmviz.session.state_file import is_kernel
-
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
 
 _VERSION = 1
 _KEPT, _LOCK = ".json", ".lock"
@@ -72,7 +71,7 @@ class Drafts:
         Why nothing can be kept; empty where it can.
     """
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
         self._written: list[KernelSaid] = []
         self._path: Path | None = None
@@ -80,14 +79,14 @@ class Drafts:
         self.lost: list[Lost] = []
         """What `find` found and nobody has restored or discarded yet."""
         self.fault = ""
-        self._signals = (session.chosen, session.drafted, session.kernels_changed)
+        self._signals = (session.choice.chosen, session.choice.drafted, session.choice.kernels_changed)
         for signal in self._signals:
             signal.connect(self.keep)
 
     def keep(self) -> None:
         """Let the file hold what is not saved now; without such texts there is no file."""
         session = self._session
-        texts = [_plain(session, base) for base in session.all_unsaved()][-MOST_TEXTS:]
+        texts = [_plain(session.choice, base) for base in session.choice.all_unsaved()][-MOST_TEXTS:]
         texts = [text for text in texts if len(text["text"].encode()) <= KERNEL_BYTES]
         if texts == self._written:
             return
@@ -147,7 +146,7 @@ class Drafts:
             raise GemmvizError("\n".join(faults))
 
     def _restore(self, name: str, plain: KernelSaid) -> None:
-        for base in self._session.all_unsaved():
+        for base in self._session.choice.all_unsaved():
             if name in (base.name, str(base.path)):
                 raise GemmvizError(tr("{file} has edits that are not saved.", file=base.path.name))
         snapshot.apply(self._session, {"kernel": plain})
@@ -194,9 +193,9 @@ def names(lost: Sequence[Lost]) -> list[str]:
     return list(dict.fromkeys(said))
 
 
-def _plain(session: "Session", base: Kernel) -> KernelSaid:
-    said: KernelSaid = {"text": session.text_of(base)}
-    return {"name": base.name, **said} if session.is_shipped_file(base) else {"path": str(base.path), **said}
+def _plain(choice: Choice, base: Kernel) -> KernelSaid:
+    said: KernelSaid = {"text": choice.text_of(base)}
+    return {"name": base.name, **said} if choice.is_shipped_file(base) else {"path": str(base.path), **said}
 
 
 def _read(path: Path) -> tuple[KernelSaid, ...]:

@@ -1,16 +1,14 @@
 """The frozen warp: playing stands still, and stepping goes from request to request of the chosen warp."""
 
-from typing import TYPE_CHECKING
-
 from psygnal import Signal
 
 from gemmviz.language import tr
+from gemmviz.session.choice import Choice
+from gemmviz.session.cursor import Cursor
 from gemmviz.session.kernel_names import no_source
+from gemmviz.session.playback import Playback
 from gemmviz.trace.cost.warp_request import WarpRequest, warp_request
 from gemmviz.trace.order.stepping_units import neighbour
-
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
 
 
 class FrozenWarp:
@@ -20,29 +18,30 @@ class FrozenWarp:
 
     Parameters
     ----------
-    session
-        Whose warp.
+    choice, cursor
+        The rung, and the recording that is on the stage.
+    playback
+        What plays it.
     """
 
     changed = Signal()
 
-    def __init__(self, session: "Session") -> None:
-        self._session = session
+    def __init__(self, choice: Choice, cursor: Cursor, playback: Playback) -> None:
+        self._choice, self._cursor, self._playback = choice, cursor, playback
         self.on = False
-        session.playback.connect(self._on_playback)
-        session.recorded.connect(self._on_recorded)
+        playback.changed.connect(self._on_playback)
+        cursor.recorded.connect(self._on_recorded)
 
     @property
     def possible(self) -> bool:
         """Whether there is a warp to freeze."""
-        return self._session.warps > 0 and self._session.kernel.recordable
+        return self._cursor.warps > 0 and self._choice.kernel.recordable
 
     @property
     def why_not(self) -> str:
         """Why there is no warp to freeze, and what to do."""
-        session = self._session
-        if session.playable is None or not session.kernel.recordable:
-            return no_source(session.kernel) or tr("Record a kernel (Ctrl+R) to see what its warps ask of memory.")
+        if self._cursor.playable is None or not self._choice.kernel.recordable:
+            return no_source(self._choice.kernel) or tr("Record a kernel (Ctrl+R) to see what its warps ask of memory.")
         return tr("A CPU has no warps: its threads access memory one by one. Choose a CUDA rung.")
 
     def toggle(self) -> None:
@@ -50,10 +49,9 @@ class FrozenWarp:
         if self.on:
             self.release()
         elif self.possible:
-            session = self._session
-            session.pause()
+            self._playback.pause()
             # Where blocks play one by one, the one that is seen is meant.
-            session.pick(session.cell, session.shown_block)
+            self._cursor.pick(self._cursor.cell, self._cursor.shown_block)
             self.on = True
             self.changed.emit()
 
@@ -69,30 +67,30 @@ class FrozenWarp:
         At its last request, or its first one, it stays.
         """
         if self.on:
-            self._session.pause()
-            self._session.jump("request", 1 if direction > 0 else -1)
+            self._playback.pause()
+            self._cursor.jump("request", 1 if direction > 0 else -1)
         return self.on
 
     def next_warp(self, direction: int) -> None:
         """Choose the warp after (1) or before (-1) this one; behind the last comes the first."""
-        session = self._session
-        if session.warps:
-            session.choose_warp((session.warp + direction) % session.warps)
+        if self._cursor.warps:
+            self._cursor.choose_warp((self._cursor.warp + direction) % self._cursor.warps)
 
     def request(self) -> WarpRequest | None:
         """Return what the chosen warp asks for at this step, or next; where nothing more comes, what it asked last."""
-        session = self._session
-        begins = session.stations("request")
-        if session.playable is None or begins is None:
+        begins = self._cursor.stations("request")
+        if self._cursor.playable is None or begins is None:
             return None
-        now = warp_request(session.playable, session.step, session.shown_block, session.warp)
+        now = warp_request(self._cursor.playable, self._cursor.step, self._cursor.shown_block, self._cursor.warp)
         if now is not None or not len(begins):
             return now
-        step = neighbour(begins, session.step - 1, 1)
-        return warp_request(session.playable, int(begins[-1]) if step is None else step, session.block, session.warp)
+        step = neighbour(begins, self._cursor.step - 1, 1)
+        return warp_request(
+            self._cursor.playable, int(begins[-1]) if step is None else step, self._cursor.block, self._cursor.warp
+        )
 
     def _on_playback(self) -> None:
-        if self._session.playing:
+        if self._playback.playing:
             self.release()
 
     def _on_recorded(self) -> None:

@@ -1,16 +1,12 @@
 """What is looked at closely: one thread, and one way that a value took to an element of C."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from psygnal import Signal
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.session.cursor import Cursor
 from gemmviz.trace.origin.value_path import Hop
 from gemmviz.trace.recording.recording import WARP
-
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
 
 
 class Inspection:
@@ -20,36 +16,36 @@ class Inspection:
 
     Parameters
     ----------
-    session
-        Whose.
+    cursor
+        The recording, and the chosen warp and cell.
     """
 
     changed = Signal()
+    panel_wanted = Signal(str)
+    """A tab of the inspector should be turned to."""
 
-    def __init__(self, session: "Session") -> None:
-        self._session = session
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
         self._cell: tuple[int, int] | None = None
         self.lane = 0
         self.hop: Hop | None = None
         """The way that is drawn on the stage; None: those that are taken at the step."""
-        session.picked.connect(self._on_picked)
-        session.recorded.connect(self._on_recorded)
 
     @property
     def thread(self) -> int:
         """The chosen thread of the chosen block; on a CPU the lane counts its threads."""
-        playable = self._session.playable
+        playable = self._cursor.playable
         threads = playable.recording.threads if playable else 1
-        return min(self._session.warp * WARP + self.lane, threads - 1)
+        return min(self._cursor.warp * WARP + self.lane, threads - 1)
 
     @property
     def lanes(self) -> int:
         """Lanes that the chosen warp has; threads on a CPU; 0 without a recording."""
-        playable = self._session.playable
+        playable = self._cursor.playable
         if playable is None:
             return 0
         threads = playable.recording.threads
-        return min(threads - self._session.warp * WARP, WARP) if self._session.warps else threads
+        return min(threads - self._cursor.warp * WARP, WARP) if self._cursor.warps else threads
 
     def choose_lane(self, lane: int) -> None:
         """Choose a lane of the chosen warp; one that does not exist means the nearest."""
@@ -62,19 +58,24 @@ class Inspection:
             self.hop = hop
             self.changed.emit()
 
-    def _on_picked(self) -> None:
-        session = self._session
-        if session.cell == self._cell:
+    def turn_to(self, panel: str) -> None:
+        """Ask for a tab of the inspector: ``"counters"``, ``"warp"``, ``"thread"`` or ``"origin"``."""
+        self.panel_wanted.emit(panel)
+
+    def take_pick(self) -> None:
+        """Turn to the owner of the chosen cell: something was picked."""
+        if self._cursor.cell == self._cell:
             return
-        self._cell, self.hop = session.cell, None
-        if session.cell is not None and session.cell[0] == C and session.playable is not None:
-            recording = session.playable.recording
-            at = recording.arrays[C].cells(np.array([session.cell[1]]))
+        self._cell, self.hop = self._cursor.cell, None
+        if self._cursor.cell is not None and self._cursor.cell[0] == C and self._cursor.playable is not None:
+            recording = self._cursor.playable.recording
+            at = recording.arrays[C].cells(np.array([self._cursor.cell[1]]))
             thread = int(recording.owners[1][at][0])
             if thread >= 0:
-                session.warp, self.lane = (thread // WARP, thread % WARP) if session.warps else (0, thread)
+                self._cursor.warp, self.lane = (thread // WARP, thread % WARP) if self._cursor.warps else (0, thread)
         self.changed.emit()
 
-    def _on_recorded(self) -> None:
+    def begin_anew(self) -> None:
+        """Look at nothing closely: another recording is on the stage."""
         self._cell, self.lane, self.hop = None, 0, None
         self.changed.emit()

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.session.choice import Choice
+from gemmviz.session.message import Message
+from gemmviz.session.messages import Messages
 from gemmviz.session.source_hash import own_headers
 from gemmviz.session.trust import Trust
-
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
 
 
 class Permission:
@@ -19,8 +18,10 @@ class Permission:
 
     Parameters
     ----------
-    session
+    choice
         Whose kernel.
+    messages
+        Where it is said that an answer cannot be kept.
     trust
         What may run, and where answers are kept.
     """
@@ -30,12 +31,12 @@ class Permission:
     granted = Signal()
     """The chosen text may run since now, and should be recorded."""
 
-    def __init__(self, session: "Session", trust: Trust) -> None:
-        self._session, self.trust = session, trust
+    def __init__(self, choice: Choice, messages: Messages, trust: Trust) -> None:
+        self._choice, self._messages, self.trust = choice, messages, trust
         self.held = False
         """Whether the chosen text may not run."""
         self._looked: set[tuple[Path, str]] = set()
-        session.chosen.connect(self.refresh)
+        choice.chosen.connect(self.refresh)
 
     @property
     def asks(self) -> bool:
@@ -45,7 +46,7 @@ class Permission:
     @property
     def path(self) -> Path:
         """The file that the question is about."""
-        return self._session.base.path
+        return self._choice.base.path
 
     @property
     def folder(self) -> Path | None:
@@ -64,7 +65,7 @@ class Permission:
 
     def refresh(self) -> bool:
         """Look again whether the chosen text may run; return that."""
-        kernel, before = self._session.kernel, (self.held, self.asks)
+        kernel, before = self._choice.kernel, (self.held, self.asks)
         self.held = kernel.recordable and not self.trust.allows(kernel.path, kernel.text)
         if self.held or before != (self.held, self.asks):
             self.changed.emit()
@@ -94,23 +95,20 @@ class Permission:
     @property
     def _subject(self) -> tuple[Path, str]:
         """What is asked about: the whole text, of which a declared change is a part."""
-        session = self._session
-        kernel = session.base if session.breaks else session.kernel
+        kernel = self._choice.base if self._choice.breaks else self._choice.kernel
         return kernel.path, kernel.text
 
     @property
     def _key(self) -> tuple[Path, str]:
         """Once for each text of a file: edits of one that is only looked at are not asked about."""
-        return self._session.base.path, self._session.base.text
+        return self._choice.base.path, self._choice.base.text
 
     def _grant(self, act: Callable[[], None]) -> None:
-        from gemmviz.session.state import Message  # late: a session has one of these
-
         if not self.held:
             return
         try:
             act()
         except GemmvizError as error:
-            self._session.tell(Message(str(error), "warning", lasting=True))
+            self._messages.tell(Message(str(error), "warning", lasting=True))
         if self.refresh():
             self.granted.emit()

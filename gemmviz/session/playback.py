@@ -5,7 +5,7 @@ from psygnal import Signal
 
 from gemmviz.session.cursor import Cursor
 from gemmviz.session.film import loop_trail
-from gemmviz.trace.playable import Playable
+from gemmviz.session.preferences import Preferences
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 # At speed 1 a recording should last about this long, but never crawl and never be too fast to follow.
@@ -17,89 +17,97 @@ _CALM_S = 0.5
 _TRAIL = 4
 
 
-class Playback(Cursor):
-    """A place in a recording that moves on with time."""
+class Playback:
+    """Moves a cursor on with time.
 
-    playback = Signal()
+    Parameters
+    ----------
+    cursor
+        What to move.
+    preferences
+        Whether motion is reduced.
+    """
+
+    changed = Signal()
     """Playing, speed, loop, or the range that is played."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, cursor: Cursor, preferences: Preferences) -> None:
+        self._cursor, self._preferences = cursor, preferences
         self.playing = False
         self.speed = 1.0
         self.loop = True
         self.loop_range: tuple[int, int] | None = None
         """The first and the last step that are played; None: all. People may step out of it, playing does not."""
-        self.calm = False
-        """Whether motion is reduced: playing shows whole units, twice a second at most, and nothing glows."""
         self._still_s = 0.0
+        cursor.recorded.connect(self._on_recorded)
 
-    def show(self, playable: Playable | None) -> None:
-        """Put a recording on the stage, at its first step; a range that was played belonged to the one before."""
+    def _on_recorded(self) -> None:
+        """Play all of a new recording: a range that was played belonged to the one before."""
         self.loop_range = None
-        super().show(playable)
 
     @property
     def rate(self) -> float:
         """Steps per second at the chosen speed."""
         # A CPU makes one access per step: hundreds of thousands, which nobody watches one by one.
         fastest = np.inf if self._is_loop else _FASTEST
-        return self.speed * float(np.clip(self.steps / _PLAY_SECONDS, _SLOWEST, fastest))
+        return self.speed * float(np.clip(self._cursor.steps / _PLAY_SECONDS, _SLOWEST, fastest))
 
     @property
     def _is_loop(self) -> bool:
-        return self.playable is not None and self.playable.recording.backend != "cuda"
+        playable = self._cursor.playable
+        return playable is not None and playable.recording.backend != "cuda"
 
     @property
     def trail(self) -> int:
         """For how many steps an access glows: some, and always those that passed since the last picture."""
-        if self.calm:
+        if self._preferences.calm:
             return 1
-        along_k = loop_trail(self.playable) if self.playable else 0
+        along_k = loop_trail(self._cursor.playable) if self._cursor.playable else 0
         return max(_TRAIL, along_k, int(np.ceil(self.rate / 30)))
 
     @property
     def played(self) -> tuple[int, int]:
         """The first and the last step that are played."""
-        return self.loop_range or (0, max(self.steps - 1, 0))
+        return self.loop_range or (0, max(self._cursor.steps - 1, 0))
 
     def step_by(self, count: int) -> None:
         """Stop, and go some steps on or back."""
         self.pause()
-        self.seek(self.step + count)
+        self._cursor.seek(self._cursor.step + count)
 
     def step_unit(self, direction: int) -> None:
         """Stop, and go to where the next of the chosen units begins (1), or the one before (-1)."""
         self.pause()
-        self.jump(self.unit, direction)
+        self._cursor.jump(self._cursor.unit, direction)
 
     def seek_line(self, line: int) -> bool:
         """Stop, and go to the next step that executes a line of the source; False when none does."""
-        if self.playable is None:
+        cursor = self._cursor
+        if cursor.playable is None:
             return False
-        sites = np.flatnonzero([s.line == line for s in self.playable.recording.sites])
-        step = self.playable.timeline.next_on_line(self.step, sites)
+        sites = np.flatnonzero([s.line == line for s in cursor.playable.recording.sites])
+        step = cursor.playable.timeline.next_on_line(cursor.step, sites)
         if step is None:
             return False
         self.pause()
-        self.seek(step)
+        cursor.seek(step)
         return True
 
     def play(self) -> None:
         """Play; from the start of what is played, when at its end."""
-        if not self.steps or self.playing:
+        if not self._cursor.steps or self.playing:
             return
         first, last = self.played
-        if not first <= self.step < last:
-            self.seek(first)
+        if not first <= self._cursor.step < last:
+            self._cursor.seek(first)
         self.playing = True
-        self.playback.emit()
+        self.changed.emit()
 
     def pause(self) -> None:
         """Stop playing."""
         if self.playing:
             self.playing = False
-            self.playback.emit()
+            self.changed.emit()
 
     def toggle(self) -> None:
         """Play or pause."""
@@ -111,7 +119,7 @@ class Playback(Cursor):
     def set_speed(self, speed: float) -> None:
         """Choose the speed: one of `SPEEDS`."""
         self.speed = speed
-        self.playback.emit()
+        self.changed.emit()
 
     def faster(self, direction: int) -> None:
         """Choose the next higher (1) or lower (-1) speed."""
@@ -123,59 +131,59 @@ class Playback(Cursor):
     def set_loop(self, loop: bool) -> None:
         """Start again at the end, or stop there."""
         self.loop = loop
-        self.playback.emit()
+        self.changed.emit()
 
     def set_loop_range(self, first: int, last: int) -> None:
         """Play the steps from one to another (inclusive, in either order), again and again."""
-        first, last = sorted(int(np.clip(step, 0, max(self.steps - 1, 0))) for step in (first, last))
-        self.loop_range = (first, last) if self.steps else None
+        first, last = sorted(int(np.clip(step, 0, max(self._cursor.steps - 1, 0))) for step in (first, last))
+        self.loop_range = (first, last) if self._cursor.steps else None
         self.loop = True
-        self.playback.emit()
+        self.changed.emit()
 
     def loop_from_here(self) -> None:
         """Let the range that is played begin at this step; it ends where it did, if that comes later."""
         last = self.played[1]
-        self.set_loop_range(self.step, last if last > self.step else self.steps - 1)
+        self.set_loop_range(self._cursor.step, last if last > self._cursor.step else self._cursor.steps - 1)
 
     def loop_to_here(self) -> None:
         """Let the range that is played end at this step; it begins where it did, if that comes earlier."""
         first = self.played[0]
-        self.set_loop_range(first if first < self.step else 0, self.step)
+        self.set_loop_range(first if first < self._cursor.step else 0, self._cursor.step)
 
     def loop_all(self) -> None:
         """Play the whole recording again."""
         self.loop_range = None
-        self.playback.emit()
+        self.changed.emit()
 
     def advance(self, seconds: float) -> None:
         """Let time pass: while playing, go on by as many steps as belong to it."""
-        if not self.playing or not self.steps:
+        cursor = self._cursor
+        if not self.playing or not cursor.steps:
             return
         first, last = self.played
         # After a stall the picture goes on where it was instead of leaping.
         seconds = min(seconds, _LONGEST_TICK_S)
-        position = self._position + seconds * self.rate
-        if not first <= self._position < last + 1:
+        position = cursor.position + seconds * self.rate
+        if not first <= cursor.position < last + 1:
             position = float(first)  # somebody stepped out of the range
         if position >= last + 1:
             if not self.loop:
-                self.seek(last)
+                cursor.seek(last)
                 self.pause()
                 return
             position = first + (position - first) % (last + 1 - first)
-        self._position = position
         self._still_s += seconds
         now = min(int(position), last)  # a sum of floats may be rounded up to the step behind the last one
-        step = self._calmly(now, first) if self.calm else now
-        if step != self.step:
-            self.step, self._still_s = step, 0.0
-            self.stepped.emit()
+        step = self._calmly(now, first) if self._preferences.calm else now
+        if step != cursor.step:
+            self._still_s = 0.0
+        cursor.seek(step, position)
 
     def _calmly(self, step: int, first: int) -> int:
         """Return the step to show where motion is reduced: the start of the unit that a step lies in, or the same."""
         if self._still_s < _CALM_S:
-            return self.step
-        begins = self.stations(self.unit)
+            return self._cursor.step
+        begins = self._cursor.stations(self._cursor.unit)
         if begins is None:
             return step
         at = int(np.searchsorted(begins, step, side="right")) - 1

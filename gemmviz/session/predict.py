@@ -1,14 +1,13 @@
 """Predict mode: before the next event is revealed, the audience guesses."""
 
-from typing import TYPE_CHECKING
-
 from psygnal import Signal
 
+from gemmviz.session.cursor import Cursor
+from gemmviz.session.inspection import Inspection
+from gemmviz.session.playback import Playback
+from gemmviz.session.preferences import Preferences
 from gemmviz.trace.quiz.question_kinds import Cell
 from gemmviz.trace.quiz.questions import Question, question
-
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
 
 
 class Predict:
@@ -18,15 +17,19 @@ class Predict:
 
     Parameters
     ----------
-    session
+    cursor, playback
         What plays.
+    inspection
+        Its tabs: that of a warp would show its next request.
+    preferences
+        The language of the question.
     """
 
     changed = Signal()
     """The question, the answer, or what is revealed."""
 
-    def __init__(self, session: "Session") -> None:
-        self._session = session
+    def __init__(self, cursor: Cursor, playback: Playback, inspection: Inspection, preferences: Preferences) -> None:
+        self._cursor, self._playback, self._inspection = cursor, playback, inspection
         self.on = False
         self.question: Question | None = None
         """What is to be guessed; None while the session plays, and where nothing comes that can be asked about."""
@@ -37,20 +40,20 @@ class Predict:
         """Since the mode was turned on. Nobody keeps them."""
         self._seed = 0
         self._asked: tuple[int, int, int, Cell | None] = (0, 0, 0, None)
-        session.recorded.connect(self._on_recorded)
-        session.stepped.connect(self._on_stepped)
-        session.playback.connect(self._on_playback)
-        session.picked.connect(self._on_picked)
-        session.spoken.connect(self._on_spoken)
+        cursor.recorded.connect(self._on_recorded)
+        cursor.stepped.connect(self._on_stepped)
+        playback.changed.connect(self._on_playback)
+        cursor.picked.connect(self._on_picked)
+        preferences.spoken.connect(self._on_spoken)
 
     def toggle(self) -> None:
         """Begin to ask, counting from 0, or end it."""
         self.on = not self.on
         if self.on:
             self.right = self.answered = 0
-            self._session.pause()
+            self._playback.pause()
             # The inspector of a warp shows its next request.
-            self._session.wanted_panel("counters")
+            self._inspection.turn_to("counters")
             self._ask()
         else:
             self._drop()
@@ -72,13 +75,12 @@ class Predict:
         if self.chosen is not None:
             self.answered += 1
             self.right += self.chosen == self.question.right
-        self._session.pause()
-        self._session.seek(self.question.step)
+        self._playback.pause()
+        self._cursor.seek(self.question.step)
         self.changed.emit()
 
     def _moment(self) -> tuple[int, int, int, Cell | None]:
-        session = self._session
-        return session.step, session.shown_block, session.warp, session.cell
+        return self._cursor.step, self._cursor.shown_block, self._cursor.warp, self._cursor.cell
 
     def _ask(self) -> None:
         """Ask about what comes next now."""
@@ -86,13 +88,13 @@ class Predict:
         self._put()
 
     def _put(self) -> None:
-        playable, self._asked = self._session.playable, self._moment()
+        playable, self._asked = self._cursor.playable, self._moment()
         self.chosen, self.revealed = None, False
-        self.question = self._question() if playable is not None and not self._session.playing else None
+        self.question = self._question() if playable is not None and not self._playback.playing else None
         self.changed.emit()
 
     def _question(self) -> Question | None:
-        playable = self._session.playable
+        playable = self._cursor.playable
         step, block, warp, cell = self._asked
         return question(playable, step, block, warp, self._seed, cell) if playable is not None else None
 
@@ -105,9 +107,9 @@ class Predict:
             self._ask()
 
     def _on_stepped(self) -> None:
-        if not self.on or (self.revealed and self.question and self._session.step == self.question.step):
+        if not self.on or (self.revealed and self.question and self._cursor.step == self.question.step):
             return
-        if not self._session.playing:
+        if not self._playback.playing:
             self._ask()
         elif self.question is not None:
             self._drop()
@@ -115,7 +117,7 @@ class Predict:
     def _on_playback(self) -> None:
         if not self.on:
             return
-        if self._session.playing:
+        if self._playback.playing:
             self._drop()
         elif self.question is None:
             self._ask()

@@ -1,113 +1,56 @@
-"""How somebody likes the window to be: language, theme, size of type, calm; kept in a file between two starts."""
+"""How somebody likes the window to be: language, theme, size of type, calm."""
 
-import json
-import locale
-import math
-import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING
+import numpy as np
+from psygnal import Signal
 
-import platformdirs
-
-from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.plain import Plain
-from gemmviz.catalogue.user_file import PREFERENCES_BYTES, parse_json, quoted, read_text, write_text
-from gemmviz.language import LANGUAGES, tr
-
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
+from gemmviz.language import language, set_language
 
 TYPE_SCALES = (0.5, 3.0)
 """How small and how large type may be, relative to what the system asks for."""
-_THEMES = ("dark", "light")
-_GOOD: Mapping[str, Callable[[object], bool]] = {
-    "language": lambda value: isinstance(value, str) and value in LANGUAGES,
-    "theme": lambda value: isinstance(value, str) and value in _THEMES,
-    "type_scale": lambda value: _is_finite(value),
-    "calm": lambda value: isinstance(value, bool),
-}
 
 
-def file() -> Path:
-    """Return the path of the user's preferences; it need not exist."""
-    return Path(platformdirs.user_config_dir("gemmviz", appauthor=False)) / "preferences.json"
-
-
-def restore(session: "Session", theme: str | None = None, language: str | None = None) -> list[str]:
-    """Let a session be as it was liked last; whatever the file holds, the window can start.
+class Preferences:
+    """How everything is shown.
 
     Parameters
     ----------
-    session
-        What to change.
-    theme, language
-        What the command line says for this start, or None. At the first start the language is the system's, if it is
-        one of ours.
-
-    Returns
-    -------
-    list
-        A sentence for each preference that cannot be used, which is then as at the first start.
+    theme
+        ``"dark"`` or ``"light"``.
     """
-    kept, unreadable = _read()
-    bad = [key for key in kept if key in _GOOD and not _GOOD[key](kept[key])]
-    good: Plain = {key: value for key, value in kept.items() if key in _GOOD and key not in bad}
-    theme = theme or good.get("theme")
-    session.speak(language or good.get("language") or system_language(os.environ))
-    if theme is not None and theme != session.theme:
-        session.set_theme(theme)
-    if "type_scale" in good:
-        session.set_type_scale(float(good["type_scale"]))
-    if "calm" in good:
-        session.set_calm(good["calm"])
-    said = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
-    said += [unreadable] if unreadable else []
-    return [tr("Your preferences ({file}): {what}. It is left out.", file=file(), what=what) for what in said]
 
+    themed = Signal()
+    """Colours, size of type, or how much may move."""
+    spoken = Signal()
+    """The language: whoever shows texts shows them anew."""
 
-def remember(session: "Session") -> None:
-    """Keep from now on what is changed."""
+    def __init__(self, theme: str = "dark") -> None:
+        self.theme = theme
+        self.type_scale = 1.0
+        self.calm = False
+        """Whether motion is reduced: playing shows whole units, twice a second at most, and nothing glows."""
 
-    def write() -> None:
-        _write(session)
+    def set_theme(self, theme: str) -> None:
+        """Choose ``"dark"`` or ``"light"``."""
+        self.theme = theme
+        self.themed.emit()
 
-    session.themed.connect(write)
-    session.spoken.connect(write)
+    def set_type_scale(self, scale: float) -> None:
+        """Choose how large type is, relative to what the system asks for; within `TYPE_SCALES`."""
+        self.type_scale = float(np.clip(scale, *TYPE_SCALES))
+        self.themed.emit()
 
+    def set_calm(self, calm: bool) -> None:
+        """Let nothing glow longer than its step, and nothing move by itself but the playing recording."""
+        self.calm = calm
+        self.themed.emit()
 
-def system_language(environ: Mapping[str, str]) -> str:
-    """Return the code of the system's language if it is one of ours, else English."""
-    said = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
-    said = said or locale.getlocale()[0] or ""
-    code = said.partition("_")[0].partition(".")[0].lower()
-    return code if code in LANGUAGES else "en"
+    @property
+    def language(self) -> str:
+        """The code of the language that is spoken."""
+        return language()
 
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _read() -> tuple[dict[str, object], str]:
-    """Return what is kept, and why nothing of it can be read; that there is nothing yet is no fault."""
-    try:
-        kept = parse_json(read_text(file(), PREFERENCES_BYTES))
-    except FileNotFoundError:
-        return {}, ""
-    except (OSError, ValueError, GemmvizError) as error:
-        return {}, str(error)
-    return (kept, "") if isinstance(kept, dict) else ({}, tr("this is no table"))
-
-
-def _write(session: "Session") -> None:
-    plain = {
-        "language": session.language,
-        "theme": session.theme,
-        "type_scale": session.type_scale,
-        "calm": session.calm,
-    }
-    # Where nothing can be kept the window works as well: it says so to nobody, at every change of colours.
-    with suppress(OSError, GemmvizError):
-        file().parent.mkdir(parents=True, exist_ok=True)
-        write_text(file(), json.dumps(plain, indent=1))
+    def speak(self, code: str) -> None:
+        """Choose one of `gemmviz.language.LANGUAGES`."""
+        if code != language():
+            set_language(code)
+            self.spoken.emit()

@@ -7,7 +7,7 @@ given leaves the session as it is, so that the command line may say as little as
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from psygnal import Signal
 
@@ -19,18 +19,42 @@ from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
+from gemmviz.session.choice import Choice
+from gemmviz.session.comparison import Comparison
+from gemmviz.session.cursor import Cursor
+from gemmviz.session.frozen_warp import FrozenWarp
+from gemmviz.session.inspection import Inspection
+from gemmviz.session.message import Message
+from gemmviz.session.messages import Messages
 from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.session.playback import Playback
+from gemmviz.session.preferences import Preferences
 from gemmviz.session.snapshot_form import KernelSaid, Snapshot, ViewSaid
+from gemmviz.session.staged import Staged
+from gemmviz.session.tour.own_stops import OwnStops
 from gemmviz.session.tour.stops_data import from_plain, to_plain
 from gemmviz.trace.origin.value_path import Cell
 from gemmviz.trace.recording.names import block_number, cell_name, cell_number, owner_block, warp_number
 from gemmviz.trace.recording.recording import Recording
 
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
+
+class OnScreen(Protocol):
+    """The models whose state a snapshot holds: a `gemmviz.session.session.Session` has them."""
+
+    choice: Choice
+    cursor: Cursor
+    playback: Playback
+    staged: Staged
+    messages: Messages
+    preferences: Preferences
+    own_stops: OwnStops
+    comparison: Comparison
+    inspection: Inspection
+    frozen_warp: FrozenWarp
+    reopening: "Reopening"
 
 
-def take(session: "Session", view: ViewSaid | None = None) -> Snapshot:
+def take(session: OnScreen, view: ViewSaid | None = None) -> Snapshot:
     """Return what is on screen as plain data.
 
     Parameters
@@ -40,42 +64,42 @@ def take(session: "Session", view: ViewSaid | None = None) -> Snapshot:
     view
         What the window adds: its page, zoom and so on; kept as it is.
     """
-    problem, playable, comparison = session.problem, session.playable, session.comparison
+    problem, playable, comparison = session.choice.problem, session.cursor.playable, session.comparison
     plain: Snapshot = {
         "kernel": _kernel_of(session),
-        "breaks": list(session.breaks),
+        "breaks": list(session.choice.breaks),
         "size": [problem.m, problem.n, problem.k],
-        "params": dict(session.params),
-        "order": session.order,
-        "as_written": session.as_written,
-        "speed": session.speed,
-        "unit": session.wanted_unit,
-        "loop": session.loop,
-        "theme": session.theme,
-        "language": session.language,
-        "type_scale": session.type_scale,
-        "calm": session.calm,
+        "params": dict(session.choice.params),
+        "order": session.choice.order,
+        "as_written": session.choice.as_written,
+        "speed": session.playback.speed,
+        "unit": session.cursor.wanted_unit,
+        "loop": session.playback.loop,
+        "theme": session.preferences.theme,
+        "language": session.preferences.language,
+        "type_scale": session.preferences.type_scale,
+        "calm": session.preferences.calm,
         "beside": {"kernel": comparison.kernel.name, "pace": comparison.pace}
         if comparison.on and comparison.kernel is not None
         else None,
-        "stops": [to_plain(stop) for stop in session.tour.mine.get(session.base.name, ())],
+        "stops": [to_plain(stop) for stop in session.own_stops.here],
         "view": view.copy() if view else {},
     }
     if playable is not None:
-        recording, inside = playable.recording, session.loop_range
+        recording, inside = playable.recording, session.playback.loop_range
         plain |= {
-            "step": session.step + 1,
+            "step": session.cursor.step + 1,
             "loop_range": None if inside is None else [step + 1 for step in inside],
-            "block": list(recording.block_index(session.block)),
-            "warp": session.warp,
+            "block": list(recording.block_index(session.cursor.block)),
+            "warp": session.cursor.warp,
             "lane": session.inspection.lane,
             "frozen": session.frozen_warp.on,
-            "cell": None if session.cell is None else list(cell_name(recording, session.cell)),
+            "cell": None if session.cursor.cell is None else list(cell_name(recording, session.cursor.cell)),
         }
     return plain
 
 
-def apply(session: "Session", plain: Snapshot) -> None:
+def apply(session: OnScreen, plain: Snapshot) -> None:
     """Let a session be as a snapshot says; step, block and cell follow when the recording is there.
 
     Parameters
@@ -108,11 +132,11 @@ class Reopening:
     recording_wanted = Signal()
     """What is chosen should be recorded at once."""
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: OnScreen) -> None:
         self._session = session
         self._waiting: Snapshot | None = None
         self._choosing = False
-        session.chosen.connect(self._on_chosen)
+        session.choice.chosen.connect(self._on_chosen)
 
     @property
     def waiting(self) -> bool:
@@ -124,16 +148,16 @@ class Reopening:
         session = self._session
         kernel, base = _resolved(session, plain)
         known = "kernel" not in plain
-        problem = session.problem if known else picture_problem(kernel, session.wanted)
+        problem = session.choice.problem if known else picture_problem(kernel, session.choice.wanted)
         problem = Problem(*plain["size"]) if "size" in plain else problem
         if beside := plain.get("beside"):
-            find(beside["kernel"], session.kernels)
+            find(beside["kernel"], session.choice.kernels)
         params = {name: value for name, value in plain.get("params", {}).items() if name in kernel.params}
         if kernel.recordable and ("size" in plain or "params" in plain):
-            shown = session.params if known else picture_params(kernel, problem)
+            shown = session.choice.params if known else picture_params(kernel, problem)
             launch(kernel, problem, kernel.defaults | shown | params)
         if "step" in plain:
-            session.pause()
+            session.playback.pause()
         self._choosing = True
         try:
             _choose(session, plain, base, problem, params)
@@ -147,9 +171,7 @@ class Reopening:
     def arrive(self) -> None:
         """Place everything, if the recording that is awaited is now on the stage."""
         session, plain = self._session, self._waiting
-        if plain is None or session.playable is None or session.outdated:
-            return
-        if session.playable.timeline.order_by != session.order:
+        if plain is None or session.staged.current is None:
             return
         self._waiting = None
         _place(session, plain)
@@ -160,15 +182,15 @@ class Reopening:
             self._waiting = None  # people have gone on to something else
 
 
-def _kernel_of(session: "Session") -> KernelSaid:
-    base, text = session.base, session.text_of(session.base)
-    if not session.is_shipped_file(base):
+def _kernel_of(session: OnScreen) -> KernelSaid:
+    base, text = session.choice.base, session.choice.text_of(session.choice.base)
+    if not session.choice.is_shipped_file(base):
         return {"path": str(base.path), "text": text}
-    edited = text != base.text and not session.breaks
+    edited = text != base.text and not session.choice.breaks
     return {"name": base.name, "text": text} if edited else {"name": base.name}
 
 
-def _resolved(session: "Session", plain: Snapshot) -> tuple[Kernel, Kernel]:
+def _resolved(session: OnScreen, plain: Snapshot) -> tuple[Kernel, Kernel]:
     """Return the kernel that a snapshot is about, broken or edited as it says, and the one on file that it comes from.
 
     Raises
@@ -177,7 +199,7 @@ def _resolved(session: "Session", plain: Snapshot) -> tuple[Kernel, Kernel]:
         When there is no such kernel.
     """
     if "kernel" not in plain:
-        return session.kernel, session.base
+        return session.choice.kernel, session.choice.base
     said, breaks = plain["kernel"], plain.get("breaks", [])
     base = _on_file(session, said)
     if breaks:
@@ -189,11 +211,11 @@ def _resolved(session: "Session", plain: Snapshot) -> tuple[Kernel, Kernel]:
     return base, base
 
 
-def _on_file(session: "Session", said: KernelSaid) -> Kernel:
+def _on_file(session: OnScreen, said: KernelSaid) -> Kernel:
     if "name" in said:
-        return find(said["name"], session.kernels)
+        return find(said["name"], session.choice.kernels)
     path = Path(said["path"])
-    known = next((kernel for kernel in session.kernels if kernel.path == path), None)
+    known = next((kernel for kernel in session.choice.kernels if kernel.path == path), None)
     if known is not None:
         return known
     try:
@@ -206,70 +228,68 @@ def _on_file(session: "Session", said: KernelSaid) -> Kernel:
         return kernels.parse(said["text"], path)
 
 
-def _choose(session: "Session", plain: Snapshot, base: Kernel, problem: Problem, params: Mapping[str, int]) -> None:
+def _choose(session: OnScreen, plain: Snapshot, base: Kernel, problem: Problem, params: Mapping[str, int]) -> None:
     if "kernel" in plain:
         said = plain["kernel"]
-        if base in session.kernels:
-            session.choose_kernel(base)
+        if base in session.choice.kernels:
+            session.choice.choose_kernel(base)
         else:
-            session.add_kernel(base, on_file=base.text if base.path.is_file() else "")
+            session.choice.add_kernel(base, on_file=base.text if base.path.is_file() else "")
         if plain.get("breaks"):
-            session.break_it(tuple(plain["breaks"]))
-        elif session.text != said.get("text", base.text):
-            session.edit(said.get("text", base.text))
-    order, as_written = plain.get("order", session.order), plain.get("as_written", session.as_written)
-    session.choose(problem if "size" in plain else None, dict(params), order, as_written)
+            session.choice.break_it(tuple(plain["breaks"]))
+        elif session.choice.text != said.get("text", base.text):
+            session.choice.edit(said.get("text", base.text))
+    order, as_written = plain.get("order", session.choice.order), plain.get("as_written", session.choice.as_written)
+    session.choice.choose(problem if "size" in plain else None, dict(params), order, as_written)
 
 
-def _put_beside(session: "Session", plain: Snapshot) -> None:
+def _put_beside(session: OnScreen, plain: Snapshot) -> None:
     if beside := plain.get("beside"):
         session.comparison.start_named(beside["kernel"], beside.get("pace"))
     elif "beside" in plain:
         session.comparison.stop()
     if "stops" in plain:
-        session.tour.keep(session.base.name, tuple(map(from_plain, plain["stops"])))
+        session.own_stops.keep(session.choice.base.name, tuple(map(from_plain, plain["stops"])))
 
 
-def _look(session: "Session", plain: Snapshot) -> None:
+def _look(session: OnScreen, plain: Snapshot) -> None:
     if "theme" in plain:
-        session.set_theme(plain["theme"])
+        session.preferences.set_theme(plain["theme"])
     if "type_scale" in plain:
-        session.set_type_scale(plain["type_scale"])
+        session.preferences.set_type_scale(plain["type_scale"])
     if "calm" in plain:
-        session.set_calm(plain["calm"])
+        session.preferences.set_calm(plain["calm"])
     if "speed" in plain:
-        session.set_speed(plain["speed"])
+        session.playback.set_speed(plain["speed"])
     if "unit" in plain:
-        session.choose_unit(plain["unit"])
+        session.cursor.choose_unit(plain["unit"])
     if "language" in plain:
-        session.speak(plain["language"])
+        session.preferences.speak(plain["language"])
 
 
-def _place(session: "Session", plain: Snapshot) -> None:
-    from gemmviz.session.state import Message  # late: a session has one of these
-
-    assert session.playable is not None
-    recording = session.playable.recording
+def _place(session: OnScreen, plain: Snapshot) -> None:
+    assert session.cursor.playable is not None
+    recording = session.cursor.playable.recording
     try:
         cell = _cell(recording, plain.get("cell"))
         block = block_number(recording, plain["block"]) if plain.get("block") else owner_block(recording, cell)
         if "cell" in plain or "block" in plain:
-            session.pick(cell, block)
+            session.cursor.pick(cell, block)
         if "warp" in plain:  # who picks an element of C picks its owner's warp and lane
-            session.choose_warp(warp_number(recording, plain["warp"]))
+            session.cursor.choose_warp(warp_number(recording, plain["warp"]))
         if "lane" in plain:
             session.inspection.choose_lane(plain["lane"])
         if loop_range := plain.get("loop_range"):
             first, last = (_step(session, step) for step in loop_range)
-            session.set_loop_range(first, last)
+            session.playback.set_loop_range(first, last)
         if "loop" in plain:
-            session.set_loop(plain["loop"])
+            session.playback.set_loop(plain["loop"])
         if "step" in plain:
-            session.seek(_step(session, plain["step"]))
+            session.cursor.seek(_step(session, plain["step"]))
         if plain.get("frozen", session.frozen_warp.on) != session.frozen_warp.on:
             session.frozen_warp.toggle()
     except ConstraintError as error:
-        session.tell(Message(str(error), "warning"))
+        session.messages.tell(Message(str(error), "warning"))
 
 
 def _cell(recording: Recording, said: Sequence[str | int] | None) -> Cell | None:
@@ -279,9 +299,13 @@ def _cell(recording: Recording, said: Sequence[str | int] | None) -> Cell | None
     return cell_number(recording, (str(array), int(row), int(column)))
 
 
-def _step(session: "Session", step: int) -> int:
-    if not 1 <= step <= session.steps:
+def _step(session: OnScreen, step: int) -> int:
+    if not 1 <= step <= session.cursor.steps:
         raise ConstraintError(
-            tr("step {step} does not exist: this recording has the steps 1 to {steps}", step=step, steps=session.steps)
+            tr(
+                "step {step} does not exist: this recording has the steps 1 to {steps}",
+                step=step,
+                steps=session.cursor.steps,
+            )
         )
     return step - 1

@@ -1,7 +1,6 @@
 """The search for a kernel's fastest parameters: the present or last one, and what is kept of earlier ones."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from psygnal import Signal
 
@@ -13,9 +12,8 @@ from gemmviz.bench.tuning.kept import Tuned
 from gemmviz.bench.tuning.outcome import Candidate, Outcome, device_name
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
-
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
+from gemmviz.session.choice import Choice
+from gemmviz.session.results import Results
 
 
 @dataclass(frozen=True)
@@ -32,18 +30,20 @@ class Tuning:
 
     Parameters
     ----------
-    session
+    choice
         Whose kernel is tuned.
+    results
+        Whose figures of libraries it is compared with.
     """
 
     changed = Signal()
     """A candidate, the end of a search, or what is kept."""
     started = Signal()
 
-    def __init__(self, session: "Session") -> None:
-        self._session = session
+    def __init__(self, choice: Choice, results: Results) -> None:
+        self._choice, self._results = choice, results
         self.kernel: Kernel | None = None
-        self.problem: Problem = session.bench_problem
+        self.problem: Problem = choice.bench_problem
         self.seconds = 120
         self.running = False
         self.candidates: dict[int, Candidate] = {}
@@ -58,8 +58,8 @@ class Tuning:
         self._machine: Measured | None = None
         self._kept: list[Tuned] | None = None
         self._seen: tuple[str, str, Problem] | None = None
-        session.chosen.connect(self._on_chosen)
-        session.bench_chosen.connect(self._on_chosen)
+        choice.chosen.connect(self._on_chosen)
+        choice.bench_chosen.connect(self._on_chosen)
 
     # A search
 
@@ -94,18 +94,18 @@ class Tuning:
 
     def use(self) -> bool:
         """Measure with the parameters that were found; False where there are none, or the kernel is not chosen."""
-        if self.found is None or self.kernel is None or self._session.kernel.name != self.kernel.name:
+        if self.found is None or self.kernel is None or self._choice.kernel.name != self.kernel.name:
             return False
-        self._session.choose_bench(params=self.found)
+        self._choice.choose_bench(params=self.found)
         return True
 
     def rivals(self) -> list[Rival]:
         """Return the figures of libraries with the kernel's element types, at its size, on the same device."""
-        kernel, session = self.kernel, self._session
+        kernel = self.kernel
         if kernel is None:
             return []
         size, found = (self.problem.m, self.problem.n, self.problem.k), []
-        for library in session.kernels:
+        for library in self._choice.kernels:
             same = (library.dtype, library.accumulate, library.math) == (kernel.dtype, kernel.accumulate, kernel.math)
             if library.backend not in LIBRARIES or not same or place(library) != place(kernel):
                 continue
@@ -115,10 +115,10 @@ class Tuning:
         return found
 
     def _rival(self, name: str, size: tuple[int, int, int], device: str) -> tuple[Row, str] | None:
-        row = self._session.figures.at(name, size)
+        row = self._results.figures.at(name, size)
         if row is not None:
             return row, ""
-        for reference in self._session.references:
+        for reference in self._results.references:
             row = reference.figures.at(name, size)
             if row is not None and device and device in reference.origin(row):
                 return row, reference.origin(row)
@@ -138,11 +138,10 @@ class Tuning:
     def want(self, wanted: bool) -> None:
         """Measure kernels with what is kept for them, or with their defaults."""
         self.wanted, self._kept = wanted, None
-        session = self._session
         if wanted:
             self.apply()
         else:
-            session.choose_bench(params=session.kernel.defaults)
+            self._choice.choose_bench(params=self._choice.kernel.defaults)
         self.changed.emit()
 
     def kept_for(self, kernel: Kernel, problems: list[Problem]) -> Tuned | None:
@@ -158,14 +157,12 @@ class Tuning:
 
     def apply(self) -> None:
         """Let the chosen kernel be measured with what is kept for it, where that is wanted."""
-        session = self._session
-        one = self.kept_for(session.kernel, [session.bench_problem]) if self.wanted else None
-        if one is not None and session.bench_params != session.bench_params | one.params:
-            session.choose_bench(params=one.params)
+        one = self.kept_for(self._choice.kernel, [self._choice.bench_problem]) if self.wanted else None
+        if one is not None and self._choice.bench_params != self._choice.bench_params | one.params:
+            self._choice.choose_bench(params=one.params)
 
     def _on_chosen(self) -> None:
-        session = self._session
-        seen = session.kernel.name, session.kernel.sha256, session.bench_problem
+        seen = self._choice.kernel.name, self._choice.kernel.sha256, self._choice.bench_problem
         if seen != self._seen:
             self._seen = seen
             self.apply()

@@ -9,7 +9,7 @@ from gemmviz.catalogue.problem import Problem
 
 def rung(session, name):
     """Return the kernel with that name."""
-    return next(k for k in session.kernels if k.name == name)
+    return next(k for k in session.choice.kernels if k.name == name)
 
 
 def result(kernel, gflops, n=64, **more):
@@ -24,7 +24,7 @@ def result(kernel, gflops, n=64, **more):
 def add(window, figures, n=64, **more):
     """Give the session one row per rung: {name: GFLOPS}; then draw."""
     for name, gflops in figures.items():
-        window.session.add_result(result(rung(window.session, name), gflops, n, **more))
+        window.session.results.add_result(result(rung(window.session, name), gflops, n, **more))
     window.charts.refresh()
 
 
@@ -32,6 +32,6 @@ def add_reference(window, figures, sizes=(64,)):
     """Give the session results of an H200, one row per rung and size, on a machine that has no GPU."""
     session = window.session
     rows = [result(rung(session, name), gflops, n) for name, gflops in figures.items() for n in sizes]
-    session.set_device("a laptop", None)
-    session.set_references([ReferenceResults("NVIDIA H200", "Xeon", "2026-11-21", Figures(rows))])
+    session.results.set_device("a laptop", None)
+    session.results.set_references([ReferenceResults("NVIDIA H200", "Xeon", "2026-11-21", Figures(rows))])
     window.charts.refresh()

@@ -60,7 +60,7 @@ def test_everything_that_the_tab_key_reaches_has_a_name(window, qtbot, page):
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_the_focus_is_seen_wherever_it_is(window, qtbot, theme):
-    window.session.set_theme(theme)
+    window.session.preferences.set_theme(theme)
     window.recording.button.setFocus()
     unseen = []
     for widget in in_reach(window):
@@ -82,9 +82,9 @@ def test_the_focus_is_seen_wherever_it_is(window, qtbot, theme):
 
 def test_the_stage_says_what_it_shows_when_it_comes_to_rest(window, qtbot):
     session, stage = window.session, window.stage
-    session.seek(3)
+    session.cursor.seek(3)
     qtbot.waitUntil(lambda: stage.accessibleDescription().startswith("Step 4 of 25"))
-    session.pick((2, 0), 0)
+    session.cursor.pick((2, 0), 0)
     qtbot.waitUntil(lambda: stage.accessibleDescription().startswith("C[0, 0]"))
 
 
@@ -101,13 +101,13 @@ def test_a_key_makes_all_type_larger_at_once(window, qtbot):
     ticks = window.charts.sizes.plot.getAxis("left").style["tickFont"].pointSizeF()
     for _ in range(4):
         qtbot.keyClick(window, Qt.Key.Key_Plus, CTRL_ALT)
-    assert session.type_scale == pytest.approx(SCALE_STEP**4, abs=0.01)
+    assert session.preferences.type_scale == pytest.approx(SCALE_STEP**4, abs=0.01)
     after = [w.fontMetrics().height() for w in (source, ladder, window.recording.button, window.stage)]
     assert all(b > 1.35 * a for a, b in zip(before, after, strict=True))
     assert ladder.sizeHintForRow(1) > 1.35 * row and source.gutter.width() > 1.2 * gutter
     assert window.charts.sizes.plot.getAxis("left").style["tickFont"].pointSizeF() > 1.35 * ticks
     qtbot.keyClick(window, Qt.Key.Key_0, CTRL_ALT)
-    assert session.type_scale == 1
+    assert session.preferences.type_scale == 1
     assert [w.fontMetrics().height() for w in (source, ladder, window.recording.button, window.stage)] == before
 
 
@@ -127,7 +127,7 @@ def cut_texts(window):
 @pytest.mark.parametrize(("width", "height", "scale"), [(1280, 800, 1.0), (1280, 800, 1.25), (1920, 1080, 1.5)])
 def test_no_button_and_no_label_is_cut(window, qtbot, width, height, scale):
     window.resize(width, height)
-    window.session.set_type_scale(scale)
+    window.session.preferences.set_type_scale(scale)
 
     def fits():
         assert cut_texts(window) == []

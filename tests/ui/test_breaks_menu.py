@@ -20,7 +20,7 @@ def idle(make_window):
     """A window that records only when it is told to, with the tiled rung chosen."""
     window = make_window()
     window.controller.auto = False
-    window.session.choose_kernel(rung(window.session, "gputiled"))
+    window.session.choice.choose_kernel(rung(window.session, "gputiled"))
     return window
 
 
@@ -38,53 +38,53 @@ def ticked(window):
 
 
 def test_the_menu_offers_what_the_rung_declares(idle):
-    kernel = idle.session.kernel
+    kernel = idle.session.choice.kernel
     titles = [action.text() for action in box_of(idle).menu.actions() if action.isCheckable()]
     assert titles == [change.title for change in kernel.breaks]
     assert "no barrier between" in entry(idle, "no-first-barrier").toolTip()
-    idle.session.choose_kernel(rung(idle.session, "cublas"))
+    idle.session.choice.choose_kernel(rung(idle.session, "cublas"))
     assert not box_of(idle).button.isEnabled()
 
 
 def test_a_broken_kernel_is_recorded_and_its_race_is_found(window, qtbot):
     session = window.session
-    session.choose_kernel(rung(session, "gputiled"))
+    session.choice.choose_kernel(rung(session, "gputiled"))
     wait_recorded(window, qtbot)
     entry(window, "no-second-barrier").trigger()
     wait_recorded(window, qtbot)
-    assert session.kernel.name == "gputiled~no-second-barrier" and session.variant
+    assert session.choice.kernel.name == "gputiled~no-second-barrier" and session.choice.variant
     kinds = {found.thing.kind for found in session.findings.entries() if not found.is_cost}
     assert kinds == {"race"}
-    assert session.playable.recording.text == window.source.text()
+    assert session.cursor.playable.recording.text == window.source.text()
 
 
 def test_changed_lines_are_marked_in_the_source(idle):
     session, source = idle.session, idle.source
     entry(idle, "no-second-barrier").trigger()
-    lines = changed_lines(session.base.text, session.kernel.text)
+    lines = changed_lines(session.choice.base.text, session.choice.kernel.text)
     marked = {line: mark.text for line, marks in source.marks.items() for mark in marks if mark.kind == "changed"}
     assert list(marked) == lines and marked[lines[0]].endswith("__syncthreads();")
     # The line that is empty now is as visible as one with text.
     assert [tint.cursor.blockNumber() + 1 for tint in source.extraSelections()] == lines
     entry(idle, "no-second-barrier").trigger()
-    assert not source.marks and source.text() == session.base.text
+    assert not source.marks and source.text() == session.choice.base.text
 
 
 def test_several_parts_are_taken_away_and_all_mended_at_once(idle):
     session, box = idle.session, box_of(idle)
     entry(idle, "no-first-barrier").trigger()
     entry(idle, "no-second-barrier").trigger()
-    assert session.kernel.name == "gputiled~no-first-barrier+no-second-barrier"
+    assert session.choice.kernel.name == "gputiled~no-first-barrier+no-second-barrier"
     assert ticked(idle) == ["no-first-barrier", "no-second-barrier"] and box.button.text() == "Broken (2)"
     next(action for action in box.menu.actions() if action.text() == "Mend everything").trigger()
-    assert session.kernel is session.base and ticked(idle) == [] and box.button.text() == "Break it"
+    assert session.choice.kernel is session.choice.base and ticked(idle) == [] and box.button.text() == "Break it"
 
 
 def test_two_changes_of_one_place_are_refused_with_a_reason(idle):
     entry(idle, "no-check-a").trigger()
     entry(idle, "no-zero-fill").trigger()
-    assert "change the same place" in idle.session.message.text
-    assert ticked(idle) == ["no-check-a"] and idle.session.breaks == ("no-check-a",)
+    assert "change the same place" in idle.session.messages.current.text
+    assert ticked(idle) == ["no-check-a"] and idle.session.choice.breaks == ("no-check-a",)
 
 
 def test_it_works_by_keys_alone(idle, qtbot):
@@ -95,13 +95,13 @@ def test_it_works_by_keys_alone(idle, qtbot):
     qtbot.waitUntil(menu.isVisible)
     qtbot.keyClick(menu, Qt.Key.Key_Down)
     qtbot.keyClick(menu, Qt.Key.Key_Return)
-    assert idle.session.kernel.name == "gputiled~no-second-barrier"
+    assert idle.session.choice.kernel.name == "gputiled~no-second-barrier"
     assert box_of(idle).button.focusPolicy() == Qt.FocusPolicy.TabFocus
 
 
 def test_a_change_whose_place_was_edited_away_is_not_offered(idle, tmp_path):
-    text = idle.session.kernel.text.replace("        __syncthreads();\n    }", "    }", 1)
-    idle.session.add_kernel(parse(text, tmp_path / "own.cu"))
+    text = idle.session.choice.kernel.text.replace("        __syncthreads();\n    }", "    }", 1)
+    idle.session.choice.add_kernel(parse(text, tmp_path / "own.cu"))
     offered = [action.objectName() for action in box_of(idle).menu.actions()]
     assert "no-first-barrier" in offered and "no-second-barrier" not in offered
 
@@ -111,7 +111,7 @@ def test_the_ladder_says_what_was_done_to_the_chosen_rung(idle):
     entry(idle, "row-by-x").trigger()
     assert idle.ladder.currentItem() is item
     assert "Now with threadIdx.x counting rows: not measured yet" in item.toolTip()
-    idle.session.choose_kernel(rung(idle.session, "gputiled1"))
+    idle.session.choice.choose_kernel(rung(idle.session, "gputiled1"))
     assert "Now" not in item.toolTip()
 
 
@@ -122,10 +122,10 @@ def measured(window):
     base = rung(session, "gputiled")
     for change, gflops in (("no-second-barrier", None), ("row-by-x", 800.0), ("unroll-k", 2200.0)):
         variant = broken(base, [change])
-        session.keep_variant(variant)
+        session.results.keep_variant(variant)
         row = result(variant, gflops or 1.0)
         wrong = {"status": "wrong", "gflops": None, "stats": None, "message": "C is not A x B"}
-        session.add_result(row if gflops else row | wrong)
+        session.results.add_result(row if gflops else row | wrong)
     window.pages.turn_to("charts")
     window.charts.ladder.refresh()
     return window.charts.ladder
@@ -159,6 +159,6 @@ def test_a_variants_bar_is_hatched_and_tells_what_it_is(idle):
 
 
 def test_every_declared_change_says_what_to_look_for(idle):
-    for kernel in idle.session.kernels:
+    for kernel in idle.session.choice.kernels:
         for change in kernel.breaks:
             assert look_for(change).startswith("Look for ")

@@ -120,8 +120,8 @@ def test_origin_names_what_was_read_instead(inspector):
     shown, _, _, _ = race()
     session = inspector.session
     inspector.show_panel("origin")
-    session.show(shown)
-    session.pick((2, 3), 0)
+    session.cursor.show(shown)
+    session.cursor.pick((2, 3), 0)
     model = inspector.origin.table.model()
     lost = shown.provenance.stale_reads(model.fed, 0, 3)
     assert f"✗ {int(lost.sum())} READ as other values" in inspector.origin.head.text()
@@ -138,9 +138,9 @@ def test_the_thread_does_not_call_an_operand_what_it_did_not_read(inspector):
     shown, step, array, _ = race()
     lost = shown.stale_reads(step, 0)
     session = inspector.session
-    session.show(shown)
-    session.pick(None, 0)
-    session.seek(step)
+    session.cursor.show(shown)
+    session.cursor.pick(None, 0)
+    session.cursor.seek(step)
     inspector.show_panel("thread")
     for row, got, held in zip(lost.row.tolist(), lost.got.tolist(), lost.held.tolist(), strict=True):
         session.inspection.choose_lane(int(shown.recording.accesses.thread[row]))
@@ -160,8 +160,8 @@ def test_what_was_read_is_not_said_to_give_what_was_stored_otherwise(inspector):
     said = about_cell(shown, 2, element, 0, 0)
     assert f"sum {total}, STORED {stored}" in said and "fed by" not in said
     session = inspector.session
-    session.show(shown)
-    session.pick((2, element), int(recording.owners[0][row, column]))
+    session.cursor.show(shown)
+    session.cursor.pick((2, element), int(recording.owners[0][row, column]))
     inspector.show_panel("origin")
     assert f"do not give what was stored (sum {total}, STORED {stored})" in inspector.origin.head.text()
     inspector.show_panel("thread")
@@ -169,7 +169,7 @@ def test_what_was_read_is_not_said_to_give_what_was_stored_otherwise(inspector):
     assert f"The thread STORED {stored}, which is not their sum ({total})." in said
     assert "what was read for it gives 0 of 8 products" in said
     right = np.argwhere(recording.c == recording.a @ recording.b)[0].tolist()
-    session.pick((2, right[0] * 8 + right[1]), int(recording.owners[0][tuple(right)]))
+    session.cursor.pick((2, right[0] * 8 + right[1]), int(recording.owners[0][tuple(right)]))
     assert "STORED" not in inspector.by_thread.text.text()
 
 

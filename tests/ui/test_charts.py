@@ -107,7 +107,7 @@ def test_the_copies_of_a_gpu_rung_are_told_apart_from_its_time(charts):
     window, chart = window_of(charts), charts.ladder
     add(window, LADDER)
     copies = result(rung(window.session, "cublas"), 1.0, 64, backend="transfer")
-    window.session.add_result(
+    window.session.results.add_result(
         copies | {"kernel": "transfer", "gflops": None, "transfer": {"to_device_s": 0.01, "to_host_s": 0.003}}
     )
     said = [standing_text(s, window.session) for s in chart.standings]
@@ -132,7 +132,7 @@ def test_a_click_on_a_bar_chooses_its_rung(charts, qtbot):
     qtbot.mouseClick(
         chart.plot.viewport(), Qt.MouseButton.LeftButton, pos=chart.plot.pixel(chart.plot.viewRange()[0][0], -3)
     )
-    assert window.session.kernel.name == "gpumult0"
+    assert window.session.choice.kernel.name == "gpumult0"
 
 
 def test_the_size_is_chosen_and_follows_the_last_one_measured_until_then(charts):
@@ -157,9 +157,9 @@ def test_the_list_shows_the_chart_s_size_and_names_every_other(charts):
     assert listed.size_shown == charts.ladder.shown_size() == (256, 256, 256)
     said = {name: listed.figure_text(shown) for name, shown in listed.figures.items()}
     assert said == {"hostmult0": "1.5 at 64", "gpumult1": "900", "gputiled": "2\N{NARROW NO-BREAK SPACE}000"}
-    window.session.want_size((64, 64, 64))
+    window.session.results.want_size((64, 64, 64))
     assert charts.ladder.sizes.currentText() == "64³" and charts.ladder.bars() == [("hostmult0", 1.5)]
-    window.session.want_size(None)
+    window.session.results.want_size(None)
     assert listed.figure_text(listed.figures["gpumult1"]) == "900 at 256"
 
 
@@ -183,7 +183,7 @@ def test_one_processor_alone_can_be_shown(charts):
 
 def test_many_bars_scroll_in_a_small_chart(charts, qtbot):
     window, chart = window_of(charts), charts.ladder
-    add(window, {k.name: 10.0 for k in window.session.kernels if not k.exhibit})
+    add(window, {k.name: 10.0 for k in window.session.choice.kernels if not k.exhibit})
     window.pages.turn_to("stage")
     qtbot.wait(50)
     assert chart.scroll_bar.isVisible()
@@ -216,7 +216,7 @@ def test_curves_over_n_have_a_point_at_each_cube_and_can_be_switched_off(charts,
     charts.setCurrentWidget(chart)
     for n, gflops in ((64, 1.0), (256, 3.0), (128, 2.0)):
         add(window, {"hostmult0": gflops, "numpy": 10 * gflops}, n=n)
-    window.session.add_result(result(rung(window.session, "hostmult0"), 5.0, 512) | {"K": 7})
+    window.session.results.add_result(result(rung(window.session, "hostmult0"), 5.0, 512) | {"K": 7})
     charts.refresh()
     assert {c.name: [r["N"] for r in c.rows] for c in chart.curves} == {
         "hostmult0": [64, 128, 256],
@@ -244,8 +244,8 @@ def test_other_parameters_of_a_reference_are_folded_below_their_rung_until_wante
     kernel = rung(window.session, "gputiled")
     add_reference(window, {"gputiled": 900.0, "gpumult1": 500.0})
     for ts in (8, 32):
-        window.session.references[0].figures.add(result(kernel, 10.0 * ts) | {"params": {"TS": ts}})
-    window.session.set_references(window.session.references)
+        window.session.results.references[0].figures.add(result(kernel, 10.0 * ts) | {"params": {"TS": ts}})
+    window.session.results.set_references(window.session.results.references)
     charts.refresh()
     assert [c.name for c in chart.drawn()] == ["gpumult1 32,32", "gputiled 16"]
     assert chart.list.topLevelItemCount() == 2
@@ -272,8 +272,8 @@ def test_samples_of_kernels_that_take_turns_stand_behind_each_other(charts, qtbo
     session, chart = window_of(charts).session, charts.samples
     charts.setCurrentWidget(chart)
     for _ in range(2):
-        session.add_samples("slow", "64 × 64 × 64", [1.0, 1.1], 1.05)
-        session.add_samples("fast", "64 × 64 × 64", [9.0], 9.0)
+        session.results.add_samples("slow", "64 × 64 × 64", [1.0, 1.1], 1.05)
+        session.results.add_samples("fast", "64 × 64 × 64", [9.0], 9.0)
     qtbot.waitUntil(lambda: "fast" in chart.hint.text())
     assert len(chart.curve.xData) == 2
     chart.chooser.setCurrentText("slow")
@@ -299,7 +299,7 @@ def test_every_chart_is_saved_as_picture_and_drawing(charts, qtbot, tmp_path, ta
 
 def test_a_saved_ladder_shows_every_bar_however_small_the_window(charts, qtbot, tmp_path):
     window = window_of(charts)
-    add(window, {k.name: 10.0 for k in window.session.kernels if not k.exhibit})
+    add(window, {k.name: 10.0 for k in window.session.choice.kernels if not k.exhibit})
     window.pages.turn_to("stage")
     export(charts.ladder, tmp_path / "x.svg")
     text = (tmp_path / "x.svg").read_text()

@@ -145,7 +145,7 @@ def kept(monkeypatch):
 def make_page(qtbot, kept):
     def make(claims):
         session = new_session("dark")
-        session.set_device("Some CPU (2 cores)", None)
+        session.results.set_device("Some CPU (2 cores)", None)
         controller = FakeController()
         page = ClaimsPage(session, ClaimsRunner(session, controller, claims, SOURCES))
         page.controller = controller
@@ -168,7 +168,7 @@ def words(page, claim):
 
 
 def row(session, name, gflops, params=None, status="ok"):
-    kernel, problem = find(name, session.kernels), Problem.cube(64)
+    kernel, problem = find(name, session.choice.kernels), Problem.cube(64)
     made = results.new_row(kernel, problem, params or {})
     seconds = 2 * 64**3 / gflops / 1e9
     made |= {"status": status, "gflops": gflops, "samples_s": [seconds], "stats": summarise([seconds]).to_plain()}
@@ -253,18 +253,18 @@ def test_stop_keeps_what_is_finished_and_starts_nothing_more(page, qtbot):
 
 
 def test_nothing_starts_while_something_else_is_measured(page, qtbot):
-    page.session.set_progress("bench", ("hostmult0: timing", 0.5))
+    page.session.progress.set("bench", ("hostmult0: timing", 0.5))
     page.refresh()
     assert not page.run_all.isEnabled() and not page.list.buttons["t-ratio"].isEnabled()
     press_enter(page, qtbot, RATIO)
     assert not page.controller.bench.requests
-    assert "being measured" in page.session.message.text
+    assert "being measured" in page.session.messages.current.text
 
 
 def test_another_benchmark_may_take_the_place_of_a_run(page, qtbot):
     press_enter(page, qtbot, RATIO)
     run = page.controller.bench.requests[-1].run
-    page.session.set_progress("bench", ("Starting", None))
+    page.session.progress.set("bench", ("Starting", None))
     page.controller.bench.replied.emit(Failed(run, "cancelled", "cancelled"))
     assert not page.runner.active
     assert page.session.progress["bench"] == ("Starting", None)
@@ -272,25 +272,25 @@ def test_another_benchmark_may_take_the_place_of_a_run(page, qtbot):
 
 def test_a_recording_of_the_users_goes_first(page, qtbot):
     recorder = page.controller.recorder
-    page.session.set_progress("record", ("Recording mm", None))
+    page.session.progress.set("record", ("Recording mm", None))
     press_enter(page, qtbot, COUNT)
     assert not recorder.requests
-    page.session.set_progress("record", None)
+    page.session.progress.set("record", None)
     (first,) = recorder.requests
     assert isinstance(first, RecordRequest) and (first.m, first.n, first.k) == (4, 4, 4)
     # The user records something else meanwhile: ours is cancelled by the worker, and made again afterwards.
-    page.session.set_progress("record", ("Recording mm", None))
+    page.session.progress.set("record", ("Recording mm", None))
     recorder.replied.emit(Failed(first.run, "cancelled", "cancelled"))
     assert recorder.requests == [first] and page.runner.active
-    page.session.set_progress("record", None)
+    page.session.progress.set("record", None)
     assert [r.path for r in recorder.requests] == [first.path] * 2
 
 
 def test_closing_while_a_recording_waits_starts_nothing(page, qtbot):
-    page.session.set_progress("record", ("Recording mm", None))
+    page.session.progress.set("record", ("Recording mm", None))
     press_enter(page, qtbot, COUNT)
     page.controller.cancel()
-    page.session.set_progress("record", None)
+    page.session.progress.set("record", None)
     assert not page.controller.recorder.requests and not page.runner.active
 
 
@@ -309,10 +309,10 @@ def test_another_text_of_a_kernel_makes_the_claims_open_again(page, qtbot, tmp_p
     press_enter(page, qtbot, RATIO)
     answer(page, [row(page.session, "hostmult1", 6.0), row(page.session, "hostmult0", 2.0)])
     session = page.session
-    kernel = find("hostmult1", session.kernels)
-    session.add_kernel(replace(kernel, name="mine", path=tmp_path / "mine.c"))
+    kernel = find("hostmult1", session.choice.kernels)
+    session.choice.add_kernel(replace(kernel, name="mine", path=tmp_path / "mine.c"))
     assert words(page, RATIO) == ["holds"]
-    session.add_kernel(replace(kernel, text=kernel.text + "// changed"))
+    session.choice.add_kernel(replace(kernel, text=kernel.text + "// changed"))
     assert words(page, RATIO) == ["not run yet"]
 
 
@@ -320,21 +320,21 @@ def test_an_engine_that_fails_ends_the_run_with_its_message(page, qtbot):
     press_enter(page, qtbot, RATIO)
     run = page.controller.bench.requests[-1].run
     page.controller.bench.replied.emit(Failed(run, "internal", "the engine does not start"))
-    assert "the engine does not start" in page.session.message.text
+    assert "the engine does not start" in page.session.messages.current.text
     assert not page.runner.active and words(page, RATIO) == ["not run yet"]
 
 
 def test_without_a_gpu_the_reference_is_shown_as_one(page):
     params = {"BX": 16, "BY": 16}
     rows = [row(page.session, "gpumult1", 300.0, params), row(page.session, "gpumult0", 100.0, params)]
-    page.session.set_references([ReferenceResults("NVIDIA H200", "Big CPU", "2026-11-21", Figures(rows))])
+    page.session.results.set_references([ReferenceResults("NVIDIA H200", "Big CPU", "2026-11-21", Figures(rows))])
     assert words(page, GPU) == ["cannot be judged here", "reference: holds"]
     page.list.choose("t-gpu")
     assert "no CUDA device" in page.detail.verdict.text()
     assert "reference: holds" in page.detail.elsewhere.text() and page.detail.elsewhere.isVisible()
     assert "reference 3x (NVIDIA H200, 2026-11-21): holds" in page.list.figures(GPU)
     assert page.detail.chart.bars.reference
-    page.session.want_references(False)
+    page.session.results.want_references(False)
     assert words(page, GPU) == ["cannot be judged here"]
 
 
@@ -356,7 +356,7 @@ def shares(compute):
 
 
 def give_gpu(page):
-    page.session.set_device("A GPU / Some CPU (2 cores)", {"name": "A GPU"})
+    page.session.results.set_device("A GPU / Some CPU (2 cores)", {"name": "A GPU"})
 
 
 def test_a_share_of_the_peak_is_profiled_judged_and_kept(make_page, qtbot, kept, monkeypatch):
@@ -395,7 +395,7 @@ def test_without_nsight_compute_the_reference_is_shown(make_page, monkeypatch):
     monkeypatch.setattr("gemmviz.proving.ncu.tool", missing)
     page = make_page([PROFILED])
     give_gpu(page)
-    page.session.set_references(
+    page.session.results.set_references(
         [ReferenceResults("NVIDIA H200", "Big CPU", "2026-11-21", Figures([]), profiles=tuple(shares(80.0)))]
     )
     assert words(page, PROFILED) == ["cannot be judged here", "reference: holds"]
@@ -418,7 +418,7 @@ def test_what_no_run_can_judge_has_no_button_and_says_why(page, qtbot):
     assert "t-hopeless" not in page.list.buttons
     press_enter(page, qtbot, HOPELESS)
     assert "It needs a profiler." in page.detail.verdict.text() and not page.detail.run_button.isVisible()
-    assert "Nothing to run" in page.session.message.text
+    assert "Nothing to run" in page.session.messages.current.text
 
 
 def test_a_ratio_is_drawn_as_bars_and_a_table_as_heat_maps(page, qtbot):
@@ -490,7 +490,7 @@ def test_the_lists_own_keys_are_no_shortcuts_of_the_window(page, qtbot):
 def test_a_light_theme_redraws_the_page(page):
     page.list.choose("t-ratio")
     dark = page.grab().toImage().pixelColor(2, 200).lightnessF()
-    page.session.set_theme("light")
+    page.session.preferences.set_theme("light")
     assert page.grab().toImage().pixelColor(2, 200).lightnessF() > dark
 
 
@@ -507,7 +507,7 @@ def test_claims_that_cannot_be_read_are_said_so(qtbot, monkeypatch):
 
 def test_a_recording_is_counted_by_the_real_engine(qtbot, kept):
     session = new_session("dark")
-    controller = Controller(session, lambda: Engine(session.trust))
+    controller = Controller(session, lambda: Engine(session.permission.trust))
     runner = ClaimsRunner(session, controller, CLAIMS, SOURCES)
     try:
         with qtbot.waitSignal(runner.finished, timeout=60_000):

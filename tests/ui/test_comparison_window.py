@@ -31,11 +31,11 @@ def comparison(window, qtbot):
 
 def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
     session, comparison = window.session, window.session.comparison
-    first, size = session.playable, session.problem
+    first, size = session.cursor.playable, session.choice.problem
     shares = window._upper.sizes(), window._lower.sizes()
     qtbot.keyClick(window.stage, D)
     qtbot.waitUntil(lambda: comparison.match is not None, timeout=RECORDING_MS)
-    assert session.playable is first
+    assert session.cursor.playable is first
     assert window.arena.second.isVisible() and window.arena.race.isVisible()
     assert not window.charts.isVisible()
     assert abs(window.stage.height() - window.arena.second.height()) <= 1
@@ -47,7 +47,7 @@ def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
     qtbot.keyClick(window.stage, D)
     assert not window.arena.second.isVisible() and not window.arena.race.isVisible()
     assert window.charts.isVisible() and window.source.isVisible()
-    assert session.problem == size and session.playable is first
+    assert session.choice.problem == size and session.cursor.playable is first
     qtbot.waitUntil(lambda: (window._upper.sizes(), window._lower.sizes()) == shares)
 
 
@@ -65,8 +65,8 @@ def test_the_rung_beside_is_found_by_typing(window, qtbot):
     qtbot.keyClick(box.box, Qt.Key.Key_Down)
     qtbot.keyClick(box.box, Qt.Key.Key_Up)
     qtbot.keyClick(box.box, Qt.Key.Key_Return)
-    assert comparison.second.kernel.name == "gputiled~no-second-barrier"
-    assert comparison.second.params == window.session.params
+    assert comparison.second.choice.kernel.name == "gputiled~no-second-barrier"
+    assert comparison.second.choice.params == window.session.choice.params
     qtbot.keyClick(window.stage, D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     assert comparison.pace == "bytes" and window.arena.race.pace.currentData() == "bytes"
     window.arena.race.pace.setCurrentIndex(0)
@@ -78,29 +78,29 @@ def test_a_click_on_one_stage_chooses_the_cell_on_both(window, comparison, qtbot
     panel = next(p for p in beside.panels() if p.array == C)
     point = QPoint(round(panel.x + 5.5 * panel.cell), round(panel.y + 2.5 * panel.cell))
     qtbot.mouseClick(beside, Qt.MouseButton.LeftButton, pos=point)
-    columns = window.session.playable.recording.n
-    assert window.session.cell == comparison.second.cell == (C, 2 * columns + 5)
+    columns = window.session.cursor.playable.recording.n
+    assert window.session.cursor.cell == comparison.second.cursor.cell == (C, 2 * columns + 5)
 
 
 def test_playing_moves_both(window, comparison, qtbot):
     session = window.session
     qtbot.keyClick(window.stage, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: session.step > 3 and comparison.second.step > 3)
+    qtbot.waitUntil(lambda: session.cursor.step > 3 and comparison.second.cursor.step > 3)
     qtbot.keyClick(window.stage, Qt.Key.Key_Space)
-    assert comparison.second.step == comparison.match.step(session.step)
+    assert comparison.second.cursor.step == comparison.match.step(session.cursor.step)
 
 
 def test_a_broken_text_beside_leaves_the_first_stage_alone(window, qtbot):
     session, comparison = window.session, window.session.comparison
-    first = session.playable
-    tiled = find("gputiled", session.kernels)
+    first = session.cursor.playable
+    tiled = find("gputiled", session.choice.kernels)
     text = tiled.text.replace("float sum = 0;", "float sum = nothing;", 1)
     mine = parse(text, tiled.path.with_stem("mine"))
-    session.trust.typed(mine.path, tiled.text, text)
+    session.permission.trust.typed(mine.path, tiled.text, text)
     comparison.start(mine)
-    qtbot.waitUntil(lambda: comparison.second.message is not None, timeout=RECORDING_MS)
-    assert "nothing" in comparison.second.message.text and "Ctrl+D" in comparison.second.message.text
-    assert session.playable is first and session.message is None
+    qtbot.waitUntil(lambda: comparison.second.messages.current is not None, timeout=RECORDING_MS)
+    assert "nothing" in comparison.second.messages.current.text and "Ctrl+D" in comparison.second.messages.current.text
+    assert session.cursor.playable is first and session.messages.current is None
     assert comparison.match is None and not window.arena.race.bars.lanes
 
 
@@ -109,9 +109,9 @@ def test_cancelling_ends_the_second_recording_and_says_so(window, qtbot):
     comparison.start_named("matmul_kernel_2d_thread_tiling")
     qtbot.waitUntil(lambda: comparison.second.progress["record"] is not None)
     qtbot.keyClick(window.stage, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: comparison.second.message is not None, timeout=RECORDING_MS)
-    assert "cancelled" in comparison.second.message.text
-    assert comparison.second.playable is None and comparison.second.progress["record"] is None
+    qtbot.waitUntil(lambda: comparison.second.messages.current is not None, timeout=RECORDING_MS)
+    assert "cancelled" in comparison.second.messages.current.text
+    assert comparison.second.cursor.playable is None and comparison.second.progress["record"] is None
     qtbot.keyClick(window.stage, D)
     qtbot.keyClick(window.stage, D)
     qtbot.waitUntil(lambda: comparison.match is not None, timeout=RECORDING_MS)
@@ -119,7 +119,7 @@ def test_cancelling_ends_the_second_recording_and_says_so(window, qtbot):
 
 def test_another_size_on_the_left_is_recorded_on_both(window, comparison, qtbot):
     session = window.session
-    session.choose(problem=Problem.cube(12))
+    session.choice.choose(problem=Problem.cube(12))
     window.controller.record()
 
     def both():

@@ -34,7 +34,7 @@ def counters(qtbot):
 
 def test_the_counters_say_what_crosses_each_level_and_how_often_it_is_used(counters):
     assert counters.totals.toolTip() == ""
-    counters.session.show(playable("gputiled", 8, TS=4))
+    counters.session.cursor.show(playable("gputiled", 8, TS=4))
     said = counters.totals.text()
     # 1024 FLOP; three matrices of 256 bytes. Rows of four floats fill half a sector: 2 x 32 for A and B, 16 for C.
     # Blocks of 16 threads fill half a wavefront: 4 blocks x 2 tiles x (2 writes and 8 reads).
@@ -47,22 +47,22 @@ def test_the_counters_say_what_crosses_each_level_and_how_often_it_is_used(count
 
 
 def test_what_is_only_written_is_not_used_again(counters):
-    counters.session.show(playable("mm_optimizado_store_in_loop", 9, BLOCK_SIZE=3))
-    levels = {a.name: a for a in counters.session.playable.levels.arrays}
+    counters.session.cursor.show(playable("mm_optimizado_store_in_loop", 9, BLOCK_SIZE=3))
+    levels = {a.name: a for a in counters.session.cursor.playable.levels.arrays}
     assert levels["C"].asked_bytes > levels["C"].loaded_bytes and not levels["C"].read_bytes
     assert "reuse: A 3×, B 3×, " in counters.totals.text()
     assert " C " not in counters.totals.text().partition("reuse: ")[2]
 
 
 def test_a_processor_has_no_sectors_and_no_conflicts(counters):
-    counters.session.show(playable("hostmult1", 4))
+    counters.session.cursor.show(playable("hostmult1", 4))
     said = counters.totals.text()
     assert "memory, asked" in said and "compulsory" in said
     assert "sector" not in said and "conflict" not in said
 
 
 def test_conflicts_are_counted(counters):
-    counters.session.show(playable("matmul_kernel_2d_thread_tiling", 64))
+    counters.session.cursor.show(playable("matmul_kernel_2d_thread_tiling", 64))
     assert "bank conflicts" in counters.totals.text() and "no bank conflicts" not in counters.totals.text()
 
 

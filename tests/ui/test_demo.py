@@ -19,38 +19,38 @@ def wait_shown(window, qtbot):
     session = window.session
 
     def there():
-        assert not session.outdated and not session.demonstration.waiting
-        demo = session.base.demo
-        assert session.params == session.base.defaults | demo.params
-        assert session.step == locate(demo, session.playable).step
+        assert not session.staged.outdated and not session.demonstration.waiting
+        demo = session.choice.base.demo
+        assert session.choice.params == session.choice.base.defaults | demo.params
+        assert session.cursor.step == locate(demo, session.cursor.playable).step
 
     qtbot.waitUntil(lambda: there() is None, timeout=RECORDING_MS)
 
 
 def test_a_key_shows_the_demo_with_its_thread(window, qtbot):
     session = window.session
-    session.choose(problem=Problem.cube(16), params={"TS": 8})
+    session.choice.choose(problem=Problem.cube(16), params={"TS": 8})
     wait_recorded(window, qtbot)
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
     qtbot.keyClick(window.stage, Qt.Key.Key_L, CTRL | SHIFT)
     wait_shown(window, qtbot)
-    assert (session.problem, session.params) == (Problem.cube(8), {"TS": 4})
-    assert (session.block, session.inspection.thread) == (1, 6)
+    assert (session.choice.problem, session.choice.params) == (Problem.cube(8), {"TS": 4})
+    assert (session.cursor.block, session.inspection.thread) == (1, 6)
     assert window.inspector.currentWidget() is window.inspector.by_thread
-    assert not session.playing
+    assert not session.playback.playing
 
 
 def test_a_button_shows_the_demo_of_the_chosen_rung(window, qtbot):
     session, button = window.session, window.tour_bar.demo_button
-    session.choose_kernel(find("mm", session.kernels))
+    session.choice.choose_kernel(find("mm", session.choice.kernels))
     wait_recorded(window, qtbot)
-    assert (session.problem, session.step) == (Problem.cube(4), 0)
+    assert (session.choice.problem, session.cursor.step) == (Problem.cube(4), 0)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     wait_shown(window, qtbot)
-    assert (session.block, session.inspection.thread, session.cell) == (1, 2, (2, 1 * 4 + 2))
+    assert (session.cursor.block, session.inspection.thread, session.cursor.cell) == (1, 2, (2, 1 * 4 + 2))
     assert not button.isChecked()
-    session.choose_kernel(find("cublas", session.kernels))
+    session.choice.choose_kernel(find("cublas", session.choice.kernels))
     assert not button.isEnabled()
 
 
@@ -60,16 +60,16 @@ def test_the_demo_ends_a_lesson(window, qtbot):
     qtbot.waitUntil(lambda: session.tour.stop is not None, timeout=RECORDING_MS)
     session.demonstration.show()
     wait_shown(window, qtbot)
-    assert session.tour.lesson is None and session.problem == Problem.cube(8)
+    assert session.tour.lesson is None and session.choice.problem == Problem.cube(8)
 
 
 def test_a_demo_that_does_not_compile_says_why_it_is_not_shown(window, qtbot):
     session = window.session
-    session.choose_kernel(find("mm_optimizado_printed", session.kernels))
-    qtbot.waitUntil(lambda: "type specifier" in session.message.text, timeout=RECORDING_MS)
-    assert "The demo cannot be shown" not in session.message.text
+    session.choice.choose_kernel(find("mm_optimizado_printed", session.choice.kernels))
+    qtbot.waitUntil(lambda: "type specifier" in session.messages.current.text, timeout=RECORDING_MS)
+    assert "The demo cannot be shown" not in session.messages.current.text
     qtbot.mouseClick(window.tour_bar.demo_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "The demo cannot be shown: " in session.message.text, timeout=RECORDING_MS)
+    qtbot.waitUntil(lambda: "The demo cannot be shown: " in session.messages.current.text, timeout=RECORDING_MS)
     assert not session.demonstration.waiting
 
 
@@ -83,10 +83,12 @@ def test_findings_say_where_only_small_blocks_are_to_blame(window, qtbot):
     wait_recorded(window, qtbot)
     qtbot.waitUntil(lambda: len(findings(window)) == 3, timeout=RECORDING_MS)
     assert all(text.endswith("only because blocks are 4 wide here") for text in findings(window))
-    session.choose_kernel(find("gpumult1", session.kernels))
+    session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
     wait_recorded(window, qtbot)
-    qtbot.waitUntil(lambda: session.findings.text == session.kernel.text and not findings(window), timeout=RECORDING_MS)
-    session.choose_kernel(find("matmul_kernel_naive", session.kernels))
+    qtbot.waitUntil(
+        lambda: session.findings.text == session.choice.kernel.text and not findings(window), timeout=RECORDING_MS
+    )
+    session.choice.choose_kernel(find("matmul_kernel_naive", session.choice.kernels))
     wait_recorded(window, qtbot)
     qtbot.waitUntil(lambda: len(findings(window)) == 2, timeout=RECORDING_MS)
     assert not [text for text in findings(window) if "only because" in text]

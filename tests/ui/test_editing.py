@@ -48,18 +48,20 @@ def type_over(window, qtbot, old, new):
 def wait_shown(window, qtbot):
     """Wait until the picture is of the text in sight."""
     session = window.session
-    qtbot.waitUntil(lambda: not session.outdated and session.progress["record"] is None, timeout=RECORDING_MS)
+    qtbot.waitUntil(lambda: not session.staged.outdated and session.progress["record"] is None, timeout=RECORDING_MS)
 
 
 def wait_said(window, qtbot, part):
-    qtbot.waitUntil(lambda: window.session.message is not None and part in window.session.message.text)
+    qtbot.waitUntil(
+        lambda: window.session.messages.current is not None and part in window.session.messages.current.text
+    )
 
 
 @pytest.fixture
 def mine(window, qtbot, tmp_path):
     """An opened file of the user's own."""
     path = tmp_path / "mine.cu"
-    path.write_text(window.session.kernel.text)
+    path.write_text(window.session.choice.kernel.text)
     open_trusted(window, path)
     wait_recorded(window, qtbot)
     return path
@@ -82,55 +84,59 @@ def test_space_and_digits_are_typed_while_editing_and_play_after_esc(window, qtb
     QTest.keyClicks(source, " 0 + n")
     qtbot.keyClick(source, Qt.Key.Key_Left)
     assert " 0 + nfloat sum" in source.toPlainText()
-    assert not window.session.playing and window.session.step == 0 and window.stage.view == view
+    assert not window.session.playback.playing and window.session.cursor.step == 0 and window.stage.view == view
     qtbot.keyClick(source, Qt.Key.Key_Escape)
     assert window.stage.hasFocus()
     qtbot.keyClick(window.stage, Qt.Key.Key_Space)
-    assert window.session.playing
+    assert window.session.playback.playing
 
 
 def test_what_is_typed_is_recorded_and_the_old_picture_says_that_it_is_old(window, qtbot):
     session = window.session
-    before = session.playable
+    before = session.cursor.playable
     type_over(window, qtbot, "sum += As[ty][k]", "sum += 2 * As[ty][k]")
-    assert session.outdated and session.playable is before
+    assert session.staged.outdated and session.cursor.playable is before
     assert window.source_heading.whole == "30_gputiled.cu, edited"
     wait_shown(window, qtbot)
-    assert not session.outdated
-    assert session.variant and session.kernel.name == "gputiled~edited" and session.base.name == "gputiled"
-    assert session.playable.recording.wrong > 0
+    assert not session.staged.outdated
+    assert (
+        session.choice.variant
+        and session.choice.kernel.name == "gputiled~edited"
+        and session.choice.base.name == "gputiled"
+    )
+    assert session.cursor.playable.recording.wrong > 0
     assert window.ladder.currentItem() is window.ladder.item_of("gputiled")
 
 
 def test_a_kernel_that_does_not_compile_is_marked_and_the_last_picture_stays(window, qtbot):
-    before = window.session.playable
+    before = window.session.cursor.playable
     type_over(window, qtbot, "float sum = 0;", "float sum = zero;")
     line = line_of(window.source.toPlainText(), "= zero")
     qtbot.waitUntil(lambda: window.source.error() == line, timeout=RECORDING_MS)
-    assert window.session.playable is before and window.session.outdated
+    assert window.session.cursor.playable is before and window.session.staged.outdated
     assert any("zero" in mark.text for mark in window.source.marks[line])
     assert "30_gputiled.cu" in window.message_bar.text.text() and "~" not in window.message_bar.text.text()
     type_over(window, qtbot, "= zero;", "= 0;")
-    qtbot.waitUntil(lambda: window.session.message is None, timeout=RECORDING_MS)
-    assert not window.session.variant and window.source.error() is None
+    qtbot.waitUntil(lambda: window.session.messages.current is None, timeout=RECORDING_MS)
+    assert not window.session.choice.variant and window.source.error() is None
 
 
 def test_front_matter_that_is_wrong_is_marked_and_nothing_is_recorded(window, qtbot):
-    before = window.session.playable
+    before = window.session.cursor.playable
     type_over(window, qtbot, '"C", "A", "B"', '"C", "A", "Q"')
     line = line_of(window.source.toPlainText(), '"Q"')
     qtbot.waitUntil(lambda: window.source.error() == line)
     assert f"30_gputiled.cu:{line}: args names 'Q'" in window.message_bar.text.text()
-    assert window.session.playable is before and window.session.progress["record"] is None
+    assert window.session.cursor.playable is before and window.session.progress["record"] is None
     qtbot.keyClick(window.source, Qt.Key.Key_F6)
-    qtbot.waitUntil(lambda: window.session.message is None)
+    qtbot.waitUntil(lambda: window.session.messages.current is None)
     assert window.source.error() is None
 
 
 def test_a_new_parameter_in_the_front_matter_gets_a_box(window, qtbot):
     type_over(window, qtbot, "params   = { TS = [16, 8, 32] }", "params   = { TS = [16, 8, 32], Q = [1] }")
     qtbot.waitUntil(lambda: "Q" in window.recording.params.boxes)
-    assert window.session.params == {"TS": 4, "Q": 1}
+    assert window.session.choice.params == {"TS": 4, "Q": 1}
 
 
 def test_revert_goes_back_to_the_file_and_undo_brings_the_edit_back(window, qtbot):
@@ -138,26 +144,26 @@ def test_revert_goes_back_to_the_file_and_undo_brings_the_edit_back(window, qtbo
     type_over(window, qtbot, "float sum = 0;", "float sum = 1;")
     edited = window.source.toPlainText()
     qtbot.keyClick(window.source, Qt.Key.Key_F6)
-    assert window.source.toPlainText() == shipped and not window.session.variant
+    assert window.source.toPlainText() == shipped and not window.session.choice.variant
     qtbot.keyClick(window.source, Qt.Key.Key_Z, CTRL)
     assert window.source.toPlainText() == edited
     wait_shown(window, qtbot)
-    assert window.session.variant and "= 1;" in window.session.kernel.text
+    assert window.session.choice.variant and "= 1;" in window.session.choice.kernel.text
 
 
 def test_edits_are_still_there_when_the_rung_is_chosen_again(window, qtbot):
-    session, tiled = window.session, window.session.kernel
+    session, tiled = window.session, window.session.choice.kernel
     type_over(window, qtbot, "float sum = 0;", "float sum = 3;")
-    session.choose_kernel(next(k for k in session.kernels if k.name == "gpumult0"))
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == "gpumult0"))
     assert window.source.locked and "sum = 3" not in window.source.toPlainText()
-    session.choose_kernel(tiled)
+    session.choice.choose_kernel(tiled)
     assert "float sum = 3;" in window.source.toPlainText()
-    assert session.variant and session.title == "30_gputiled.cu, edited"
+    assert session.choice.variant and session.choice.title == "30_gputiled.cu, edited"
     wait_shown(window, qtbot)
 
 
 def test_a_shipped_rung_is_saved_under_another_name_only(window, qtbot, tmp_path, monkeypatch):
-    shipped = window.session.base
+    shipped = window.session.choice.base
     on_disk = shipped.path.read_text()
     target = tmp_path / "own_tiles.cu"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
@@ -165,16 +171,16 @@ def test_a_shipped_rung_is_saved_under_another_name_only(window, qtbot, tmp_path
     edited = window.source.toPlainText()
     qtbot.keyClick(window.source, Qt.Key.Key_S, CTRL | SHIFT)
     assert target.read_text() == edited and shipped.path.read_text() == on_disk
-    assert window.session.base.path == target and not window.session.variant
+    assert window.session.choice.base.path == target and not window.session.choice.variant
     assert window.source_heading.whole == "own_tiles.cu" and not window.source.locked
     wait_recorded(window, qtbot)
-    window.session.choose_kernel(shipped)
-    assert window.source.toPlainText() == on_disk and not window.session.all_unsaved()
+    window.session.choice.choose_kernel(shipped)
+    assert window.source.toPlainText() == on_disk and not window.session.choice.all_unsaved()
 
 
 @pytest.mark.parametrize("case", ["the shipped file", "a name of the ladder", "no such folder"])
 def test_what_cannot_be_saved_is_said_and_nothing_is_written(window, qtbot, tmp_path, monkeypatch, case):
-    shipped = window.session.base.path
+    shipped = window.session.choice.base.path
     target, said = {
         "the shipped file": (shipped, "choose another name"),
         "a name of the ladder": (tmp_path / "numpy.cu", "'numpy' already"),
@@ -186,7 +192,7 @@ def test_what_cannot_be_saved_is_said_and_nothing_is_written(window, qtbot, tmp_
     assert not window.files.save_as()
     assert said in window.message_bar.text.text()
     assert shipped.read_text() == before and not list(tmp_path.glob("*.cu"))
-    assert window.session.all_unsaved()
+    assert window.session.choice.all_unsaved()
 
 
 def test_an_opened_file_is_saved_in_place(window, qtbot, mine):
@@ -194,15 +200,15 @@ def test_an_opened_file_is_saved_in_place(window, qtbot, mine):
     assert window.source_heading.whole == "mine.cu, edited"
     assert window.files.save()
     assert "float sum = 0 * 1;" in mine.read_text()
-    assert window.source_heading.whole == "mine.cu" and not window.session.all_unsaved()
+    assert window.source_heading.whole == "mine.cu" and not window.session.choice.all_unsaved()
     qtbot.keyClick(window.source, Qt.Key.Key_Z, CTRL)
-    assert "0 * 1" not in window.source.toPlainText() and window.session.all_unsaved()
+    assert "0 * 1" not in window.source.toPlainText() and window.session.choice.all_unsaved()
 
 
 def test_work_that_is_no_kernel_yet_is_saved_too(window, qtbot, mine):
     type_over(window, qtbot, 'args     = ["C"', 'args     = ["Q"')
     assert window.files.save()
-    assert '["Q"' in mine.read_text() and not window.session.all_unsaved()
+    assert '["Q"' in mine.read_text() and not window.session.choice.all_unsaved()
 
 
 def change(path, old, new):
@@ -219,8 +225,8 @@ def test_a_file_that_changes_on_disk_is_recorded_again(window, qtbot, mine):
         change(mine, f"sum = {value - 1};", f"sum = {value};")
         qtbot.waitUntil(lambda value=value: f"sum = {value};" in window.source.toPlainText())
         wait_shown(window, qtbot)
-    assert window.session.playable.recording.wrong == 64
-    assert window.session.params == {"TS": 4}
+    assert window.session.cursor.playable.recording.wrong == 64
+    assert window.session.choice.params == {"TS": 4}
 
 
 def test_a_file_that_changes_on_disk_asks_before_it_takes_the_place_of_edits(window, qtbot, mine):
@@ -228,16 +234,16 @@ def test_a_file_that_changes_on_disk_asks_before_it_takes_the_place_of_edits(win
     change(mine, "sum = 0;", "sum = 1;")
     wait_said(window, qtbot, "changed on disk")
     assert "sum = 7;" in window.source.toPlainText()
-    window.session.edit(window.session.text.replace("sum = 7;", "sum = 7; // typed meanwhile"))
-    assert "changed on disk" in window.session.message.text  # a question stands until it is answered
+    window.session.choice.edit(window.session.choice.text.replace("sum = 7;", "sum = 7; // typed meanwhile"))
+    assert "changed on disk" in window.session.messages.current.text  # a question stands until it is answered
     keep = window.message_bar.answers[1]
     assert keep.text() == "Keep mine"
     qtbot.mouseClick(keep, Qt.MouseButton.LeftButton)
-    assert "sum = 7;" in window.source.toPlainText() and window.session.all_unsaved()
+    assert "sum = 7;" in window.source.toPlainText() and window.session.choice.all_unsaved()
     change(mine, "sum = 1;", "sum = 2;")
     wait_said(window, qtbot, "changed on disk")
     qtbot.mouseClick(window.message_bar.answers[0], Qt.MouseButton.LeftButton)
-    assert "sum = 2;" in window.source.toPlainText() and not window.session.all_unsaved()
+    assert "sum = 2;" in window.source.toPlainText() and not window.session.choice.all_unsaved()
     window.source.undo()
     assert "sum = 7;" in window.source.toPlainText()
 
@@ -251,12 +257,12 @@ def test_a_file_that_vanishes_is_said_so_and_its_text_is_kept(window, qtbot, min
 
 
 def test_a_file_that_is_broken_on_disk_is_said_so_and_the_last_picture_stays(window, qtbot, mine):
-    before = window.session.playable
+    before = window.session.cursor.playable
     change(mine, '"C", "A", "B"', '"C", "A", "Q"')
     wait_said(window, qtbot, "args names 'Q'")
-    assert window.session.playable is before
+    assert window.session.cursor.playable is before
     change(mine, '"C", "A", "Q"', '"C", "A", "B"')
-    qtbot.waitUntil(lambda: window.session.message is None)
+    qtbot.waitUntil(lambda: window.session.messages.current is None)
     wait_recorded(window, qtbot)
 
 
@@ -278,7 +284,7 @@ def test_closing_asks_what_to_do_with_edits(window, qtbot, mine, monkeypatch, an
 
 def test_an_edit_before_it_is_recorded_is_not_lost_either(window, qtbot):
     type_over(window, qtbot, "float sum = 0;", "float sum = 9;")
-    assert [k.name for k in window.session.all_unsaved()] == ["gputiled"]
+    assert [k.name for k in window.session.choice.all_unsaved()] == ["gputiled"]
 
 
 def test_f5_asks_before_it_drops_edits(window, qtbot, mine):
@@ -301,7 +307,7 @@ def test_what_was_typed_last_is_measured_and_a_text_that_is_no_kernel_is_not(win
 
 def test_a_message_about_another_file_leaves_the_text_that_is_edited_alone(window, qtbot, mine):
     session = window.session
-    session.choose_kernel(next(k for k in session.kernels if k.name == "gputiled"))
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == "gputiled"))
     type_over(window, qtbot, "float sum = 0;", "float sum = 8;")
     change(mine, '"C", "A", "B"', '"C", "A", "Q"')
     wait_said(window, qtbot, "args names 'Q'")
@@ -313,26 +319,26 @@ def test_a_message_about_another_file_leaves_the_text_that_is_edited_alone(windo
 
 def test_typing_does_not_wipe_a_message_about_another_file(window, qtbot, mine):
     session = window.session
-    session.choose_kernel(next(k for k in session.kernels if k.name == "gputiled"))
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == "gputiled"))
     change(mine, '"C", "A", "B"', '"C", "A", "Q"')
     wait_said(window, qtbot, "args names 'Q'")
-    edit_as_typed(session, session.text.replace("float sum = 0;", "float sum = 0.f;"))
-    assert "args names 'Q'" in session.message.text
+    edit_as_typed(session, session.choice.text.replace("float sum = 0;", "float sum = 0.f;"))
+    assert "args names 'Q'" in session.messages.current.text
 
 
 def test_a_heavy_recording_is_given_up_when_the_text_changes_again(window, qtbot):
     from gemmviz.catalogue.problem import Problem
 
-    window.session.choose(problem=Problem.cube(96))
+    window.session.choice.choose(problem=Problem.cube(96))
     window.controller.record()
     type_over(window, qtbot, "float sum = 0;", "float sum = 0.f;")
-    window.session.choose(problem=Problem.cube(8))
+    window.session.choice.choose(problem=Problem.cube(8))
     wait_shown(window, qtbot)
-    assert window.session.playable.recording.m == 8
+    assert window.session.cursor.playable.recording.m == 8
 
 
 def test_a_file_without_front_matter_is_described_and_saving_writes_the_description(window, qtbot, tmp_path):
-    text = window.session.text
+    text = window.session.choice.text
     code = text[text.index("template") : text.index("// ---gemmviz breaks")]
     path = tmp_path / "bare.cu"
     path.write_text(code)
@@ -342,11 +348,11 @@ def test_a_file_without_front_matter_is_described_and_saving_writes_the_descript
     qtbot.waitUntil(form.ok.isEnabled, timeout=RECORDING_MS)
     described = form.accepted_text()
     form.accept()
-    qtbot.waitUntil(lambda: window.session.base.name == "bare")
+    qtbot.waitUntil(lambda: window.session.choice.base.name == "bare")
     assert window.source.toPlainText() == described != code
     assert window.source_heading.whole == "bare.cu, edited" and path.read_text() == code
     wait_shown(window, qtbot)
-    assert window.session.playable.recording.wrong == 0
+    assert window.session.cursor.playable.recording.wrong == 0
     assert window.files.save() and path.read_text() == described
     assert window.source_heading.whole == "bare.cu"
 
@@ -460,6 +466,6 @@ def test_find_goes_from_place_to_place_and_round_the_end(window, qtbot):
 
 def test_shortcuts_with_control_still_work_while_editing(window, qtbot):
     source = unlock(window, qtbot)
-    theme = window.session.theme
+    theme = window.session.preferences.theme
     qtbot.keyClick(source, Qt.Key.Key_T, CTRL)
-    assert window.session.theme != theme
+    assert window.session.preferences.theme != theme

@@ -43,7 +43,7 @@ def choose(dialog, suffix):
 
 
 def test_the_dialog_offers_the_range_that_is_played_and_says_how_long_and_large_the_film_is(window, qtbot):
-    window.session.set_loop_range(3, 12)
+    window.session.playback.set_loop_range(3, 12)
     dialog = window.saver.export()
     assert (dialog.first.value(), dialog.last.value(), dialog.every.value()) == (4, 13, 1)
     assert "10 frames" in dialog.summary.text() and "2.6 s" in dialog.summary.text()
@@ -62,13 +62,13 @@ def test_a_gif_is_made_while_the_window_goes_on(window, dialog, qtbot, tmp_path,
     assert dialog.progress.isVisible() and not dialog.export_button.isEnabled()
     qtbot.waitUntil(lambda: dialog.progress.value() > 2, timeout=LONG_MS)
     assert not path.exists()
-    window.session.seek(7)  # neither stepping nor another theme touches the film
-    window.session.set_theme("light")
+    window.session.cursor.seek(7)  # neither stepping nor another theme touches the film
+    window.session.preferences.set_theme("light")
     qtbot.waitUntil(path.exists, timeout=LONG_MS)
     with Image.open(path) as film:
-        assert film.n_frames == window.session.steps and film.size == (320, 240)
+        assert film.n_frames == window.session.cursor.steps and film.size == (320, 240)
         assert film.convert("RGB").getpixel((2, 230))[0] < 60  # dark
-    assert str(path) in window.session.message.text
+    assert str(path) in window.session.messages.current.text
     assert [p.name for p in tmp_path.glob("*film*")] == ["film.gif"]
 
 
@@ -150,4 +150,4 @@ def test_a_step_becomes_an_svg(window, dialog, qtbot, tmp_path, save_as):
 def test_without_a_recording_there_is_nothing_to_export(make_window):
     window = make_window()
     assert window.saver.export() is None
-    assert "record a rung" in window.session.message.text
+    assert "record a rung" in window.session.messages.current.text

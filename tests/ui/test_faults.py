@@ -19,7 +19,7 @@ from gemmviz.session import Message
 
 def open_variant(window, folder, old, new, name="mine.cu"):
     """Open a copy of the chosen kernel with one thing changed; return the line (from 1) of the change."""
-    text = window.session.kernel.text
+    text = window.session.choice.kernel.text
     assert old in text
     path = folder / name
     path.write_text(text.replace(old, new))
@@ -28,9 +28,9 @@ def open_variant(window, folder, old, new, name="mine.cu"):
 
 
 def wait_message(window, qtbot):
-    qtbot.waitUntil(lambda: window.session.message is not None, timeout=RECORDING_MS)
+    qtbot.waitUntil(lambda: window.session.messages.current is not None, timeout=RECORDING_MS)
     qtbot.waitUntil(lambda: window.session.progress["record"] is None, timeout=RECORDING_MS)
-    return window.session.message
+    return window.session.messages.current
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,13 @@ def test_a_file_without_a_kernel_is_said_so_and_nothing_is_promised_that_does_no
 ):
     (tmp_path / name).write_text(text)
     window.open_file(tmp_path / name)
-    told = window.session.message.text
+    told = window.session.messages.current.text
     assert "no kernel in this file" in told and said in told
     assert "describe" not in told
 
 
 def test_the_message_about_a_file_outlives_the_recording_that_goes_on(window, qtbot, tmp_path):
-    window.session.choose(params={"TS": 2})
+    window.session.choice.choose(params={"TS": 2})
     window.controller.record()
     (tmp_path / "nothing.cu").write_text("int x;\n")
     window.open_file(tmp_path / "nothing.cu")
@@ -89,9 +89,9 @@ def test_a_crash_marks_its_line_and_the_next_run_works(window, qtbot, tmp_path):
     message = wait_message(window, qtbot)
     assert message.kind == "error" and "Segmentation fault" in message.text
     assert window.source.error() == line
-    window.session.choose_kernel(next(k for k in window.session.kernels if k.name == "gputiled"))
+    window.session.choice.choose_kernel(next(k for k in window.session.choice.kernels if k.name == "gputiled"))
     wait_recorded(window, qtbot)
-    assert window.session.message is None
+    assert window.session.messages.current is None
 
 
 def test_an_access_out_of_bounds_is_marked_in_the_source(window, qtbot, tmp_path):
@@ -101,7 +101,7 @@ def test_an_access_out_of_bounds_is_marked_in_the_source(window, qtbot, tmp_path
 
 
 def test_a_kernel_that_touches_no_memory_is_drawn(window, qtbot, tmp_path):
-    kernel = window.session.kernel
+    kernel = window.session.choice.kernel
     body = kernel.text.index("{\n    __shared__")
     path = tmp_path / "idle.cu"
     path.write_text(kernel.text[:body] + "{\n}\n")
@@ -132,53 +132,53 @@ def test_what_is_no_source_file_is_said_so(window, tmp_path, kind):
 
 
 def test_a_killed_engine_is_said_so_and_the_next_run_works(window, qtbot):
-    window.session.choose(problem=Problem.cube(96))
+    window.session.choice.choose(problem=Problem.cube(96))
     window.controller.record()
     qtbot.waitUntil(lambda: window.session.progress["record"] != ("Recording gputiled", None), timeout=RECORDING_MS)
     for child in multiprocessing.active_children():
         os.kill(child.pid, signal.SIGKILL)
     assert "SIGKILL" in wait_message(window, qtbot).text
-    window.session.choose(problem=Problem.cube(8))
+    window.session.choice.choose(problem=Problem.cube(8))
     wait_recorded(window, qtbot)
-    assert window.session.message is None
+    assert window.session.messages.current is None
 
 
 def test_a_listener_that_fails_leaves_no_picture_of_the_recording_before(window, qtbot):
     session = window.session
-    small = session.playable
+    small = session.cursor.playable
     window.stage.grab()
-    session.choose(problem=Problem(8, 8, 32))
+    session.choice.choose(problem=Problem(8, 8, 32))
     wait_recorded(window, qtbot)
-    large = session.playable
+    large = session.cursor.playable
     assert large.timeline.steps > small.timeline.steps
-    session.pause()
-    session.show(small)
+    session.playback.pause()
+    session.cursor.show(small)
     window.stage.grab()
 
     def fail():
         raise ValueError("a fault somewhere else")
 
-    session.recorded.connect(fail, priority=1)  # before the stage hears of it
+    session.cursor.recorded.connect(fail, priority=1)  # before the stage hears of it
     with pytest.raises(Exception, match="a fault somewhere else"):
-        session.show(large)
-    session.recorded.disconnect(fail)
-    session.seek(large.timeline.steps - 1)
+        session.cursor.show(large)
+    session.cursor.recorded.disconnect(fail)
+    session.cursor.seek(large.timeline.steps - 1)
     assert not window.stage.grab().isNull()
 
 
 def test_a_place_that_the_recording_does_not_have_is_not_chosen(window):
     session = window.session
-    session.pick((2, 3), 1)
+    session.cursor.pick((2, 3), 1)
     for cell, block in (((99, 0), 10**6), ((2, 10**9), -1), ((-1, 0), 4)):
-        session.pick(cell, block)
-        assert (session.cell, session.block) == (None, 1)
+        session.cursor.pick(cell, block)
+        assert (session.cursor.cell, session.cursor.block) == (None, 1)
         assert not window.stage.grab().isNull()
 
 
 def test_a_very_long_message_leaves_room_for_the_stage(window, qtbot):
     width = window.width()
     for text in ("x" * 5000, "\n" * 300 + "end"):
-        window.session.tell(Message(text))
+        window.session.messages.tell(Message(text))
         qtbot.wait(20)
         assert window.width() == width
         assert window.message_bar.height() < 200 < window.stage.height()
@@ -196,22 +196,22 @@ def test_controls_do_not_overlap_in_the_smallest_window(window, qtbot):
 
 
 def test_a_recording_cancelled_leaves_the_window_ready(window, qtbot):
-    window.session.choose(problem=Problem.cube(96))  # a small one may be done before the key is
+    window.session.choice.choose(problem=Problem.cube(96))  # a small one may be done before the key is
     window.controller.record()
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     assert "Cancelled" in wait_message(window, qtbot).text
-    window.session.choose(problem=Problem.cube(8))
+    window.session.choice.choose(problem=Problem.cube(8))
     window.controller.record()
     wait_recorded(window, qtbot)
-    assert window.session.message is None
+    assert window.session.messages.current is None
 
 
 def test_rungs_chosen_quickly_end_with_the_last_one_on_the_stage(window, qtbot):
     session = window.session
-    last = next(k for k in session.kernels if k.backend == "cuda")
-    for kernel in (*session.kernels, *session.kernels[:6], last):
-        session.choose_kernel(kernel)
+    last = next(k for k in session.choice.kernels if k.backend == "cuda")
+    for kernel in (*session.choice.kernels, *session.choice.kernels[:6], last):
+        session.choice.choose_kernel(kernel)
         qtbot.wait(10)
     wait_recorded(window, qtbot)
-    assert session.playable.recording.kernel == last.name
-    assert session.message is None
+    assert session.cursor.playable.recording.kernel == last.name
+    assert session.messages.current is None

@@ -24,10 +24,10 @@ def heading(window):
 def break_it(window, qtbot):
     """Take the second barrier of the chosen kernel away, as text."""
     session = window.session
-    between = session.text.split("__syncthreads();")[1]
-    edit_as_typed(session, session.text.replace(f"{between}__syncthreads();", between, 1))
+    between = session.choice.text.split("__syncthreads();")[1]
+    edit_as_typed(session, session.choice.text.replace(f"{between}__syncthreads();", between, 1))
     wait_recorded(window, qtbot)
-    qtbot.waitUntil(lambda: session.findings.text == session.kernel.text)
+    qtbot.waitUntil(lambda: session.findings.text == session.choice.kernel.text)
 
 
 def check_sizes(window, qtbot):
@@ -37,14 +37,14 @@ def check_sizes(window, qtbot):
 
 
 def open_file(window, folder, old, new, name="mine.cu"):
-    text = window.session.kernel.text
+    text = window.session.choice.kernel.text
     assert old in text
     (folder / name).write_text(text.replace(old, new))
     open_trusted(window, folder / name)
 
 
 def test_a_clean_recording_says_so_and_how_to_look_further(window, qtbot):
-    window.session.choose_kernel(next(k for k in window.session.kernels if k.name == "hostmult1"))
+    window.session.choice.choose_kernel(next(k for k in window.session.choice.kernels if k.name == "hostmult1"))
     wait_recorded(window, qtbot)
     assert heading(window) == "Findings: No defect" and rows(window) == []
     state = window.source_side.findings.state.text()
@@ -69,11 +69,11 @@ def test_a_race_is_listed_marked_and_jumped_to(window, qtbot):
     assert race.startswith(f"✗ line {line}: race: ") and "no barrier" in race
     assert any(mark.kind == "error" and mark.text.startswith("race") for mark in source.marks[line])
     assert race.partition(": ")[2].startswith(source.marks[line][0].text)
-    window.session.seek(window.session.steps - 1)
+    window.session.cursor.seek(window.session.cursor.steps - 1)
     qtbot.mouseClick(
         panel.list.viewport(), Qt.MouseButton.LeftButton, pos=panel.list.visualItemRect(panel.list.item(0)).center()
     )
-    assert source.textCursor().blockNumber() + 1 == line == window.session.line
+    assert source.textCursor().blockNumber() + 1 == line == window.session.cursor.line
 
 
 def test_findings_are_reached_and_chosen_by_keys(window, qtbot):
@@ -97,8 +97,8 @@ def test_other_sizes_are_checked_and_what_holds_there_too_is_said_once(window, q
 
 
 def test_a_defect_that_shows_at_other_sizes_only_is_found_there(window, qtbot):
-    text = window.session.text.replace("t + tx < Ax ? A", "true ? A", 1)
-    assert text != window.session.text
+    text = window.session.choice.text.replace("t + tx < Ax ? A", "true ? A", 1)
+    assert text != window.session.choice.text
     edit_as_typed(window.session, text)
     wait_recorded(window, qtbot)
     assert heading(window).startswith("Findings: No defect")
@@ -109,7 +109,7 @@ def test_a_defect_that_shows_at_other_sizes_only_is_found_there(window, qtbot):
 
 def test_an_edit_makes_the_findings_of_the_text_before_go(window, qtbot):
     break_it(window, qtbot)
-    window.session.revert()
+    window.session.choice.revert()
     assert "not been recorded" in window.source_side.findings.state.text() and rows(window) == []
     assert heading(window) == "Findings: Not checked yet"
     wait_recorded(window, qtbot)
@@ -128,7 +128,7 @@ def test_a_check_that_is_cancelled_says_so(window, qtbot):
 
 
 def quick(window):
-    window.session.protocol = {"timeout_s": 1.0}
+    window.session.choice.protocol = {"timeout_s": 1.0}
     window.measuring.size_row.boxes["M"].setValue(64)
 
 
@@ -140,7 +140,7 @@ def wait_measured(window, qtbot):
 @pytest.fixture
 def loop(window, qtbot):
     """The window with a loop of the CPU, which can be measured everywhere."""
-    window.session.choose_kernel(next(k for k in window.session.kernels if k.name == "hostmult1"))
+    window.session.choice.choose_kernel(next(k for k in window.session.choice.kernels if k.name == "hostmult1"))
     wait_recorded(window, qtbot)
     quick(window)
     return window
@@ -148,40 +148,41 @@ def loop(window, qtbot):
 
 def test_an_edited_kernel_that_is_clean_is_measured_after_a_check(loop, qtbot):
     session = loop.session
-    edit_as_typed(session, session.text + "// the same\n")
+    edit_as_typed(session, session.choice.text + "// the same\n")
     wait_recorded(loop, qtbot)
     qtbot.mouseClick(loop.measuring.this, Qt.MouseButton.LeftButton)
     assert session.progress["bench"] is None and "Checking" in session.progress["record"][0]
     wait_measured(loop, qtbot)
-    assert session.results["hostmult1~edited"]["status"] == "ok"
-    assert "hostmult1" not in session.results
-    names = [kernel.name for kernel in session.charted]
+    assert session.results.rows["hostmult1~edited"]["status"] == "ok"
+    assert "hostmult1" not in session.results.rows
+    names = [kernel.name for kernel in session.results.charted]
     assert names[names.index("hostmult1") + 1] == "hostmult1~edited"
     loop.measuring.measure_this.emit()
     assert session.progress["bench"] is not None  # it was found clean before
     loop.controller.cancel()
-    session.revert()
+    session.choice.revert()
 
 
 def test_a_defect_keeps_it_from_being_measured_until_somebody_wants_that(loop, qtbot):
     session = loop.session
-    text = session.text.replace("k < ", "k + 1 < ", 1)
-    assert text != session.text
+    text = session.choice.text.replace("k < ", "k + 1 < ", 1)
+    assert text != session.choice.text
     edit_as_typed(session, text)
     wait_recorded(loop, qtbot)
     qtbot.mouseClick(loop.measuring.this, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(
-        lambda: session.message is not None and "not measured" in session.message.text, timeout=RECORDING_MS
+        lambda: session.messages.current is not None and "not measured" in session.messages.current.text,
+        timeout=RECORDING_MS,
     )
-    assert "wrong result" in session.message.text and session.progress["bench"] is None
+    assert "wrong result" in session.messages.current.text and session.progress["bench"] is None
     anyway = loop.message_bar.answers[0]
     assert anyway.isVisible() and anyway.text() == "Run anyway"
     qtbot.mouseClick(anyway, Qt.MouseButton.LeftButton)
     wait_measured(loop, qtbot)
-    assert session.results["hostmult1~edited"]["status"] == "wrong"
-    qtbot.waitUntil(lambda: session.message is not None, timeout=5000)
-    assert "has no GFLOPS. wrong: " in session.message.text
-    session.revert()
+    assert session.results.rows["hostmult1~edited"]["status"] == "wrong"
+    qtbot.waitUntil(lambda: session.messages.current is not None, timeout=5000)
+    assert "has no GFLOPS. wrong: " in session.messages.current.text
+    session.choice.revert()
 
 
 def test_a_shipped_rung_is_measured_at_once(loop):
@@ -197,7 +198,7 @@ def test_measuring_all_leaves_out_an_opened_file_with_a_defect(window, qtbot, tm
     window.controller.measure = lambda entries, problems=None: asked.append([e["path"] for e in entries])
     window.controller.measure_all()
     qtbot.waitUntil(lambda: bool(asked), timeout=RECORDING_MS)
-    assert len(asked[0]) == len(window.session.kernels) - 1
+    assert len(asked[0]) == len(window.session.choice.kernels) - 1
     assert not [path for path in asked[0] if path.endswith("mine.cu")]
     assert "mine.cu is not measured: " in window.message_bar.text.text()
     qtbot.mouseClick(window.message_bar.answers[0], Qt.MouseButton.LeftButton)
@@ -206,14 +207,16 @@ def test_measuring_all_leaves_out_an_opened_file_with_a_defect(window, qtbot, tm
 
 def test_a_broken_rung_is_named_marked_and_mended(window, qtbot):
     session = window.session
-    change = session.base.breaks[0]
-    session.break_it((change.id,))
-    assert session.kernel.name == f"gputiled~{change.id}" and session.title.startswith("30_gputiled.cu, broken: ")
+    change = session.choice.base.breaks[0]
+    session.choice.break_it((change.id,))
+    assert session.choice.kernel.name == f"gputiled~{change.id}" and session.choice.title.startswith(
+        "30_gputiled.cu, broken: "
+    )
     changed = [n for n, marks in window.source.marks.items() if any(m.kind == "changed" for m in marks)]
-    before, after = session.base.text.splitlines(), window.source.toPlainText().splitlines()
+    before, after = session.choice.base.text.splitlines(), window.source.toPlainText().splitlines()
     assert changed == [n for n, (old, new) in enumerate(zip(before, after, strict=True), 1) if old != new]
-    assert not session.all_unsaved()
+    assert not session.choice.all_unsaved()
     wait_recorded(window, qtbot)
     qtbot.keyClick(window, Qt.Key.Key_F6)
-    assert not session.variant and window.source.toPlainText() == session.base.text
+    assert not session.choice.variant and window.source.toPlainText() == session.choice.base.text
     wait_recorded(window, qtbot)

@@ -57,45 +57,45 @@ def inspector(qtbot):
 
 
 def goto(session: Session, array: str, write: bool = False) -> None:
-    timeline = session.playable.timeline
-    names = [a.name for a in session.playable.recording.arrays]
+    timeline = session.cursor.playable.timeline
+    names = [a.name for a in session.cursor.playable.recording.arrays]
     mine = (timeline.array == names.index(array)) & (timeline.write == write)
-    session.seek(int(mine.nonzero()[0][0]))
+    session.cursor.seek(int(mine.nonzero()[0][0]))
 
 
 def test_keys_freeze_the_warp_and_step_by_its_requests(window, qtbot):
     session, inspector = window.session, window.inspector
-    session.play()
+    session.playback.play()
     qtbot.keyClick(window, Qt.Key.Key_W)
-    assert session.frozen_warp.on and not session.playing
+    assert session.frozen_warp.on and not session.playback.playing
     assert inspector.panel == "warp"
     assert inspector.warp.head.text().startswith("Warp 0 of block (0, 0) reads A: line ")
-    begins = session.stations("request")
+    begins = session.cursor.stations("request")
     qtbot.keyClick(window, Qt.Key.Key_Right)
-    assert session.step in begins
-    assert f"step {session.step + 1}" in inspector.warp.head.text()
+    assert session.cursor.step in begins
+    assert f"step {session.cursor.step + 1}" in inspector.warp.head.text()
     qtbot.keyClick(window, Qt.Key.Key_Space)
-    assert session.playing and not session.frozen_warp.on
-    session.pause()
+    assert session.playback.playing and not session.frozen_warp.on
+    session.playback.pause()
     for name in ("thread", "origin", "counters"):
         qtbot.keyClick(window, Qt.Key.Key_I)
         assert inspector.panel == name
-    session.wanted_panel("origin")
+    session.inspection.turn_to("origin")
     assert inspector.panel == "origin"
     # The table by keys alone: choose an element, walk through its origins, go to one.
     qtbot.keyClick(window, Qt.Key.Key_X)
     qtbot.keyClick(window, Qt.Key.Key_5, CTRL)
     table = inspector.origin.table
     assert QApplication.focusWidget() is table
-    step = session.step
+    step = session.cursor.step
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right):
         qtbot.keyClick(table, key)
-    assert session.step == step, "arrows belong to the table"
+    assert session.cursor.step == step, "arrows belong to the table"
     model, at = table.model(), table.currentIndex()
     assert session.inspection.hop == model.hop(at.row())
     assert table.accessibleDescription().startswith(f"{model.index(at.row(), 1).data()}: read at step ")
     qtbot.keyClick(table, Qt.Key.Key_Return)
-    assert session.step == model.step(at.row(), at.column())
+    assert session.cursor.step == model.step(at.row(), at.column())
     assert model.index(at.row(), 0).data().startswith("▶")
 
 
@@ -103,24 +103,24 @@ def test_the_warp_tab_says_what_a_request_costs(inspector):
     session = inspector.session
     inspector.show_panel("warp")
     assert "Record a kernel" in inspector.warp.cost.text()
-    session.show(playable("gputiled", 32, "row-by-x", TS=32))
+    session.cursor.show(playable("gputiled", 32, "row-by-x", TS=32))
     said = inspector.warp.cost.text()
     assert said.startswith("32 lanes, 128 bytes asked for, 32 sectors = 1\N{NARROW NO-BREAK SPACE}024 bytes moved")
     goto(session, "As")
     assert "32-way bank conflict: 32 wavefronts" in inspector.warp.cost.text()
     goto(session, "Bs")
     assert "no bank conflict: 1 wavefront" in inspector.warp.cost.text()
-    session.show(playable("gputiled", 8, TS=4))
+    session.cursor.show(playable("gputiled", 8, TS=4))
     assert "16 lanes, 64 bytes" in inspector.warp.cost.text()
     assert "16 lanes missing: the block ends" in inspector.warp.cost.text()
-    session.show(playable("hostmult1", 4))
+    session.cursor.show(playable("hostmult1", 4))
     assert "A CPU has no warps" in inspector.warp.cost.text()
     assert not inspector.warp.frozen.isEnabled()
 
 
 def test_a_click_on_a_lane_chooses_it(inspector, qtbot):
     session = inspector.session
-    session.show(playable("gputiled", 32, "row-by-x", TS=32))
+    session.cursor.show(playable("gputiled", 32, "row-by-x", TS=32))
     inspector.show_panel("warp")
     view = inspector.warp.view
     grid = view._grid()
@@ -136,9 +136,9 @@ def test_what_comes_next_is_not_told_while_it_is_predicted(inspector):
     session = inspector.session
     recording = playable("gputiled", 8, TS=4).recording
     timeline = build(recording, "block")
-    session.show(Playable(recording, timeline, measure(recording, timeline)).prepare())
+    session.cursor.show(Playable(recording, timeline, measure(recording, timeline)).prepare())
     inspector.show_panel("warp")
-    session.pick((2, 7), 1)
+    session.cursor.pick((2, 7), 1)
     assert "next request" in inspector.warp.cost.text()
     session.predict.toggle()
     inspector.warp.refresh()
@@ -149,17 +149,17 @@ def test_the_thread_tab_shows_operands_and_sums(inspector):
     session = inspector.session
     inspector.show_panel("thread")
     assert "Record a kernel" in inspector.by_thread.text.text()
-    session.show(playable("narrow_tiles", 16, BLOCK=8, BK=4, TT=4))
-    session.pick((2, 1), 0)
-    session.seek(session.steps - 1)
+    session.cursor.show(playable("narrow_tiles", 16, BLOCK=8, BK=4, TT=4))
+    session.cursor.pick((2, 1), 0)
+    session.cursor.seek(session.cursor.steps - 1)
     said = inspector.by_thread.text.text()
     assert "k = 15: 4 + 4 values for 16 products" in said
     assert "C[0, 1]: 16 of 16 products" in said
-    value = f"{session.playable.recording.c[0, 1]:.0f}"
+    value = f"{session.cursor.playable.recording.c[0, 1]:.0f}"
     assert f"= {value}\n" in said and f"C[0, 1] in memory: {value}" in said
     assert "computed from the recorded operands" in said
-    session.show(playable("hostmult0", 4))
-    session.seek(session.steps - 1)
+    session.cursor.show(playable("hostmult0", 4))
+    session.cursor.seek(session.cursor.steps - 1)
     assert inspector.by_thread.head.text() == "The loop"
     assert "C[3, 3]: 4 of 4 products" in inspector.by_thread.text.text()
 
@@ -167,8 +167,8 @@ def test_the_thread_tab_shows_operands_and_sums(inspector):
 def test_fragments_say_who_holds_what_and_how_often_a_load_is_used(inspector):
     session = inspector.session
     inspector.show_panel("thread")
-    session.show(playable("matmul_tc_2d_warp_tiling", 32, WM=2, WN=2))
-    session.seek(session.steps // 2)
+    session.cursor.show(playable("matmul_tc_2d_warp_tiling", 32, WM=2, WN=2))
+    session.cursor.seek(session.cursor.steps // 2)
     assert "one load is used: A 2×, B 2×" in inspector.by_thread.head.text()
     assert inspector.by_thread.warp.isVisible() and not inspector.by_thread.product.isVisible()
     said = inspector.by_thread.text.text()
@@ -182,11 +182,11 @@ def test_the_origin_tab_keeps_no_recording_but_the_one_that_is_shown(inspector, 
     recordings = []
     for cell in ((2, 5), (0, 3), None, (2, 6)):
         shown = recorded_anew("gputiled", 8, TS=4)
-        session.show(shown)
-        session.pick(cell)
+        session.cursor.show(shown)
+        session.cursor.pick(cell)
         recordings.append(weakref.ref(shown))
     inspector.show_panel("counters")
-    session.show(None)
+    session.cursor.show(None)
     del shown
     qtbot.waitUntil(lambda: gc.collect() >= 0 and not [one for one in recordings if one() is not None])
 
@@ -196,9 +196,9 @@ def test_the_origin_tab_lists_every_hop_and_every_touch(inspector, qtbot):
     inspector.show_panel("origin")
     assert "Record a kernel" in inspector.origin.head.text()
     shown = playable("gputiled", 8, TS=4)
-    session.show(shown)
+    session.cursor.show(shown)
     assert "Choose a cell" in inspector.origin.head.text()
-    session.pick((2, 3 * 8 + 5), 1)
+    session.cursor.pick((2, 3 * 8 + 5), 1)
     assert "owned by block (1, 0), thread (1, 3), warp 0, lane 13" in inspector.origin.head.text()
     assert "16 values fed it" in inspector.origin.head.text()
     model = inspector.origin.table.model()
@@ -207,34 +207,34 @@ def test_the_origin_tab_lists_every_hop_and_every_touch(inspector, qtbot):
     assert row[1] == f"A[3, 0] = {shown.recording.a[3, 0]:.0f}" and row[4] == "As[3, 0]"
     index = model.index(5, 3)
     inspector.origin.table.doubleClicked.emit(index)
-    assert session.step == model.hop(5).read.step
-    session.pick((3, 0), 1)
+    assert session.cursor.step == model.hop(5).read.step
+    session.cursor.pick((3, 0), 1)
     model = inspector.origin.table.model()
     assert model.rowCount() == 10, "eight reads, two writes of this block"
     assert inspector.origin.head.text() == "As[0, 0]  ·  bank 0 of block (1, 0)  ·  read 8×, written 2× in all"
     assert model.index(0, 2).data() == "write"
-    session.show(playable("hostmult1", 4))
-    session.pick((2, 0))
+    session.cursor.show(playable("hostmult1", 4))
+    session.cursor.pick((2, 0))
     assert inspector.origin.table.isColumnHidden(4), "nothing went by shared memory"
 
 
 def test_a_wrong_element_is_called_wrong(inspector):
     session = inspector.session
     inspector.show_panel("origin")
-    session.show(playable("gpumult0", 8, "zero-never-set"))
-    assert session.playable.recording.wrong
-    session.pick((2, 0), 0)
+    session.cursor.show(playable("gpumult0", 8, "zero-never-set"))
+    assert session.cursor.playable.recording.wrong
+    session.cursor.pick((2, 0), 0)
     assert "WRONG: NaN instead of " in inspector.origin.head.text()
 
 
 def test_counters_stand_beside_what_was_measured(inspector):
     session = inspector.session
-    session.choose_kernel(find("gputiled", ladder()))
-    session.show(playable("gputiled", 8, TS=4))
+    session.choice.choose_kernel(find("gputiled", ladder()))
+    session.cursor.show(playable("gputiled", 8, TS=4))
     assert "% modelled (" in inspector.counters.totals.text()
     assert inspector.counters.heading.text() == "recorded as compiled"
-    session.set_proofs(proofs.kept())
-    session.set_references([])
+    session.results.set_proofs(proofs.kept())
+    session.results.set_references([])
     assert "✓ proved" in inspector.counters.heading.text()
     assert "counters as NVIDIA H200 measured them" in inspector.counters.totals.text()
     assert not inspector.counters.beside.isVisible(), "there is no room"
@@ -246,12 +246,12 @@ def test_counters_stand_beside_what_was_measured(inspector):
 
 def test_counters_of_an_older_recording_stand_alone(inspector):
     session = inspector.session
-    session.set_proofs(proofs.kept())
-    session.choose_kernel(find("gputiled", ladder()))
-    session.show(playable("gputiled", 8, TS=4))
+    session.results.set_proofs(proofs.kept())
+    session.choice.choose_kernel(find("gputiled", ladder()))
+    session.cursor.show(playable("gputiled", 8, TS=4))
     assert "✓ proved" in inspector.counters.heading.text()
-    session.choose_kernel(find("gputiled1", ladder()))
-    assert session.outdated
+    session.choice.choose_kernel(find("gputiled1", ladder()))
+    assert session.staged.outdated
     assert inspector.counters.heading.text() == "recorded as compiled"
     said = inspector.counters.totals.text()
     assert "modelled" not in said and "measured" not in said and not inspector.counters.beside.text()
@@ -259,13 +259,13 @@ def test_counters_of_an_older_recording_stand_alone(inspector):
 
 def test_the_occupancy_of_a_measured_launch_says_which_one_it_is_of(inspector):
     session = inspector.session
-    session.choose_kernel(find("gputiled", ladder()))
-    session.show(playable("gputiled", 8, TS=4))
+    session.choice.choose_kernel(find("gputiled", ladder()))
+    session.cursor.show(playable("gputiled", 8, TS=4))
     for side in (16, 4):
-        row = results.new_row(session.kernel, Problem.cube(64), {"TS": side})
-        results.describe_launch(row, launch(session.kernel, Problem.cube(64), {"TS": side}))
+        row = results.new_row(session.choice.kernel, Problem.cube(64), {"TS": side})
+        results.describe_launch(row, launch(session.choice.kernel, Problem.cube(64), {"TS": side}))
         row |= {"status": "ok", "gflops": 1.0, "regs": 40}
-        session.add_result(row)
+        session.results.add_result(row)
         said = inspector.counters.totals.text()
         assert ("occupancy of gputiled<16>: " in said) == (side == 16)
         assert "% modelled (" in said
@@ -273,11 +273,11 @@ def test_the_occupancy_of_a_measured_launch_says_which_one_it_is_of(inspector):
 
 def test_the_occupancy_is_of_what_was_recorded_on_a_gpu_that_runs_it(inspector):
     session = inspector.session
-    session.choose_kernel(find("wgmma", ladder()))
-    size, params = session.problem, session.params
+    session.choice.choose_kernel(find("wgmma", ladder()))
+    size, params = session.choice.problem, session.choice.params
     before = inspector.counters.totals.text()
-    session.show(playable("wgmma", size.m, **params))
-    assert not session.outdated
+    session.cursor.show(playable("wgmma", size.m, **params))
+    assert not session.staged.outdated
     # 4 warps of 64, 8 KiB for 64 x 64 of A, as much for B, a barrier and the system's own: 13 blocks in 228 KiB.
     assert "occupancy 81.2 % modelled (H" in inspector.counters.totals.text() != before
 
@@ -285,22 +285,22 @@ def test_the_occupancy_is_of_what_was_recorded_on_a_gpu_that_runs_it(inspector):
 def test_operands_of_a_warpgroup_are_said_to_stay_in_shared_memory(inspector):
     session = inspector.session
     inspector.show_panel("thread")
-    session.show(playable("wgmma", 64, BN=64))
-    session.pick((2, 0))
-    session.seek(session.steps - 1)
+    session.cursor.show(playable("wgmma", 64, BN=64))
+    session.cursor.pick((2, 0))
+    session.cursor.seek(session.cursor.steps - 1)
     assert "A and B stay in shared memory" in inspector.by_thread.head.text()
     assert "nothing loaded" not in inspector.by_thread.head.text()
 
 
 def test_pictures_take_the_colours_of_the_theme(inspector):
     session = inspector.session
-    session.show(playable("gputiled", 32, "row-by-x", TS=32))
-    session.pick((2, 40), 0)
+    session.cursor.show(playable("gputiled", 32, "row-by-x", TS=32))
+    session.cursor.pick((2, 40), 0)
     goto(session, "As")
     for name in ("warp", "thread"):
         inspector.show_panel(name)
         for theme in THEMES.values():
-            session.set_theme(theme.name)
+            session.preferences.set_theme(theme.name)
             picture = inspector.grab().toImage()
             colours = {picture.pixelColor(x, y).name() for x in range(0, 576, 3) for y in range(60, 210, 3)}
             assert {theme.background, theme.read} <= colours
@@ -353,18 +353,18 @@ def test_a_frozen_warps_lanes_are_outlined_on_the_stage(qapp):
 def test_lanes_that_missed_the_array_are_not_called_inactive(inspector):
     session = inspector.session
     inspector.show_panel("warp")
-    session.show(playable("gputiled", 7, "no-store-check", TS=4))
-    last = session.steps - 1
-    session.seek(last)
-    session.pick(None, 3)
+    session.cursor.show(playable("gputiled", 7, "no-store-check", TS=4))
+    last = session.cursor.steps - 1
+    session.cursor.seek(last)
+    session.cursor.pick(None, 3)
     asked = session.frozen_warp.request()
     assert asked.step == last and asked.outside
     assert f"{asked.outside} lanes out of bounds" in inspector.warp.cost.text()
     assert "inactive" not in inspector.warp.cost.text()
-    most = int(session.playable.out_of_bounds.most[last])
-    assert f"{most} out of bounds, not drawn" in caption(session.playable, last)
+    most = int(session.cursor.playable.out_of_bounds.most[last])
+    assert f"{most} out of bounds, not drawn" in caption(session.cursor.playable, last)
     # With blocks so large whole warps miss: there is nothing to show of them at this step.
-    session.show(playable("gputiled", 7, "no-store-check", TS=16))
-    session.seek(session.steps - 1)
-    session.choose_warp(session.warps - 1)
+    session.cursor.show(playable("gputiled", 7, "no-store-check", TS=16))
+    session.cursor.seek(session.cursor.steps - 1)
+    session.cursor.choose_warp(session.cursor.warps - 1)
     assert "At this step this warp accesses nothing within bounds" in inspector.warp.cost.text()

@@ -38,15 +38,15 @@ def test_space_presses_the_button_that_tab_reached_and_does_not_play(window, qtb
     tab_to(window, qtbot, window.recording.auto)
     qtbot.keyClick(window.recording.auto, Qt.Key.Key_Space)
     assert not window.recording.auto.isChecked()
-    assert not window.session.playing
+    assert not window.session.playback.playing
 
 
 def test_arrows_change_the_order_of_blocks_when_its_box_has_the_focus(window, qtbot):
     box = window.recording.order
     tab_to(window, qtbot, box)
     qtbot.keyClick(box, Qt.Key.Key_Down)
-    assert window.session.order == "block"
-    assert window.session.step == 0
+    assert window.session.choice.order == "block"
+    assert window.session.cursor.step == 0
 
 
 def test_arrows_choose_the_chart(window, qtbot):
@@ -54,22 +54,22 @@ def test_arrows_choose_the_chart(window, qtbot):
     tab_to(window, qtbot, tabs)
     qtbot.keyClick(tabs, Qt.Key.Key_Right)
     assert window.charts.currentIndex() == 1
-    assert window.session.step == 0
+    assert window.session.cursor.step == 0
 
 
 def test_space_still_plays_after_a_click_on_a_button(window, qtbot):
     qtbot.mouseClick(window.recording.size_row.link, Qt.MouseButton.LeftButton)
     qtbot.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Space)
-    assert window.session.playing
+    assert window.session.playback.playing
 
 
 def test_the_ladder_is_chosen_by_keys(window, qtbot):
     qtbot.keyClick(window, Qt.Key.Key_1, CTRL)
     assert window.ladder.hasFocus()
-    names = [k.name for k in window.session.kernels]
-    before = names[names.index(window.session.kernel.name) - 1]
+    names = [k.name for k in window.session.choice.kernels]
+    before = names[names.index(window.session.choice.kernel.name) - 1]
     qtbot.keyClick(window.ladder, Qt.Key.Key_Up)
-    assert window.session.kernel.name == before
+    assert window.session.choice.kernel.name == before
     qtbot.keyClick(window, Qt.Key.Key_2, CTRL)
     assert window.stage.hasFocus()
 
@@ -77,19 +77,19 @@ def test_the_ladder_is_chosen_by_keys(window, qtbot):
 def test_cells_are_chosen_by_keys(window, qtbot):
     session = window.session
     qtbot.keyClick(window, Qt.Key.Key_Right, SHIFT)
-    assert session.cell == (2, 0)
+    assert session.cursor.cell == (2, 0)
     for _ in range(5):
         qtbot.keyClick(window, Qt.Key.Key_Right, SHIFT)
     qtbot.keyClick(window, Qt.Key.Key_Down, SHIFT)
-    assert session.cell == (2, 8 + 5)
-    assert session.playable.recording.block_index(session.block) == (1, 0, 0)
+    assert session.cursor.cell == (2, 8 + 5)
+    assert session.cursor.playable.recording.block_index(session.cursor.block) == (1, 0, 0)
     qtbot.keyClick(window, Qt.Key.Key_Up, SHIFT)
     qtbot.keyClick(window, Qt.Key.Key_Up, SHIFT)
-    assert session.cell == (2, 5)
+    assert session.cursor.cell == (2, 5)
     qtbot.keyClick(window, Qt.Key.Key_X)
-    assert session.cell == (3, 0)
+    assert session.cursor.cell == (3, 0)
     qtbot.keyClick(window, Qt.Key.Key_Backspace)
-    assert session.cell is None
+    assert session.cursor.cell is None
 
 
 def test_keys_zoom_and_shift_the_stage(window, qtbot):
@@ -104,10 +104,10 @@ def test_keys_zoom_and_shift_the_stage(window, qtbot):
 
 
 def test_a_key_goes_to_the_next_step_of_the_same_line(window, qtbot):
-    window.session.seek(4)
-    line, step = window.session.line, window.session.step
+    window.session.cursor.seek(4)
+    line, step = window.session.cursor.line, window.session.cursor.step
     qtbot.keyClick(window, Qt.Key.Key_N)
-    assert window.session.line == line and window.session.step > step
+    assert window.session.cursor.line == line and window.session.cursor.step > step
 
 
 def test_digits_typed_into_a_size_are_no_shortcuts(window, qtbot):
@@ -119,7 +119,7 @@ def test_digits_typed_into_a_size_are_no_shortcuts(window, qtbot):
     box.selectAll()
     for key in (Qt.Key.Key_1, Qt.Key.Key_0, Qt.Key.Key_Return):
         qtbot.keyClick(box, key)
-    assert window.session.problem.m == 10
+    assert window.session.choice.problem.m == 10
     assert window.stage.view == view
 
 
@@ -200,25 +200,25 @@ def make_ready(window, name):
         dialog.reject()
     if session.predict.on:
         session.predict.toggle()
-    session.pause()
-    session.choose_warp(0)
-    session.pick((2, 5 * 16 + 5), 0)
-    session.seek(session.steps // 2)
+    session.playback.pause()
+    session.cursor.choose_warp(0)
+    session.cursor.pick((2, 5 * 16 + 5), 0)
+    session.cursor.seek(session.cursor.steps // 2)
     window.source.lock(True)
     window.activateWindow()
     if name in ("answer_1", "answer_2", "close_message"):
         no = Answer("No", lambda: None)
-        session.tell(Message("Really?", "info", answers=(no, no)))
+        session.messages.tell(Message("Really?", "info", answers=(no, no)))
     elif name == "revert":
-        session.break_it(("no-second-barrier",))
+        session.choice.break_it(("no-second-barrier",))
     elif name == "loop_all":
-        session.set_loop_range(2, 20)
+        session.playback.set_loop_range(2, 20)
     elif name in ("next_stop", "previous_stop"):
         session.tour.go(1)
     elif name == "reset" or name.startswith("shift_"):
         window.stage.zoom(3)
-    elif name == "type_size" and session.type_scale == 1:
-        session.set_type_scale(1.1)
+    elif name == "type_size" and session.preferences.type_scale == 1:
+        session.preferences.set_type_scale(1.1)
     elif name == "page_stage":
         window.pages.turn_to("charts")
     (window.source if name in ("focus_stage", "focus_ladder") else window.stage).setFocus()
@@ -236,7 +236,7 @@ def test_every_action_is_reached_by_a_key_of_its_own_and_by_the_menu(make_window
 def test_each_key_calls_its_action_and_something_happens(called, asked, window, qtbot):
     session = window.session
     # Several warps per block, tiles in shared memory, and a lesson of the size that is shown.
-    session.choose_kernel(find("RR", session.kernels))
+    session.choice.choose_kernel(find("RR", session.choice.kernels))
     wait_recorded(window, qtbot)
     window.tour_bar.lesson_button.click()
     wait_recorded(window, qtbot)
@@ -253,7 +253,7 @@ def test_each_key_calls_its_action_and_something_happens(called, asked, window, 
         if action.id.startswith("page_"):
             window.pages.turn_to("stage")
     make_ready(window, "")
-    session._drafts.clear()
+    session.choice._drafts.clear()
     assert not wrong, "\n".join(wrong)
 
 
@@ -263,7 +263,7 @@ def test_keys_answer_and_close_a_message(window, qtbot):
     yes, no = Answer("Yes", lambda: answered.append("yes")), Answer("No", lambda: answered.append("no"))
     for key, expected in ((Qt.Key.Key_2, ["no"]), (Qt.Key.Key_1, ["yes"]), (Qt.Key.Key_X, [])):
         answered.clear()
-        session.tell(Message("Really?", "info", answers=(yes, no)))
+        session.messages.tell(Message("Really?", "info", answers=(yes, no)))
         qtbot.keyClick(window, key, alt)
         assert answered == expected
-        assert session.message is None
+        assert session.messages.current is None

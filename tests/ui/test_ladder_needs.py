@@ -26,7 +26,7 @@ def test_a_rung_for_another_gpu_names_both(listed):
     tip = listed.item_of("cublas_bf16").toolTip
     assert "Needs compute capability 8.0 or later\n" in tip() and "this GPU" not in tip()
     before = picture_of(listed, "cublas_bf16")
-    session.set_device("Tesla T4", {"name": "Tesla T4", "cc": "7.5"})
+    session.results.set_device("Tesla T4", {"name": "Tesla T4", "cc": "7.5"})
     assert "Needs compute capability 8.0 or later; this GPU has 7.5\n" in tip()
     assert picture_of(listed, "cublas_bf16") != before
     assert "compute capability" not in listed.item_of("cublas").toolTip()
@@ -34,6 +34,6 @@ def test_a_rung_for_another_gpu_names_both(listed):
 
 def test_a_gpu_that_suits_is_not_complained_of(listed):
     before = picture_of(listed, "cublas_bf16")
-    listed.session.set_device("NVIDIA H200", {"name": "NVIDIA H200", "cc": "9.0"})
+    listed.session.results.set_device("NVIDIA H200", {"name": "NVIDIA H200", "cc": "9.0"})
     assert "this GPU" not in listed.item_of("cublas_bf16").toolTip()
     assert picture_of(listed, "cublas_bf16") == before

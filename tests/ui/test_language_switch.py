@@ -14,6 +14,7 @@ from window_driving import need_qt, wait_recorded
 
 need_qt()
 
+from psygnal import Signal
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
@@ -22,8 +23,7 @@ from gemmviz import language
 from gemmviz.app import new_session
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language.catalogue import Catalogue
-from gemmviz.session import preferences
-from gemmviz.session.listening import signals
+from gemmviz.session import preferences_file
 from gemmviz.ui.window.controller import Controller
 from gemmviz.ui.window.windows import Windows
 
@@ -50,7 +50,7 @@ def look():
     if not first:
         if window.charts is not None:
             first.append(weakref.ref(window))
-            session.speak("es")
+            session.preferences.speak("es")
     elif window is not first[0]():
         print("exchanged", flush=True)
         timer.timeout.disconnect(look)
@@ -64,7 +64,7 @@ def leave():
 
 timer.timeout.connect(look)
 timer.start(50)
-application.show(session, lambda: Engine(session.trust), None)
+application.show(session, lambda: Engine(session.permission.trust), None)
 """
 
 
@@ -74,14 +74,14 @@ def windows(qtbot, monkeypatch):
     monkeypatch.setitem(language._state, "ko", Catalogue(KOREAN, {}, lambda n: 0))
     monkeypatch.setattr("gemmviz.ui.window.windows.can_write_korean", lambda: True)
     session = new_session()
-    windows = Windows(session, Controller(session, lambda: Engine(session.trust)))
+    windows = Windows(session, Controller(session, lambda: Engine(session.permission.trust)))
     windows.window.show()
     windows._controller.play_next = False
     windows._controller.record()
     wait_recorded(windows.window, qtbot)
     qtbot.waitUntil(lambda: windows.window.charts is not None)
     yield windows
-    session._drafts.clear()
+    session.choice._drafts.clear()
     windows.window.close()
     assert not windows._controller.recorder.isRunning()
     assert not [t for t in windows.window.findChildren(QTimer) if t.isActive()]
@@ -92,7 +92,17 @@ def windows(qtbot, monkeypatch):
 
 def speak(windows, qtbot, code):
     with qtbot.waitSignal(windows.exchanged):
-        windows.session.speak(code)
+        windows.session.preferences.speak(code)
+
+
+def listeners(model, seen):
+    """Count those who listen to a model of the session, or to one that it holds."""
+    if not type(model).__module__.startswith("gemmviz.session") or id(model) in seen:
+        return 0
+    seen.add(id(model))
+    signals = [name for name, value in vars(type(model)).items() if isinstance(value, Signal)]
+    own = sum(len(getattr(model, name)) for name in signals)
+    return own + sum(listeners(part, seen) for part in list(vars(model).values()))
 
 
 def menus(window):
@@ -100,21 +110,21 @@ def menus(window):
 
 
 def test_a_key_changes_the_language_and_back_while_the_recording_plays(windows, qtbot):
-    session, playable = windows.session, windows.session.playable
-    session.play()
+    session, playable = windows.session, windows.session.cursor.playable
+    session.playback.play()
     window = windows.window
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
     with qtbot.waitSignal(windows.exchanged):
         qtbot.keyClick(window, Qt.Key.Key_2, CTRL_ALT)
-    assert session.language == "ko"
+    assert session.preferences.language == "ko"
     assert windows.window.recording.button.text() == "기록"
     assert "재생" in menus(windows.window)
     assert windows.window.isVisible() and windows.window.windowTitle() == window.windowTitle()
-    assert session.playing and session.playable is playable
-    step = session.step
-    qtbot.waitUntil(lambda: session.step != step)
-    session.pause()
+    assert session.playback.playing and session.cursor.playable is playable
+    step = session.cursor.step
+    qtbot.waitUntil(lambda: session.cursor.step != step)
+    session.playback.pause()
     with qtbot.waitSignal(windows.exchanged):
         qtbot.keyClick(windows.window, Qt.Key.Key_1, CTRL_ALT)
     assert windows.window.recording.button.text() == "Record"
@@ -125,6 +135,8 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     window.setGeometry(40, 30, 1400, 820)  # room for the texts of each language
     window._upper.setSizes([300, 700, 380])
     window.stage.zoom(1)
+    window.charts.ladder.log.click()
+    window.charts.sizes.log.click()
     window.charts.setCurrentIndex(2)
     window.measuring.quick.setChecked(True)
     window.recording.auto.setChecked(False)
@@ -137,7 +149,8 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     assert new._upper.sizes() == sizes
     assert new.stage.view == view
     assert new.charts.currentIndex() == 2
-    assert new.measuring.quick.isChecked() and windows.session.protocol
+    assert new.charts.ladder.log.isChecked() and not new.charts.sizes.log.isChecked()
+    assert new.measuring.quick.isChecked() and windows.session.choice.protocol
     assert not new.recording.auto.isChecked() and not windows._controller.auto
     assert new.focusWidget() is new.ladder
 
@@ -146,24 +159,24 @@ def test_what_plays_is_frozen_or_looped_stays_as_it_is(windows, qtbot):
     session, window = windows.session, windows.window
     window.inspector.show_panel("warp")
     session.frozen_warp.toggle()
-    session.set_loop(not session.loop)
-    looping = session.loop
+    session.playback.set_loop(not session.playback.loop)
+    looping = session.playback.loop
     window.inspector.show_panel("counters")
     speak(windows, qtbot, "es")
     new = windows.window
-    assert session.frozen_warp.on and session.loop == looping
+    assert session.frozen_warp.on and session.playback.loop == looping
     assert new.inspector.warp.frozen.isChecked() and new.transport.loop.isChecked() == looping
-    session.play()  # lets the warp go while its tab is not seen
+    session.playback.play()  # lets the warp go while its tab is not seen
     assert not new.inspector.warp.frozen.isChecked()
     speak(windows, qtbot, "en")
-    assert session.playing and not session.frozen_warp.on
-    session.pause()
+    assert session.playback.playing and not session.frozen_warp.on
+    session.playback.pause()
 
 
 def test_the_list_of_stops_stays_open(windows, qtbot):
     session = windows.session
     for step in (1, 3):
-        session.tour.add(replace(session.tour.here(), step=step, say="Here."))
+        session.own_stops.add(replace(session.own_stops.now(), step=step, say="Here."))
     windows.window.stops.show_list().list.setCurrentRow(1)
     speak(windows, qtbot, "es")
     shown = windows.window.stops.list_box
@@ -191,17 +204,17 @@ def test_what_is_typed_can_still_be_undone(windows, qtbot):
     assert new.text() == before + "// mine" and not new.locked
     assert new.textCursor().atEnd()
     qtbot.keyClicks(new, "!")
-    assert windows.session.text == before + "// mine!"
+    assert windows.session.choice.text == before + "// mine!"
     for _ in range(8):
         new.undo()
     assert new.text() == before
-    assert windows.session.text == before
+    assert windows.session.choice.text == before
 
 
 def test_a_message_stays_and_its_answers_work(windows, qtbot):
     session = windows.session
-    session.choose(params={"TS": 64})
-    qtbot.waitUntil(lambda: session.message is not None)
+    session.choice.choose(params={"TS": 64})
+    qtbot.waitUntil(lambda: session.messages.current is not None)
     speak(windows, qtbot, "ko")
     bar = windows.window.message_bar
     assert bar.isVisible() and "TS <= 32" in bar.text.text()
@@ -211,15 +224,15 @@ def test_ten_exchanges_leave_nothing_behind(windows, qtbot):
     def state():
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
-        slots = sum(len(signal._slots) for signal in signals(windows.session))
-        return len(QApplication.topLevelWidgets()), len(QApplication.allWidgets()), slots
+        heard = listeners(windows.session, set())
+        return len(QApplication.topLevelWidgets()), len(QApplication.allWidgets()), heard
 
     speak(windows, qtbot, "ko")
     begin, gone = state(), []
     for code in ("es", "en", "ko", "en", "es", "ko", "es", "en", "ko", "es"):
         gone.append(weakref.ref(windows.window))
         speak(windows, qtbot, code)
-    assert state() == begin
+    assert state() == begin and begin[2] > 0
     assert [window() for window in gone] == [None] * 10
 
 
@@ -251,25 +264,30 @@ def test_what_is_liked_is_kept_between_two_starts(tmp_path, monkeypatch):
     monkeypatch.delenv("LC_MESSAGES", raising=False)
     try:
         first = new_session()
-        preferences.restore(first)
-        assert first.language == "es"
-        preferences.remember(first)
-        first.speak("ko")
-        first.set_theme("light")
-        first.set_type_scale(1.5)
-        first.set_calm(True)
+        preferences_file.restore(first.preferences)
+        assert first.preferences.language == "es"
+        preferences_file.remember(first.preferences)
+        first.preferences.speak("ko")
+        first.preferences.set_theme("light")
+        first.preferences.set_type_scale(1.5)
+        first.preferences.set_calm(True)
         second = new_session()
-        preferences.restore(second)
-        assert (second.language, second.theme, second.type_scale, second.calm) == ("ko", "light", 1.5, True)
+        preferences_file.restore(second.preferences)
+        assert (
+            second.preferences.language,
+            second.preferences.theme,
+            second.preferences.type_scale,
+            second.preferences.calm,
+        ) == ("ko", "light", 1.5, True)
         third = new_session("dark")
-        preferences.restore(third, theme="dark", language="en")
-        assert (third.language, third.theme) == ("en", "dark")
-        preferences.file().write_text("no JSON")
+        preferences_file.restore(third.preferences, theme="dark", language="en")
+        assert (third.preferences.language, third.preferences.theme) == ("en", "dark")
+        preferences_file.file().write_text("no JSON")
         fourth = new_session()
-        preferences.restore(fourth)
-        assert (fourth.language, fourth.theme) == ("es", "dark")
-        preferences.remember(fourth)
-        fourth.set_calm(True)
-        assert json.loads(preferences.file().read_text())["calm"] is True
+        preferences_file.restore(fourth.preferences)
+        assert (fourth.preferences.language, fourth.preferences.theme) == ("es", "dark")
+        preferences_file.remember(fourth.preferences)
+        fourth.preferences.set_calm(True)
+        assert json.loads(preferences_file.file().read_text())["calm"] is True
     finally:
         language.set_language("en")

@@ -24,23 +24,24 @@ import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 from gemmviz.cli import run
-from gemmviz.session import Session
+from gemmviz.session.choice import Choice
+from gemmviz.session.messages import Messages
 
-tell = Session.tell
+tell = Messages.tell
 
 def told(self, message):
     tell(self, message)
     if message is not None:
         print("told:", message.text.splitlines()[0], flush=True)
 
-Session.tell = told
-edit = Session.edit
+Messages.tell = told
+edit = Choice.edit
 
 def edited(self, text):
     edit(self, text)
     print("edited", flush=True)
 
-Session.edit = edited
+Choice.edit = edited
 ask = QMessageBox.warning
 
 def asked(*arguments):
@@ -112,24 +113,24 @@ def test_a_signal_ends_the_program_with_edits_and_the_next_start_offers_them(sta
 def test_the_offer_can_be_taken_or_declined(window, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     session = window.session
-    mine = session.text.replace("float sum = 0;", "float sum = 0; // mine")
+    mine = session.choice.text.replace("float sum = 0;", "float sum = 0; // mine")
     first = Drafts(session)
-    session.edit(mine)
+    session.choice.edit(mine)
     first.close(keep=True)
-    session.revert()
+    session.choice.revert()
     for wanted in ("Discard", "Restore"):
-        session.tell(None)
+        session.messages.tell(None)
         kept = Drafts(session)
         if wanted == "Restore":
-            session.edit(mine)
+            session.choice.edit(mine)
             kept.close(keep=True)
-            session.revert()
+            session.choice.revert()
             kept = Drafts(session)
         offer(session, kept)
-        assert isinstance(session.message, Message) and "gputiled" in window.message_bar.text.text()
+        assert isinstance(session.messages.current, Message) and "gputiled" in window.message_bar.text.text()
         assert window.message_bar.isVisible()
         next(button for button in window.message_bar.answers if button.text() == wanted).click()
-        assert (session.text == mine) is (wanted == "Restore")
+        assert (session.choice.text == mine) is (wanted == "Restore")
         kept.close(keep=False)
         assert not list(drafts.folder().glob("*.json"))
-    session.revert()
+    session.choice.revert()

@@ -38,8 +38,8 @@ def choose(panel, name, value):
 
 
 def measure(session, **known):
-    row = new_row(session.kernel, Problem.cube(512), {}) | {"status": "ok", "gflops": 1.0} | known
-    session.add_result(row)
+    row = new_row(session.choice.kernel, Problem.cube(512), {}) | {"status": "ok", "gflops": 1.0} | known
+    session.results.add_result(row)
 
 
 def test_the_block_sizes_of_the_course_report(panel):
@@ -54,7 +54,7 @@ def test_the_block_sizes_of_the_course_report(panel):
 
 
 def test_it_starts_from_the_launch_and_says_what_is_assumed(panel):
-    launch = panel.session.launch()
+    launch = panel.session.choice.launch()
     assert panel.use.threads == launch.threads
     assert "registers assumed" in panel.text.toolTip()
 
@@ -80,8 +80,8 @@ def test_playing_is_not_disturbed_by_new_figures_and_reset_goes_back(panel):
 
 def test_another_rung_is_another_start(panel):
     choose(panel, "registers", 99)
-    panel.session.choose_kernel(find("gpumult1", panel.session.kernels))
-    assert panel.use.threads == panel.session.launch().threads
+    panel.session.choice.choose_kernel(find("gpumult1", panel.session.choice.kernels))
+    assert panel.use.threads == panel.session.choice.launch().threads
     assert panel.use.registers != 99
 
 
@@ -93,7 +93,7 @@ def test_the_slider_and_a_click_do_what_the_box_does(panel):
 
 
 def test_this_machine_s_gpu_is_chosen_once_it_is_known(panel):
-    panel.session.set_device("NVIDIA H200", H200)
+    panel.session.results.set_device("NVIDIA H200", H200)
     assert panel.device.currentText() == "here: NVIDIA H200"
     assert panel.device.is_here
     panel.refresh()
@@ -103,17 +103,17 @@ def test_this_machine_s_gpu_is_chosen_once_it_is_known(panel):
 def test_the_user_s_device_stays_when_this_machine_becomes_known(panel):
     panel.device.setCurrentText("T4")
     panel.device.activated.emit(panel.device.currentIndex())
-    panel.session.set_device("NVIDIA H200", H200)
+    panel.session.results.set_device("NVIDIA H200", H200)
     assert panel.device.currentText() == "T4"
 
 
 def test_a_gpu_that_is_too_new_to_model_is_not_offered(panel):
-    panel.session.set_device("X", {"name": "X", "cc": "99.0", "sms": 1})
+    panel.session.results.set_device("X", {"name": "X", "cc": "99.0", "sms": 1})
     assert panel.device.currentText() == "RTX 3080"
 
 
 def test_a_cpu_kernel_has_no_occupancy_and_it_says_so(panel):
-    panel.session.choose_kernel(find("hostmult0", panel.session.kernels))
+    panel.session.choice.choose_kernel(find("hostmult0", panel.session.choice.kernels))
     panel.refresh()
     assert "hostmult0 runs on the CPU" in panel.text.toolTip()
 
@@ -126,7 +126,7 @@ def test_a_block_that_cannot_run_is_said_so(panel):
 
 
 def test_clusters_fill_nothing_of_a_device_that_has_none_in_words_and_in_the_curves(panel):
-    panel.session.choose_kernel(find("cluster", panel.session.kernels))
+    panel.session.choice.choose_kernel(find("cluster", panel.session.choice.kernels))
     panel.device.setCurrentText("A100 SXM 80 GB")
     panel.device.activated.emit(panel.device.currentIndex())
     choose(panel, "shared", 1024)

@@ -41,7 +41,7 @@ def test_the_source_gets_its_width_back(window, qtbot):
 
 @pytest.mark.parametrize("page", ["stage", "charts", "claims"])
 def test_every_page_fits_an_old_projector(window, qtbot, page):
-    names = [k.name for k in window.session.kernels if not k.exhibit]
+    names = [k.name for k in window.session.choice.kernels if not k.exhibit]
     add_reference(window, dict.fromkeys(names, 12345.0), sizes=(64, 4096))
     add(window, {"hostmult0": 1.0})
     window.pages.turn_to(page)
@@ -52,9 +52,9 @@ def test_every_page_fits_an_old_projector(window, qtbot, page):
 
 def test_a_rung_is_measured_over_n_and_kept(window, qtbot):
     session = window.session
-    session.choose_kernel(rung(session, "hostmult1_opt"))
+    session.choice.choose_kernel(rung(session, "hostmult1_opt"))
     window.measuring.quick.click()
-    session.protocol |= {"timeout_s": 0.5}
+    session.choice.protocol |= {"timeout_s": 0.5}
     window.measuring.sizes.setEditText("32, 16")
     qtbot.mouseClick(window.measuring.over_this, Qt.MouseButton.LeftButton)
     assert not window.measuring.over_all.isEnabled()
@@ -63,7 +63,7 @@ def test_a_rung_is_measured_over_n_and_kept(window, qtbot):
     window.charts.refresh()
     (curve,) = [curve for curve in window.charts.sizes.drawn() if not curve.origin]
     assert curve.name == "hostmult1_opt" and [row["N"] for row in curve.rows] == [16, 32]
-    assert json.loads(store.find("last").read_text(encoding="utf-8"))["run_id"] == session.document["run_id"]
+    assert json.loads(store.find("last").read_text(encoding="utf-8"))["run_id"] == session.results.document["run_id"]
 
 
 def test_sizes_to_measure_over_double_or_are_typed(window):
@@ -76,33 +76,33 @@ def test_sizes_to_measure_over_double_or_are_typed(window):
 
 def test_quick_is_a_protocol_of_its_own(window):
     window.measuring.quick.click()
-    assert window.session.protocol["timeout_s"] < 10
+    assert window.session.choice.protocol["timeout_s"] < 10
     window.measuring.quick.click()
-    assert window.session.protocol == {}
+    assert window.session.choice.protocol == {}
 
 
 def test_an_exhibit_is_explained_when_it_is_chosen_and_after_it_ran(window, qtbot):
     session = window.session
     exhibit = rung(session, "mm_printed")
-    session.choose_kernel(exhibit)
+    session.choice.choose_kernel(exhibit)
     assert window.message_bar.text.text().startswith("Exhibit: ")
     tip = window.ladder.item_of(exhibit.name).toolTip()
     assert exhibit.exhibit in tip
     wait_recorded(window, qtbot)
-    assert window.message_bar.text.text().startswith("Exhibit: ") and session.message.kind == "info"
+    assert window.message_bar.text.text().startswith("Exhibit: ") and session.messages.current.kind == "info"
 
 
 def test_an_exhibit_that_does_not_compile_is_explained_too(window, qtbot):
     session = window.session
-    session.choose_kernel(rung(session, "mm_optimizado_printed"))
-    qtbot.waitUntil(lambda: session.message.line is not None, timeout=RECORDING_MS)
-    assert session.message.text.startswith("Exhibit: ") and session.message.kind == "info"
+    session.choice.choose_kernel(rung(session, "mm_optimizado_printed"))
+    qtbot.waitUntil(lambda: session.messages.current.line is not None, timeout=RECORDING_MS)
+    assert session.messages.current.text.startswith("Exhibit: ") and session.messages.current.kind == "info"
 
 
 def test_an_exhibit_never_gets_a_bar(window):
     session = window.session
     exhibit = rung(session, "mm_printed")
-    session.add_result(result(exhibit, 9.0, status="wrong", exhibit=True, message="64 elements differ"))
+    session.results.add_result(result(exhibit, 9.0, status="wrong", exhibit=True, message="64 elements differ"))
     window.charts.ladder.refresh()
     assert window.charts.ladder.bars() == []
     assert "64 elements differ" in window.ladder.item_of(exhibit.name).toolTip()
@@ -112,10 +112,10 @@ def test_the_ladder_names_the_machine_of_a_reference_until_it_is_measured_here(w
     session, item = window.session, window.ladder.item_of("gputiled")
     add_reference(window, {"gputiled": 2000.0})
     assert "reference: NVIDIA H200, 2026-11-21" in item.toolTip() and "not measured yet" in item.toolTip()
-    session.add_result(result(rung(session, "gputiled"), 5.0))
+    session.results.add_result(result(rung(session, "gputiled"), 5.0))
     assert "measured here" in item.toolTip() and "H200" not in item.toolTip()
 
 
 def test_the_measuring_panel_names_the_machine_as_soon_as_it_is_known(window, qtbot):
-    window.session.set_device("a laptop", None)
+    window.session.results.set_device("a laptop", None)
     assert "a laptop" in window.measuring.status.text()

@@ -19,13 +19,13 @@ from gemmviz.ui.stage.caption import caption
 
 def choose(window, qtbot, name, size, **params):
     session = window.session
-    session.choose(problem=Problem.cube(size))
-    session.choose_kernel(next(k for k in session.kernels if k.name == name), params)
+    session.choice.choose(problem=Problem.cube(size))
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == name), params)
     wait_recorded(window, qtbot)
 
 
 def brightness_of_c(window, step):
-    window.session.seek(step)
+    window.session.cursor.seek(step)
     panel = window.stage.panels()[2]
     # A corner of the last cell, beside its value.
     x, y = (int(p + 7.15 * panel.cell) for p in (panel.x, panel.y))
@@ -34,8 +34,8 @@ def brightness_of_c(window, step):
 
 def test_c_grows_brighter_with_the_work_and_again_when_it_is_written(window, qtbot):
     choose(window, qtbot, "gpumult1", 8)
-    window.session.pause()
-    last = window.session.steps - 1
+    window.session.playback.pause()
+    last = window.session.cursor.steps - 1
     first, half, before = (brightness_of_c(window, step) for step in (0, last // 2, last - 1))
     assert first < half < before
     # The write glows amber: look at what is under it, without the glow.
@@ -46,14 +46,14 @@ def test_c_grows_brighter_with_the_work_and_again_when_it_is_written(window, qtb
 @pytest.mark.parametrize(("name", "sectors"), [("matmul_kernel_naive", 32), ("gpumult1", 1)])
 def test_uncoalesced_reads_of_a_show_as_many_sectors(window, qtbot, name, sectors):
     choose(window, qtbot, name, 32, BX=32, BY=32)
-    playable = window.session.playable
+    playable = window.session.cursor.playable
     step = next(s for s in range(playable.timeline.steps) if playable.timeline.array[s] == A)
     moved = AccessedCells(playable).sectors(A, step, 0, 0)
     assert moved.shape == (sectors, 8)
     unit = "sector" if sectors == 1 else "sectors"
     assert f"{sectors} {unit} per warp request" in caption(playable, step)
     # What is moved but not asked for is tinted: the neighbour of the element that lane 0 reads.
-    window.session.seek(step)
+    window.session.cursor.seek(step)
     row, column = (int(v[0]) for v in playable.recording.arrays[0].cells(moved[0][5:6]))
     panel = window.stage.panels()[0]
     at = (int(panel.x + (column + 0.5) * panel.cell), int(panel.y + (row + 0.5) * panel.cell))
@@ -63,28 +63,30 @@ def test_uncoalesced_reads_of_a_show_as_many_sectors(window, qtbot, name, sector
 
 def test_a_cpu_loop_leaves_a_trail_as_long_as_its_inner_loop(window, qtbot):
     choose(window, qtbot, "hostmult0", 16)
-    window.session.pause()
+    window.session.playback.pause()
     session = window.session
-    assert session.trail >= 3 * 16
-    session.seek(session.steps - 1)
-    cells, strength, _ = AccessedCells(session.playable).glow(A, session.step, None, session.trail)
+    assert session.playback.trail >= 3 * 16
+    session.cursor.seek(session.cursor.steps - 1)
+    cells, strength, _ = AccessedCells(session.cursor.playable).glow(
+        A, session.cursor.step, None, session.playback.trail
+    )
     assert ((cells // 16 == 15) & (strength > 0)).sum() >= 15
 
 
 def test_a_cpu_loop_of_any_length_plays_in_half_a_minute(window, qtbot):
     choose(window, qtbot, "hostmult0", 32)
-    assert window.session.steps / window.session.rate == pytest.approx(30)
+    assert window.session.cursor.steps / window.session.playback.rate == pytest.approx(30)
 
 
 def test_a_caption_that_is_too_long_loses_its_last_parts_only(window):
     painter = window.stage._painter_now()
-    whole = caption(window.session.playable, 0)
+    whole = caption(window.session.cursor.playable, 0)
     short = painter._fitting(whole, painter.metrics.horizontalAdvance(whole) - 5)
     assert whole.startswith(short) and short.endswith("line 29")
 
 
 def add_results(window, figures):
-    kernels = [k for k in window.session.kernels if not k.exhibit]
+    kernels = [k for k in window.session.choice.kernels if not k.exhibit]
     add(window, {kernel.name: gflops for kernel, gflops in zip(kernels, figures, strict=False)})
 
 
@@ -111,7 +113,7 @@ def test_every_bar_has_a_name_of_its_own_and_references_are_named(window, qtbot)
     window.resize(1280, 1000)
     window.pages.turn_to("charts")
     qtbot.wait(20)
-    kernels = [k for k in window.session.kernels if not k.exhibit]
+    kernels = [k for k in window.session.choice.kernels if not k.exhibit]
     # Libraries are far apart: names that would lie on each other give way.
     figures = {k.name: float(i + 1) for i, k in enumerate(kernels)}
     libraries = [k.name for k in kernels if not k.recordable]
@@ -128,7 +130,7 @@ def test_every_bar_has_a_name_of_its_own_and_references_are_named(window, qtbot)
 @pytest.mark.parametrize("width", [500, 640, 900, 1900])
 def test_the_titles_of_shared_tiles_do_not_overlap(window, qtbot, width):
     choose(window, qtbot, "matmul_kernel_2d_thread_tiling", 64)
-    recording, font = window.session.playable.recording, 16.0
+    recording, font = window.session.cursor.playable.recording, 16.0
     tiles = scene.panels(recording, width, 420, font)[3:]
     boxes = []
     for tile in tiles:

@@ -12,7 +12,7 @@ need_qt()
 from PySide6.QtCore import QCoreApplication
 
 from gemmviz.app import new_session
-from gemmviz.session import preferences
+from gemmviz.session import preferences_file
 from gemmviz.session.preferences import TYPE_SCALES
 
 
@@ -20,21 +20,21 @@ from gemmviz.session.preferences import TYPE_SCALES
 def kept(tmp_path, monkeypatch):
     """The file of preferences, which a test writes."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    path = preferences.file()
+    path = preferences_file.file()
     path.parent.mkdir(parents=True)
     return path
 
 
 @pytest.mark.parametrize("scale", [0.5, 0.64, 0.79, 0.82, 3.0])
 def test_the_window_is_drawn_at_every_size_of_type(window, qtbot, scale):
-    window.session.set_type_scale(scale)
+    window.session.preferences.set_type_scale(scale)
     QCoreApplication.processEvents()
     for page in ("stage", "charts", "claims"):
         window.pages.turn_to(page)
         QCoreApplication.processEvents()
         assert not window.grab().isNull()
     window.pages.turn_to("stage")
-    window.session.choose(params={"TS": 2})
+    window.session.choice.choose(params={"TS": 2})
     wait_recorded(window, qtbot)
     assert window.counters.view.columnWidth(0) > 0
 
@@ -45,13 +45,13 @@ def test_a_window_starts_at_the_size_that_is_kept_or_the_nearest_that_works(make
     monkeypatch.setattr("window_fixtures.new_session", restored)
     window = make_window()
     smallest, largest = TYPE_SCALES
-    assert window.session.type_scale == min(max(float(scale), smallest), largest)
+    assert window.session.preferences.type_scale == min(max(float(scale), smallest), largest)
     assert not window.grab().isNull()
 
 
 def restored(theme=None):
     session = new_session(theme)
-    session.faults = preferences.restore(session)
+    session.faults = preferences_file.restore(session.preferences)
     return session
 
 
@@ -71,7 +71,7 @@ def test_a_preference_that_cannot_be_is_left_out_and_the_rest_is_used(kept, text
     session = restored()
     (fault,) = session.faults
     assert said in fault and str(kept) in fault
-    assert session.calm and session.type_scale == 1.0
+    assert session.preferences.calm and session.preferences.type_scale == 1.0
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "deep", "digits", "bytes", "list"])
@@ -87,12 +87,12 @@ def test_preferences_that_cannot_be_read_are_said_and_the_window_starts(kept, ki
         kept.write_bytes(text.encode("latin-1"))
     session = restored()
     assert len(session.faults) == 1 and str(kept) in session.faults[0]
-    assert session.type_scale == 1.0
+    assert session.preferences.type_scale == 1.0
 
 
 def test_what_is_changed_is_kept_whole(kept):
     session = new_session()
-    preferences.remember(session)
-    session.set_type_scale(0.79)
+    preferences_file.remember(session.preferences)
+    session.preferences.set_type_scale(0.79)
     assert json.loads(kept.read_text())["type_scale"] == 0.79
     assert [path.name for path in kept.parent.iterdir()] == [kept.name]

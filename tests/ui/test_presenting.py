@@ -19,7 +19,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
-from gemmviz.session.tour.stops import OwnStop
+from gemmviz.session.tour.stop import OwnStop
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
@@ -44,8 +44,8 @@ def playable():
 @pytest.fixture
 def session(playable):
     session = Session(ladder())
-    session.choose_kernel(find("gputiled", session.kernels), {"TS": 4})
-    session.show(playable)
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels), {"TS": 4})
+    session.cursor.show(playable)
     return session
 
 
@@ -79,7 +79,7 @@ def test_a_key_presents_and_another_comes_back_to_what_was_there(window, qtbot):
         assert presenter.geometry() == presenter.screen().geometry()
         qtbot.waitUntil(presenter.isActiveWindow)
         press(presenter, qtbot, K.Key_Right, K.Key_Right)
-        assert window.session.step == step
+        assert window.session.cursor.step == step
         press(presenter, qtbot, leave)
         assert not window.presenting.on and not presenter.isVisible()
         qtbot.waitUntil(window.isActiveWindow)
@@ -101,11 +101,11 @@ def test_the_window_asks_and_takes_answers_by_keys(window, qtbot):
     box.selectAll()
     for key in (K.Key_1, K.Key_2, K.Key_Return):
         qtbot.keyClick(box, key)
-    assert session.problem.m == 12
+    assert session.choice.problem.m == 12
     assert session.predict.chosen == asked.right and not session.predict.revealed
     window.stage.setFocus()
     qtbot.keyClick(window, K.Key_Return)
-    assert session.predict.revealed and session.step == asked.step
+    assert session.predict.revealed and session.cursor.step == asked.step
     assert panel.answers[asked.right].text().startswith("✓")
     assert "1 of 1" in panel.score.text() and asked.why in panel.why.text()
     qtbot.keyClick(window, K.Key_P)
@@ -121,12 +121,10 @@ from gemmviz.ui.present.presenting import Presenting
 
 application = QApplication([])
 console, projector = application.screens()
-class Console(QWidget):
-    session = new_session("dark")
-window = Console()
+window = QWidget()
 window.resize(600, 400)
 window.show()
-presenting = Presenting(window)
+presenting = Presenting(window, new_session("dark"))
 seen = []
 def look():
     for _ in range(5):
@@ -177,39 +175,39 @@ def test_the_audience_sees_the_second_screen_for_as_long_as_it_is_plugged_in(tmp
 def test_the_clicker_goes_from_barrier_to_barrier_where_there_is_no_tour(presenter, session, qtbot):
     starts = [
         s
-        for s in range(1, session.steps)
-        if session.playable.timeline.phase[s] != session.playable.timeline.phase[s - 1]
+        for s in range(1, session.cursor.steps)
+        if session.cursor.playable.timeline.phase[s] != session.cursor.playable.timeline.phase[s - 1]
     ]
     press(presenter, qtbot, K.Key_PageDown, K.Key_PageDown)
-    assert session.step == starts[1]
+    assert session.cursor.step == starts[1]
     press(presenter, qtbot, K.Key_PageUp)
-    assert session.step == starts[0]
+    assert session.cursor.step == starts[0]
 
 
 def test_the_clicker_goes_from_stop_to_stop_of_a_tour_and_the_sentence_is_the_stops(presenter, session, qtbot):
     for step, said in ((3, "The tile comes in."), (9, "The tile is used."), (20, "C is written.")):
-        session.tour.add(OwnStop(step, said))
+        session.own_stops.add(OwnStop(step, said))
     session.tour.show_own(0)
-    assert (session.step, presenter.sentence.text()) == (3, "The tile comes in.")
+    assert (session.cursor.step, presenter.sentence.text()) == (3, "The tile comes in.")
     press(presenter, qtbot, K.Key_PageDown)
-    assert (session.step, presenter.sentence.text()) == (9, "The tile is used.")
+    assert (session.cursor.step, presenter.sentence.text()) == (9, "The tile is used.")
     assert presenter.place.text() == "Stop 2 of 3"
     press(presenter, qtbot, K.Key_PageDown, K.Key_PageUp, K.Key_PageUp)
-    assert (session.step, presenter.sentence.text()) == (3, "The tile comes in.")
+    assert (session.cursor.step, presenter.sentence.text()) == (3, "The tile comes in.")
 
 
 def test_other_keys_play_as_in_the_window(presenter, session, qtbot):
     press(presenter, qtbot, K.Key_End)
-    assert session.step == session.steps - 1
+    assert session.cursor.step == session.cursor.steps - 1
     press(presenter, qtbot, K.Key_Home, K.Key_Right, K.Key_Right, K.Key_Left)
-    assert session.step == 1
-    line = session.line
+    assert session.cursor.step == 1
+    line = session.cursor.line
     press(presenter, qtbot, K.Key_N)
-    assert session.line == line and session.step > 1
+    assert session.cursor.line == line and session.cursor.step > 1
     press(presenter, qtbot, K.Key_Space)
-    assert session.playing
+    assert session.playback.playing
     press(presenter, qtbot, K.Key_Space)
-    assert not session.playing
+    assert not session.playback.playing
 
 
 def test_no_two_actions_share_a_key(presenter):
@@ -223,7 +221,7 @@ def test_a_key_blackens_the_screen_and_brings_it_back(presenter, session, qtbot,
     picture = presenter.grab().toImage()
     assert {picture.pixelColor(x, y).name() for x in range(0, 1280, 40) for y in range(0, 720, 40)} == {"#000000"}
     press(presenter, qtbot, K.Key_Right)
-    assert session.step == 1
+    assert session.cursor.step == 1
     press(presenter, qtbot, key)
     assert not presenter.black.isVisible()
 
@@ -254,11 +252,11 @@ def test_the_lesson_the_warp_the_type_and_the_language_have_their_keys(presenter
     assert not session.frozen_warp.on
     before = presenter.sentence.font().pixelSize()
     qtbot.keyClick(presenter, K.Key_Equal, ctrl | alt)
-    assert presenter.sentence.font().pixelSize() > before and session.type_scale == 1
+    assert presenter.sentence.font().pixelSize() > before and session.preferences.type_scale == 1
     qtbot.keyClick(presenter, K.Key_0, ctrl | alt)
     assert presenter.sentence.font().pixelSize() == before
     spoken = []
-    monkeypatch.setattr(session, "speak", spoken.append)
+    monkeypatch.setattr(session.preferences, "speak", spoken.append)
     for key in (K.Key_1, K.Key_2, K.Key_3):
         qtbot.keyClick(presenter, key, ctrl | alt)
     assert spoken == ["en", "ko", "es"]
@@ -274,8 +272,8 @@ def test_the_lesson_the_warp_the_type_and_the_language_have_their_keys(presenter
 
 
 def test_a_library_is_presented_with_what_can_be_done_there(presenter, session, qtbot):
-    session.choose_kernel(find("openblas", session.kernels))
-    session.show(None)
+    session.choice.choose_kernel(find("openblas", session.choice.kernels))
+    session.cursor.show(None)
     presenter.grab()  # a font of no size would be a warning, and an error here
     _, text = presenter.stage._empty_text()
     assert "no source" in text and "Measure this" not in text
@@ -296,20 +294,20 @@ def test_the_executing_line_stands_between_its_neighbours():
 
 
 def test_the_line_and_the_caption_follow_the_step(presenter, session):
-    session.seek(2)
+    session.cursor.seek(2)
     said = presenter.sentence.text()
-    assert [number for number, _ in presenter.source.lines()][1] == session.line
-    session.seek(session.steps - 1)
+    assert [number for number, _ in presenter.source.lines()][1] == session.cursor.line
+    session.cursor.seek(session.cursor.steps - 1)
     assert presenter.sentence.text() != said
-    assert session.line in [number for number, _ in presenter.source.lines()]
+    assert session.cursor.line in [number for number, _ in presenter.source.lines()]
 
 
 def test_another_recording_of_the_same_text_is_followed(presenter, session, playable):
-    session.seek(session.steps - 1)
+    session.cursor.seek(session.cursor.steps - 1)
     last = presenter.source.lines()
-    session.show(Playable(playable.recording, playable.timeline, playable.traffic).prepare())
+    session.cursor.show(Playable(playable.recording, playable.timeline, playable.traffic).prepare())
     assert presenter.source.lines() != last
-    assert session.line in [number for number, _ in presenter.source.lines()]
+    assert session.cursor.line in [number for number, _ in presenter.source.lines()]
 
 
 def test_a_window_that_is_built_while_people_guess_shows_no_loose_panel(session, qtbot):
@@ -321,11 +319,11 @@ def test_a_window_that_is_built_while_people_guess_shows_no_loose_panel(session,
 
 @pytest.mark.parametrize("size", SCREENS)
 def test_type_is_readable_from_the_back_row(presenter, session, qtbot, size):
-    session.set_type_scale(1.5)  # of the teacher's screen
+    session.preferences.set_type_scale(1.5)  # of the teacher's screen
     presenter.resize(*size)
     QApplication.processEvents()
     height = size[1]
-    session.tour.add(OwnStop(3, "Look here. " * 30))
+    session.own_stops.add(OwnStop(3, "Look here. " * 30))
     session.tour.show_own(0)
     QApplication.processEvents()
     assert presenter.sentence.font().pixelSize() >= height / 36
@@ -337,7 +335,7 @@ def test_type_is_readable_from_the_back_row(presenter, session, qtbot, size):
 @pytest.mark.parametrize("size", SCREENS)
 def test_nothing_is_cut_with_a_question_open_and_revealed(presenter, session, qtbot, size):
     presenter.resize(*size)
-    session.seek(1)
+    session.cursor.seek(1)
     session.predict.toggle()
     for _ in range(6):
         session.predict.answer(0)
@@ -360,12 +358,12 @@ def assert_whole(presenter, size):
 
 def test_a_question_does_not_show_its_answer_before_it_is_revealed(presenter, session, qtbot):
     presenter.resize(1800, 720)  # room for the source below the reason
-    session.seek(1)
+    session.cursor.seek(1)
     press(presenter, qtbot, K.Key_P)
     asked = session.predict.question
     assert presenter.predict.isVisible() and not presenter.sentence.isVisible()
     assert not presenter.source.isVisible()
-    assert session.step < asked.step
+    assert session.cursor.step < asked.step
     shown = [button.text() for button in presenter.predict.answers]
     assert not [text for text in shown if "✓" in text or "✗" in text]
     assert asked.why not in presenter.predict.why.text()
@@ -387,9 +385,9 @@ def test_an_answer_is_chosen_with_the_mouse(presenter, session, qtbot):
 
 @pytest.mark.parametrize("name", list(THEMES))
 def test_every_text_has_a_contrast_of_seven_to_one(presenter, session, qtbot, name):
-    if session.theme != name:
+    if session.preferences.theme != name:
         qtbot.keyClick(presenter, K.Key_T, Qt.KeyboardModifier.ControlModifier)
-    assert session.theme == name
+    assert session.preferences.theme == name
     shown = presenter.stage.colours
     for sheet in (presenter.styleSheet(), presenter.predict.styleSheet(), presenter.keys.styleSheet()):
         texts = re.findall(r"[^-]color: (#\w{6})", sheet)

@@ -24,7 +24,7 @@ SURVEY_MS = 60_000
 @pytest.fixture
 def panel(qtbot):
     session = new_session("dark")
-    session.set_device("NVIDIA H200", H200)
+    session.results.set_device("NVIDIA H200", H200)
     made = RooflinePanel(session)
     qtbot.addWidget(made)
     made.resize(900, 600)
@@ -36,8 +36,8 @@ def panel(qtbot):
 
 
 def measure(session, name, gflops, **params):
-    kernel = find(name, session.kernels)
-    session.add_result(new_row(kernel, Problem.cube(4096), params) | {"status": "ok", "gflops": gflops})
+    kernel = find(name, session.choice.kernels)
+    session.results.add_result(new_row(kernel, Problem.cube(4096), params) | {"status": "ok", "gflops": gflops})
 
 
 def test_without_figures_the_roofs_are_there_and_it_says_what_is_missing(panel):
@@ -47,7 +47,7 @@ def test_without_figures_the_roofs_are_there_and_it_says_what_is_missing(panel):
 
 def test_a_rung_that_is_not_measured_stands_at_its_modelled_bound(panel, qtbot):
     session = panel.session
-    session.choose_bench(problem=Problem.cube(4096), params={"TS": 16})
+    session.choice.choose_bench(problem=Problem.cube(4096), params={"TS": 16})
     panel.refresh()
     (placed,) = panel.placed
     assert placed.place.gflops is None
@@ -92,10 +92,10 @@ def test_a_measurement_that_starts_ends_the_recording(panel):
     panel.refresh()
     panel.record.click()
     assert panel.survey.running
-    panel.session.set_progress("bench", ("Starting", None))
+    panel.session.progress.set("bench", ("Starting", None))
     assert not panel.survey.running
     assert not panel.record.isEnabled()
-    panel.session.set_progress("bench", None)
+    panel.session.progress.set("bench", None)
     assert panel.record.isEnabled()
 
 
@@ -109,10 +109,10 @@ def test_figures_of_this_machine_never_stand_under_another_device_s_roofs(panel)
 
 def test_references_stand_under_the_roofs_of_the_device_that_they_were_measured_on(panel):
     session = panel.session
-    kernel = find("gputiled", session.kernels)
+    kernel = find("gputiled", session.choice.kernels)
     row = new_row(kernel, Problem.cube(4096), {}) | {"status": "ok", "gflops": 8800.0}
-    session.set_references([ReferenceResults("NVIDIA H200", "some CPU", "2026-01-01", Figures([row]))])
-    session.set_device("a CPU", None)
+    session.results.set_references([ReferenceResults("NVIDIA H200", "some CPU", "2026-01-01", Figures([row]))])
+    session.results.set_device("a CPU", None)
     panel.refresh()
     assert panel.device.currentText() == "H200 SXM"
     (placed,) = panel.placed
@@ -129,7 +129,7 @@ def test_every_name_is_whole_and_beside_its_marker(panel, qtbot):
         ("cublas_fp16", 6e5),
     ):
         measure(session, name, gflops)
-    session.choose_kernel(find("matmul_tc", session.kernels))
+    session.choice.choose_kernel(find("matmul_tc", session.choice.kernels))
     panel.refresh()
     qtbot.wait(50)
     items = {i.toPlainText(): i for i in panel.plot.plotItem.items if isinstance(i, pg.TextItem)}
@@ -153,7 +153,7 @@ def test_a_click_on_a_rung_chooses_it(panel, qtbot):
     panel.refresh()
     at = panel.plot.pixel(*panel.placed[0].at)
     qtbot.mouseClick(panel.plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    assert panel.session.kernel.name == "gpumult1"
+    assert panel.session.choice.kernel.name == "gpumult1"
 
 
 def test_the_table_names_where_each_figure_comes_from(panel):

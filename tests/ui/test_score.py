@@ -15,7 +15,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
-from gemmviz.session.tour.stops import OwnStop
+from gemmviz.session.tour.stop import OwnStop
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.story import COPY, STORE, USE
 from gemmviz.trace.order.timeline import build
@@ -42,8 +42,8 @@ def tiled():
 @pytest.fixture
 def transport(tiled, qtbot):
     session = Session(ladder())
-    session.choose_kernel(find("gputiled", session.kernels))
-    session.show(tiled)
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+    session.cursor.show(tiled)
     widget = Transport(session)
     qtbot.addWidget(widget)
     widget.resize(900, 120)
@@ -72,12 +72,12 @@ def near(pixel, wanted):
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_every_step_stands_in_the_lane_of_its_kind(score, theme):
-    session, story = score.session, score.session.playable.story
-    session.set_theme(theme)
-    session.seek(session.steps - 1)  # the playhead hides what is under it
+    session, story = score.session, score.session.cursor.playable.story
+    session.preferences.set_theme(theme)
+    session.cursor.seek(session.cursor.steps - 1)  # the playhead hides what is under it
     image, place = score.grab().toImage().convertToFormat(QImage.Format.Format_RGB888), score._layout()
     assert place.lanes == (COPY, USE, STORE)
-    for step in range(session.steps - 1):
+    for step in range(session.cursor.steps - 1):
         for kind in place.lanes:
             top = place.top(kind)
             # Numbers, patterns and barriers cover some of a lane, never most of it.
@@ -99,16 +99,16 @@ def test_a_lane_of_uses_is_blue_and_writes_are_amber(score):
 
 def test_a_click_and_a_drag_scrub(score, qtbot):
     session = score.session
-    session.play()
+    session.playback.play()
     qtbot.mousePress(score, LEFT, pos=at(score, 5))
-    assert session.step == 5 and not session.playing
+    assert session.cursor.step == 5 and not session.playback.playing
     qtbot.mouseMove(score, at(score, 17))
-    assert session.step == score.value() == 17
+    assert session.cursor.step == score.value() == 17
     qtbot.mouseMove(score, QPoint(score.width() + 50, 30))
-    assert session.step == session.steps - 1
+    assert session.cursor.step == session.cursor.steps - 1
     qtbot.mouseRelease(score, LEFT, pos=at(score, 17))
     qtbot.mouseMove(score, at(score, 3))
-    assert session.step == session.steps - 1
+    assert session.cursor.step == session.cursor.steps - 1
 
 
 def test_shift_and_a_drag_loop_a_range_whose_ends_can_be_dragged(score, qtbot):
@@ -116,20 +116,20 @@ def test_shift_and_a_drag_loop_a_range_whose_ends_can_be_dragged(score, qtbot):
     qtbot.mousePress(score, LEFT, SHIFT, pos=at(score, 12))
     qtbot.mouseMove(score, at(score, 6))
     qtbot.mouseRelease(score, LEFT, pos=at(score, 6))
-    assert session.loop_range == (6, 12) and session.step == 0
+    assert session.playback.loop_range == (6, 12) and session.cursor.step == 0
     place = score._layout()
     for end, to, expected in ((place.x(13), 18, (6, 18)), (place.x(6), 2, (2, 18)), (place.x(2), 24, (18, 18))):
         qtbot.mousePress(score, LEFT, pos=QPoint(round(end), 40))
         qtbot.mouseMove(score, at(score, to))
         qtbot.mouseRelease(score, LEFT, pos=at(score, to))
-        assert session.loop_range == expected
+        assert session.playback.loop_range == expected
 
 
 def test_what_is_not_played_is_dimmed(score):
     session = score.session
-    session.seek(0)
+    session.cursor.seek(0)
     before = score.grab().toImage()
-    session.set_loop_range(4, 11)
+    session.playback.set_loop_range(4, 11)
     after = score.grab().toImage()
     outside, inside = at(score, 20, 0.6), at(score, 6, 0.6)
     assert after.pixelColor(outside) != before.pixelColor(outside)
@@ -140,14 +140,14 @@ def test_flags_lead_to_the_stops_of_the_tour_and_say_their_sentence(score, qtbot
     session = score.session
     tour = session.tour
     for step, say in ((4, "Both tiles are in."), (16, "The second tile.")):
-        session.seek(step)
-        tour.add(OwnStop(step, say))
+        session.cursor.seek(step)
+        session.own_stops.add(OwnStop(step, say))
     tour.show_own(0)
-    assert session.step == 4
+    assert session.cursor.step == 4
     flag = QPoint(round(score._layout().x(16)) + 4, 4)
     assert "Stop 2: The second tile." in score.tip(flag.x(), flag.y())
     qtbot.mouseClick(score, LEFT, pos=flag)
-    assert session.step == 16 and tour.at == 1
+    assert session.cursor.step == 16 and tour.at == 1
 
 
 def test_a_place_says_its_step_its_tile_and_its_phase_and_the_names_are_a_legend(score):
@@ -161,24 +161,24 @@ def test_a_place_says_its_step_its_tile_and_its_phase_and_the_names_are_a_legend
 
 
 def test_it_is_a_slider_to_a_screen_reader(score):
-    score.session.seek(20)
+    score.session.cursor.seek(20)
     told = QAccessible.queryAccessibleInterface(score)
     assert told.role() == QAccessible.Role.Slider
     assert told.text(QAccessible.Text.Name) == "Step"
     assert told.valueInterface().currentValue() == 20 and told.valueInterface().maximumValue() == 24
     assert "tile 2" in told.text(QAccessible.Text.Description)
-    score.session.seek(24)
+    score.session.cursor.seek(24)
     assert "C is written" in told.text(QAccessible.Text.Description)
 
 
 def test_keys_and_the_wheel_step_by_the_chosen_unit(score, qtbot):
     session = score.session
-    session.choose_unit("tile")
+    session.cursor.choose_unit("tile")
     score.setFocus()
     qtbot.keyClick(score, Qt.Key.Key_Right)
-    assert session.step == 12
+    assert session.cursor.step == 12
     qtbot.keyClick(score, Qt.Key.Key_Home)
-    assert session.step == 0
+    assert session.cursor.step == 0
     down = QWheelEvent(
         QPointF(200, 30),
         score.mapToGlobal(QPointF(200, 30)),
@@ -190,7 +190,7 @@ def test_keys_and_the_wheel_step_by_the_chosen_unit(score, qtbot):
         False,
     )
     QApplication.sendEvent(score, down)
-    assert session.step == 12
+    assert session.cursor.step == 12
 
 
 def test_the_lanes_are_drawn_once_and_not_at_every_step(score, monkeypatch):
@@ -201,10 +201,10 @@ def test_the_lanes_are_drawn_once_and_not_at_every_step(score, monkeypatch):
     score.grab()
     monkeypatch.setattr(score_drawing, "draw", lambda *args: drawn.append(1) or draw(*args))
     for step in range(12):
-        score.session.seek(step)
+        score.session.cursor.seek(step)
         score.grab()
     assert not drawn
-    score.session.set_theme("light")
+    score.session.preferences.set_theme("light")
     score.grab()
     assert len(drawn) == 1
 
@@ -212,26 +212,26 @@ def test_the_lanes_are_drawn_once_and_not_at_every_step(score, monkeypatch):
 def test_the_box_shows_and_chooses_the_unit_and_says_why_one_is_missing(transport, qtbot):
     session, box = transport.session, transport.unit
     assert box.currentText() == "step"
-    session.next_unit(-1)
+    session.cursor.next_unit(-1)
     assert box.currentText() == "tile" and "tile" in transport.forward.toolTip()
     element = box.findData("element")
     assert not box.model().item(element).isEnabled() and "No cell" in box.model().item(element).toolTip()
-    session.pick((2, 0), 0)
+    session.cursor.pick((2, 0), 0)
     assert box.model().item(element).isEnabled()
     box.setCurrentIndex(element)
     box.activated.emit(element)
-    assert session.unit == "element"
+    assert session.cursor.unit == "element"
     qtbot.mouseClick(transport.forward, LEFT)
-    assert session.step == session.stations("element")[1]
+    assert session.cursor.step == session.cursor.stations("element")[1]
 
 
 def test_a_rung_without_tiles_has_other_lanes(transport, score):
-    transport.session.show(played("gpumult1", 8, {"BX": 4, "BY": 4}))
+    transport.session.cursor.show(played("gpumult1", 8, {"BX": 4, "BY": 4}))
     assert [lane for lane in ("copy", "use", "read A, B", "write C") if lane in score.tip(5, 40)] == [
         "read A, B",
         "write C",
     ]
     assert "past shared memory" in score.tip(at(score, 3).x(), 30)
     assert not score.grab().isNull()
-    transport.session.show(None)
+    transport.session.cursor.show(None)
     assert not transport.isEnabled() and not score.grab().isNull()

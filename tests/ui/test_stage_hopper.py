@@ -198,11 +198,11 @@ def test_warpgroups_have_hues_of_their_own(qapp):
 
 def test_the_sums_are_named_where_they_are(qapp, qtbot):
     session = Session(ladder(), "dark")
-    stage = Stage(session)
+    stage = Stage(session.staged)
     qtbot.addWidget(stage)
     stage.resize(1000, 640)
-    session.choose_kernel(find("two_consumers", ladder()))
-    session.show(two_groups())
+    session.choice.choose_kernel(find("two_consumers", ladder()))
+    session.cursor.show(two_groups())
     panel = stage.panels()[2]
 
     def tip(row: int, column: int) -> str:
@@ -240,8 +240,8 @@ def inspector(qtbot):
     qtbot.addWidget(inspector)
     inspector.resize(700, 320)
     inspector.show()
-    inspector.session.choose_kernel(find("warp_specialised", ladder()))
-    inspector.session.show(specialised())
+    inspector.session.choice.choose_kernel(find("warp_specialised", ladder()))
+    inspector.session.cursor.show(specialised())
     inspector.show_panel("warp")
     return inspector
 
@@ -250,27 +250,27 @@ def test_the_lens_shows_the_box_that_the_warp_asked_for(inspector):
     session, panel = inspector.session, inspector.warp
     playable = specialised()
     (box,) = tma_activity(playable, 0, 0)
-    session.seek(0)
+    session.cursor.seek(0)
     assert "copy engine reads a box of A" in panel.head.text()
     for said in ("thread 0, warp 0", "64 × 64", "A[0, 0]", "As[0, 0, 0]", "swizzle over 128", "full[0]"):
         assert said in f"{panel.cost.text()} {panel.told.text()}", said
     assert panel.box.isVisible() and not panel.view.isVisible()
-    session.seek(box.arrived)
+    session.cursor.seek(box.arrived)
     assert "copy engine writes a box to As" in panel.head.text()
 
 
 def test_the_lens_of_the_producer_is_never_empty(inspector):
     session, panel = inspector.session, inspector.warp
     for step in range(0, specialised().timeline.steps, 7):
-        session.seek(step)
+        session.cursor.seek(step)
         assert "copy engine" in panel.head.text() and panel.cost.text()
     assert "last box" in panel.cost.text()
 
 
 def test_the_lens_of_another_warp_says_whose_box_it_is(inspector):
     session, panel = inspector.session, inspector.warp
-    session.choose_warp(4)
-    session.seek(0)
+    session.cursor.choose_warp(4)
+    session.cursor.seek(0)
     assert "Warp 4" in panel.head.text() and panel.view.isVisible() and not panel.box.isVisible()
     assert "warp 0 asked for a box" in panel.cost.text()
 
@@ -278,8 +278,8 @@ def test_the_lens_of_another_warp_says_whose_box_it_is(inspector):
 @pytest.mark.parametrize("theme", list(THEMES))
 def test_the_pieces_of_a_box_stand_as_they_are_swizzled(inspector, theme):
     view = inspector.warp.box
-    inspector.session.set_theme(theme)
-    inspector.session.seek(0)
+    inspector.session.preferences.set_theme(theme)
+    inspector.session.cursor.seek(0)
     image = view.grab().toImage()
     line, colour = view._line(), np.array(rgb(THEMES[theme].read))
     found = []

@@ -36,13 +36,13 @@ def middle_of(stage, cell):
 
 def test_keys_zoom_to_the_chosen_cell_and_never_to_an_empty_corner(window, qtbot):
     stage = window.stage
-    window.session.pick((2, 7 * 8 + 6))
+    window.session.cursor.pick((2, 7 * 8 + 6))
     for _ in range(6):
         stage.zoom(1)
     x, y = middle_of(stage, (2, 7, 6))
     seen = QRectF(stage.rect())
     assert abs(x - seen.center().x()) < seen.width() / 8 and abs(y - seen.center().y()) < seen.height() / 8
-    window.session.pick(None)
+    window.session.cursor.pick(None)
     stage.reset_view()
     for _ in range(8):
         stage.zoom(1)
@@ -57,15 +57,15 @@ def test_a_picture_of_the_text_before_has_no_green_tick(window, qtbot):
     stage, session, theme = window.stage, window.session, THEMES["dark"]
     window.controller.auto = False
     window.message_bar.hide()
-    session.pause()
+    session.playback.pause()
 
     def head():
         return pixels(stage)[: int(stage.fontMetrics().height() * 1.4), stage.width() // 2 :]
 
     assert has(head(), theme.good)
     below = pixels(stage)[stage.fontMetrics().height() * 2 :]
-    session.choose(problem=Problem.cube(16))
-    assert session.outdated
+    session.choice.choose(problem=Problem.cube(16))
+    assert session.staged.outdated
     assert not has(head(), theme.good) and has(head(), theme.raised)
     # What says so hides neither the sentence nor the legend.
     assert np.array_equal(pixels(stage)[stage.fontMetrics().height() * 2 :], below)
@@ -76,21 +76,21 @@ def test_a_picture_of_the_text_before_has_no_green_tick(window, qtbot):
 
 def test_calm_shows_the_accesses_of_this_step_only(window, qtbot):
     session = window.session
-    session.pause()
+    session.playback.pause()
     # As is read, and one step before Bs was: with a trail that still glows.
-    timeline = session.playable.timeline
+    timeline = session.cursor.playable.timeline
     step = next(s for s in range(4, timeline.steps) if timeline.array[s] == 3 and timeline.array[s - 1] == 4)
-    session.seek(step)
+    session.cursor.seek(step)
     panel = window.stage.panels()[4]
     block = (slice(int(panel.y), int(panel.y + panel.height)), slice(int(panel.x), int(panel.x + panel.width)))
     glowing = pixels(window.stage)[block].astype(int)
-    session.set_calm(True)
+    session.preferences.set_calm(True)
     calm = pixels(window.stage)[block].astype(int)
     assert np.abs(glowing - calm).max() > 30
 
 
 def test_a_second_stage_has_its_own_colours_and_size_of_type(window, qtbot):
-    second = Stage(window.session)
+    second = Stage(window.session.staged)
     qtbot.addWidget(second)
     second.resize(900, 600)
     second.show()
@@ -100,17 +100,17 @@ def test_a_second_stage_has_its_own_colours_and_size_of_type(window, qtbot):
     assert tuple(pixels(second)[590, 5]) == (255, 255, 255)
     assert tuple(pixels(window.stage)[-5, 5]) == (17, 17, 17)
     before = second.panels()[2].cell
-    window.session.set_type_scale(1.5)
+    window.session.preferences.set_type_scale(1.5)
     assert second.panels()[2].cell < before
-    window.session.set_type_scale(1.0)
+    window.session.preferences.set_type_scale(1.0)
 
 
 def test_a_dimmed_stage_is_bright_again_when_the_cell_is_let_go(window, qtbot):
     session, stage = window.session, window.stage
-    session.pause()
-    session.seek(0)
+    session.playback.pause()
+    session.cursor.seek(0)
     bright = pixels(stage)[20:-60].astype(int).sum()
-    session.pick((2, 9), 0)
+    session.cursor.pick((2, 9), 0)
     dimmed = pixels(stage)[20:-60].astype(int).sum()
     stage.let_go()
     assert dimmed < bright == pixels(stage)[20:-60].astype(int).sum()

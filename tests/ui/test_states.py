@@ -28,32 +28,32 @@ ALT = Qt.KeyboardModifier.AltModifier
 def go_somewhere(window, qtbot):
     """Choose, step, pick and zoom until nothing is as at the start."""
     session = window.session
-    session.choose_kernel(find("gputiled", session.kernels))
-    session.break_it(("no-second-barrier",))
-    session.choose(problem=Problem(8, 12, 8))
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+    session.choice.break_it(("no-second-barrier",))
+    session.choice.choose(problem=Problem(8, 12, 8))
     wait_recorded(window, qtbot)
-    session.pause()
-    session.pick((2, 30), 2)
-    session.set_speed(4.0)
-    session.set_loop_range(2, 21)
-    session.seek(17)
+    session.playback.pause()
+    session.cursor.pick((2, 30), 2)
+    session.playback.set_speed(4.0)
+    session.playback.set_loop_range(2, 21)
+    session.cursor.seek(17)
     window.stage.view = View(1.75, -120.0, -60.5)
     window.stage.update()
 
 
 def go_elsewhere(window, qtbot):
     session = window.session
-    session.set_theme("light")
-    session.set_speed(1.0)
-    session.choose_kernel(find("gpumult1", session.kernels))
-    session.choose(problem=Problem.cube(8))
+    session.preferences.set_theme("light")
+    session.playback.set_speed(1.0)
+    session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
+    session.choice.choose(problem=Problem.cube(8))
     wait_recorded(window, qtbot)
     window.stage.reset_view()
-    session.play()
+    session.playback.play()
 
 
 def picture(window):
-    window.session.tell(None)  # a message takes height from the stage
+    window.session.messages.tell(None)  # a message takes height from the stage
     QCoreApplication.processEvents()
     window.stage.clearFocus()
     return window.stage.grab().toImage()
@@ -61,7 +61,7 @@ def picture(window):
 
 def wait_placed(window, qtbot, step):
     wait_recorded(window, qtbot)
-    qtbot.waitUntil(lambda: window.session.step == step, timeout=RECORDING_MS)
+    qtbot.waitUntil(lambda: window.session.cursor.step == step, timeout=RECORDING_MS)
 
 
 def test_a_saved_state_reopens_with_the_same_picture_to_the_pixel(window, qtbot, tmp_path, monkeypatch):
@@ -70,14 +70,14 @@ def test_a_saved_state_reopens_with_the_same_picture_to_the_pixel(window, qtbot,
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "mine"), ""))
     qtbot.keyClick(window, Qt.Key.Key_W, CTRL | ALT)
     assert json.loads(path.read_text())["state_version"] == 1
-    assert str(path) in window.session.message.text
+    assert str(path) in window.session.messages.current.text
     before, state = picture(window), window.saver.states.take()
     go_elsewhere(window, qtbot)
     assert picture(window) != before
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
     qtbot.keyClick(window, Qt.Key.Key_O, CTRL)
     wait_placed(window, qtbot, 17)
-    assert not window.session.playing
+    assert not window.session.playback.playing
     assert picture(window) == before
     assert window.saver.states.take() == state
 
@@ -87,7 +87,7 @@ def test_the_copied_command_line_reopens_with_the_same_picture(window, qtbot):
     qtbot.keyClick(window, Qt.Key.Key_C, CTRL | SHIFT)
     words = shlex.split(QGuiApplication.clipboard().text())
     assert words[:3] == ["gemmviz", "--kernel", "gputiled~no-second-barrier"]
-    assert "gputiled~no-second-barrier" in window.session.message.text
+    assert "gputiled~no-second-barrier" in window.session.messages.current.text
     before, state = picture(window), window.saver.states.take()
     go_elsewhere(window, qtbot)
     apply(window.session, from_options(_parser("window").parse_args(["window", *words[1:]])))
@@ -97,13 +97,13 @@ def test_the_copied_command_line_reopens_with_the_same_picture(window, qtbot):
 
 
 def test_a_damaged_state_is_said_and_nothing_is_lost(window, tmp_path):
-    window.session.seek(5)
+    window.session.cursor.seek(5)
     before = window.saver.states.take()
     path = tmp_path / "bad.gemmviz"
     for text, said in (("{", "bad.gemmviz is damaged"), ('{"state_version": 99}', "state version 99")):
         path.write_text(text)
         window.open_file(path)
-        assert said in window.session.message.text
+        assert said in window.session.messages.current.text
         assert window.saver.states.take() == before
 
 
@@ -114,10 +114,10 @@ def test_a_view_that_cannot_be_drawn_is_left_out_or_the_nearest_is_taken(window,
     path.write_text(f'{{"state_version": 1, "kernel": {{"name": "gpumult1"}}, "view": {view}}}')
     window.open_file(path)
     wait_recorded(window, qtbot)
-    assert window.session.kernel.name == "gpumult1"
+    assert window.session.choice.kernel.name == "gpumult1"
     assert window.stage.view.zoom == seen
     assert not window.stage.grab().isNull()
-    said = window.session.message
+    said = window.session.messages.current
     assert ("zoom cannot be" in said.text) if zoom in (0, "NaN", 1e308) else said is None
 
 
@@ -125,15 +125,15 @@ def test_edits_that_are_not_saved_are_asked_about(window, qtbot, tmp_path):
     session = window.session
     path = tmp_path / "mine.gemmviz"
     path.write_text('{"state_version": 1, "kernel": {"name": "gputiled"}}')
-    mine = session.text.replace("float sum = 0;", "float sum = 0; // mine")
-    session.edit(mine)
+    mine = session.choice.text.replace("float sum = 0;", "float sum = 0; // mine")
+    session.choice.edit(mine)
     window.open_file(path)
-    assert session.text == mine
-    opened, kept = session.message.answers
+    assert session.choice.text == mine
+    opened, kept = session.messages.current.answers
     kept.act()
-    assert session.text == mine
+    assert session.choice.text == mine
     opened.act()
-    assert session.text == session.base.text
+    assert session.choice.text == session.choice.base.text
 
 
 @pytest.mark.parametrize("page", ["charts", "claims"])

@@ -41,7 +41,7 @@ def settled_height(window, qtbot):
 
 def test_a_lesson_is_walked_by_keys_and_left_as_it_was(window, qtbot):
     session, bar = window.session, window.tour_bar
-    before = session.problem, dict(session.params)
+    before = session.choice.problem, dict(session.choice.params)
     assert not bar.isVisible()
     assert bar.lesson_button.isEnabled()
     press(window, qtbot, Qt.Key.Key_L, CTRL)
@@ -54,9 +54,9 @@ def test_a_lesson_is_walked_by_keys_and_left_as_it_was(window, qtbot):
     stage_height = settled_height(window, qtbot)
     for index in range(1, 6):
         press(window, qtbot, Qt.Key.Key_PageDown, CTRL)
-        assert (session.tour.at, session.step) == (index, session.tour.stops[index].step)
+        assert (session.tour.at, session.cursor.step) == (index, session.tour.stops[index].step)
         assert bar.sentence.text() == session.tour.stops[index].say
-        assert not session.playing
+        assert not session.playback.playing
     assert settled_height(window, qtbot) == stage_height
     assert bar.onward.isVisible()
     assert bar.onward.text() == "Next rung: gputiled1"
@@ -65,7 +65,7 @@ def test_a_lesson_is_walked_by_keys_and_left_as_it_was(window, qtbot):
     assert not bar.onward.isVisible()
     press(window, qtbot, Qt.Key.Key_L, CTRL)
     wait_recorded(window, qtbot)
-    assert (session.problem, session.params) == before
+    assert (session.choice.problem, session.choice.params) == before
     assert not bar.isVisible()
     assert window.recording.isVisible()
 
@@ -83,8 +83,8 @@ def test_no_sentence_of_a_lesson_is_cut_in_a_small_window(window, qtbot):
             assert bar.sentence.height() >= bar.sentence.heightForWidth(bar.sentence.width())
     bar.onward.click()
     wait_at(window, qtbot, 0)
-    assert session.base.name == "gpumult1"
-    session.set_type_scale(1.5)
+    assert session.choice.base.name == "gpumult1"
+    session.preferences.set_type_scale(1.5)
     qtbot.wait(1)
     assert bar.sentence.height() >= bar.sentence.heightForWidth(bar.sentence.width())
 
@@ -93,7 +93,7 @@ def test_own_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, m
     session = window.session
 
     def set_stop(step, sentence):
-        session.seek(step)
+        session.cursor.seek(step)
         press(window, qtbot, Qt.Key.Key_B)
         box = window.findChildren(SentenceBox)[-1]
         assert f"Step {step + 1} of" in box.line.text()
@@ -105,18 +105,18 @@ def test_own_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, m
     set_stop(9, "And here it ends.")
     press(window, qtbot, Qt.Key.Key_B)
     qtbot.keyClick(window.findChildren(SentenceBox)[-1], Qt.Key.Key_Escape)
-    assert [stop.say for stop in session.tour.own_stops] == ["Here it begins.", "And here it ends."]
+    assert [stop.say for stop in session.own_stops.here] == ["Here it begins.", "And here it ends."]
 
     # Another rung is chosen while the box is open: the stop is of the rung that it was set on.
-    rung, other = session.base, find("hostmult0", session.kernels)
+    rung, other = session.choice.base, find("hostmult0", session.choice.kernels)
     press(window, qtbot, Qt.Key.Key_B)
     box = window.findChildren(SentenceBox)[-1]
-    session.choose_kernel(other)
+    session.choice.choose_kernel(other)
     qtbot.keyClick(box.line, Qt.Key.Key_Return)
-    assert (len(session.tour.mine[rung.name]), other.name in session.tour.mine) == (3, False)
-    session.choose_kernel(rung)
+    assert (len(session.own_stops.mine[rung.name]), other.name in session.own_stops.mine) == (3, False)
+    session.choice.choose_kernel(rung)
     wait_recorded(window, qtbot)
-    session.tour.undo()
+    session.own_stops.undo()
 
     press(window, qtbot, Qt.Key.Key_B, CTRL | SHIFT)
     (listed,) = window.findChildren(MyStops)
@@ -124,7 +124,7 @@ def test_own_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, m
     assert listed.list.item(0).text() == "1. Step 5: Here it begins."
     listed.list.setCurrentRow(1)
     listed.buttons["up"].click()
-    assert [stop.step for stop in session.tour.own_stops] == [9, 4]
+    assert [stop.step for stop in session.own_stops.here] == [9, 4]
     listed.buttons["delete"].click()
     assert listed.list.count() == 1
     listed.buttons["undo"].click()
@@ -135,7 +135,7 @@ def test_own_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, m
     box.accept()
     assert "It ends here." in listed.list.item(0).text()
     listed.buttons["go"].click()
-    assert session.step == 9
+    assert session.cursor.step == 9
     assert window.tour_bar.sentence.text() == "It ends here."
     assert window.tour_bar.title.text() == "My stops"
 
@@ -143,7 +143,7 @@ def test_own_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, m
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("Two moments", True))
     listed.buttons["save"].click()
-    assert str(path) in session.message.text
+    assert str(path) in session.messages.current.text
     window.open_file(path)
     wait_at(window, qtbot, 0)
     assert window.tour_bar.title.text() == "Two moments"

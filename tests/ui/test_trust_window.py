@@ -88,7 +88,7 @@ def settle(window, qtbot):
 def assert_not_run(window, qtbot, sent, marker):
     settle(window, qtbot)
     assert not sent and not marker.exists()
-    assert window.session.playable is None
+    assert window.session.cursor.playable is None
     assert window.run_question.isVisible()
 
 
@@ -141,7 +141,7 @@ def test_what_comes_from_elsewhere_is_shown_and_runs_only_when_it_is_allowed(win
     assert "Nothing of" in window.run_question.title.text()
     qtbot.mouseClick(window.run_question.run_button, Qt.MouseButton.LeftButton)
     wait_recorded(window, qtbot)
-    assert "gv_hostile" in window.session.playable.recording.text
+    assert "gv_hostile" in window.session.cursor.playable.recording.text
     assert not window.run_question.isVisible()
 
 
@@ -149,11 +149,11 @@ def test_a_lesson_and_a_state_go_on_where_they_lead_once_they_may(window, qtbot,
     open_state_with_text(window, hostile[0])
     window.session.permission.run()
     wait_recorded(window, qtbot)
-    qtbot.waitUntil(lambda: window.session.step == 2)
+    qtbot.waitUntil(lambda: window.session.cursor.step == 2)
     open_lesson(window, hostile[0])
     wait_recorded(window, qtbot)
     qtbot.waitUntil(lambda: window.session.tour.at == 0)
-    assert window.session.step == window.session.steps - 1
+    assert window.session.cursor.step == window.session.cursor.steps - 1
 
 
 def test_no_button_gets_around_the_question(window, qtbot, sent, hostile):
@@ -167,10 +167,10 @@ def test_no_button_gets_around_the_question(window, qtbot, sent, hostile):
         controller.checks.check_sizes,
         controller.tuning.start,
         window.session.demonstration.show,
-        lambda: window.session.break_it(("zero-never-set",)),
-        lambda: window.session.break_it(()),
-        lambda: window.session.choose(problem=window.session.problem.cube(9)),
-        lambda: window.session.choose(as_written=True),
+        lambda: window.session.choice.break_it(("zero-never-set",)),
+        lambda: window.session.choice.break_it(()),
+        lambda: window.session.choice.choose(problem=window.session.choice.problem.cube(9)),
+        lambda: window.session.choice.choose(as_written=True),
     ):
         act()
         assert_not_run(window, qtbot, sent, marker)
@@ -180,12 +180,12 @@ def test_a_text_from_elsewhere_does_not_run_beside_another(window, qtbot, sent, 
     path, marker = hostile
     session = window.session
     window.open_file(path)
-    foreign = session.kernel
-    session.choose_kernel(find("hostmult1", session.kernels))
+    foreign = session.choice.kernel
+    session.choice.choose_kernel(find("hostmult1", session.choice.kernels))
     wait_recorded(window, qtbot)
     session.comparison.start(foreign)
-    qtbot.waitUntil(lambda: session.comparison.second.message is not None, timeout=RECORDING_MS)
-    assert "hostile.c" in session.comparison.second.message.text
+    qtbot.waitUntil(lambda: session.comparison.second.messages.current is not None, timeout=RECORDING_MS)
+    assert "hostile.c" in session.comparison.second.messages.current.text
     assert not marker.exists() and all("gv_hostile" not in request.text for request in sent)
 
 
@@ -197,7 +197,7 @@ def test_all_rungs_are_measured_without_the_one_that_may_not_run(window, qtbot, 
     (request,) = wanted
     names = {entry["path"] for entry in request.kernels}
     assert str(hostile[0]) not in names and len(names) > 5
-    assert "nobody has allowed it to run: hostile.c" in window.session.message.text
+    assert "nobody has allowed it to run: hostile.c" in window.session.messages.current.text
 
 
 def test_the_engine_refuses_where_a_part_of_the_window_forgets_to_ask(window, qtbot, sent, hostile):
@@ -252,16 +252,16 @@ def test_an_audience_sees_that_a_text_is_shown_and_not_run_and_how_to_run_it(win
 def test_a_text_is_asked_about_once(window, hostile):
     session = window.session
     window.open_file(hostile[0])
-    kernel = session.kernel
+    kernel = session.choice.kernel
     session.permission.only_look()
-    session.choose_kernel(find("hostmult0", session.kernels))
+    session.choice.choose_kernel(find("hostmult0", session.choice.kernels))
     assert not window.run_question.isVisible()
-    session.choose_kernel(kernel)
+    session.choice.choose_kernel(kernel)
     assert session.permission.held and not session.permission.asks
     session.permission.run()
     assert not session.permission.held
     other = new_session()
-    other.add_kernel(kernel)
+    other.choice.add_kernel(kernel)
     assert not other.permission.held
 
 
@@ -269,7 +269,7 @@ def test_the_question_is_told_to_a_screen_reader_and_leaves_the_writer_the_keys(
     session = window.session
     window.source.toggle_edit()
     window.source.setFocus()
-    session.edit(session.text + "\n// not typed here\n")
+    session.choice.edit(session.choice.text + "\n// not typed here\n")
     assert session.permission.asks and window.source.hasFocus()
     said = window.run_question.accessibleDescription()
     for part in ("Nothing of 30_gputiled.cu has run yet", "compiles this text and runs it on this machine"):
@@ -281,8 +281,8 @@ def test_the_question_is_told_to_a_screen_reader_and_leaves_the_writer_the_keys(
 @pytest.mark.parametrize("scale", [1.0, 1.5])
 def test_the_question_has_room_on_a_small_screen(window, qtbot, hostile, theme, scale):
     window.resize(1280, 800)
-    window.session.set_theme(theme)
-    window.session.set_type_scale(scale)
+    window.session.preferences.set_theme(theme)
+    window.session.preferences.set_type_scale(scale)
     window.open_file(hostile[0])
     question = window.run_question
     QApplication.processEvents()
@@ -318,7 +318,7 @@ def test_a_file_that_is_changed_outside_is_asked_about_again(window, qtbot, host
     assert window.session.permission.asks
     assert "has changed since you allowed it" in window.run_question.text.text()
     settle(window, qtbot)
-    assert window.session.playable is None
+    assert window.session.cursor.playable is None
 
 
 def test_what_was_allowed_can_be_seen_and_forgotten(window, qtbot, hostile):
@@ -327,7 +327,9 @@ def test_what_was_allowed_can_be_seen_and_forgotten(window, qtbot, hostile):
     window.session.permission.run()
     wait_recorded(window, qtbot)
     qtbot.keyClick(window, Qt.Key.Key_O, CTRL | Qt.KeyboardModifier.AltModifier)
-    assert "hostile.c" in window.session.message.text and "1 text may run" in window.session.message.text
+    assert (
+        "hostile.c" in window.session.messages.current.text and "1 text may run" in window.session.messages.current.text
+    )
     qtbot.mouseClick(window.message_bar.answers[0], Qt.MouseButton.LeftButton)
     assert not Trust().kept.texts and window.session.permission.held
 
@@ -343,7 +345,7 @@ def type_at_end(source, text):
 
 def test_what_is_typed_in_a_shipped_kernel_runs_unasked(window, qtbot):
     type_at_end(window.source, "// mine ")
-    qtbot.waitUntil(lambda: "// mine" in window.session.kernel.text)
+    qtbot.waitUntil(lambda: "// mine" in window.session.choice.kernel.text)
     wait_recorded(window, qtbot)
     assert not window.session.permission.held
 
@@ -354,7 +356,7 @@ def test_typing_in_a_text_from_elsewhere_runs_nothing_and_neither_does_undo_and_
     window.session.permission.only_look()
     source = window.source
     type_at_end(source, "// mine ")
-    qtbot.waitUntil(lambda: "// mine" in window.session.kernel.text)
+    qtbot.waitUntil(lambda: "// mine" in window.session.choice.kernel.text)
     assert_not_run(window, qtbot, sent, marker)
     for _ in range(3):
         source.undo()

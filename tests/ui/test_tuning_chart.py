@@ -57,8 +57,8 @@ def searched(window, figures, finish=True, name="gputiled_more_work"):
     """Let a search of a rung try its candidates in their order: GFLOPS each, None for a wrong one."""
     session = window.session
     kernel, tuning = rung(session, name), session.tuning
-    session.choose_kernel(kernel)
-    session.choose_bench(problem=SIZE)
+    session.choice.choose_kernel(kernel)
+    session.choice.choose_bench(problem=SIZE)
     tuning.set_machine(H200)
     found = space(kernel, SIZE, {}, None)
     tuning.start(kernel, SIZE)
@@ -89,7 +89,7 @@ def test_what_tuning_would_do_is_said_before_anything_is_tuned(charts):
     assert chart.empty.isVisible() and not chart.plot.isVisible()
     assert "gputiled declares 3 combinations" in chart.empty.text() and "TS: 16, 8, 32" in chart.empty.text()
     assert chart.tune.isEnabled() and not chart.use.isVisible()
-    charts.session.choose_kernel(rung(charts.session, "hostmult0"))
+    charts.session.choice.choose_kernel(rung(charts.session, "hostmult0"))
     charts.refresh()
     chart.refresh()
     assert "declares no parameters" in chart.hint.text()
@@ -97,8 +97,8 @@ def test_what_tuning_would_do_is_said_before_anything_is_tuned(charts):
 
 def test_a_key_tunes_the_chosen_kernel_and_what_is_found_can_be_used(window, qtbot):
     session = window.session
-    session.choose_kernel(rung(session, "hostmult_threads"))
-    session.choose_bench(problem=Problem.cube(16))
+    session.choice.choose_kernel(rung(session, "hostmult_threads"))
+    session.choice.choose_bench(problem=Problem.cube(16))
     session.tuning.seconds = 6
     qtbot.keyClick(window, Qt.Key.Key_U, Qt.KeyboardModifier.ControlModifier)
     assert session.tuning.running and not window.charts.tuning.tune.isEnabled()
@@ -109,9 +109,9 @@ def test_a_key_tunes_the_chosen_kernel_and_what_is_found_can_be_used(window, qtb
     assert session.progress["bench"] is None
     found = session.tuning.found
     assert found.keys() == {"THREADS"}
-    session.choose_bench(params={"THREADS": 3})
+    session.choice.choose_bench(params={"THREADS": 3})
     qtbot.keyClick(window, Qt.Key.Key_U, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    assert session.bench_params == found
+    assert session.choice.bench_params == found
     assert window.measuring.params.boxes["THREADS"].currentText() == str(found["THREADS"])
     (entry,) = kept.kept()[0]
     assert (entry.kernel, entry.params, entry.M) == ("hostmult_threads", found, 16)
@@ -119,8 +119,8 @@ def test_a_key_tunes_the_chosen_kernel_and_what_is_found_can_be_used(window, qtb
 
 def test_a_cancelled_search_keeps_the_best_so_far(window, qtbot):
     session = window.session
-    session.choose_kernel(rung(session, "hostmult_threads"))
-    session.choose_bench(problem=Problem.cube(16))
+    session.choice.choose_kernel(rung(session, "hostmult_threads"))
+    session.choice.choose_bench(problem=Problem.cube(16))
     session.tuning.seconds = 600
     window.controller.tuning.start()
     qtbot.waitUntil(lambda: len(session.tuning.candidates) > 0, timeout=TUNE_MS)
@@ -133,15 +133,15 @@ def test_a_cancelled_search_keeps_the_best_so_far(window, qtbot):
 def test_a_kernel_without_parameters_and_one_that_is_busy_are_not_tuned(window):
     session, runner = window.session, window.controller.tuning
     runner.use()
-    assert "nothing to use" in session.message.text
-    session.choose_kernel(rung(session, "hostmult0"))
+    assert "nothing to use" in session.messages.current.text
+    session.choice.choose_kernel(rung(session, "hostmult0"))
     runner.start()
-    assert "declares no parameters" in session.message.text and not session.tuning.running
-    session.choose_kernel(rung(session, "gputiled"))
-    session.set_progress("bench", ("busy", None))
+    assert "declares no parameters" in session.messages.current.text and not session.tuning.running
+    session.choice.choose_kernel(rung(session, "gputiled"))
+    session.progress.set("bench", ("busy", None))
     runner.start()
-    assert "being measured" in session.message.text and not session.tuning.running
-    session.set_progress("bench", None)
+    assert "being measured" in session.messages.current.text and not session.tuning.running
+    session.progress.set("bench", None)
 
 
 def test_the_chart_says_what_is_best_so_far_and_in_the_end(charts, qtbot):
@@ -155,7 +155,7 @@ def test_the_chart_says_what_is_best_so_far_and_in_the_end(charts, qtbot):
         assert said in chart.legend.text()
     assert "⚑ contended" in chart.legend.text()
     qtbot.mouseClick(chart.use, Qt.MouseButton.LeftButton)
-    assert window.session.bench_params == candidates[1]
+    assert window.session.choice.bench_params == candidates[1]
     qtbot.waitUntil(lambda: not chart.use.isEnabled())
 
 
@@ -220,14 +220,14 @@ def test_every_rung_is_measured_with_what_is_kept_where_that_is_wanted(charts, q
     )
     assert session.tuning.params_for(kernel, [SIZE]) == {"TS": 16}
     qtbot.mouseClick(charts.tuning.always, Qt.MouseButton.LeftButton)
-    assert session.tuning.wanted and session.bench_params == {"TS": 32}
+    assert session.tuning.wanted and session.choice.bench_params == {"TS": 32}
     assert session.tuning.params_for(kernel, [SIZE]) == {"TS": 32}
-    session.choose_kernel(rung(session, "gputiled_more_work"))
-    assert session.bench_params == rung(session, "gputiled_more_work").defaults
-    session.choose_kernel(kernel)
-    assert session.bench_params == {"TS": 32}
+    session.choice.choose_kernel(rung(session, "gputiled_more_work"))
+    assert session.choice.bench_params == rung(session, "gputiled_more_work").defaults
+    session.choice.choose_kernel(kernel)
+    assert session.choice.bench_params == {"TS": 32}
     charts.tuning.always.click()
-    assert session.bench_params == {"TS": 16}
+    assert session.choice.bench_params == {"TS": 16}
 
 
 def test_in_the_small_place_the_plot_and_the_buttons_have_the_room(charts, qtbot):
@@ -244,7 +244,7 @@ def test_in_the_small_place_the_plot_and_the_buttons_have_the_room(charts, qtbot
 @pytest.mark.parametrize("page", ["stage", "charts"])
 def test_many_parameters_can_be_read_and_fit_a_small_screen(charts, qtbot, page):
     window, session = charts.window(), charts.session
-    session.choose_kernel(max(session.kernels, key=lambda kernel: len(kernel.params)))
+    session.choice.choose_kernel(max(session.choice.kernels, key=lambda kernel: len(kernel.params)))
     window.pages.turn_to(page)
     row = window.measuring.params
     boxes = list(row.boxes.values())
@@ -259,7 +259,7 @@ def test_many_parameters_can_be_read_and_fit_a_small_screen(charts, qtbot, page)
 
 def test_what_was_never_in_sight_asks_for_no_more_height_than_a_plot(qtbot):
     session = new_session("dark")
-    session.choose_kernel(max(session.kernels, key=lambda kernel: len(kernel.params)))
+    session.choice.choose_kernel(max(session.choice.kernels, key=lambda kernel: len(kernel.params)))
     chart = TuningChart(session)
     qtbot.addWidget(chart)
     chart.refresh()

@@ -20,13 +20,13 @@ CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 def naive(window, qtbot):
     """The window with a kernel that adds to C in memory."""
     session = window.session
-    session.choose_kernel(next(k for k in session.kernels if k.name == "gpumult0"))
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == "gpumult0"))
     wait_recorded(window, qtbot)
     return window
 
 
 def reads_of_c(window):
-    return next(a.reads for a in window.session.playable.traffic.arrays if a.name == "C")
+    return next(a.reads for a in window.session.cursor.playable.traffic.arrays if a.name == "C")
 
 
 def choose(window, qtbot, text):
@@ -45,30 +45,30 @@ def test_a_click_records_what_the_text_names_and_another_what_a_compiler_leaves(
     assert naive.view_box.currentText() == "as compiled" and reads_of_c(naive) == 0
     choose(naive, qtbot, "as written")
     wait_recorded(naive, qtbot)
-    assert naive.session.as_written and reads_of_c(naive) == 16**3
-    assert all("as written" in said for said in provenance(naive.session.playable))
+    assert naive.session.choice.as_written and reads_of_c(naive) == 16**3
+    assert all("as written" in said for said in provenance(naive.session.cursor.playable))
     assert naive.counters.heading.text() == "recorded as written"
     choose(naive, qtbot, "as compiled")
     wait_recorded(naive, qtbot)
-    assert not naive.session.as_written and reads_of_c(naive) == 0
+    assert not naive.session.choice.as_written and reads_of_c(naive) == 0
     assert naive.counters.heading.text().startswith("recorded as compiled")
 
 
 def test_keys_choose_it_too(naive, qtbot):
     qtbot.keyClick(naive, Qt.Key.Key_R, CTRL_ALT)
     wait_recorded(naive, qtbot)
-    assert naive.session.as_written and naive.view_box.currentText() == "as written"
+    assert naive.session.choice.as_written and naive.view_box.currentText() == "as written"
     naive.view_box.setFocus()
     qtbot.keyClick(naive.view_box, Qt.Key.Key_Up)
     wait_recorded(naive, qtbot)
-    assert not naive.session.as_written
+    assert not naive.session.choice.as_written
 
 
 def test_until_it_is_recorded_anew_the_picture_says_what_it_is(naive, qtbot):
     naive.recording.auto.setChecked(False)
     choose(naive, qtbot, "as written")
-    assert naive.session.outdated
-    assert provenance(naive.session.playable, naive.session.outdated)[0].startswith("recorded before")
+    assert naive.session.staged.outdated
+    assert provenance(naive.session.cursor.playable, naive.session.staged.outdated)[0].startswith("recorded before")
 
 
 def test_a_lesson_and_the_other_pages_have_no_use_for_it(naive, qtbot):
@@ -89,20 +89,20 @@ def test_a_demo_is_shown_as_compiled(naive, qtbot):
     wait_recorded(naive, qtbot)
     qtbot.mouseClick(naive.tour_bar.demo_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not naive.session.demonstration.waiting)
-    assert naive.view_box.currentText() == "as compiled" and not naive.session.playable.recording.as_written
+    assert naive.view_box.currentText() == "as compiled" and not naive.session.cursor.playable.recording.as_written
 
 
 def test_a_state_brings_the_view_back(naive, qtbot):
     choose(naive, qtbot, "as written")
     wait_recorded(naive, qtbot)
-    naive.session.pause()
-    naive.session.seek(30)
+    naive.session.playback.pause()
+    naive.session.cursor.seek(30)
     plain = snapshot.take(naive.session)
     choose(naive, qtbot, "as compiled")
     wait_recorded(naive, qtbot)
     snapshot.apply(naive.session, plain)
     wait_recorded(naive, qtbot)
-    qtbot.waitUntil(lambda: naive.session.step == 30)
+    qtbot.waitUntil(lambda: naive.session.cursor.step == 30)
     assert naive.view_box.currentText() == "as written" and reads_of_c(naive) == 16**3
 
 

@@ -37,16 +37,16 @@ def counter(window, array, heading):
 
 
 def test_it_opens_on_a_small_tiled_recording(window):
-    recording = window.session.playable.recording
+    recording = window.session.cursor.playable.recording
     assert (recording.label, recording.m, recording.blocks, recording.wrong) == ("gputiled<4>", 8, 4, 0)
-    assert window.source.executing() == window.session.line > 0
+    assert window.source.executing() == window.session.cursor.line > 0
 
 
 def test_space_plays_and_pauses(window, qtbot):
     qtbot.keyClick(window, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: window.session.step >= 3)
+    qtbot.waitUntil(lambda: window.session.cursor.step >= 3)
     qtbot.keyClick(window, Qt.Key.Key_Space)
-    assert not window.session.playing
+    assert not window.session.playback.playing
     assert not window.transport.timer.isActive()
 
 
@@ -56,14 +56,14 @@ def test_arrows_home_and_end_step(window, qtbot):
         (Qt.Key.Key_Right, 1),
         (Qt.Key.Key_Right, 2),
         (Qt.Key.Key_Left, 1),
-        (Qt.Key.Key_End, session.steps - 1),
+        (Qt.Key.Key_End, session.cursor.steps - 1),
         (Qt.Key.Key_Home, 0),
     ):
         qtbot.keyClick(window, key)
-        assert session.step == step
+        assert session.cursor.step == step
         assert window.transport.slider.value() == step
     qtbot.keyClick(window, Qt.Key.Key_PageDown)
-    assert session.playable.timeline.phase[session.step] == 1
+    assert session.cursor.playable.timeline.phase[session.cursor.step] == 1
 
 
 def test_counters_at_the_last_step_are_the_totals(window, qtbot):
@@ -77,11 +77,11 @@ def test_counters_at_the_last_step_are_the_totals(window, qtbot):
 
 def test_scrubbing_marks_the_line_that_executes(window, qtbot):
     session, slider = window.session, window.transport.slider
-    for step in (session.steps - 1, 5, 0):
+    for step in (session.cursor.steps - 1, 5, 0):
         slider.setValue(step)
-        assert session.step == step
-        assert window.source.executing() == session.playable.line(step)
-        assert window.transport.where.text() == f"{step + 1} / {session.steps}"
+        assert session.cursor.step == step
+        assert window.source.executing() == session.cursor.playable.line(step)
+        assert window.transport.where.text() == f"{step + 1} / {session.cursor.steps}"
 
 
 def place_of(source, line):
@@ -95,7 +95,7 @@ def place_of(source, line):
 @pytest.mark.parametrize("how", ["number", "ctrl", "twice"])
 def test_a_click_on_a_line_goes_to_its_next_execution(window, qtbot, how):
     source: Source = window.source
-    line = next(i for i, t in enumerate(window.session.kernel.text.splitlines(), 1) if "] = sum;" in t)
+    line = next(i for i, t in enumerate(window.session.choice.kernel.text.splitlines(), 1) if "] = sum;" in t)
     at = place_of(source, line)
     left = Qt.MouseButton.LeftButton
     if how == "number":
@@ -104,23 +104,23 @@ def test_a_click_on_a_line_goes_to_its_next_execution(window, qtbot, how):
         qtbot.mouseClick(source.viewport(), left, Qt.KeyboardModifier.ControlModifier, pos=at)
     else:
         qtbot.mouseDClick(source.viewport(), left, pos=at)
-    assert window.session.line == line
-    assert window.session.step == window.session.steps - 1
+    assert window.session.cursor.line == line
+    assert window.session.cursor.step == window.session.cursor.steps - 1
 
 
 def test_a_click_into_the_text_only_places_the_cursor(window, qtbot):
     at = place_of(window.source, 30)
     qtbot.mouseClick(window.source.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    assert window.session.step == 0
+    assert window.session.cursor.step == 0
     assert window.source.textCursor().blockNumber() == 29
 
 
 def test_a_click_on_c_chooses_the_block_that_owns_the_cell(window, qtbot):
     click_cell(window, qtbot, 2, 1, 6)
-    assert window.session.cell == (2, 1 * 8 + 6)
-    assert window.session.playable.recording.block_index(window.session.block) == (1, 0, 0)
+    assert window.session.cursor.cell == (2, 1 * 8 + 6)
+    assert window.session.cursor.playable.recording.block_index(window.session.cursor.block) == (1, 0, 0)
     qtbot.mouseClick(window.stage, Qt.MouseButton.LeftButton, pos=QPoint(2, window.stage.height() // 2))
-    assert window.session.cell is None
+    assert window.session.cursor.cell is None
 
 
 def test_the_stage_shows_every_array_without_overlap(window):
@@ -136,9 +136,9 @@ def test_the_stage_shows_every_array_without_overlap(window):
 def test_a_read_glows_blue_and_a_write_amber(window, qtbot):
     stage: Stage = window.stage
     seen = {}
-    for step in (0, window.session.steps - 1):
-        window.session.seek(step)
-        array = int(window.session.playable.timeline.array[step])
+    for step in (0, window.session.cursor.steps - 1):
+        window.session.cursor.seek(step)
+        array = int(window.session.cursor.playable.timeline.array[step])
         panel = next(p for p in stage.panels() if p.array == array)
         # A corner of the first cell, beside its value.
         at = QPoint(int(panel.x + panel.cell * 0.2), int(panel.y + panel.cell * 0.2))
@@ -166,7 +166,7 @@ def test_the_theme_changes_at_run_time(window, qtbot):
 def test_picking_a_rung_records_it(window, qtbot):
     pick(window, qtbot, "hostmult0")
     wait_recorded(window, qtbot)
-    assert window.session.kernel.name == "hostmult0"
+    assert window.session.choice.kernel.name == "hostmult0"
     assert "hostmult0" in window.source.toPlainText()
     assert counter(window, "C", "writes").endswith("576")
 
@@ -174,7 +174,7 @@ def test_picking_a_rung_records_it(window, qtbot):
 def test_a_library_reference_says_that_it_has_no_source(window, qtbot):
     assert window.source.extraSelections()
     pick(window, qtbot, "numpy")
-    qtbot.waitUntil(lambda: window.session.playable is None)
+    qtbot.waitUntil(lambda: window.session.cursor.playable is None)
     assert not window.source.extraSelections()
     assert not window.transport.isEnabled()
     assert not window.recording.button.isEnabled()
@@ -186,59 +186,59 @@ def test_a_new_parameter_and_order_are_recorded(window, qtbot):
     box.setEditText("2")
     qtbot.keyClick(box.lineEdit(), Qt.Key.Key_Return)
     wait_recorded(window, qtbot)
-    assert window.session.playable.recording.blocks == 16
+    assert window.session.cursor.playable.recording.blocks == 16
     window.recording.order.setCurrentIndex(1)
     window.recording.order.activated.emit(1)
     wait_recorded(window, qtbot)
-    assert window.session.playable.timeline.order_by == "block"
+    assert window.session.cursor.playable.timeline.order_by == "block"
 
 
 def test_unequal_sides_of_a_rung_loosen_the_link_and_equal_ones_fasten_it_again(window, qtbot):
     size, session = window.recording.size_row, window.session
     for name, equal in (("matmul_kernel_naive", False), ("gputiled", True)):
-        session.choose_kernel(next(k for k in session.kernels if k.name == name))
+        session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == name))
         assert size.link.isChecked() == equal
     qtbot.mouseClick(size.link, Qt.MouseButton.LeftButton)  # what people loosen stays so
     for name in ("matmul_kernel_naive", "gputiled"):
-        session.choose_kernel(next(k for k in session.kernels if k.name == name))
+        session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == name))
         assert not size.link.isChecked()
 
 
 def test_sizes_stay_square_until_unlinked(window, qtbot):
     size = window.recording.size_row
     size.boxes["M"].setValue(12)
-    assert window.session.problem == Problem.cube(12)
+    assert window.session.choice.problem == Problem.cube(12)
     qtbot.mouseClick(size.link, Qt.MouseButton.LeftButton)
     size.boxes["K"].setValue(5)
-    assert window.session.problem == Problem(12, 12, 5)
+    assert window.session.choice.problem == Problem(12, 12, 5)
     wait_recorded(window, qtbot)
 
 
 def test_a_refused_parameter_keeps_the_last_recording(window, qtbot):
-    before = window.session.playable
-    window.session.choose(params={"TS": 64})
-    qtbot.waitUntil(lambda: window.session.message is not None)
+    before = window.session.cursor.playable
+    window.session.choice.choose(params={"TS": 64})
+    qtbot.waitUntil(lambda: window.session.messages.current is not None)
     assert "TS <= 32" in window.message_bar.text.text()
     assert window.message_bar.isVisible()
-    assert window.session.playable is before
+    assert window.session.cursor.playable is before
 
 
 def test_a_broken_file_marks_its_line_and_the_next_run_works(window, qtbot, tmp_path):
-    kernel = window.session.kernel
+    kernel = window.session.choice.kernel
     text = kernel.text.replace("float sum = 0;", "float sum = 0")
     line = next(i for i, t in enumerate(text.splitlines(), 1) if "float sum = 0" in t)
     path = tmp_path / "broken.cu"
     path.write_text(text)
-    before = window.session.playable
+    before = window.session.cursor.playable
     open_trusted(window, path)
-    qtbot.waitUntil(lambda: window.session.message is not None, timeout=RECORDING_MS)
-    message = window.session.message
+    qtbot.waitUntil(lambda: window.session.messages.current is not None, timeout=RECORDING_MS)
+    message = window.session.messages.current
     assert message.kind == "error" and message.line in (line, line + 1, line + 2)
-    assert window.session.playable is before
+    assert window.session.cursor.playable is before
     path.write_text(kernel.text)
     qtbot.keyClick(window, Qt.Key.Key_F5)
     wait_recorded(window, qtbot)
-    assert window.session.message is None
+    assert window.session.messages.current is None
 
 
 def test_a_file_that_is_no_kernel_is_said_so(window, tmp_path):
@@ -246,19 +246,19 @@ def test_a_file_that_is_no_kernel_is_said_so(window, tmp_path):
     path.write_text("int x;\n")
     window.open_file(path)
     assert "front matter" in window.message_bar.text.text()
-    assert len(window.session.kernels) == window.ladder.count() - 3
+    assert len(window.session.choice.kernels) == window.ladder.count() - 3
 
 
 def test_measuring_a_cpu_rung_fills_ladder_and_charts(window, qtbot):
     pick(window, qtbot, "hostmult1_opt")
-    window.session.protocol = {"timeout_s": 1.0}
+    window.session.choice.protocol = {"timeout_s": 1.0}
     window.measuring.size_row.boxes["M"].setValue(64)
     qtbot.mouseClick(window.measuring.this, Qt.MouseButton.LeftButton)
     assert not window.measuring.this.isEnabled()
     qtbot.waitUntil(lambda: window.session.progress["bench"] is None, timeout=BENCH_MS)
-    row = window.session.results["hostmult1_opt"]
+    row = window.session.results.rows["hostmult1_opt"]
     assert row["status"] == "ok" and row["gflops"] > 0
-    assert window.session.samples.gflops
+    assert window.session.results.samples.gflops
     window.charts.refresh()
     assert [name for name, _ in window.charts.ladder.bars()] == ["hostmult1_opt"]
     assert "GFLOPS" in window.ladder.item_of("hostmult1_opt").toolTip()
@@ -301,9 +301,9 @@ def test_the_window_has_an_icon(window):
 
 def test_the_chosen_rung_is_in_sight(window, qtbot):
     ladder = window.ladder
-    window.session.choose_kernel(window.session.kernels[-1])
+    window.session.choice.choose_kernel(window.session.choice.kernels[-1])
     window.resize(1280, 700)
-    place = ladder.visualItemRect(ladder.item_of(window.session.kernel.name))
+    place = ladder.visualItemRect(ladder.item_of(window.session.choice.kernel.name))
     assert ladder.viewport().rect().contains(place)
 
 

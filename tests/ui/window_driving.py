@@ -15,14 +15,14 @@ def need_qt():
 
 def open_trusted(window, path):
     """Open a file of somebody who trusts its folder: every file in it may run without a question."""
-    window.session.trust.allow_folder(path.parent)
+    window.session.permission.trust.allow_folder(path.parent)
     window.open_file(path)
 
 
 def edit_as_typed(session, text):
     """Change the chosen kernel's text, as what somebody types in the editor does."""
-    session.trust.typed(session.base.path, session.text, text)
-    session.edit(text)
+    session.permission.trust.typed(session.choice.base.path, session.choice.text, text)
+    session.choice.edit(text)
 
 
 def wait_recorded(window, qtbot):
@@ -31,12 +31,16 @@ def wait_recorded(window, qtbot):
 
     def there():
         assert session.progress["record"] is None
-        assert session.playable is not None, session.message
-        recording = session.playable.recording
-        assert recording.sha256 == session.kernel.sha256, session.message
-        assert recording.params == session.params
-        assert recording.as_written == session.as_written
-        assert (recording.m, recording.n, recording.k) == (session.problem.m, session.problem.n, session.problem.k)
-        assert session.playable.timeline.order_by == session.order
+        assert session.cursor.playable is not None, session.messages.current
+        recording = session.cursor.playable.recording
+        assert recording.sha256 == session.choice.kernel.sha256, session.messages.current
+        assert recording.params == session.choice.params
+        assert recording.as_written == session.choice.as_written
+        assert (recording.m, recording.n, recording.k) == (
+            session.choice.problem.m,
+            session.choice.problem.n,
+            session.choice.problem.k,
+        )
+        assert session.cursor.playable.timeline.order_by == session.choice.order
 
     qtbot.waitUntil(there, timeout=RECORDING_MS)

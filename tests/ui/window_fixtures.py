@@ -53,7 +53,7 @@ def make_window(qtbot):
 
     def make(theme="dark"):
         session = new_session(theme)
-        window = Window(session, Controller(session, lambda: Engine(session.trust)))
+        window = Window(session, Controller(session, lambda: Engine(session.permission.trust)))
         window.show()
         qtbot.waitUntil(lambda: window.charts is not None)
         windows.append(window)

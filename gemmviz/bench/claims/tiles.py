@@ -3,7 +3,8 @@
 import numpy as np
 
 from gemmviz.catalogue.matrices import A, B
-from gemmviz.trace.recording.recording import Array, Column, Recording
+from gemmviz.trace.recording.accesses import Array, Column
+from gemmviz.trace.recording.recording import Recording
 
 
 def walk(recording: Recording, block: int = 0) -> str:

@@ -1,18 +1,17 @@
 """Goes to a rung's demo: the size, parameters, step and thread that show its idea."""
 
-from typing import TYPE_CHECKING
-
 from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.session.kernel_names import no_source
+from gemmviz.session.message import Message
 from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.session.playback import Playback
+from gemmviz.session.staged import Staged
 from gemmviz.session.tour.lessons import locate
-from gemmviz.session.tour.own_stops import OwnStop
-
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
+from gemmviz.session.tour.stop import OwnStop
+from gemmviz.session.tour.stops import Tour
 
 
 class Demonstration:
@@ -20,39 +19,41 @@ class Demonstration:
 
     Parameters
     ----------
-    session
-        Whose rung.
+    staged, playback
+        The stage that it is shown on, and what plays there.
+    tour
+        Goes to its step; a lesson is left.
     """
 
     recording_wanted = Signal()
     """What is chosen should be recorded at once."""
 
-    def __init__(self, session: "Session") -> None:
-        self._session = session
+    def __init__(self, staged: Staged, playback: Playback, tour: Tour) -> None:
+        self._staged, self._choice, self._playback, self._tour = staged, staged.choice, playback, tour
         self._choosing = False
         self.waiting = False
         """Whether the demo's recording is awaited."""
-        session.chosen.connect(self._on_chosen)
+        self._choice.chosen.connect(self._on_chosen)
 
     def show(self) -> None:
         """Record the chosen rung, as compiled, as its demo says, and go to its step; a rung without one is said so.
 
         The rungs that are chosen after it open at their demos, too: a size that was chosen before is forgotten.
         """
-        session, kernel = self._session, self._session.kernel
+        kernel = self._choice.kernel
         if kernel.demo is None:
             none = tr("{rung} has no demo: its front matter names none.", rung=kernel.alias)
             self._tell(no_source(kernel) or none, "info")
             return
-        if session.tour.lesson is not None:
-            session.tour.leave(restore=False)
-        session.pause()
-        session.wanted = None
+        if self._tour.lesson is not None:
+            self._tour.leave(restore=False)
+        self._playback.pause()
+        self._choice.wanted = None
         problem = picture_problem(kernel)
         self._choosing = True
         try:
             params = kernel.defaults | picture_params(kernel, problem)
-            session.choose(problem, params, "grid", as_written=False, stays=False)
+            self._choice.choose(problem, params, "grid", as_written=False, stays=False)
         finally:
             self._choosing = False
         self.waiting = True
@@ -62,12 +63,11 @@ class Demonstration:
 
     def arrive(self) -> None:
         """Go to the demo's step, if its recording is awaited and on the stage now."""
-        session = self._session
-        playable = session.playable
-        if not self.waiting or playable is None or session.outdated or playable.timeline.order_by != session.order:
+        playable = self._staged.current
+        if not self.waiting or playable is None:
             return
         self.waiting = False
-        demo = session.kernel.demo
+        demo = self._choice.kernel.demo
         if demo is None:
             return
         try:
@@ -75,7 +75,7 @@ class Demonstration:
         except GemmvizError as error:
             self._tell(_not_shown(str(error)), "warning")
             return
-        session.point_at(OwnStop(found.step, "", found.cell, found.block, found.warp, found.panel, lane=found.lane))
+        self._tour.point_at(OwnStop(found.step, "", found.cell, found.block, found.warp, found.panel, lane=found.lane))
 
     def fail(self, reason: str) -> str:
         """Wait no longer for a recording that failed; return what people should read, if it was the demo's."""
@@ -87,9 +87,7 @@ class Demonstration:
             self.waiting = False  # people have gone on to something else
 
     def _tell(self, text: str, kind: str) -> None:
-        from gemmviz.session.state import Message  # late: the session is made of this module
-
-        self._session.tell(Message(text, kind, lasting=True))
+        self._staged.messages.tell(Message(text, kind, lasting=True))
 
 
 def _not_shown(reason: str) -> str:

@@ -1,24 +1,23 @@
 """Teaching stops: moments of a recording with a sentence each. A tour leads through those of a lesson, or one's own."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find
 from gemmviz.language import language, tr
+from gemmviz.session.inspection import Inspection
+from gemmviz.session.message import Message
+from gemmviz.session.playback import Playback
+from gemmviz.session.staged import Staged
 from gemmviz.session.tour.lesson_file import Lesson, load_lesson
 from gemmviz.session.tour.lessons import find_lesson, recorded_at, resolve
-from gemmviz.session.tour.own_stops import OwnStop, OwnStops, Setting
-
-__all__ = ["OwnStop", "Setting", "Tour"]
-
-if TYPE_CHECKING:
-    from gemmviz.session.state import Session
+from gemmviz.session.tour.own_stops import OwnStops
+from gemmviz.session.tour.stop import OwnStop, Setting
 
 
-class Tour(OwnStops):
+class Tour:
     """Leads through the stops of a lesson, or through those that people set themselves on the chosen rung.
 
     A lesson is recorded at its own size with its own parameters, as compiled unless its file says otherwise; leaving it
@@ -26,17 +25,24 @@ class Tour(OwnStops):
 
     Parameters
     ----------
-    session
-        Whose recording plays, and where the tour points at things.
+    staged, playback
+        The stage that it is shown on, and what plays there.
+    inspection
+        Where it points at things beside the stage.
+    own_stops
+        Those that people set.
     """
 
+    changed = Signal()
+    """Which stops there are, or what they say."""
     moved = Signal()
     """Which stop people stand at."""
     recording_wanted = Signal()
     """What is chosen should be recorded at once."""
 
-    def __init__(self, session: "Session") -> None:
-        super().__init__(session)
+    def __init__(self, staged: Staged, playback: Playback, inspection: Inspection, own_stops: OwnStops) -> None:
+        self._staged, self._playback, self._inspection, self._own_stops = staged, playback, inspection, own_stops
+        self._choice = staged.choice
         self.lesson: Lesson | None = None
         self.own = False
         """Whether the tour leads through one's own stops."""
@@ -47,8 +53,9 @@ class Tour(OwnStops):
         self._before: tuple[str, Setting] | None = None
         self._awaited: int | None = None
         self._own_rung = ""
-        session.chosen.connect(self._on_chosen)
-        session.spoken.connect(self._resolve_again)
+        self._choice.chosen.connect(self._on_chosen)
+        staged.preferences.spoken.connect(self._resolve_again)
+        own_stops.changed.connect(self._on_own_stops)
 
     @property
     def active(self) -> bool:
@@ -72,7 +79,7 @@ class Tour(OwnStops):
         """The stops that the tour leads through."""
         if self.lesson is not None:
             return list(self._resolved)
-        return list(self.own_stops) if self.own else []
+        return list(self._own_stops.here) if self.own else []
 
     @property
     def stop(self) -> OwnStop | None:
@@ -93,13 +100,12 @@ class Tour(OwnStops):
         if self.lesson is not None:
             self.leave()
         else:
-            self.start_rung(self._session.base.name)
+            self.start_rung(self._choice.base.name)
 
     def start_rung(self, rung: str) -> None:
         """Begin the lesson of a rung; that there is none is said."""
-        session = self._session
         try:
-            kernel = find(rung, session.kernels)
+            kernel = find(rung, self._choice.kernels)
             lesson = find_lesson(kernel)
         except GemmvizError as error:
             self._tell(str(error), "warning")
@@ -122,18 +128,18 @@ class Tour(OwnStops):
 
     def start(self, lesson: Lesson) -> None:
         """Record what a lesson asks for, and go to its first stop then."""
-        session = self._session
         try:
-            kernel = find(lesson.kernel, session.kernels)
+            kernel = find(lesson.kernel, self._choice.kernels)
             problem, params = recorded_at(lesson, kernel)
-            if kernel.base_name not in [k.name for k in session.kernels]:
-                session.add_kernel(kernel)
+            if kernel.base_name not in [k.name for k in self._choice.kernels]:
+                self._choice.add_kernel(kernel)
         except GemmvizError as error:
             self._tell(f"{lesson.path.name}: {error}", "warning")
             return
-        session.pause()
+        self._playback.pause()
         if self._before is None:
-            self._before = session.kernel.name if session.breaks else session.base.name, self._setting()
+            rung = self._choice.kernel if self._choice.breaks else self._choice.base
+            self._before = rung.name, self._own_stops.setting()
         self.lesson, self.own, self._resolved, self.at = lesson, False, (), None
         self.changed.emit()
         self.moved.emit()
@@ -147,47 +153,42 @@ class Tour(OwnStops):
         self.lesson, self.own, self.at, self._resolved, self._awaited = None, False, None, (), None
         self.changed.emit()
         self.moved.emit()
-        session = self._session
         if lesson is None or before is None or not restore:
             return
         rung, setting = before
-        if rung.partition("~")[0] == session.base.name:
+        if rung.partition("~")[0] == self._choice.base.name:
             self._show(rung, setting)
         else:
-            session.order, session.as_written = setting.order, setting.as_written
-            session.choose_kernel(session.kernel)
+            self._choice.order, self._choice.as_written = setting.order, setting.as_written
+            self._choice.choose_kernel(self._choice.kernel)
 
     def _show(self, rung: str, setting: Setting) -> None:
         """Choose a rung at a setting; record it unless its recording is on the stage already."""
-        session = self._session
-        kernel = find(rung, session.kernels)
-        if kernel.name != session.kernel.name or self._setting() != setting:
-            session.order, session.as_written = setting.order, setting.as_written
-            session.choose_kernel(kernel, dict(setting.params), setting.problem)
-        if self._is_recorded():
+        kernel = find(rung, self._choice.kernels)
+        if kernel.name != self._choice.kernel.name or self._own_stops.setting() != setting:
+            self._choice.order, self._choice.as_written = setting.order, setting.as_written
+            self._choice.choose_kernel(kernel, dict(setting.params), setting.problem)
+        if self._staged.current is not None:
             if self.lesson is not None:
-                session.tell(None)  # a lesson needs the room
+                self._staged.messages.tell(None)  # a lesson needs the room
             self.arrive()
         else:
             self.recording_wanted.emit()
 
     def _on_chosen(self) -> None:
         """End the tour when people turn to another rung, size, parameters or view by themselves."""
-        if self.own and self._own_rung != self._session.base.name:
+        if self.own and self._own_rung != self._choice.base.name:
             self.leave()
         elif self.lesson is not None and self._wanted is not None:
             rung, setting = self._wanted
-            if rung.partition("~")[0] != self._session.base.name or setting != self._setting():
+            if rung.partition("~")[0] != self._choice.base.name or setting != self._own_stops.setting():
                 self._before = None
                 self.leave()
 
     def arrive(self) -> None:
         """Take a new recording: find the stops in it, and go to the one that is awaited, or stood at before."""
-        if self.lesson is not None:
-            if not self._is_recorded():
-                return
-            if not self._resolve_again():
-                return
+        if self.lesson is not None and not self._resolve_again():
+            return
         awaited, self._awaited = self._awaited, None
         if awaited is not None:
             self.go(awaited)
@@ -196,11 +197,11 @@ class Tour(OwnStops):
 
     def _resolve_again(self) -> bool:
         """Find a lesson's stops in the recording on the stage, in the language that is spoken."""
-        playable = self._session.playable
-        if self.lesson is None or playable is None or not self._is_recorded():
+        playable = self._staged.current
+        if self.lesson is None or playable is None:
             return False
         try:
-            found = resolve(self.lesson, playable, language(), self._session.kernel.demo)
+            found = resolve(self.lesson, playable, language(), self._choice.kernel.demo)
         except GemmvizError as error:
             self.leave()
             self._tell(str(error), "warning")
@@ -213,28 +214,28 @@ class Tour(OwnStops):
 
     def go(self, index: int) -> None:
         """Go to a stop: playing ends, and its step, cell, block, warp and panel are chosen."""
-        stops, session = self.stops, self._session
+        stops = self.stops
         if not 0 <= index < len(stops):
             return
         stop = stops[index]
-        session.pause()
+        self._playback.pause()
         if self.at != index:
             self.at = index
             self.moved.emit()
-        if stop.setting is not None and (stop.setting != self._setting() or not self._is_recorded()):
+        if stop.setting is not None and (stop.setting != self._own_stops.setting() or self._staged.current is None):
             self._awaited = index
             wanted = stop.setting
-            session.choose(wanted.problem, dict(wanted.params), wanted.order, wanted.as_written, stays=False)
-            if not self._is_recorded():
+            self._choice.choose(wanted.problem, dict(wanted.params), wanted.order, wanted.as_written, stays=False)
+            if self._staged.current is None:
                 self.recording_wanted.emit()
                 return
             self._awaited = None
-        session.point_at(stop)
+        self.point_at(stop)
 
     def next(self, direction: int) -> None:
         """Go to the next stop (1) or the one before (-1); behind a lesson's last stop comes the next rung's lesson."""
         if not self.active:
-            if self.own_stops:
+            if self._own_stops.here:
                 self.show_own(0)
             else:
                 self.toggle_lesson()
@@ -245,24 +246,35 @@ class Tour(OwnStops):
         else:
             self.go(self.at + direction)
 
+    def point_at(self, stop: OwnStop) -> None:
+        """Go to a moment of the recording, with all that a stop there chooses."""
+        cursor = self._staged.cursor
+        cursor.seek(stop.step)
+        cursor.pick(stop.cell, stop.block)
+        if stop.warp is not None:
+            cursor.choose_warp(stop.warp)
+        if stop.lane is not None:
+            self._inspection.choose_lane(stop.lane)
+        if stop.panel is not None:
+            self._inspection.turn_to(stop.panel)
+
     # One's own stops
 
     def show_own(self, index: int = 0) -> None:
         """Lead through one's own stops, from one of them on."""
         if self.lesson is not None:
             self.leave()
-        self.own, self.at, self._own_rung = True, None, self._session.base.name
+        self.own, self.at, self._own_rung = True, None, self._choice.base.name
         self.changed.emit()
         self.go(index)
 
-    def keep(self, rung: str, stops: tuple[OwnStop, ...]) -> None:
-        """Let the stops of a rung be these; a tour that stood at one that is gone stands at the last one."""
-        super().keep(rung, stops)
-        if self.own and self.at is not None and self.at >= len(self.own_stops):
-            self.at = len(self.own_stops) - 1 if self.own_stops else None
+    def _on_own_stops(self) -> None:
+        """Say that one's own stops changed; a tour that stood at one that is gone stands at the last one."""
+        self.changed.emit()
+        count = len(self._own_stops.here)
+        if self.own and self.at is not None and self.at >= count:
+            self.at = count - 1 if count else None
             self.moved.emit()
 
     def _tell(self, text: str, kind: str = "info") -> None:
-        from gemmviz.session.state import Message  # late: the session is made of this module
-
-        self._session.tell(Message(text, kind, lasting=True))
+        self._staged.messages.tell(Message(text, kind, lasting=True))

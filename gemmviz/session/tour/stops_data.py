@@ -2,7 +2,7 @@
 
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session.snapshot_form import StopSaid
-from gemmviz.session.tour.own_stops import OwnStop, Setting
+from gemmviz.session.tour.stop import OwnStop, Setting
 
 
 def to_plain(stop: OwnStop) -> StopSaid:

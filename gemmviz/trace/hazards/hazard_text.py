@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from gemmviz.language import tr
-from gemmviz.trace.recording.recording import Array, Recording
+from gemmviz.trace.recording.accesses import Array
+from gemmviz.trace.recording.recording import Recording
 
 
 def cell(array: Array, element: int) -> tuple[int, int]:

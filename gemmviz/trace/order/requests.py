@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.trace.recording.recording import WARP, Accesses, Recording
+from gemmviz.trace.recording.accesses import Accesses
+from gemmviz.trace.recording.recording import WARP, Recording
 from gemmviz.trace.recording.tma_boxes import continues
 
 Ints = npt.NDArray[np.int64]

@@ -1,6 +1,6 @@
 """What kind of step each one is: by the array that it accesses, and by where values go on to and come from."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -9,10 +9,9 @@ from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.order.position_along_k import UNKNOWN, fill, position_along_k, ranges
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.origin.array_state import History
+from gemmviz.trace.origin.staging import Staged
 from gemmviz.trace.recording.recording import Recording
-
-if TYPE_CHECKING:
-    from gemmviz.trace.playable import Playable
 
 KINDS = ("copy", "use", "direct", "reload", "store", "other")
 """Global to shared memory; a read of shared memory; a global read that feeds a product with no stop in shared memory;
@@ -20,6 +19,26 @@ a read of C, to be added to; a write of C; anything else, as the exchange of sum
 COPY, USE, DIRECT, RELOAD, STORE, OTHER = range(len(KINDS))
 
 _SAMPLES = 4  # rows of a step that are asked where their value came from: the first may be an edge, filled with zero
+
+
+class Followed(Protocol):
+    """What is asked of a `gemmviz.trace.playable.Playable`, which computes the two last ones when they are needed."""
+
+    @property
+    def recording(self) -> Recording:
+        """What was accessed."""
+
+    @property
+    def timeline(self) -> Timeline:
+        """In which order."""
+
+    @property
+    def staged(self) -> Staged:
+        """Where values that are written were read."""
+
+    @property
+    def history(self) -> History:
+        """What each array holds at each step."""
 
 
 def kinds_by_array(recording: Recording, timeline: Timeline) -> npt.NDArray[np.uint8]:
@@ -35,7 +54,7 @@ def kinds_by_array(recording: Recording, timeline: Timeline) -> npt.NDArray[np.u
     return table[timeline.array, timeline.write.astype(np.int64)]
 
 
-def follow_copies(playable: "Playable", kinds: npt.NDArray[np.uint8], place: Ints) -> Ints:
+def follow_copies(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints) -> Ints:
     """Tell copies and uses from other accesses, and where along K they stand, in place.
 
     Returns
@@ -77,7 +96,7 @@ def _all_zero_sites(recording: Recording, rows: Ints) -> npt.NDArray[np.uint16]:
     return zeros
 
 
-def _copying_reads(playable: "Playable") -> npt.NDArray[np.bool_]:
+def _copying_reads(playable: Followed) -> npt.NDArray[np.bool_]:
     """Return the steps that read what goes on to shared memory: by a link, or as most of what their instruction reads.
 
     (What is read ahead and never stored has no link.)
@@ -95,7 +114,7 @@ def _copying_reads(playable: "Playable") -> npt.NDArray[np.bool_]:
     return copying
 
 
-def _places_of_uses(playable: "Playable", kinds: npt.NDArray[np.uint8], place: Ints) -> None:
+def _places_of_uses(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints) -> None:
     """Note, in place, where along K the values stand that shared memory is read for; reads of results are no uses."""
     recording, timeline, history = playable.recording, playable.timeline, playable.history
     log, steps = recording.accesses, np.flatnonzero(kinds == USE)

@@ -9,19 +9,27 @@ along K, and what a phase copies, or uses, lies within one tile of them. Nothing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.trace.order.position_along_k import UNKNOWN, places_of_reads, ranges, read_together, usual
 from gemmviz.trace.order.requests import Ints, changes
-from gemmviz.trace.order.step_kinds import COPY, DIRECT, KINDS, OTHER, RELOAD, STORE, USE, follow_copies, kinds_by_array
+from gemmviz.trace.order.step_kinds import (
+    COPY,
+    DIRECT,
+    KINDS,
+    OTHER,
+    RELOAD,
+    STORE,
+    USE,
+    Followed,
+    follow_copies,
+    kinds_by_array,
+)
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.recording.recording import Recording
-
-if TYPE_CHECKING:
-    from gemmviz.trace.playable import Playable
 
 __all__ = ["COPY", "DIRECT", "KINDS", "OTHER", "RELOAD", "STORE", "USE", "Segment", "Segments", "Story", "story"]
 
@@ -184,7 +192,7 @@ class Segments(Sequence[Segment]):
         return Segment(first, last, KINDS[story.kinds[first]], int(story.tiles[first]), int(story.phases[first]))
 
 
-def story(playable: "Playable") -> Story:
+def story(playable: Followed) -> Story:
     """Say what each step of a recording is for.
 
     Parameters

@@ -11,7 +11,8 @@ from gemmviz.language import tr, trn
 from gemmviz.trace.cost.wavefronts import BANK_BYTES, BANKS, SECTOR_BYTES, sectors, wavefronts
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.recording import WARP, Array
+from gemmviz.trace.recording.accesses import Array
+from gemmviz.trace.recording.recording import WARP
 
 Cell = tuple[int, int]
 """Array, and element in memory order."""

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.simt.recorder import RawTrace
+from gemmviz.trace.recording.accesses import Accesses, Array
 from gemmviz.trace.recording.async_copy_rows import pairs
-from gemmviz.trace.recording.recording import Accesses, Array
 from gemmviz.trace.recording.tma_boxes import boxes_of_run
 
 Bits = npt.NDArray[np.uint32]

@@ -21,8 +21,9 @@ from gemmviz.simt import apart, faults, recorder
 from gemmviz.simt.build import build
 from gemmviz.simt.layout import SiteKind
 from gemmviz.trace.recording import recording_cost
+from gemmviz.trace.recording.accesses import Array, Site
 from gemmviz.trace.recording.columns import accesses
-from gemmviz.trace.recording.recording import Array, Recording, Site
+from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import FLAG_SEEN, FLAG_SET, barrier_names, swizzles, without_empty
 
 # Peak memory per access in all processes, of which the recording itself takes 23: timeline and traffic are worked out,

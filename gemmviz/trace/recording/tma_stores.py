@@ -1,21 +1,41 @@
 """Who computed what the copy engine stores: one thread asks for the store of a tile that many have filled."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import C
-from gemmviz.trace.recording.tma_boxes import ADDED
-
-if TYPE_CHECKING:
-    from gemmviz.trace.recording.recording import Recording
+from gemmviz.trace.recording.accesses import Accesses, Array, Column
+from gemmviz.trace.recording.tma_boxes import ADDED, Boxes
 
 Ints = npt.NDArray[np.int64]
 _PHASE_BITS = 16
 
 
-def before_store(recording: "Recording", rows: npt.NDArray[Any], elements: npt.NDArray[Any]) -> Ints:
+class Logged(Protocol):
+    """What is asked of a `gemmviz.trace.recording.recording.Recording`."""
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The arrays that are accessed."""
+
+    @property
+    def accesses(self) -> Accesses:
+        """The log."""
+
+    @property
+    def boxes(self) -> Boxes:
+        """The boxes that the copy engine moves."""
+
+    def elements(self, rows: Column) -> tuple[Column, Column]:
+        """Return every element that some accesses cover: its access's place in `rows`, and the element."""
+
+    def covered(self, rows: Column) -> tuple[Column, Column, Column]:
+        """Return the same with the values."""
+
+
+def before_store(recording: Logged, rows: npt.NDArray[Any], elements: npt.NDArray[Any]) -> Ints:
     """Return the accesses by which elements of C left registers.
 
     Parameters
@@ -58,7 +78,7 @@ def before_store(recording: "Recording", rows: npt.NDArray[Any], elements: npt.N
     return found
 
 
-def added(recording: "Recording") -> npt.NDArray[np.bool_]:
+def added(recording: Logged) -> npt.NDArray[np.bool_]:
     """Say of rows whether the copy engine writes sums there, of a box and what was there before."""
     boxes, found = recording.boxes, np.zeros(len(recording.accesses), bool)
     for i in np.flatnonzero((boxes.store == ADDED) & (boxes.writes > 0)):
@@ -66,7 +86,7 @@ def added(recording: "Recording") -> npt.NDArray[np.bool_]:
     return found
 
 
-def there_before(recording: "Recording") -> npt.NDArray[np.float64]:
+def there_before(recording: Logged) -> npt.NDArray[np.float64]:
     """Return what the copy engine has added the last sum of each element of C to (m x n); 0 where it did not add."""
     boxes, array = recording.boxes, recording.arrays[C]
     found = np.zeros(array.shape)
@@ -79,7 +99,7 @@ def there_before(recording: "Recording") -> npt.NDArray[np.float64]:
     return found
 
 
-def _reads(recording: "Recording") -> Ints:
+def _reads(recording: Logged) -> Ints:
     """Return, per row that writes C for the copy engine, the row that reads the shared tile; -1 elsewhere."""
     boxes = recording.boxes
     stores = np.flatnonzero((boxes.store > 0) & (boxes.writes > 0) & (boxes.writes == boxes.reads))

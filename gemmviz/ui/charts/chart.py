@@ -153,7 +153,7 @@ class Chart(QWidget):
     @property
     def theme(self) -> Theme:
         """The colours to draw with."""
-        return THEMES[self.session.theme]
+        return THEMES[self.session.preferences.theme]
 
     def table(self) -> FigureTable:
         """Return the figures that are drawn."""

@@ -3,11 +3,11 @@
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy
 
 from gemmviz.language import tr
-from gemmviz.session import Session
+from gemmviz.session.results import Results
 from gemmviz.ui.charts.chart import CHOICE
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import origin_name, short_size
 from gemmviz.ui.look.style import letters_wide
-from gemmviz.ui.window.mirrors import mirror
 
 _BOX_LETTERS = 10
 
@@ -17,13 +17,13 @@ class SizeBox(QComboBox):
 
     Parameters
     ----------
-    session
+    results
         Whose figures.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, results: Results) -> None:
         super().__init__()
-        self._session = session
+        self._results = results
         self.setObjectName(CHOICE)
         self.setAccessibleName(tr("Size that is shown"))
         self.setToolTip(
@@ -34,18 +34,18 @@ class SizeBox(QComboBox):
         )
         letters_wide(self, _BOX_LETTERS)
         self.view().setMinimumWidth(190)
-        self.activated.connect(lambda *_: session.want_size(self.currentData()))
+        self.activated.connect(lambda *_: results.want_size(self.currentData()))
 
     def refresh(self) -> None:
         """List the sizes there are now, and the one that is chosen."""
-        sizes = self._session.sizes()
+        sizes = self._results.sizes()
         entries = [(tr("auto size"), None), *((short_size(size), size) for size in sizes)]
         if [self.itemData(i) for i in range(self.count())] != [size for _, size in entries]:
             self.clear()
             for text, size in entries:
                 self.addItem(text, size)
         # findData compares tuples by identity.
-        wanted = self._session.size_wanted
+        wanted = self._results.size_wanted
         self.setCurrentIndex(sizes.index(wanted) + 1 if wanted in sizes else 0)
 
 
@@ -67,24 +67,23 @@ class ReferenceBox(QCheckBox):
 
     Parameters
     ----------
-    session
+    results
         Whose references.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, results: Results) -> None:
         super().__init__(tr("references"))
-        self._session = session
+        self._results = results
         self.setAccessibleName(tr("Show references measured elsewhere"))
-        mirror(self)
-        self.clicked.connect(session.want_references)
-        for signal in (session.referenced, session.device_changed):
-            signal.connect(self._show)
+        self.clicked.connect(results.want_references)
+        for signal in (results.referenced, results.device_changed):
+            listen(self, signal, self._show)
         self._show()
 
     def _show(self) -> None:
-        references = self._session.references
+        references = self._results.references
         self.setVisible(bool(references))
-        self.setChecked(self._session.references_shown)
+        self.setChecked(self._results.references_shown)
         names = "\n".join(f"{r.gpu or r.cpu}, {r.date}" for r in references)
         said = tr("Results that were measured elsewhere, hollow or dashed, where this machine has none:")
         self.setToolTip(f"{said}\n{names}")
@@ -93,9 +92,9 @@ class ReferenceBox(QCheckBox):
 class SourceLegend(QLabel):
     """Says which of the figures in a chart were measured here and which are references."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, results: Results) -> None:
         super().__init__()
-        self._session = session
+        self._results = results
         self.setObjectName("muted")
         self.setWordWrap(True)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -105,7 +104,7 @@ class SourceLegend(QLabel):
 
         `more` is said behind them: marks with their texts.
         """
-        device = self._session.device or tr("this machine")
+        device = self._results.device or tr("this machine")
         here = tr("measured here") if brief else tr("measured here: {device}", device=device)
         texts = [(hollow, origin_name(origin)) if origin else (solid, here) for origin in dict.fromkeys(origins)]
         # A line never ends between a mark and its text.

@@ -13,6 +13,7 @@ from gemmviz.ui.charts.roofline import RooflinePanel
 from gemmviz.ui.charts.sample_chart import SampleChart
 from gemmviz.ui.charts.size_chart import SizeChart
 from gemmviz.ui.charts.tuning_chart import TuningChart
+from gemmviz.ui.connections import listen
 
 _REFRESH_MS = 100
 _SAVE_FROM = 470
@@ -63,14 +64,19 @@ class Charts(QTabWidget):
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
         self.currentChanged.connect(lambda *_: self.refresh())
-        for signal in (session.measured, session.referenced, session.chosen, session.bench_chosen):
-            signal.connect(self._on_figures)
-        session.device_changed.connect(self._on_figures)
-        session.kernels_changed.connect(self._on_figures)
-        session.sampled.connect(self._on_samples)
-        session.tuning.changed.connect(self._on_tuning)
-        session.tuning.started.connect(self._on_tuning_started)
-        session.themed.connect(self.restyle)
+        for signal in (
+            session.results.measured,
+            session.results.referenced,
+            session.choice.chosen,
+            session.choice.bench_chosen,
+        ):
+            listen(self, signal, self._on_figures)
+        listen(self, session.results.device_changed, self._on_figures)
+        listen(self, session.choice.kernels_changed, self._on_figures)
+        listen(self, session.results.sampled, self._on_samples)
+        listen(self, session.tuning.changed, self._on_tuning)
+        listen(self, session.tuning.started, self._on_tuning_started)
+        listen(self, session.preferences.themed, self.restyle)
         self.restyle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

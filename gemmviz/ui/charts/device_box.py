@@ -7,6 +7,7 @@ from gemmviz.bench.model.devices import Facts, find, limits, published
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.kernel_use import default_published
+from gemmviz.ui.connections import listen
 
 _NARROWEST = 90
 _WIDE_FROM, _FEW_LETTERS, _LETTERS = 600, 9, 18
@@ -36,8 +37,8 @@ class DeviceBox(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.give_room(0)
         self.activated.connect(self._on_activated)
-        session.device_changed.connect(self._fill)
-        session.referenced.connect(self._fill)
+        listen(self, session.results.device_changed, self._fill)
+        listen(self, session.results.referenced, self._fill)
         self._fill()
 
     @property
@@ -48,7 +49,7 @@ class DeviceBox(QComboBox):
     @property
     def is_here(self) -> bool:
         """Whether the chosen device is this machine's."""
-        return self.facts is self.session.device_facts
+        return self.facts is self.session.results.device_facts
 
     @property
     def origin(self) -> str:
@@ -68,7 +69,7 @@ class DeviceBox(QComboBox):
         self.setMinimumContentsLength(_LETTERS if pixels >= _WIDE_FROM else _FEW_LETTERS)
 
     def _fill(self) -> None:
-        here = self.session.device_facts
+        here = self.session.results.device_facts
         before = self.currentText() if self._by_user else ""
         devices: dict[str, Facts] = {d.name: d.facts() for d in published()}
         # A GPU newer than the table of limits cannot be modelled: then only the published ones are offered.

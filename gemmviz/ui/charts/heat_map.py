@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gemmviz.bench.claims.claim_text import figure
 from gemmviz.language import tr
-from gemmviz.session import Session
+from gemmviz.session.preferences import Preferences
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES, Theme, ink
 
 _COLOURS: npt.NDArray[np.uint8] = pg.colormap.get("viridis").getLookupTable(nPts=256)
@@ -57,18 +58,18 @@ class HeatMap(QWidget):
 
     Parameters
     ----------
-    session
-        Whose theme to use.
+    preferences
+        The theme.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, preferences: Preferences) -> None:
         super().__init__()
-        self.session = session
+        self._preferences = preferences
         self.caption = ""
         self.tables: tuple[HeatTable, ...] = ()
         self._cells: list[tuple[QRectF, str]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        session.themed.connect(self._on_theme)
+        listen(self, preferences.themed, self._on_theme)
 
     def _on_theme(self) -> None:
         self.update()
@@ -88,7 +89,7 @@ class HeatMap(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw everything."""
-        theme = THEMES[self.session.theme]
+        theme = THEMES[self._preferences.theme]
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(theme.background))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

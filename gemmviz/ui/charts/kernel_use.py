@@ -20,24 +20,24 @@ _DEFAULT = "RTX 3080"
 
 def default_device(session: Session) -> Facts:
     """Return this machine's GPU, or where that cannot be modelled or cannot run the kernel `default_published`."""
-    here = session.device_facts
-    if here is not None and limits(here) is not None and suits(session.kernel.capability, here["cc"]):
+    here = session.results.device_facts
+    if here is not None and limits(here) is not None and suits(session.choice.kernel.capability, here["cc"]):
         return here
     return next(device for device in published() if device.name == default_published(session)).facts()
 
 
 def default_published(session: Session) -> str:
     """Return the first that can run the chosen kernel: a device of the references, one that is often met, any."""
-    known = [named(reference.gpu) for reference in session.references if session.references_shown]
+    known = [named(reference.gpu) for reference in session.results.references if session.results.references_shown]
     usual = [device for device in published() if device.name == _DEFAULT]
     wanted = [device for device in (*known, *usual, *published()) if device]
-    needed = session.kernel.capability
+    needed = session.choice.kernel.capability
     return next((device for device in wanted if suits(needed, device.cc)), wanted[0]).name
 
 
 def _compiled(session: Session) -> Shown | None:
     """Return the figure to show of the chosen kernel, if its row says what a block took; else None."""
-    shown = session.shown(session.kernel.name)
+    shown = session.results.shown(session.choice.kernel.name)
     row = shown.row if shown else None
     return shown if row and row.get("block") and row.get("regs") and row.get("smem") is not None else None
 
@@ -45,12 +45,12 @@ def _compiled(session: Session) -> Shown | None:
 def measured_otherwise(session: Session) -> str:
     """Return the launch that `kernel_use` speaks of where it has other parameters than those recorded; else empty."""
     shown = _compiled(session)
-    return shown.row["label"] if shown is not None and shown.row["params"] != session.params else ""
+    return shown.row["label"] if shown is not None and shown.row["params"] != session.choice.params else ""
 
 
 def kernel_use(session: Session) -> tuple[Use, str]:
     """Return what a block of the chosen kernel takes, and where that is known from."""
-    kernel = session.kernel
+    kernel = session.choice.kernel
     name = shown_name(kernel, session)
     if kernel.backend != "cuda":
         if kernel.backend == "cublas":
@@ -61,7 +61,7 @@ def kernel_use(session: Session) -> tuple[Use, str]:
         row, where = shown.row, origin_name(shown.origin) if shown.origin else tr("here")
         said = tr("{kernel} as compiled ({where})", kernel=row["label"], where=where)
         return compiled_use(row, kernel), said
-    recording = session.playable.recording if session.playable else None
+    recording = session.cursor.playable.recording if session.cursor.playable else None
     if recording is not None and recording.sha256 == kernel.sha256:
         shared = sum(a.size * a.itemsize for a in recording.arrays if a.space == "shared")
         sizes = {"M": recording.m, "N": recording.n, "K": recording.k, **recording.params}
@@ -71,7 +71,7 @@ def kernel_use(session: Session) -> tuple[Use, str]:
             registers=_ASSUMED_REGISTERS,
         )
     try:
-        launch = session.launch()
+        launch = session.choice.launch()
     except GemmvizError:
         return _EXAMPLE, tr("{kernel} does not fit its size: these values are an example", kernel=name)
     return Use(launch.threads, _ASSUMED_REGISTERS, launch.shared_bytes, prod(launch.cluster)), tr(

@@ -16,6 +16,7 @@ from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.chart_choices import PlaceBox, ReferenceBox, SizeBox, SourceLegend
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import (
     changes_text,
     gflops_text,
@@ -60,7 +61,6 @@ class LadderChart(Chart):
         self._at: int | None = None
         self._ends: dict[str, float] = {}
         self._font, self._heads = small_font(), 1
-        self._log_chosen = False
         self._bars: pg.BarGraphItem | None = None
         self._lines: list[pg.GraphicsObject] = []
         self.log = QCheckBox(tr("log"))
@@ -73,14 +73,14 @@ class LadderChart(Chart):
             )
         )
         self.log.clicked.connect(self._on_log)
-        self.sizes = SizeBox(session)
+        self.sizes = SizeBox(session.results)
         self.places = PlaceBox()
-        self.reference = ReferenceBox(session)
+        self.reference = ReferenceBox(session.results)
         self.places.activated.connect(lambda *_: self.refresh())
-        session.size_chosen.connect(self.refresh)
+        listen(self, session.results.size_chosen, self.refresh)
         for widget in (self.reference, self.places, self.sizes, self.log):
             self.controls.addWidget(widget)
-        self.legend = SourceLegend(session)
+        self.legend = SourceLegend(session.results)
         self.column.addWidget(self.legend)
         self.scroll_bar = QScrollBar(Qt.Orientation.Vertical)
         self.scroll_bar.valueChanged.connect(self._show_rows)
@@ -104,7 +104,7 @@ class LadderChart(Chart):
 
     def shown_size(self) -> Size | None:
         """Return the (M, N, K) that is shown, or None without figures."""
-        return self.session.shown_size()
+        return self.session.results.shown_size()
 
     def bars(self) -> list[tuple[str, float]]:
         """Return (name, GFLOPS) of the bars that are drawn, from the top."""
@@ -146,7 +146,7 @@ class LadderChart(Chart):
                         s.gflops or None,
                     ),
                     *(spread, s.speedup, s.share, s.library, s.peak_share, "; ".join(row.get("flags") or ())),
-                    s.origin or f"measured: {self.session.device or 'this machine'}",
+                    s.origin or f"measured: {self.session.results.device or 'this machine'}",
                 )
             )
         return FigureTable(headings, rows)
@@ -159,7 +159,7 @@ class LadderChart(Chart):
         self.sizes.refresh()
         size = self.shown_size()
         wanted = self.places.currentData()
-        kernels = [k for k in session.charted if wanted in (None, place(k))]
+        kernels = [k for k in session.results.charted if wanted in (None, place(k))]
         found = standings(kernels, self._pick(kernels, size)) if size is not None else []
         self._say_what_is_drawn(found, size)
         if not found:
@@ -168,9 +168,8 @@ class LadderChart(Chart):
             self.scroll_bar.hide()
             return
         figures = np.array([s.gflops for s in found])
-        if not self._log_chosen:
-            drawn = figures[figures > 0]
-            self.log.setChecked(len(drawn) > 1 and bool(drawn.max() > _LOG_FROM * drawn.min()))
+        drawn, log = figures[figures > 0], self.session.results.log_wanted
+        self.log.setChecked(len(drawn) > 1 and bool(drawn.max() > _LOG_FROM * drawn.min()) if log is None else log)
         self.plot.getAxis("bottom").setLogMode(self.log.isChecked())
         self._draw_bars(found, figures)
         self._show_rows()
@@ -180,10 +179,10 @@ class LadderChart(Chart):
         session, variants = self.session, {kernel.name for kernel in kernels if kernel.changes}
 
         def pick(name: str) -> Shown | None:
-            row = session.figures.latest(name) if name in variants else None
+            row = session.results.figures.latest(name) if name in variants else None
             if row is not None and row["status"] in FAILURES:
                 return Shown(row) if size_of(row) == size else None
-            return session.shown(name, size)
+            return session.results.shown(name, size)
 
         return pick
 
@@ -194,9 +193,9 @@ class LadderChart(Chart):
         self.hint.setVisible(not count or self.width() >= _WIDE_FROM)
         small = self.height() < _SMALL_BELOW
         for widget in (self.places, self.log):
-            widget.setVisible(bool(session.sizes()) and not small)
-        self.reference.setVisible(bool(session.references) and not (small and count))
-        self.sizes.setVisible(len(session.sizes()) > 1 and not small)
+            widget.setVisible(bool(session.results.sizes()) and not small)
+        self.reference.setVisible(bool(session.results.references) and not (small and count))
+        self.sizes.setVisible(len(session.results.sizes()) > 1 and not small)
         origins = [s.origin for s in found]
         told = not small and any(s.is_variant for s in found)
         purpose = tr("changed on purpose").replace(" ", "\N{NO-BREAK SPACE}")
@@ -223,7 +222,7 @@ class LadderChart(Chart):
         y = -np.arange(len(figures), dtype=float)
         pens, brushes = [], []
         for standing in found:
-            chosen = standing.kernel.name == self.session.kernel.name
+            chosen = standing.kernel.name == self.session.choice.kernel.name
             colour = theme.muted if standing.kernel.backend in LIBRARIES else theme.accent if chosen else theme.good
             pens.append(pg.mkPen(colour, width=1))
             hatched = QBrush(QColor(colour), Qt.BrushStyle.BDiagPattern)
@@ -327,7 +326,7 @@ class LadderChart(Chart):
     # Pointing
 
     def _on_log(self) -> None:
-        self._log_chosen = True
+        self.session.results.log_wanted = self.log.isChecked()
         self.refresh()
 
     def _row_at(self, place: QPointF) -> int | None:
@@ -339,8 +338,8 @@ class LadderChart(Chart):
 
     def _on_clicked(self, place: QPointF) -> None:
         row = self._row_at(place)
-        if row is not None and self.standings[row].kernel is not self.session.kernel:
-            self.session.choose_kernel(self.standings[row].kernel)
+        if row is not None and self.standings[row].kernel is not self.session.choice.kernel:
+            self.session.choice.choose_kernel(self.standings[row].kernel)
 
     def _point(self, row: int | None, x: float | None = None) -> None:
         """Tell all figures of a bar."""

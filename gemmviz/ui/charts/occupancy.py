@@ -13,6 +13,7 @@ from gemmviz.session import Session
 from gemmviz.ui.charts.device_box import DeviceBox
 from gemmviz.ui.charts.kernel_use import kernel_use
 from gemmviz.ui.charts.whatif import WhatIf
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
@@ -72,9 +73,14 @@ class OccupancyPanel(QWidget):
             whatif.changed.connect(self._on_changed)
         self.reset.clicked.connect(self.follow)
         self.device.chosen.connect(self._soon)
-        for signal in (session.chosen, session.recorded, session.measured, session.referenced):
-            signal.connect(self._on_session)
-        session.themed.connect(self._fit)
+        for signal in (
+            session.choice.chosen,
+            session.cursor.recorded,
+            session.results.measured,
+            session.results.referenced,
+        ):
+            listen(self, signal, self._on_session)
+        listen(self, session.preferences.themed, self._fit)
         self._touched = False
         self._kernel = ""
         self._source = ""
@@ -95,7 +101,7 @@ class OccupancyPanel(QWidget):
     def follow(self) -> None:
         """Put the sliders where the chosen kernel is."""
         self._touched = False
-        self._kernel = self.session.kernel.name
+        self._kernel = self.session.choice.kernel.name
         use, self._source = kernel_use(self.session)
         self._cluster = use.cluster
         self.threads.choose(use.threads)
@@ -106,7 +112,7 @@ class OccupancyPanel(QWidget):
 
     def _on_session(self, *_: object) -> None:
         # Figures that come in while somebody plays with the sliders must not move them.
-        if not self._touched or self.session.kernel.name != self._kernel:
+        if not self._touched or self.session.choice.kernel.name != self._kernel:
             self.follow()
 
     def _on_changed(self) -> None:
@@ -170,7 +176,7 @@ class OccupancyPanel(QWidget):
 
     def restyle(self) -> None:
         """Take the theme's colours, and a size of text that fits the panel's."""
-        theme = THEMES[self.session.theme]
+        theme = THEMES[self.session.preferences.theme]
         share = min(self.width() / _FULL_SIZE[0], self.height() / _FULL_SIZE[1], 1.0)
         points = scaled(_SMALLEST_PT + (_LARGEST_PT - _SMALLEST_PT) * max(0.0, share - 0.3) / 0.7)
         self.device.give_room(self.width())

@@ -23,6 +23,7 @@ from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.device_box import DeviceBox
 from gemmviz.ui.charts.roofline_drawing import Drawing, Placed
 from gemmviz.ui.charts.traffic_survey import TrafficSurvey
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import gflops_text, origin_text, percent, shown_name, size_text
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.window.worker import EngineLike
@@ -62,7 +63,8 @@ class RooflinePanel(Chart):
         super().__init__(session, tr("Roofline"))
         self.setAccessibleName(self.name)
         self.setMinimumSize(*_SMALLEST)
-        self.survey = TrafficSurvey(session, make_engine or (lambda: Engine(session.trust)))
+        self.survey = TrafficSurvey(session, make_engine or (lambda: Engine(session.permission.trust)))
+        self.survey.setParent(self)
         self.device = DeviceBox(session)
         self.record = QPushButton(tr("Count bytes"))
         self.record.setToolTip(
@@ -92,9 +94,14 @@ class RooflinePanel(Chart):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
-        for signal in (session.chosen, session.measured, session.referenced, session.bench_chosen):
-            signal.connect(self._soon)
-        session.themed.connect(self._fit)
+        for signal in (
+            session.choice.chosen,
+            session.results.measured,
+            session.results.referenced,
+            session.choice.bench_chosen,
+        ):
+            listen(self, signal, self._soon)
+        listen(self, session.preferences.themed, self._fit)
         self.survey.changed.connect(self._soon)
         self.device.chosen.connect(self._soon)
         self.tile.valueChanged.connect(self._soon)
@@ -105,7 +112,7 @@ class RooflinePanel(Chart):
         self.plot.left.connect(lambda: self._point(None))
         self.plot.clicked.connect(self._on_clicked)
         self.plot.moved.connect(lambda right, down: self._point((-1 if self._at is None else self._at) + right + down))
-        session.progressed.connect(self._on_progress)
+        listen(self, session.progress.changed, self._on_progress)
 
     def stop(self) -> None:
         """End what is being recorded; the window calls it when it closes."""
@@ -131,16 +138,16 @@ class RooflinePanel(Chart):
     def _rows(self) -> list[tuple[str, str, Shown]]:
         """Return (name, kernel, figure) of each rung measured on the chosen device, and always of the chosen rung."""
         session, found = self.session, []
-        for kernel in session.kernels:
+        for kernel in session.choice.kernels:
             if kernel.backend not in ("cuda", "cublas"):
                 continue
-            row = session.results.get(kernel.name) if self.device.is_here else None
+            row = session.results.rows.get(kernel.name) if self.device.is_here else None
             shown = Shown(row) if row is not None and usable(row) else self._reference(kernel)
             if shown is not None:
                 found.append((shown_name(kernel, session), kernel.name, shown))
-        kernel = session.kernel
+        kernel = session.choice.kernel
         if kernel.backend == "cuda" and kernel.name not in [name for _, name, _ in found]:
-            row = new_row(kernel, session.bench_problem, session.bench_params)
+            row = new_row(kernel, session.choice.bench_problem, session.choice.bench_params)
             found.append(
                 (tr("{kernel}, bound", kernel=shown_name(kernel, session)), kernel.name, Shown(row, tr(_UNMEASURED)))
             )
@@ -148,9 +155,9 @@ class RooflinePanel(Chart):
 
     def _reference(self, kernel: Kernel) -> Shown | None:
         """Return the figure of a rung at the size most rungs have one, of the references from the chosen device."""
-        if self.device.is_here or not self.session.references_shown:
+        if self.device.is_here or not self.session.results.references_shown:
             return None
-        for reference in self.session.references:
+        for reference in self.session.results.references:
             if reference.gpu == self.device.facts["name"]:
                 size = fullest_size(reference.figures)
                 row = reference.figures.near(kernel.name, size, kernel.defaults) if size else None
@@ -189,7 +196,7 @@ class RooflinePanel(Chart):
         found = self._roofs()
         self._drawing.begin(self.theme, self._points, found, self.placed)
         self._drawing.roofs(found)
-        self._drawing.rungs(self.placed, self.session.kernel.name)
+        self._drawing.rungs(self.placed, self.session.choice.kernel.name)
         self._draw_bound()
         missing = self.survey.missing([shown.row for _, _, shown in rows])
         self.record.setText(tr("Stop") if self.survey.running else tr("Count bytes"))
@@ -209,7 +216,7 @@ class RooflinePanel(Chart):
     def _roofs(self) -> list[Roof]:
         """Return the roofs to draw: in a low panel the tensor cores' only where a rung can come near it."""
         found = roofs(self.device.facts)
-        types = [self.session.kernel.dtype, *(placed.shown.row["dtype_in"] for placed in self.placed)]
+        types = [self.session.choice.kernel.dtype, *(placed.shown.row["dtype_in"] for placed in self.placed)]
         halves = "float16" in types or "bfloat16" in types
         peak = peak_gflops(self.device.facts, "float32", "float32")
         if halves or peak is None or self.height() >= _ROOM_FOR_ALL:
@@ -230,7 +237,7 @@ class RooflinePanel(Chart):
 
     def _draw_bound(self) -> None:
         """Draw and say what a block tile of the chosen size allows."""
-        kernel, facts = self.session.kernel, self.device.facts
+        kernel, facts = self.session.choice.kernel, self.device.facts
         side, itemsize = _TILES[self.tile.value()], np.dtype(kernel.dtype).itemsize
         intensity = tile_intensity(side, side, itemsize)
         most = attainable_gflops(facts, intensity, kernel.dtype, kernel.accumulate)
@@ -307,7 +314,7 @@ class RooflinePanel(Chart):
         index = self._nearest(place)
         if index is not None:
             name = self.placed[index].kernel
-            self.session.choose_kernel(next(k for k in self.session.kernels if k.name == name))
+            self.session.choice.choose_kernel(next(k for k in self.session.choice.kernels if k.name == name))
 
     def _point(self, index: int | None) -> None:
         """Tell about a rung; None: about none. An index beyond the ends means the nearest one."""

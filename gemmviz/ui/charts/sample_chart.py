@@ -62,7 +62,7 @@ class SampleChart(Chart):
     def shown(self) -> SampleSeries:
         """Return the samples that are drawn in full."""
         chosen = self.chooser.currentData()
-        return self.session.all_samples.get(tuple(chosen) if chosen else ("", ""), self.session.samples)
+        return self.session.results.all_samples.get(tuple(chosen) if chosen else ("", ""), self.session.results.samples)
 
     def table(self) -> FigureTable:
         """Return the figures that are drawn in full."""
@@ -75,13 +75,13 @@ class SampleChart(Chart):
         self._list_kernels()
         samples = self.shown()
         figures = np.array(samples.gflops)
-        others = [s for s in self.session.all_samples.values() if s is not samples and s.size == samples.size]
+        others = [s for s in self.session.results.all_samples.values() if s is not samples and s.size == samples.size]
         self._draw_others(others[-_OTHERS:])
         for side in ("left", "bottom"):
             self.plot.showAxis(side, len(figures) > 0)
         self.curve.setData(np.arange(1, len(figures) + 1), figures)
         self.median.setVisible(len(figures) > 0)
-        self.chooser.setVisible(len(self.session.all_samples) > 1)
+        self.chooser.setVisible(len(self.session.results.all_samples) > 1)
         self.telemetry.setText(self._telemetry(samples))
         self.telemetry.setVisible(bool(self.telemetry.text()))
         if not len(figures):
@@ -102,8 +102,8 @@ class SampleChart(Chart):
 
     def _list_kernels(self) -> None:
         entries: list[tuple[str, Which | None]] = [(tr("as they arrive"), None)]
-        sizes = {size for _, size in self.session.all_samples}
-        for label, size in self.session.all_samples:
+        sizes = {size for _, size in self.session.results.all_samples}
+        for label, size in self.session.results.all_samples:
             entries.append(
                 (label if len(sizes) == 1 else tr("{kernel} at {size}", kernel=label, size=size), (label, size))
             )
@@ -126,7 +126,7 @@ class SampleChart(Chart):
 
     def _telemetry(self, samples: SampleSeries) -> str:
         """Return clock, power and temperature of the row that these samples belong to, once it is known."""
-        rows = [r for r in self.session.figures if r.get("label") == samples.label]
+        rows = [r for r in self.session.results.figures if r.get("label") == samples.label]
         known = [telemetry for r in rows if (telemetry := r.get("telemetry"))]
         return telemetry_text(known[-1]) if known else ""
 

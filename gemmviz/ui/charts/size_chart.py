@@ -58,7 +58,7 @@ def curves(session: Session, where: str | None = None) -> list[Curve]:
         ``"CPU"``, ``"GPU"`` or None for both.
     """
     found = []
-    for kernel in session.kernels:
+    for kernel in session.choice.kernels:
         if kernel.exhibit or where not in (None, place(kernel)):
             continue
         found += sorted(_of_rung(session, kernel), key=lambda curve: not curve.usual)
@@ -67,13 +67,13 @@ def curves(session: Session, where: str | None = None) -> list[Curve]:
 
 def _of_rung(session: Session, kernel: Kernel) -> list[Curve]:
     """Return the curves of one rung: those measured here first, the last one before the others."""
-    measured = list(session.figures.over_n(kernel.name).values())
-    order = [key_of(row) for row in reversed(session.figures.of(kernel.name))]
+    measured = list(session.results.figures.over_n(kernel.name).values())
+    order = [key_of(row) for row in reversed(session.results.figures.of(kernel.name))]
     measured.sort(key=lambda rows: min(order.index(key_of(row)) for row in rows))
     here = {row["N"] for rows in measured for row in rows}
     params = (measured[0][0].get("params") or {}) if measured else kernel.defaults
     rest: list[tuple[list[Row], str]] = []
-    for reference in session.references if session.references_shown else ():
+    for reference in session.results.references if session.results.references_shown else ():
         for rows in reference.figures.over_n(kernel.name).values():
             left = [row for row in rows if row["N"] not in here]
             if left:
@@ -106,15 +106,15 @@ class SizeChart(Chart):
         self.log.setChecked(True)
         self.log.setToolTip(tr("Logarithmic or linear GFLOPS; N is always logarithmic"))
         self.places = PlaceBox()
-        self.reference = ReferenceBox(session)
-        self.log.clicked.connect(lambda *_: self.refresh())
+        self.reference = ReferenceBox(session.results)
+        self.log.toggled.connect(lambda *_: self.refresh())
         self.places.activated.connect(lambda *_: self.refresh())
         for widget in (self.reference, self.places, self.log):
             self.controls.addWidget(widget)
         self.list = CurveList()
         self.list.toggled.connect(self._draw)
         self.body.addWidget(self.list)
-        self.legend = SourceLegend(session)
+        self.legend = SourceLegend(session.results)
         self.column.addWidget(self.legend)
         self.curves: list[Curve] = []
         self._at: tuple[int, int] | None = None
@@ -135,7 +135,7 @@ class SizeChart(Chart):
         headings = ("kernel", "parameters", "N (= M = K)", "GFLOPS (cold median)", "origin")
         rows: list[tuple[object, ...]] = []
         for curve in self.drawn():
-            origin = curve.origin or f"measured: {self.session.device or 'this machine'}"
+            origin = curve.origin or f"measured: {self.session.results.device or 'this machine'}"
             for row in curve.rows:
                 params = " ".join(f"{name}={value}" for name, value in (row.get("params") or {}).items())
                 rows.append((curve.kernel.name, params, row["N"], row["gflops"], origin))
@@ -159,10 +159,10 @@ class SizeChart(Chart):
     def _look(self, curve: Curve) -> tuple[str, str, bool, bool]:
         """Return colour, symbol, whether the line is dashed and whether the points are hollow: a rung keeps its own."""
         if curve.kernel.backend in LIBRARIES:
-            libraries = [k.name for k in self.session.kernels if k.backend in LIBRARIES]
+            libraries = [k.name for k in self.session.choice.kernels if k.backend in LIBRARIES]
             symbol = SYMBOLS[libraries.index(curve.kernel.name) % len(SYMBOLS)]
             return self.theme.text, symbol, True, bool(curve.origin)
-        number = [k.name for k in self.session.kernels].index(curve.kernel.name)
+        number = [k.name for k in self.session.choice.kernels].index(curve.kernel.name)
         colours = self.theme.curves
         dashed = bool(curve.origin) or curve.kernel.backend in LIBRARIES
         return (
@@ -179,7 +179,7 @@ class SizeChart(Chart):
         self.legend.say([c.origin for c in self.curves], "●", "○")
         self.hint.setText("" if self.curves else tr("Nothing is measured at M = N = K yet: press “Over N”"))
         for widget in (self.places, self.log):
-            widget.setVisible(bool(self.session.sizes()))
+            widget.setVisible(bool(self.session.results.sizes()))
         for side, mode in (("left", log), ("bottom", True)):
             self.plot.getAxis(side).setLogMode(mode)
             self.plot.showAxis(side, bool(drawn))
@@ -189,7 +189,7 @@ class SizeChart(Chart):
         self.plot.setLabel("left", "GFLOPS")
         for curve in drawn:
             colour, symbol, dashed, hollow = self._look(curve)
-            chosen = curve.kernel.name == self.session.kernel.name
+            chosen = curve.kernel.name == self.session.choice.kernel.name
             pen = pg.mkPen(colour, width=2 if chosen else 1, style=_DASH if dashed else Qt.PenStyle.SolidLine)
             x, y = self._places(curve)
             self.plot.plot(
@@ -245,8 +245,8 @@ class SizeChart(Chart):
 
     def _on_clicked(self, place: QPointF) -> None:
         self._on_pointed(place)
-        if self._at is not None and (kernel := self.drawn()[self._at[0]].kernel) is not self.session.kernel:
-            self.session.choose_kernel(kernel)
+        if self._at is not None and (kernel := self.drawn()[self._at[0]].kernel) is not self.session.choice.kernel:
+            self.session.choice.choose_kernel(kernel)
 
     def _on_moved(self, right: int, down: int) -> None:
         number, at = self._at or (0, -right if right > 0 else 0)
@@ -264,7 +264,7 @@ class SizeChart(Chart):
         curve = self.drawn()[which[0]]
         row = curve.rows[which[1]]
         x, y = self._places(curve)
-        device = self.session.device or tr("this machine")
+        device = self.session.results.device or tr("this machine")
         origin = origin_name(curve.origin) if curve.origin else tr("measured here, {device}", device=device)
         text = "\n".join([f"{curve.name}: {tr(curve.kernel.title)}", origin, f"N = {row['N']}", *details(row)])
         self.plot.tell(text, self.plot.pixel(x[which[1]], y[which[1]]))

@@ -14,6 +14,7 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.trace.cost.traffic import ArrayTraffic
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.connections import listen
 from gemmviz.ui.window.worker import EngineLike, Worker
 
 Key = tuple[str | None, tuple[tuple[str, int], ...]]
@@ -46,7 +47,7 @@ class TrafficSurvey(QObject):
         self.worker = Worker("surveys", make_engine)
         self.worker.recorded.connect(self._on_recorded)
         self.worker.replied.connect(self._on_reply)
-        session.progressed.connect(self._on_progress)
+        listen(self, session.progress.changed, self._on_progress)
 
     def moved_by(self, row: Row) -> MovedBytes | None:
         """Return what the launch of a row moves; None where its source and parameters have not been recorded."""
@@ -87,7 +88,7 @@ class TrafficSurvey(QObject):
         return next(
             (
                 k
-                for k in self.session.kernels
+                for k in self.session.choice.kernels
                 if k.name == row["kernel"] and k.backend == "cuda" and k.sha256 == row["source_sha256"]
             ),
             None,

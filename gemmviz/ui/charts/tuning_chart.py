@@ -14,9 +14,9 @@ from gemmviz.session import Session
 from gemmviz.session.tuning import Rival
 from gemmviz.ui.charts.chart import Chart, FigureTable, small_font
 from gemmviz.ui.charts.tuning_text import candidate_text, headline, invitation, left_out_text
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.figure_text import gflops_text, origin_name
-from gemmviz.ui.window.mirrors import mirror
 
 _NEAR_PX = 24.0
 _WHOLE_UP_TO, _LEAST = 40, 5
@@ -53,7 +53,7 @@ class TuningChart(Chart):
         self.plot.pointed.connect(self._on_pointed)
         self.plot.left.connect(lambda: self._point(None))
         self.plot.moved.connect(self._on_moved)
-        session.progressed.connect(lambda *_: self._offer())
+        listen(self, session.progress.changed, lambda *_: self._offer())
 
     def _make_controls(self) -> None:
         """Make what stands above the plot: how long to search, and what to do."""
@@ -100,7 +100,6 @@ class TuningChart(Chart):
                 "instead of its defaults"
             )
         )
-        mirror(self.always)
         self.always.clicked.connect(self.session.tuning.want)
         below = QHBoxLayout()
         below.addWidget(self.legend, 1)
@@ -266,9 +265,11 @@ class TuningChart(Chart):
         """Show the buttons that can be pressed now."""
         session, tuning = self.session, self.session.tuning
         self.tune.setEnabled(session.progress["bench"] is None)
-        same = tuning.kernel is not None and tuning.kernel.name == session.kernel.name
+        same = tuning.kernel is not None and tuning.kernel.name == session.choice.kernel.name
         self.use.setVisible(tuning.found is not None and same)
-        self.use.setEnabled(tuning.found is not None and session.bench_params != session.bench_params | tuning.found)
+        self.use.setEnabled(
+            tuning.found is not None and session.choice.bench_params != session.choice.bench_params | tuning.found
+        )
 
     def restyle(self) -> None:
         """Take the theme's colours."""

@@ -43,14 +43,14 @@ class TuningRunner(QObject):
     def start(self) -> None:
         """Search for the chosen kernel's parameters, unless something is measured already."""
         session = self.session
-        session.settle()
-        if session.fault is not None:
-            session.tell(Message(str(session.fault), line=session.fault.line))
+        session.choice.settle()
+        if session.choice.fault is not None:
+            session.messages.tell(Message(str(session.choice.fault), line=session.choice.fault.line))
             return
         if session.progress["bench"] is not None:
-            session.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
+            session.messages.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
             return
-        kernel = session.kernel
+        kernel = session.choice.kernel
         if not session.permission.refresh():
             session.permission.ask()
             return
@@ -58,14 +58,14 @@ class TuningRunner(QObject):
             said = tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name)
             if kernel.exhibit:
                 said = tr("{kernel} is an exhibit, and never timed", kernel=kernel.name)
-            session.tell(Message(said, "info", lasting=True))
+            session.messages.tell(Message(said, "info", lasting=True))
             return
-        self._checks.judge([(kernel, dict(session.bench_params))], self._judged)
+        self._checks.judge([(kernel, dict(session.choice.bench_params))], self._judged)
 
     def use(self) -> None:
         """Measure with what the last search found."""
         if not self.session.tuning.use():
-            self.session.tell(Message(tr("There is nothing to use yet: tune this kernel first."), "info"))
+            self.session.messages.tell(Message(tr("There is nothing to use yet: tune this kernel first."), "info"))
 
     def _judged(self, verdicts: list[CheckedJob]) -> None:
         (verdict,) = verdicts
@@ -74,13 +74,13 @@ class TuningRunner(QObject):
             self._begin(kernel)
             return
         anyway = Answer(tr("Tune anyway"), lambda: self._begin(kernel))
-        said = tr("{kernel} is not tuned: {why}", kernel=self.session.title, why=verdict.fault)
-        self.session.tell(Message(said, "warning", answers=(anyway,), lasting=True))
+        said = tr("{kernel} is not tuned: {why}", kernel=self.session.choice.title, why=verdict.fault)
+        self.session.messages.tell(Message(said, "warning", answers=(anyway,), lasting=True))
 
     def _begin(self, kernel: Kernel) -> None:
-        session, problem = self.session, self.session.bench_problem
+        session, problem = self.session, self.session.choice.bench_problem
         self._run = self._next_run()
-        session.tell(None)
+        session.messages.tell(None)
         session.tuning.start(kernel, problem)
         self._say((tr("Starting"), None))
         seconds = float(session.tuning.seconds)
@@ -108,17 +108,17 @@ class TuningRunner(QObject):
                 self._say(None)
                 tuning.finish(None)
                 if reply.kind != "cancelled":
-                    self.session.tell(Message(reply.message, "warning", lasting=True))
+                    self.session.messages.tell(Message(reply.message, "warning", lasting=True))
 
     def _say(self, progress: tuple[str, float | None] | None) -> None:
         # Another benchmark may have taken the engine: its progress stays.
         if progress is None and self.session.progress["bench"] is not self._said:
             return
         self._said = progress
-        self.session.set_progress("bench", progress)
+        self.session.progress.set("bench", progress)
 
     def _keep(self, document: Outcome) -> None:
         try:
             kept.keep(document)
         except GemmvizError as error:
-            self.session.tell(Message(str(error), "warning", lasting=True))
+            self.session.messages.tell(Message(str(error), "warning", lasting=True))

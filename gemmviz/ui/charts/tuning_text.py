@@ -16,7 +16,11 @@ def headline(session: Session, brief: bool = False) -> str:
     tuning = session.tuning
     kernel, size = tuning.kernel, (tuning.problem.m, tuning.problem.n, tuning.problem.k)
     if kernel is None or not (tuning.candidates or tuning.running):
-        return tr("Nothing is tuned yet: press “Tune”") if session.kernel.params else no_params(session.kernel)
+        return (
+            tr("Nothing is tuned yet: press “Tune”")
+            if session.choice.kernel.params
+            else no_params(session.choice.kernel)
+        )
     best = tuning.candidates.get(tuning.best) if tuning.best is not None else None
     tried = {"tried": len(tuning.candidates), "all": tuning.total}
     if not tuning.candidates:
@@ -44,7 +48,7 @@ def no_params(kernel: Kernel) -> str:
 
 def invitation(session: Session) -> str:
     """Say what tuning the chosen kernel would do."""
-    kernel = session.kernel
+    kernel = session.choice.kernel
     if not kernel.params:
         return no_params(kernel)
     count = prod(map(len, kernel.params.values()))

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.bench.claims.claim_text import figure
 from gemmviz.language import mark, tr
-from gemmviz.session import Session
+from gemmviz.session.preferences import Preferences
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES, Theme
 
 _GAP = 10.0
@@ -35,19 +36,19 @@ class PairedBars(QWidget):
 
     Parameters
     ----------
-    session
-        Whose theme to use.
+    preferences
+        The theme.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, preferences: Preferences) -> None:
         super().__init__()
-        self.session = session
+        self._preferences = preferences
         self.unit = ""
         self.whose = ("", "")
         self.ratio = self.reference = False
         self.pairs: tuple[Pair, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        session.themed.connect(self._on_theme)
+        listen(self, preferences.themed, self._on_theme)
 
     def _on_theme(self) -> None:
         self.update()
@@ -95,7 +96,7 @@ class PairedBars(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw everything."""
-        theme = THEMES[self.session.theme]
+        theme = THEMES[self._preferences.theme]
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(theme.background))
         line = painter.fontMetrics().height() * 1.3

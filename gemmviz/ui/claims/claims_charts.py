@@ -30,8 +30,8 @@ class ClaimChart(QWidget):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        self.heat_map = HeatMap(session)
-        self.bars = PairedBars(session)
+        self.heat_map = HeatMap(session.preferences)
+        self.bars = PairedBars(session.preferences)
         self.current: QWidget = self.bars
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

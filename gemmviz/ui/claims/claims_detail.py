@@ -76,7 +76,7 @@ class ClaimDetail(QScrollArea):
         running = self.runner.running(claim)
         self.run_button.setEnabled(not self.runner.busy)
         self.run_button.setVisible(bool(claim.quantities))
-        shown = (claim, verdict, elsewhere, running, self.runner.session.theme)
+        shown = (claim, verdict, elsewhere, running, self.runner.session.preferences.theme)
         if shown == self._shown:
             return
         self._shown = shown
@@ -94,7 +94,7 @@ class ClaimDetail(QScrollArea):
         self.note.setVisible(bool(claim.note))
 
     def _colour(self, label: QLabel, found: Badge, sentence: str) -> None:
-        theme = THEMES[self.runner.session.theme]
+        theme = THEMES[self.runner.session.preferences.theme]
         label.setText(f"{found.text}" + (f": {sentence}" if sentence else ""))
         label.setStyleSheet(f"color: {getattr(theme, found.colour)}; font-weight: bold;")
 

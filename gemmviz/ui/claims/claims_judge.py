@@ -41,13 +41,13 @@ class ClaimsJudge:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.here = Evidence()
-        self._texts = {kernel.name: kernel.sha256 for kernel in session.kernels}
+        self._texts = {kernel.name: kernel.sha256 for kernel in session.choice.kernels}
         self._elsewhere: list[tuple[ReferenceResults, Evidence]] = []
         self.take_references()
 
     def take_kernels(self) -> bool:
         """Forget what was found when the text of a kernel is another one now; True when that is so."""
-        before, self._texts = self._texts, {kernel.name: kernel.sha256 for kernel in self.session.kernels}
+        before, self._texts = self._texts, {kernel.name: kernel.sha256 for kernel in self.session.choice.kernels}
         if all(self._texts.get(name) == text for name, text in before.items()):
             return False
         self.here = Evidence(date=self.here.date)
@@ -57,7 +57,7 @@ class ClaimsJudge:
     def take_references(self) -> None:
         """Take the session's reference results."""
         self._elsewhere = []
-        for results in self.session.references:
+        for results in self.session.results.references:
             evidence = Evidence(date=results.date, reference=True)
             evidence.add_rows(results.figures)
             self._elsewhere.append((results, evidence))
@@ -77,11 +77,11 @@ class ClaimsJudge:
 
     def verdict(self, claim: Claim) -> ClaimVerdict:
         """Judge a claim by what was found on this machine."""
-        facts = self.session.device_facts
+        facts = self.session.results.device_facts
         gpu = str(facts["name"]) if facts else ""
-        self.here.device = self._device(claim, gpu, self.session.device.removeprefix(f"{gpu} / "))
+        self.here.device = self._device(claim, gpu, self.session.results.device.removeprefix(f"{gpu} / "))
         verdict = judging.judge(claim, self.here)
-        if verdict.state == "not run" and self.session.device:
+        if verdict.state == "not run" and self.session.results.device:
             if not gpu and self._wants(claim, _ON_GPU):
                 return _given_up(verdict, tr(_NO_GPU))
             if self._cannot_profile(claim):
@@ -103,8 +103,8 @@ class ClaimsJudge:
     def reference(self, claim: Claim) -> ClaimVerdict | None:
         """Judge a claim by the reference results; None where they add nothing to what was found here."""
         # A GPU that nothing can profile is, for these claims, as if there were none.
-        unread = self.session.references_wanted is None and self._cannot_profile(claim)
-        if not (self.session.references_shown or unread) or is_decided(self.verdict(claim)):
+        unread = self.session.results.references_wanted is None and self._cannot_profile(claim)
+        if not (self.session.results.references_shown or unread) or is_decided(self.verdict(claim)):
             return None
         for results, evidence in self._elsewhere:
             evidence.device = self._device(claim, results.gpu, results.cpu)
@@ -114,7 +114,7 @@ class ClaimsJudge:
         return None
 
     def _wants(self, claim: Claim, backends: tuple[str, ...]) -> bool:
-        names = {kernel.name for kernel in self.session.kernels if kernel.backend in backends}
+        names = {kernel.name for kernel in self.session.choice.kernels if kernel.backend in backends}
         if "cuda" in backends:
             names.add(TRANSFER)
         return any(q.origin in _OF_A_MACHINE and q.case.kernel in names for q in claim.quantities)

@@ -224,7 +224,7 @@ class ClaimDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Paint one row."""
-        theme = THEMES[self._view.runner.session.theme]
+        theme = THEMES[self._view.runner.session.preferences.theme]
         claim = self._view.claim_of(self._view.itemFromIndex(index))
         font = self._view.font()
         bold, small = self._fonts(font)

@@ -19,6 +19,7 @@ from gemmviz.ui.claims.claims_detail import ClaimDetail
 from gemmviz.ui.claims.claims_list import ClaimsList
 from gemmviz.ui.claims.claims_runner import ClaimsRunner
 from gemmviz.ui.claims.claims_text import summary
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
@@ -90,7 +91,7 @@ class ClaimsPage(QWidget):
         self.detail.asked.connect(self._on_asked)
         runner.changed.connect(self._soon)
         runner.finished.connect(self._soon)
-        session.themed.connect(self._on_theme)
+        listen(self, session.preferences.themed, self._on_theme)
         if runner.claims:
             self.list.choose(runner.claims[0].id)
         self.refresh()
@@ -125,7 +126,7 @@ class ClaimsPage(QWidget):
             runner.fault or counts or tr("There are no claims: this copy of gemmviz lacks resources/claims.")
         )
         said = self.session.progress["bench"]
-        place = self.session.device or tr("this machine")
+        place = self.session.results.device or tr("this machine")
         self.progress.setText(said[0] if said else tr("Judged on {device}. Enter runs the chosen claim.", device=place))
         self.bar.setVisible(said is not None)
         share = said[1] if said else None
@@ -150,7 +151,7 @@ class ClaimsPage(QWidget):
             # Above the detail the list says it already.
             self.detail.statement.setVisible(wide)
         points = scaled(min(max(self.width() / 100, _SMALLEST_PT), _LARGEST_PT))
-        theme = THEMES[self.session.theme]
+        theme = THEMES[self.session.preferences.theme]
         sheet = (
             f"QWidget {{ font-size: {points:.1f}pt; }}"
             f"QLabel#title {{ font-size: {points * 1.3:.1f}pt; font-weight: bold; }}"

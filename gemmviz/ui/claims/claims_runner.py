@@ -82,10 +82,10 @@ class ClaimsRunner(QObject):
         controller.recorder.replied.connect(self._on_record)
         controller.recorder.recorded.connect(self._on_recorded)
         controller.cancelled.connect(self._on_cancelled)
-        session.progressed.connect(self._on_progress)
-        session.referenced.connect(self._on_references)
-        session.device_changed.connect(self._on_device)
-        session.kernels_changed.connect(self._on_kernels)
+        session.progress.changed.connect(self._on_progress)
+        session.results.referenced.connect(self._on_references)
+        session.results.device_changed.connect(self._on_device)
+        session.choice.kernels_changed.connect(self._on_kernels)
 
     # What goes on
 
@@ -128,16 +128,20 @@ class ClaimsRunner(QObject):
 
     def _start(self, claims: list[Claim]) -> None:
         if self.busy:
-            self.session.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
+            self.session.messages.tell(
+                Message(tr("Something is being measured: wait for it, or cancel it first."), "info")
+            )
             return
         if not claims:
-            self.session.tell(Message(tr("Nothing to run: this claim cannot be judged by running anything."), "info"))
+            self.session.messages.tell(
+                Message(tr("Nothing to run: this claim cannot be judged by running anything."), "info")
+            )
             return
         try:
-            protocol = Protocol.from_plain(self.session.protocol)
-            plan = judging.plan(claims, self.session.kernels, protocol)
+            protocol = Protocol.from_plain(self.session.choice.protocol)
+            plan = judging.plan(claims, self.session.choice.kernels, protocol)
         except GemmvizError as error:
-            self.session.tell(Message(str(error)))
+            self.session.messages.tell(Message(str(error)))
             return
         self._wanted, self._documents, self._profiled = claims, [], False
         # Recordings take moments; what they find is there while the rest is measured.
@@ -204,7 +208,7 @@ class ClaimsRunner(QObject):
         else:
             said = tr("Claims: {what}", what=text)
         self._said = (said, (done + (share or 0.0)) / self._asked)
-        self.session.set_progress("bench", self._said)
+        self.session.progress.set("bench", self._said)
 
     def _done_with_job(self) -> None:
         self._jobs.popleft()
@@ -215,7 +219,7 @@ class ClaimsRunner(QObject):
         self._run, self._busy = 0, False
         # Another benchmark may have taken this one's place.
         if self.session.progress["bench"] is self._said:
-            self.session.set_progress("bench", None)
+            self.session.progress.set("bench", None)
         self._keep()
         self.changed.emit()
         self.finished.emit()
@@ -227,12 +231,12 @@ class ClaimsRunner(QObject):
         profiles = [profile for profile in self.judge.here.profiles if profile["fault"] is None]
         if not (any(row["status"] == "ok" for row in rows) or (self._profiled and profiles)):
             return
-        header = results.document({}, self.session.device_facts, Protocol())
+        header = results.document({}, self.session.results.device_facts, Protocol())
         whole = (results.merged(documents) if documents else header) | {"recordings": self.judge.here.counts}
         try:
             store.save(whole | {"profiles": profiles} if profiles else whole)
         except GemmvizError as error:
-            self.session.tell(Message(str(error), "warning"))
+            self.session.messages.tell(Message(str(error), "warning"))
 
     # What the engines say
 
@@ -261,7 +265,7 @@ class ClaimsRunner(QObject):
                 self._done_with_job()
             case Failed():
                 if reply.kind != "cancelled":
-                    self.session.tell(
+                    self.session.messages.tell(
                         Message(tr("The claims' run stopped: {reason}", reason=reply.message), lasting=True)
                     )
                 self._stopped = True

@@ -4,10 +4,11 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.second_rung import SecondRung
+from gemmviz.session.staged import Staged
 from gemmviz.ui.comparison.chooser import Chooser
 from gemmviz.ui.comparison.figures_panel import FiguresPanel
 from gemmviz.ui.comparison.heads import Head, SecondMessage, column
+from gemmviz.ui.connections import listen
 from gemmviz.ui.stage.stage import Stage
 
 
@@ -17,26 +18,27 @@ class SecondStage(Stage):
     Parameters
     ----------
     beside
-        The rung.
+        What is wanted on it, and on it.
     """
 
-    def __init__(self, beside: SecondRung) -> None:
+    def __init__(self, beside: Staged) -> None:
         super().__init__(beside)
-        self._beside = beside
         self.setAccessibleName(tr("Stage beside: matrices A, B and C of the second rung"))
-        beside.told.connect(self._on_told)
+        listen(self, beside.messages.changed, self._on_told)
 
     def _on_told(self) -> None:
         self.update()
 
     def _empty_text(self) -> tuple[str, str]:
-        beside = self._beside
+        beside = self.staged
         progress = beside.progress["record"]
         if progress is not None:
-            return tr("Recording {rung}…", rung=beside.kernel.alias), progress[0]
-        if beside.message is not None:
-            return tr("No recording of {rung}", rung=beside.kernel.alias), tr("The line above says why.")
-        return tr("{rung} comes next", rung=beside.kernel.alias), tr("It is recorded after the rung on the left.")
+            return tr("Recording {rung}…", rung=beside.choice.kernel.alias), progress[0]
+        if beside.messages.current is not None:
+            return tr("No recording of {rung}", rung=beside.choice.kernel.alias), tr("The line above says why.")
+        return tr("{rung} comes next", rung=beside.choice.kernel.alias), tr(
+            "It is recorded after the rung on the left."
+        )
 
 
 class Arena(QWidget):
@@ -61,7 +63,7 @@ class Arena(QWidget):
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(2)
         self._row.addLayout(column(self._head, stage), 1)
-        self.comparison.changed.connect(self.refresh)
+        listen(self, self.comparison.changed, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
@@ -75,7 +77,7 @@ class Arena(QWidget):
 
     def choose(self) -> Chooser | None:
         """Let people choose the rung beside; None where there is nothing to compare."""
-        if not self.session.kernel.recordable:
+        if not self.session.choice.kernel.recordable:
             self.comparison.start()  # which says why not
             return None
         box = Chooser(self.session, self.window())

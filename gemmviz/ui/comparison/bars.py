@@ -7,8 +7,9 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaint
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
-from gemmviz.session import Session
 from gemmviz.session.comparison_figures import FigurePair, ratio_text
+from gemmviz.session.playback import Playback
+from gemmviz.session.preferences import Preferences
 from gemmviz.ui.look.figure_text import gflops_text
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import thousands
@@ -56,13 +57,15 @@ class Bars(QWidget):
 
     Parameters
     ----------
-    session
-        Whose theme.
+    playback
+        While it plays, the figures are not read out.
+    preferences
+        The theme.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, playback: Playback, preferences: Preferences) -> None:
         super().__init__()
-        self._session = session
+        self._playback, self._preferences = playback, preferences
         self.lanes: list[FigurePair] = []
         self.finished = False
         self._still: tuple[object, QPixmap, _Places] | None = None
@@ -81,7 +84,7 @@ class Bars(QWidget):
         self.lanes, self.finished = found, finished
         if more:
             self.updateGeometry()
-        if not self._session.playing:
+        if not self._playback.playing:
             said = (f"{lane.name}, {lane.origin}: {figure(lane, 0)}; {figure(lane, 1)}" for lane in found)
             self.setAccessibleDescription("\n".join(said))
         self.update()
@@ -90,7 +93,7 @@ class Bars(QWidget):
         """Draw the bars and figures over what stands still."""
         painter = QPainter(self)
         if not self.lanes:
-            painter.fillRect(self.rect(), QColor(THEMES[self._session.theme].background))
+            painter.fillRect(self.rect(), QColor(THEMES[self._preferences.theme].background))
         else:
             still, places = self._drawn_once()
             painter.drawPixmap(0, 0, still)
@@ -99,12 +102,19 @@ class Bars(QWidget):
 
     def _drawn_once(self) -> tuple[QPixmap, _Places]:
         totals = tuple((lane.name, lane.total) for lane in self.lanes)
-        key = (totals, self._session.theme, self.finished, self.size(), self.devicePixelRatioF(), self.font().key())
+        key = (
+            totals,
+            self._preferences.theme,
+            self.finished,
+            self.size(),
+            self.devicePixelRatioF(),
+            self.font().key(),
+        )
         if self._still is None or self._still[0] != key:
             ratio = self.devicePixelRatioF()
             pixmap = QPixmap(self.size() * ratio)
             pixmap.setDevicePixelRatio(ratio)
-            pixmap.fill(QColor(THEMES[self._session.theme].background))
+            pixmap.fill(QColor(THEMES[self._preferences.theme].background))
             places = self._places()
             into = QPainter(pixmap)
             self._draw_still(into, places)
@@ -129,7 +139,7 @@ class Bars(QWidget):
 
     def _draw_still(self, painter: QPainter, at: _Places) -> None:
         """Draw names, origins, how long each bar will be, and at the end what one comes to relative to the other."""
-        theme = THEMES[self._session.theme]
+        theme = THEMES[self._preferences.theme]
         for number, lane in enumerate(self.lanes):
             top = 2 + number * at.height
             if number:
@@ -154,12 +164,12 @@ class Bars(QWidget):
 
     def _draw_moving(self, painter: QPainter, at: _Places) -> None:
         painter.setFont(at.font)
-        painter.setPen(QColor(THEMES[self._session.theme].text))
+        painter.setPen(QColor(THEMES[self._preferences.theme].text))
         for number, lane in enumerate(self.lanes):
             for side in (0, 1):
                 now = lane.now[side]
                 if now:
-                    fill_side(painter, _bar(at, number, side, now / _scale(lane)), self._session.theme, side)
+                    fill_side(painter, _bar(at, number, side, now / _scale(lane)), self._preferences.theme, side)
                 top = 2 + number * at.height + side * at.line
                 place = QRectF(at.bars + at.room + _GAP, top, at.figure_width, at.line)
                 painter.drawText(place, _RIGHT, figure(lane, side))

@@ -27,7 +27,7 @@ class Chooser(QDialog):
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
         self.session = session
-        self.setWindowTitle(tr("Which rung beside {rung}?", rung=shown_name(session.kernel, session)))
+        self.setWindowTitle(tr("Which rung beside {rung}?", rung=shown_name(session.choice.kernel, session)))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.box = QLineEdit()
         self.box.setAccessibleName(tr("Search"))
@@ -35,7 +35,7 @@ class Chooser(QDialog):
         self.list = QListWidget()
         self.list.setAccessibleName(tr("Rungs"))
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        for offer in offers(session):
+        for offer in offers(session.choice):
             item = QListWidgetItem(_text(offer, session))
             item.setData(Qt.ItemDataRole.UserRole, offer)
             item.setToolTip(tr(offer.base.idea))

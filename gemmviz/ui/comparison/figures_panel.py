@@ -8,6 +8,7 @@ from gemmviz.session import Session
 from gemmviz.session.comparison import PACES
 from gemmviz.session.comparison_figures import figure_pairs, sentence
 from gemmviz.ui.comparison.bars import Bars
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import shown_name
 
 _REFRESH_MS = 66
@@ -49,7 +50,7 @@ class FiguresPanel(QWidget):
         ):
             self.pace.setItemData(number, tip, Qt.ItemDataRole.ToolTipRole)
         self.pace.currentIndexChanged.connect(self._on_pace)
-        self.bars = Bars(session)
+        self.bars = Bars(session.playback, session.preferences)
         head = QHBoxLayout()
         head.setContentsMargins(8, 3, 4, 2)
         head.addWidget(self.sentence, 1)
@@ -64,13 +65,14 @@ class FiguresPanel(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
-        comparison = self.comparison
-        for signal in (comparison.changed, comparison.matched, session.recorded, session.themed, session.measured):
-            signal.connect(self._on_changed)
-        session.bench_chosen.connect(self._on_changed)
-        session.stepped.connect(self._on_step)
-        comparison.second.stepped.connect(self._on_step)
-        comparison.second.recorded.connect(self._on_changed)
+        comparison, results = self.comparison, session.results
+        for signal in (comparison.changed, comparison.matched, session.preferences.themed, results.measured):
+            listen(self, signal, self._on_changed)
+        listen(self, session.cursor.recorded, self._on_changed)
+        listen(self, session.choice.bench_chosen, self._on_changed)
+        listen(self, session.cursor.stepped, self._on_step)
+        listen(self, comparison.second.cursor.stepped, self._on_step)
+        listen(self, comparison.second.cursor.recorded, self._on_changed)
         self.refresh()
 
     def _on_pace(self) -> None:
@@ -82,7 +84,7 @@ class FiguresPanel(QWidget):
     def _on_step(self) -> None:
         if not self.comparison.on:
             return
-        if not self.session.playing:
+        if not self.session.playback.playing:
             self.refresh()
         elif not self._timer.isActive():
             self._timer.start()
@@ -96,6 +98,7 @@ class FiguresPanel(QWidget):
         self.pace.setToolTip(self.pace.itemData(self.pace.currentIndex(), Qt.ItemDataRole.ToolTipRole))
         if not comparison.on:
             return
-        names = shown_name(session.kernel, session), shown_name(comparison.second.kernel, session)
-        self.sentence.setText(sentence(comparison, session.step, names))
-        self.bars.show_lanes(figure_pairs(comparison, session.step, session), comparison.finished)
+        names = shown_name(session.choice.kernel, session), shown_name(comparison.second.choice.kernel, session)
+        step, problem = session.cursor.step, session.choice.bench_problem
+        self.sentence.setText(sentence(comparison, step, names))
+        self.bars.show_lanes(figure_pairs(comparison, step, session.results, problem), comparison.finished)

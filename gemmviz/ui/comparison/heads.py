@@ -6,7 +6,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.session.preferences import Preferences
 from gemmviz.ui.comparison.bars import fill_side
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import shown_name
 
 _LINES = 1.9
@@ -18,15 +20,15 @@ class Swatch(QWidget):
 
     Parameters
     ----------
-    session
-        Whose theme.
+    preferences
+        The theme.
     side
         0: the chosen rung, 1: the one beside.
     """
 
-    def __init__(self, session: Session, side: int) -> None:
+    def __init__(self, preferences: Preferences, side: int) -> None:
         super().__init__()
-        self._session, self._side = session, side
+        self._preferences, self._side = preferences, side
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -37,7 +39,7 @@ class Swatch(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw it."""
         painter = QPainter(self)
-        fill_side(painter, QRectF(self.rect()), self._session.theme, self._side)
+        fill_side(painter, QRectF(self.rect()), self._preferences.theme, self._side)
         painter.end()
 
 
@@ -61,7 +63,7 @@ class Head(QWidget):
         self.name.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 2, 4, 2)
-        row.addWidget(Swatch(session, side))
+        row.addWidget(Swatch(session.preferences, side))
         row.addWidget(self.name, 2)
         if not side:
             self.note = QLabel()
@@ -82,8 +84,9 @@ class Head(QWidget):
                 button.setObjectName("slim")
                 row.addWidget(button)
         self._keep_height()
-        for signal in (session.chosen, session.comparison.changed, session.comparison.second.chosen):
-            signal.connect(self.refresh)
+        comparison = session.comparison
+        for signal in (session.choice.chosen, comparison.changed, comparison.second.choice.chosen):
+            listen(self, signal, self.refresh)
         self.refresh()
 
     def _keep_height(self) -> None:
@@ -99,7 +102,7 @@ class Head(QWidget):
     def refresh(self) -> None:
         """Show the rung's name, or as much of it as fits."""
         comparison = self.session.comparison
-        kernel = comparison.second.kernel if self.side else self.session.kernel
+        kernel = comparison.second.choice.kernel if self.side else self.session.choice.kernel
         name = shown_name(kernel, self.session)
         _elide(self.name, name, f"{name}\n{tr(kernel.title)}")
         if not self.side:
@@ -129,7 +132,7 @@ class SecondMessage(QFrame):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        self.second = session.comparison.second
+        self._messages = session.comparison.second.messages
         self.setObjectName("message")
         self.text = QLabel()
         self.text.setWordWrap(True)
@@ -146,12 +149,12 @@ class SecondMessage(QFrame):
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         self.answer.clicked.connect(self._on_answer)
         close.clicked.connect(self._on_close)
-        self.second.told.connect(self.refresh)
+        listen(self, self._messages.changed, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show the message, if there is one."""
-        message = self.second.message
+        message = self._messages.current
         self.setVisible(message is not None)
         if message is None:
             return
@@ -164,13 +167,13 @@ class SecondMessage(QFrame):
         self.style().polish(self)
 
     def _on_answer(self, *_: object) -> None:
-        message = self.second.message
-        self.second.tell(None)
+        message = self._messages.current
+        self._messages.tell(None)
         if message is not None and message.answers:
             message.answers[0].act()
 
     def _on_close(self, *_: object) -> None:
-        self.second.tell(None)
+        self._messages.tell(None)
 
 
 def _elide(label: QLabel, text: str, tip: str) -> None:

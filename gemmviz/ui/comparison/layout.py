@@ -5,6 +5,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from gemmviz.session.comparison import Comparison
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.window.pages import Pages
 
@@ -56,7 +57,7 @@ class ComparisonLayout(QObject):
         self._again.timeout.connect(self._put_back)
         for widget in (window, source):
             widget.installEventFilter(self)
-        comparison.changed.connect(self.refresh)
+        listen(self, comparison.changed, self.refresh)
         known(lower.widget(0)).hide()
         self.refresh()
 

@@ -46,7 +46,7 @@ class SecondRecorder(QObject):
         self.comparison.wanted.connect(self._on_wanted)
         self.comparison.paired.connect(self._on_paired)
         self.comparison.changed.connect(self._on_changed)
-        session.progressed.connect(self._on_progress)
+        session.progress.changed.connect(self._on_progress)
 
     def close(self) -> None:
         """End the engine and the thread."""
@@ -75,19 +75,14 @@ class SecondRecorder(QObject):
     def _record(self) -> None:
         """Record what is wanted, once the first recording is there or has failed."""
         comparison, beside = self.comparison, self.comparison.second
-        if (
-            not self._waiting
-            or not comparison.on
-            or beside.problem is None
-            or self.session.progress["record"] is not None
-        ):
+        if not self._waiting or not comparison.on or self.session.progress["record"] is not None:
             return
         self._waiting = False
         if comparison.too_large():
             return
-        kernel, problem = beside.kernel, beside.problem
+        kernel, problem = beside.choice.kernel, beside.choice.problem
         self._run = self._next_run()
-        beside.set_progress((tr("Recording {rung}", rung=kernel.alias), None))
+        beside.progress.set("record", (tr("Recording {rung}", rung=kernel.alias), None))
         self.worker.submit(
             RecordRequest(
                 self._run,
@@ -96,10 +91,10 @@ class SecondRecorder(QObject):
                 problem.m,
                 problem.n,
                 problem.k,
-                dict(beside.params),
-                self.session.order,
+                dict(beside.choice.params),
+                self.session.choice.order,
                 capacity=comparison.room,
-                as_written=self.session.as_written,
+                as_written=self.session.choice.as_written,
             )
         )
 
@@ -120,10 +115,10 @@ class SecondRecorder(QObject):
             return
         beside = self.comparison.second
         if isinstance(reply, Progress):
-            beside.set_progress((reply.text, reply.share))
+            beside.progress.set("record", (reply.text, reply.share))
         elif isinstance(reply, Failed):
-            beside.set_progress(None)
-            beside.tell(_failure(reply, beside.kernel.alias))
+            beside.progress.set("record", None)
+            beside.messages.tell(_failure(reply, beside.choice.kernel.alias))
 
 
 def _worked_out(pair: Pair) -> Pair:

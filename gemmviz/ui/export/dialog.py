@@ -26,6 +26,7 @@ from gemmviz.session import Message, Session
 from gemmviz.session.atomic_file import atomic_file
 from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS, Film, film, sensible_every, trail
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.connections import listen
 from gemmviz.ui.export.films import fitting, kind_of
 from gemmviz.ui.export.frames import Frames, Look, draw_svg
 from gemmviz.ui.export.job import FilmJob
@@ -71,7 +72,7 @@ class ExportDialog(QDialog):
         self._wait.setSingleShot(True)
         self._wait.setInterval(_ESTIMATE_AFTER_MS)
         self._wait.timeout.connect(self._begin_estimate)
-        session.recorded.connect(self._on_recorded)
+        listen(self, session.cursor.recorded, self._on_recorded)
         self._on_recorded()
         self._on_kind()
 
@@ -83,8 +84,10 @@ class ExportDialog(QDialog):
         self.pixels = _box(tr("Size in pixels"), [(size, None) for size in _SIZES])
         self.pixels.setEditable(True)
         self.theme = _box(tr("Colours"), [(tr(title), name) for name, title in _THEMES])
-        self.theme.setCurrentIndex(self.theme.findData(self.session.theme))
-        self.type_scale = _spin(tr("Size of type in percent"), 50, 300, round(self.session.type_scale * 100))
+        self.theme.setCurrentIndex(self.theme.findData(self.session.preferences.theme))
+        self.type_scale = _spin(
+            tr("Size of type in percent"), 50, 300, round(self.session.preferences.type_scale * 100)
+        )
         self.type_scale.setSuffix(" %")
         self.type_scale.setSingleStep(10)
         self.fps = _spin(tr("Frames per second"), int(LEAST_FPS), int(MOST_FPS), int(FPS))
@@ -157,7 +160,7 @@ class ExportDialog(QDialog):
             When it has no frame, or too many.
         """
         first, last = self.first.value() - 1, self.last.value()
-        return film(self.session.steps, first, last, self.every.value(), self.fps.value())
+        return film(self.session.cursor.steps, first, last, self.every.value(), self.fps.value())
 
     def _look(self) -> Look:
         return Look(known(self.wanted_size()), str(self.theme.currentData()), self.type_scale.value() / 100)
@@ -171,9 +174,9 @@ class ExportDialog(QDialog):
 
     def _on_recorded(self) -> None:
         """Offer the steps of what is on the stage now; a film that is being made goes on."""
-        steps = self.session.steps
-        inside = self.session.loop_range or (0, max(steps - 1, 0))
-        for spin, value in ((self.first, inside[0]), (self.last, inside[1]), (self.step, self.session.step)):
+        steps = self.session.cursor.steps
+        inside = self.session.playback.loop_range or (0, max(steps - 1, 0))
+        for spin, value in ((self.first, inside[0]), (self.last, inside[1]), (self.step, self.session.cursor.step)):
             spin.setRange(1, max(steps, 1))
             spin.setValue(value + 1)
         self.every.setRange(1, max(steps, 1))
@@ -205,7 +208,7 @@ class ExportDialog(QDialog):
             self._wait.start()
 
     def _fault(self) -> str:
-        if not self.session.steps:
+        if not self.session.cursor.steps:
             return tr("There is nothing to export yet: record a rung first.")
         if self.wanted_size() is None:
             return tr("A size is WIDTH × HEIGHT, each from 64 to 8192 pixels, for example 960 × 720.")
@@ -231,7 +234,7 @@ class ExportDialog(QDialog):
     # How large it will be: some frames are really made
 
     def _begin_estimate(self) -> None:
-        playable = self.session.playable
+        playable = self.session.cursor.playable
         if playable is None or self.job is not None:
             return
         whole = self.wanted_film()
@@ -255,8 +258,8 @@ class ExportDialog(QDialog):
     # Export
 
     def _export(self) -> None:
-        playable, suffix = known(self.session.playable), self.suffix
-        name = f"{self.session.base.name}{suffix}"
+        playable, suffix = known(self.session.cursor.playable), self.suffix
+        name = f"{self.session.choice.base.name}{suffix}"
         chosen, _ = QFileDialog.getSaveFileName(self, tr("Export to"), name, f"*{suffix}")
         if not chosen:
             return
@@ -320,7 +323,7 @@ class ExportDialog(QDialog):
     def _saved(self, path: Path) -> None:
         self.job = None
         size = _size_text(path.stat().st_size)
-        self.session.tell(Message(tr("Saved {path}, {size}.", path=path, size=size), "info"))
+        self.session.messages.tell(Message(tr("Saved {path}, {size}.", path=path, size=size), "info"))
         self.accept()
 
     def _end_job(self) -> None:
@@ -343,7 +346,7 @@ class ExportDialog(QDialog):
         if self.job is not None:
             self.job.cancel()
             self.job = None
-        self.session.recorded.disconnect(self._on_recorded, missing_ok=True)
+        self.session.cursor.recorded.disconnect(self._on_recorded, missing_ok=True)
         self._folder.cleanup()
         super().done(result)
 

@@ -184,12 +184,12 @@ class _WindowFrames:
         if picture.kernel.path not in [k.path for k in kernels]:
             kernels.append(picture.kernel)
         self._session = session = Session(kernels, picture.look.theme)
-        session.type_scale = picture.look.type_scale
+        session.preferences.type_scale = picture.look.type_scale
         recording = playable.recording
         size = Problem(recording.m, recording.n, recording.k)
-        session.choose(size, order=playable.timeline.order_by, as_written=recording.as_written)
-        session.choose_kernel(next(k for k in kernels if k.path == picture.kernel.path), recording.params)
-        controller = Controller(session, lambda: Engine(session.trust))
+        session.choice.choose(size, order=playable.timeline.order_by, as_written=recording.as_written)
+        session.choice.choose_kernel(next(k for k in kernels if k.path == picture.kernel.path), recording.params)
+        controller = Controller(session, lambda: Engine(session.permission.trust))
         controller.auto = False
         self._window = window = Window(session, controller)
         # Corner widgets and tabs take their places when the window is shown: nobody sees it.
@@ -197,14 +197,14 @@ class _WindowFrames:
         window.resize(*picture.look.size)
         window.make_charts()
         window.show()
-        session.show(playable)
+        session.cursor.show(playable)
         session.findings.record(recording.text, report_of(picture.reply, playable))
 
     def image(self, moment: Moment) -> QImage:
         session = self._session
-        session.pick(moment.cell, moment.block)
-        session.choose_warp(moment.warp)
-        session.seek(moment.step)
+        session.cursor.pick(moment.cell, moment.block)
+        session.cursor.choose_warp(moment.warp)
+        session.cursor.seek(moment.step)
         QApplication.processEvents()
         return self._window.grab().toImage()
 

@@ -13,6 +13,7 @@ from gemmviz.session import snapshot as snapshots
 from gemmviz.session.command_line import command, left_out
 from gemmviz.session.snapshot_form import Snapshot, ViewSaid
 from gemmviz.session.state_file import SUFFIX, read_state, write_state
+from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.stage.view import FURTHEST, NEAREST, View
@@ -38,7 +39,7 @@ class States:
     def __init__(self, window: QWidget, session: Session, stage: Stage, pages: Pages, inspector: Inspector) -> None:
         self._window, self._session = window, session
         self._stage, self._pages, self._inspector = stage, pages, inspector
-        session.reopening.placed.connect(self._on_placed)
+        listen(window, session.reopening.placed, self._on_placed)
 
     def take(self) -> Snapshot:
         """Return what the window shows."""
@@ -56,7 +57,7 @@ class States:
 
     def save(self) -> None:
         """Let the user save what is on screen."""
-        name = f"{self._session.base.name}{SUFFIX}"
+        name = f"{self._session.choice.base.name}{SUFFIX}"
         chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Save what is on screen"), name, tr(_PATTERN))
         if not chosen:
             return
@@ -68,7 +69,7 @@ class States:
         try:
             plain, faults = read_state(path)
         except GemmvizError as error:
-            self._session.tell(Message(str(error), lasting=True))
+            self._session.messages.tell(Message(str(error), lasting=True))
             return
         edited = self._would_replace(plain)
         if edited is None:
@@ -79,7 +80,7 @@ class States:
             Answer(tr("Open the state"), lambda: self._apply(plain, faults)),
             Answer(tr("Keep mine"), lambda: None),
         )
-        self._session.tell(Message(text, "warning", answers=answers, lasting=True, asks=True))
+        self._session.messages.tell(Message(text, "warning", answers=answers, lasting=True, asks=True))
 
     def copy(self) -> None:
         """Copy the command line that reopens what is on screen."""
@@ -90,29 +91,29 @@ class States:
         text = tr("Copied: {command}", command=said)
         if lacks:
             text += "\n" + tr("It does not hold {what}; a state file does (Ctrl+Alt+W).", what=lacks)
-        self._session.tell(Message(text, "info"))
+        self._session.messages.tell(Message(text, "info"))
 
     def _would_replace(self, plain: Snapshot) -> str | None:
         """Return the name of the file whose unsaved edits a snapshot would replace; None where there are none."""
         said = plain["kernel"]
-        for base in self._session.all_unsaved():
+        for base in self._session.choice.all_unsaved():
             if said.get("name") == base.name or said.get("path") == str(base.path):
-                other = said.get("text", base.text) != self._session.text_of(base)
+                other = said.get("text", base.text) != self._session.choice.text_of(base)
                 return base.path.name if other else None
         return None
 
     def _apply(self, plain: Snapshot, faults: Sequence[str]) -> None:
         if self._try(lambda: snapshots.apply(self._session, plain)) and faults:
-            self._session.tell(Message("\n".join(faults), "warning", lasting=True))
+            self._session.messages.tell(Message("\n".join(faults), "warning", lasting=True))
 
     def _try(self, act: Callable[[], object], said: str = "") -> bool:
         try:
             act()
         except GemmvizError as error:
-            self._session.tell(Message(str(error), lasting=True))
+            self._session.messages.tell(Message(str(error), lasting=True))
             return False
         if said:
-            self._session.tell(Message(said, "info"))
+            self._session.messages.tell(Message(said, "info"))
         return True
 
     def _on_placed(self, view: ViewSaid) -> None:
@@ -125,4 +126,4 @@ class States:
         if view.get("page") in self._pages.buttons:
             self._pages.turn_to(view["page"])
         if "panel" in view:
-            self._session.wanted_panel(view["panel"])
+            self._session.inspection.turn_to(view["panel"])

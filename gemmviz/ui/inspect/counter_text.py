@@ -113,7 +113,7 @@ def explanation(playable: Playable) -> str:
 
 def occupied(session: Session) -> tuple[str, str]:
     """Return the occupancy in a few words, with its mark, and what it is made of; empty where there are no blocks."""
-    if session.kernel.backend != "cuda":
+    if session.choice.kernel.backend != "cuda":
         return "", ""
     device = default_device(session)
     bounds = limits(device)
@@ -146,7 +146,7 @@ def _short(device: str) -> str:
 
 def timed(session: Session) -> str:
     """Return the chosen kernel's measured figure with its mark; empty where there is none."""
-    shown = session.shown(session.kernel.name)
+    shown = session.results.shown(session.choice.kernel.name)
     if shown is None or not (gflops := shown.row.get("gflops")):
         return ""
     values = {"figure": gflops_text(gflops), "size": f"{shown.row['M']} × {shown.row['N']} × {shown.row['K']}"}
@@ -162,8 +162,8 @@ def of(now: int, total: int) -> str:
 
 def proof_of(session: Session) -> tuple[Proofs, list[Proof]] | None:
     """Return the proofs of the chosen source, and the file that holds them; None where there are none."""
-    for file in session.proofs:
-        found = [proof for proof in file.of(session.kernel) if not proof.error]
+    for file in session.results.proofs:
+        found = [proof for proof in file.of(session.choice.kernel) if not proof.error]
         if found:
             return file, found
     return None
@@ -177,7 +177,7 @@ def proved(session: Session) -> tuple[str, str]:
     file, found = known
     holds = all(proof.holds for proof in found)
     where = tr("✓ proved") if holds else tr("⚠ differs from the GPU")
-    rows = [f"{proved_on(session.kernel, [file])}:"] if holds else []
+    rows = [f"{proved_on(session.choice.kernel, [file])}:"] if holds else []
     for proof in found:
         if proof.recorded_wrong == 0 and proof.gpu_wrong == 0:
             exact = tr(

@@ -11,6 +11,7 @@ from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.session.kernel_names import no_source
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.counter_text import compared, explanation, occupied, of, proved, summary, timed
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
@@ -81,8 +82,8 @@ class CounterModel(QAbstractTableModel):
 
     def refresh(self, reset: bool) -> None:
         """Take the figures of the session's step."""
-        playable = self._session.playable
-        rows = table(playable, self._session.step) if playable else []
+        playable = self._session.cursor.playable
+        rows = table(playable, self._session.cursor.step) if playable else []
         if reset or len(rows) != len(self.rows):
             self.beginResetModel()
             self.rows = rows
@@ -109,7 +110,7 @@ class CounterModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return tr(TIPS[index.column()])
         if role == Qt.ItemDataRole.ForegroundRole:
-            return QColor(THEMES[self._session.theme].text)
+            return QColor(THEMES[self._session.preferences.theme].text)
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -177,19 +178,19 @@ class Counters(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
-        session.recorded.connect(self._on_recorded)
-        session.stepped.connect(self._on_step)
-        session.chosen.connect(self._on_chosen)
-        session.themed.connect(self._fit_columns)
-        for signal in (session.referenced, session.measured, session.device_changed):
-            signal.connect(self._on_chosen)
+        listen(self, session.cursor.recorded, self._on_recorded)
+        listen(self, session.cursor.stepped, self._on_step)
+        listen(self, session.choice.chosen, self._on_chosen)
+        listen(self, session.preferences.themed, self._fit_columns)
+        for signal in (session.results.referenced, session.results.measured, session.results.device_changed):
+            listen(self, signal, self._on_chosen)
         self._on_recorded()
 
     def _on_chosen(self, *_: object) -> None:
         # Beside an older recording, which still stands, nothing is said of the kernel that is chosen now.
-        known, playable = not self.session.outdated, self.session.playable
+        known, playable = not self.session.staged.outdated, self.session.cursor.playable
         # A GPU runs what a compiler has left: counters of the text have nothing to be held against.
-        as_compiled = known and not self.session.as_written
+        as_compiled = known and not self.session.choice.as_written
         where, details = proved(self.session) if as_compiled else ("", "")
         view = tr("recorded {view}", view=tr(playable.recording.view)) if playable else tr("recorded")
         self.heading.setText(BETWEEN.join([view, *([where] if where else [])]))
@@ -217,14 +218,14 @@ class Counters(QWidget):
 
     def _on_recorded(self) -> None:
         self.model.refresh(reset=True)
-        playable = self.session.playable
+        playable = self.session.cursor.playable
         self._explained = explanation(playable) if playable else ""
         self._fit_columns()
         self._on_chosen()  # what a recording tells of the block goes into its occupancy
 
     def _fit_columns(self) -> None:
         """Make each column as wide as its last figures will be, so that nothing moves or is cut while playing."""
-        playable = self.session.playable
+        playable = self.session.cursor.playable
         rows = table(playable, playable.timeline.steps - 1) if playable else []
         # Of the panel's own width: the table has its new one only after this. Room is left for its scroll bar.
         room = self.width() - 2 * self.view.frameWidth() - self.view.verticalScrollBar().sizeHint().width() - 2
@@ -259,7 +260,7 @@ class Counters(QWidget):
         self._fit_columns()
 
     def _on_step(self) -> None:
-        if not self.session.playing:
+        if not self.session.playback.playing:
             self.refresh()
         elif not self._timer.isActive():
             self._timer.start()
@@ -267,14 +268,14 @@ class Counters(QWidget):
     def refresh(self) -> None:
         """Show the figures of the session's step now."""
         self.model.refresh(reset=False)
-        playable = self.session.playable
+        playable = self.session.cursor.playable
         if playable is None:
             self.totals.setText(
-                no_source(self.session.kernel) or tr("Record a kernel to see what it reads and writes.")
+                no_source(self.session.choice.kernel) or tr("Record a kernel to see what it reads and writes.")
             )
             self.totals.setToolTip("")
             return
-        said = BETWEEN.join([summary(playable, self.session.step), *self._known])
+        said = BETWEEN.join([summary(playable, self.session.cursor.step), *self._known])
         if said != self.totals.text():
             self.totals.setText(said)
             self._give_room()

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QTabWidget
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Message, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.counters import Counters
 from gemmviz.ui.inspect.origin_panel import OriginPanel
 from gemmviz.ui.inspect.thread_panel import ThreadPanel
@@ -46,7 +47,7 @@ class Inspector(QTabWidget):
         # The charts beside it must not give way to its text.
         self.setMinimumWidth(320)
         self.currentChanged.connect(self._show_mark)
-        session.panel_wanted.connect(self.show_panel)
+        listen(self, session.inspection.panel_wanted, self.show_panel)
 
     @property
     def panel(self) -> str:
@@ -69,7 +70,7 @@ class Inspector(QTabWidget):
         if freeze.on:
             self.show_panel("warp")
         elif not freeze.possible:
-            self.session.tell(Message(freeze.why_not, "info"))
+            self.session.messages.tell(Message(freeze.why_not, "info"))
 
     def take_focus(self) -> None:
         """Give the keyboard to what is in sight: the table or the picture, else the tabs."""

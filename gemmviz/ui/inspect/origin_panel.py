@@ -12,6 +12,7 @@ from gemmviz.trace.cost.wavefronts import BANKS
 from gemmviz.trace.origin.value_path import Cell
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
+from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector_text import block_text, cell_text, hop_text
 from gemmviz.ui.inspect.origin_models import NOW, AccessTable, LazyTable, OperandTable
 from gemmviz.ui.inspect.panel import InspectPanel
@@ -56,8 +57,8 @@ class OriginPanel(InspectPanel):
         column.addWidget(self.head)
         column.addWidget(self.table, 1)
         self._shown: tuple[Playable | None, object] | None = None
-        session.themed.connect(self._anew)
-        session.recorded.connect(self._on_recorded)
+        listen(self, session.preferences.themed, self._anew)
+        listen(self, session.cursor.recorded, self._on_recorded)
 
     def _on_recorded(self) -> None:
         """Keep nothing of the recording before, also while the tab is not seen."""
@@ -72,18 +73,18 @@ class OriginPanel(InspectPanel):
 
     def refresh(self) -> None:
         """Show the chosen cell; the table stands where it was as long as the cell is the same."""
-        session, playable = self.session, self.session.playable
-        model, key = self.table.model(), (session.cell, session.shown_block)
+        session, playable = self.session, self.session.cursor.playable
+        model, key = self.table.model(), (session.cursor.cell, session.cursor.shown_block)
         if self._shown is not None and self._shown[0] is playable and self._shown[1] == key:
             if isinstance(model, LazyTable):
-                model.show_step(session.step)
+                model.show_step(session.cursor.step)
             return
         self._shown = playable, key
-        if playable is None or session.cell is None:
+        if playable is None or session.cursor.cell is None:
             self.table.hide()
             self._put(None)
             self.head.setText(
-                no_source(session.kernel) or tr("Record a kernel (Ctrl+R) to see where its results come from.")
+                no_source(session.choice.kernel) or tr("Record a kernel (Ctrl+R) to see where its results come from.")
                 if playable is None
                 else tr(
                     "Choose a cell on the stage: click it, or press X and Shift+arrows. "
@@ -91,7 +92,7 @@ class OriginPanel(InspectPanel):
                 )
             )
             return
-        cell = session.cell
+        cell = session.cursor.cell
         model = self._of_element(playable, cell) if cell[0] == C else self._of_cell(playable, cell)
         self._show(model)
 
@@ -102,11 +103,11 @@ class OriginPanel(InspectPanel):
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self.table.setVisible(model.rowCount() > 0)
         self._fit_columns(model)
-        model.show_step(self.session.step)
+        model.show_step(self.session.cursor.step)
         if isinstance(model, OperandTable):
             for column in (4, 5):  # nothing went by shared memory: these two say nothing
                 self.table.setColumnHidden(column, not (model.fed.write >= 0).any())
-        at = model.first_after(self.session.step)
+        at = model.first_after(self.session.cursor.step)
         if at >= 0:
             # No row is chosen yet: the stage goes on showing the ways that are taken at each step.
             self.table.scrollTo(model.index(at, 0), QAbstractItemView.ScrollHint.PositionAtTop)
@@ -187,10 +188,10 @@ class OriginPanel(InspectPanel):
     def _of_cell(self, playable: Playable, cell: Cell) -> AccessTable:
         session = self.session
         array, element = cell
-        touches = playable.provenance.accesses_of(array, element, session.shown_block)
+        touches = playable.provenance.accesses_of(array, element, session.cursor.shown_block)
         info, said = playable.recording.arrays[array], [cell_text(playable.recording, cell)]
         if info.space == "shared":
-            block = block_text(playable.recording, session.shown_block)
+            block = block_text(playable.recording, session.cursor.shown_block)
             said.append(tr("bank {bank} of block {block}", bank=element * info.itemsize // 4 % BANKS, block=block))
         reads = int((~touches.write).sum())
         said.append(tr("read {reads}×, written {writes}× in all", reads=reads, writes=len(touches.rows) - reads))
@@ -210,8 +211,8 @@ class OriginPanel(InspectPanel):
         """Go to the step that a cell of the table is about."""
         model = self.table.model()
         if isinstance(model, LazyTable) and index.isValid():
-            self.session.pause()
-            self.session.seek(model.step(index.row(), index.column()))
+            self.session.playback.pause()
+            self.session.cursor.seek(model.step(index.row(), index.column()))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep the arrows for the table while it has the focus; Enter goes to the step."""

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 
 _REFRESH_MS = 100
 # While a large recording plays, no more than this share of the window's time goes into a tab.
@@ -56,10 +57,15 @@ class InspectPanel(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self._on_time)
-        for signal in (session.recorded, session.picked, session.themed, session.inspection.changed):
-            signal.connect(self._now)
-        session.frozen_warp.changed.connect(self._now)
-        session.stepped.connect(self._on_step)
+        for signal in (
+            session.cursor.recorded,
+            session.cursor.picked,
+            session.preferences.themed,
+            session.inspection.changed,
+        ):
+            listen(self, signal, self._now)
+        listen(self, session.frozen_warp.changed, self._now)
+        listen(self, session.cursor.stepped, self._on_step)
 
     def refresh(self) -> None:
         """Show the session's moment."""
@@ -77,7 +83,7 @@ class InspectPanel(QWidget):
     def _on_step(self) -> None:
         if not self.isVisible():
             return
-        if not self.session.playing:
+        if not self.session.playback.playing:
             self.refresh()
         elif not self._timer.isActive():
             self._timer.start()

@@ -82,15 +82,17 @@ class ThreadPanel(InspectPanel):
     def refresh(self) -> None:
         """Show the chosen thread at this step."""
         session = self.session
-        playable, looked = session.playable, session.inspection
+        playable, looked = session.cursor.playable, session.inspection
         self.lane.blockSignals(True)
-        self.lane.setPrefix(tr("lane {number}", number="") if session.warps else tr("thread {thread}", thread=""))
+        self.lane.setPrefix(
+            tr("lane {number}", number="") if session.cursor.warps else tr("thread {thread}", thread="")
+        )
         self.lane.setRange(0, max(looked.lanes - 1, 0))
         self.lane.setValue(looked.lane)
         self.lane.setEnabled(looked.lanes > 1)
         self.lane.blockSignals(False)
         if playable is None or not playable.timeline.steps:
-            said = no_source(session.kernel) or tr("Record a kernel (Ctrl+R) to see what its threads hold.")
+            said = no_source(session.choice.kernel) or tr("Record a kernel (Ctrl+R) to see what its threads hold.")
             self._show_nothing(said)
             return
         on_gpu = playable.recording.backend == "cuda"
@@ -99,12 +101,12 @@ class ThreadPanel(InspectPanel):
             self._show_nothing(tr("This thread stores no element of C: choose another lane, or an element of C."))
             self._name(playable, [])
             return
-        state = state_at(playable, known, session.step)
-        theme = THEMES[session.theme]
+        state = state_at(playable, known, session.cursor.step)
+        theme = THEMES[session.preferences.theme]
         held: list[Fragment] = []
         if known.by_warp:
             cell = self._cell(playable)
-            held = fragments(playable, known.operands, known.block, known.thread // WARP, session.step, cell)
+            held = fragments(playable, known.operands, known.block, known.thread // WARP, session.cursor.step, cell)
         self.product.setVisible(not known.by_warp)
         self.warp.setVisible(known.by_warp)
         self.product.show_state(playable, state, theme)
@@ -125,9 +127,11 @@ class ThreadPanel(InspectPanel):
         session = self.session
         thread, recording = session.inspection.thread, playable.recording
         if recording.backend == "cuda":
-            said = thread_text(recording, session.block, thread)
+            said = thread_text(recording, session.cursor.block, thread)
             if held:
-                said = tr("block {block}, warp {warp}", block=block_text(recording, session.block), warp=thread // WARP)
+                said = tr(
+                    "block {block}, warp {warp}", block=block_text(recording, session.cursor.block), warp=thread // WARP
+                )
                 said = BETWEEN.join([said, uses_text(recording, held)])
             self.head.say(said)
         else:
@@ -137,7 +141,7 @@ class ThreadPanel(InspectPanel):
 
     def _cell(self, playable: Playable) -> tuple[int, int] | None:
         """Return the chosen element of C."""
-        cell = self.session.cell
+        cell = self.session.cursor.cell
         if cell is None or cell[0] != 2:
             return None
         return cell_name(playable.recording, cell)[1:]
@@ -149,12 +153,12 @@ class ThreadPanel(InspectPanel):
         if playable.recording.backend != "cuda":
             element = self._cell(playable)
             if element is None or int(playable.recording.owners[1][element]) != thread:
-                element = loop_element(playable, self._loop(playable, thread), session.step)
+                element = loop_element(playable, self._loop(playable, thread), session.cursor.step)
             if element is None:
                 return None
-        key = (session.block, thread, element)
+        key = (session.cursor.block, thread, element)
         if self._known is None or self._known[0] is not playable or self._known[1] != key:
-            block = session.block if playable.recording.backend == "cuda" else 0
+            block = session.cursor.block if playable.recording.backend == "cuda" else 0
             self._known = playable, key, products(playable, block, thread, element)
         return self._known[2]
 

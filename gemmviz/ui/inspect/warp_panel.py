@@ -10,6 +10,7 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.trace.hopper.tma_activity import ActiveBox, asked_by, tma_activity
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.box_text import box_head, box_text, box_when
 from gemmviz.ui.inspect.box_view import BoxView
 from gemmviz.ui.inspect.inspector_text import lanes_out, request_cost, request_head, when_text
@@ -18,7 +19,6 @@ from gemmviz.ui.inspect.warp_view import WarpView
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN
-from gemmviz.ui.window.mirrors import mirror
 
 
 class WarpPanel(InspectPanel):
@@ -36,7 +36,7 @@ class WarpPanel(InspectPanel):
         self.before = self._button("‹", tr("Previous warp (,)"), lambda: freeze.next_warp(-1))
         self.after = self._button("›", tr("Next warp (.)"), lambda: freeze.next_warp(1))
         self.frozen = self._button(tr("Freeze"), "", freeze.toggle)
-        mirror(self.frozen)
+        self.frozen.setCheckable(True)
         self.head, self.cost = OneLine(), QLabel()
         self.cost.setWordWrap(True)
         self.cost.setContentsMargins(8, 0, 8, 2)
@@ -72,8 +72,8 @@ class WarpPanel(InspectPanel):
         column.addLayout(row)
         column.addWidget(self.cost)
         column.addWidget(self.scrolled, 1)
-        for signal in (freeze.changed, session.recorded):
-            signal.connect(self._mark)
+        for signal in (freeze.changed, session.cursor.recorded):
+            listen(self, signal, self._mark)
         self._mark()
 
     def _button(self, title: str, tip: str, act: Callable[[], object]) -> QPushButton:
@@ -97,35 +97,35 @@ class WarpPanel(InspectPanel):
     def refresh(self) -> None:
         """Show the warp's request at this step, or its next one."""
         session = self.session
-        freeze, playable = session.frozen_warp, session.playable
+        freeze, playable = session.frozen_warp, session.cursor.playable
         for button in (self.before, self.after):
-            button.setEnabled(session.warps > 1)
-        boxes = tma_activity(playable, session.step, session.shown_block) if playable is not None else []
-        mine, asked = next((box for box in boxes if box.warp == session.warp), None), freeze.request()
+            button.setEnabled(session.cursor.warps > 1)
+        boxes = tma_activity(playable, session.cursor.step, session.cursor.shown_block) if playable is not None else []
+        mine, asked = next((box for box in boxes if box.warp == session.cursor.warp), None), freeze.request()
         if mine is None and asked is None and not session.predict.on and playable is not None:
             mine = self._other_box(playable)
         self.box.setVisible(mine is not None)
         self.told.setVisible(mine is not None)
         self.view.setVisible(mine is None)
         if mine is not None and playable is not None:
-            self.box.show_box(playable, mine.number, mine.write, THEMES[session.theme])
+            self.box.show_box(playable, mine.number, mine.write, THEMES[session.preferences.theme])
             self.head.say(box_head(playable, mine))
             asked_for, *more = box_text(playable, mine)
-            self.cost.setText(BETWEEN.join([*box_when(mine, session.step), asked_for]))
+            self.cost.setText(BETWEEN.join([*box_when(mine, session.cursor.step), asked_for]))
             self.told.setText(BETWEEN.join(more))
             self._describe()
             return
-        if asked is not None and session.predict.on and asked.step > session.step:
+        if asked is not None and session.predict.on and asked.step > session.cursor.step:
             asked = None  # what comes next is what people are asked for
-        theme = THEMES[session.theme]
+        theme = THEMES[session.preferences.theme]
         self.view.show_request(playable, asked, session.inspection.lane, theme)
         if asked is None or playable is None:
             self.head.say("")
             self.cost.setText(self._why_empty())
         else:
-            missed = bool(playable.out_of_bounds.most[session.step])
+            missed = bool(playable.out_of_bounds.most[session.cursor.step])
             self.head.say(request_head(playable.recording, asked))
-            said = [request_cost(asked), lanes_out(asked), when_text(asked, session.step, missed)]
+            said = [request_cost(asked), lanes_out(asked), when_text(asked, session.cursor.step, missed)]
             if boxes:
                 said.append(tr("This step is the copy engine's: warp {warp} asked for a box.", warp=boxes[0].warp))
             self.cost.setText(BETWEEN.join(part for part in said if part))
@@ -138,17 +138,19 @@ class WarpPanel(InspectPanel):
     def _other_box(self, playable: Playable) -> ActiveBox | None:
         """Return the next box that the warp asks for, or the last one; None where it asks for none."""
         session = self.session
-        asks = asked_by(playable, session.shown_block, session.warp)
+        asks = asked_by(playable, session.cursor.shown_block, session.cursor.warp)
         if not len(asks):
             return None
-        step = int(asks[min(int(np.searchsorted(asks, session.step)), len(asks) - 1)])
-        return next(box for box in tma_activity(playable, step, session.shown_block) if box.warp == session.warp)
+        step = int(asks[min(int(np.searchsorted(asks, session.cursor.step)), len(asks) - 1)])
+        return next(
+            box for box in tma_activity(playable, step, session.cursor.shown_block) if box.warp == session.cursor.warp
+        )
 
     def _why_empty(self) -> str:
         if not self.session.frozen_warp.possible:
             return self.session.frozen_warp.why_not
         if self.session.predict.on:
             return tr("What this warp asks for next is not told while it is to be predicted.")
-        if known(self.session.playable).out_of_bounds.most.any():
+        if known(self.session.cursor.playable).out_of_bounds.most.any():
             return tr("This warp of the block makes no request within bounds: choose another one (. and ,).")
         return tr("This warp of the block makes no request: choose another one (. and ,), or another block.")

@@ -4,7 +4,9 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QWidget
 
-from gemmviz.session import Session
+from gemmviz.session.cursor import Cursor
+from gemmviz.session.playback import Playback
+from gemmviz.ui.connections import listen
 from gemmviz.ui.stage.caption import about_cell, caption
 
 # Somebody who holds an arrow key hears where they end, not each step.
@@ -31,37 +33,42 @@ class Announcer(QObject):
 
     Parameters
     ----------
-    session
+    cursor, playback
         What is shown.
     stage
         Whose description it is.
     """
 
-    def __init__(self, session: Session, stage: QWidget) -> None:
+    def __init__(self, cursor: Cursor, playback: Playback, stage: QWidget) -> None:
         super().__init__(stage)
-        self._session = session
+        self._cursor, self._playback = cursor, playback
         self._stage = stage
         self._settled = QTimer(self)
         self._settled.setSingleShot(True)
         self._settled.setInterval(_SETTLED_MS)
         self._settled.timeout.connect(self._announce)
-        for signal in (session.recorded, session.stepped, session.picked, session.playback):
-            signal.connect(self._on_change)
+        for signal in (
+            cursor.recorded,
+            cursor.stepped,
+            cursor.picked,
+            playback.changed,
+        ):
+            listen(self, signal, self._on_change)
 
     def _on_change(self) -> None:
-        if self._session.playing:
+        if self._playback.playing:
             self._settled.stop()
         else:
             self._settled.start()
 
     def _announce(self) -> None:
-        session, playable = self._session, self._session.playable
+        cursor, playable = self._cursor, self._cursor.playable
         if playable is None:
             said = ""
-        elif session.cell is not None:
-            said = about_cell(playable, *session.cell, session.step, session.shown_block)
+        elif cursor.cell is not None:
+            said = about_cell(playable, *cursor.cell, cursor.step, cursor.shown_block)
         else:
-            said = caption(playable, session.step, session.shown_block)
+            said = caption(playable, cursor.step, cursor.shown_block)
         if said != self._stage.accessibleDescription():
             self._stage.setAccessibleDescription(said)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._stage, said))

@@ -67,10 +67,10 @@ def shown_name(kernel: Kernel, session: Session) -> str:
     if kernel.backend in LIBRARIES:
         return tr(kernel.title)
     if kernel.changes:
-        base = next((k for k in session.kernels if k.name == kernel.base_name), None)
+        base = next((k for k in session.choice.kernels if k.name == kernel.base_name), None)
         rung = shown_name(base, session) if base else kernel.base_name
         return tr("{rung} {changes}", rung=rung, changes=changes_text(kernel))
-    shared = sum(k.alias == kernel.alias for k in session.kernels) > 1
+    shared = sum(k.alias == kernel.alias for k in session.choice.kernels) > 1
     return kernel.name if shared else kernel.alias
 
 
@@ -123,7 +123,7 @@ def origin_text(shown: Shown, session: Session) -> str:
     """Say where a figure comes from."""
     if shown.origin:
         return origin_name(shown.origin)
-    return tr("measured here, {device}", device=session.device or tr("this machine"))
+    return tr("measured here, {device}", device=session.results.device or tr("this machine"))
 
 
 def origin_name(origin: str) -> str:
@@ -204,7 +204,7 @@ def standing_text(standing: Standing, session: Session) -> str:
         share, kind = percent(standing.peak_share), row.get("peak_kind")
         with_kind = tr("{share} of the peak ({kind}, modelled)", share=share, kind=kind)
         ranks.append(with_kind if kind else tr("{share} of the peak (modelled)", share=share))
-    copies = session.figures.transfer(size_of(row), kernel.dtype)
+    copies = session.results.figures.transfer(size_of(row), kernel.dtype)
     trip = copies["transfer"] if copies is not None else None
     if trip is not None and not standing.origin and place(kernel) == "GPU":
         there, back = _seconds(trip["to_device_s"]), _seconds(trip["to_host_s"])

@@ -25,6 +25,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.short_label import ShortLabel
@@ -241,7 +242,7 @@ class RecordControls(QWidget):
         rows.addLayout(row)
         rows.addLayout(self._below)
         self._row = row
-        self.size_row = SizeRow(session.problem, tr("what is recorded"))
+        self.size_row = SizeRow(session.choice.problem, tr("what is recorded"))
         self.params = ParamsRow()
         self.order = QComboBox()
         self.order.addItem(tr("blocks together"), "grid")
@@ -258,20 +259,20 @@ class RecordControls(QWidget):
         row.addStretch(1)
         row.addWidget(self.auto)
         row.addWidget(self.button)
-        self.size_row.changed.connect(lambda problem: session.choose(problem=problem))
-        self.params.changed.connect(lambda params: session.choose(params=params))
-        self.order.activated.connect(lambda *_: session.choose(order=self.order.currentData()))
+        self.size_row.changed.connect(lambda problem: session.choice.choose(problem=problem))
+        self.params.changed.connect(lambda params: session.choice.choose(params=params))
+        self.order.activated.connect(lambda *_: session.choice.choose(order=self.order.currentData()))
         self.button.clicked.connect(lambda *_: self.record.emit())
-        session.chosen.connect(self._on_chosen)
+        listen(self, session.choice.chosen, self._on_chosen)
         self._on_chosen()
 
     def _on_chosen(self) -> None:
         session = self.session
-        self.size_row.show_problem(session.problem)
-        self.params.show_params(session.kernel, session.params)
-        self.order.setCurrentIndex(self.order.findData(session.order))
-        self.order.setVisible(session.kernel.backend == "cuda")
-        self.button.setEnabled(session.kernel.recordable)
+        self.size_row.show_problem(session.choice.problem)
+        self.params.show_params(session.choice.kernel, session.choice.params)
+        self.order.setCurrentIndex(self.order.findData(session.choice.order))
+        self.order.setVisible(session.choice.kernel.backend == "cuda")
+        self.button.setEnabled(session.choice.kernel.recordable)
         tab_through(self.size_row.link, *self.params.boxes.values(), self.order, self.auto, self.button)
         self._place_params()
 
@@ -323,7 +324,7 @@ class MeasureControls(QWidget):
         self.session = session
         self.heading = QLabel(tr("Measure on this machine"))
         self.heading.setObjectName("heading")
-        self.size_row = SizeRow(session.bench_problem, tr("what is measured"))
+        self.size_row = SizeRow(session.choice.bench_problem, tr("what is measured"))
         self.params = ParamsRow(PARAMS_WIDE)
         self.this = QPushButton(tr("Measure this"))
         self.this.setObjectName("primary")
@@ -369,17 +370,17 @@ class MeasureControls(QWidget):
         grid.addWidget(self.status, 5, 0, 1, 3)
         grid.setRowStretch(5, 1)
         column.addLayout(grid, 1)
-        self.size_row.changed.connect(lambda problem: session.choose_bench(problem=problem))
-        self.params.changed.connect(lambda params: session.choose_bench(params=params))
+        self.size_row.changed.connect(lambda problem: session.choice.choose_bench(problem=problem))
+        self.params.changed.connect(lambda params: session.choice.choose_bench(params=params))
         self.this.clicked.connect(lambda *_: self.measure_this.emit())
         self.all.clicked.connect(lambda *_: self.measure_all.emit())
         self.over_this.clicked.connect(lambda *_: self.start_over_n(False))
         self.over_all.clicked.connect(lambda *_: self.start_over_n(True))
         self.stop.clicked.connect(lambda *_: self.cancel.emit())
-        session.chosen.connect(self._on_chosen)
-        session.bench_chosen.connect(self._on_chosen)
-        session.progressed.connect(self._on_progress)
-        session.device_changed.connect(lambda: self._on_progress("bench"))
+        listen(self, session.choice.chosen, self._on_chosen)
+        listen(self, session.choice.bench_chosen, self._on_chosen)
+        listen(self, session.progress.changed, self._on_progress)
+        listen(self, session.results.device_changed, lambda: self._on_progress("bench"))
         self._on_chosen()
         self._on_progress("bench")
 
@@ -389,13 +390,13 @@ class MeasureControls(QWidget):
             self.measure_over_n.emit(self.sizes.sizes(), every)
 
     def _on_quick(self, quick: bool) -> None:
-        self.session.protocol = Protocol.quick().to_plain() if quick else {}
+        self.session.choice.protocol = Protocol.quick().to_plain() if quick else {}
 
     def _on_chosen(self) -> None:
         session = self.session
-        self.size_row.show_problem(session.bench_problem)
-        self.params.show_params(session.kernel, session.bench_params)
-        self.params.setVisible(bool(session.kernel.params))
+        self.size_row.show_problem(session.choice.bench_problem)
+        self.params.show_params(session.choice.kernel, session.choice.bench_params)
+        self.params.setVisible(bool(session.choice.kernel.params))
         chain = (*self.params.boxes.values(), self.this, self.all, self.stop, self.sizes, self.over_this, self.over_all)
         tab_through(self.quick, *self.size_row.boxes.values(), self.size_row.link, *chain)
 
@@ -408,7 +409,7 @@ class MeasureControls(QWidget):
         shown = bench or record
         self.progress.setVisible(shown is not None)
         if shown is None:
-            where = self.session.device or tr("This machine")
+            where = self.session.results.device or tr("This machine")
             self.status.say(tr("{where}. Every figure is the median of verified launches.", where=where), where)
             return
         text, share = shown

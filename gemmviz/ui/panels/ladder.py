@@ -12,6 +12,7 @@ from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import (
     changes_text,
     details,
@@ -71,12 +72,12 @@ class Ladder(QListWidget):
         """The size that the figures are of, but for those that name another."""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
-        session.kernels_changed.connect(self._fill)
-        session.chosen.connect(self._on_chosen)
-        session.measured.connect(self._on_measured)
-        for signal in (session.referenced, session.device_changed, session.size_chosen):
-            signal.connect(self._tell_all)
-        session.themed.connect(self._on_theme)
+        listen(self, session.choice.kernels_changed, self._fill)
+        listen(self, session.choice.chosen, self._on_chosen)
+        listen(self, session.results.measured, self._on_measured)
+        for signal in (session.results.referenced, session.results.device_changed, session.results.size_chosen):
+            listen(self, signal, self._tell_all)
+        listen(self, session.preferences.themed, self._on_theme)
         self._on_chosen()
 
     def _fill(self) -> None:
@@ -84,7 +85,7 @@ class Ladder(QListWidget):
         self.clear()
         self._items = {}
         for backends in (("c",), ("cuda",), ("numpy", "openblas", "cublas")):
-            kernels = [k for k in self.session.kernels if k.backend in backends]
+            kernels = [k for k in self.session.choice.kernels if k.backend in backends]
             if kernels:
                 heading = QListWidgetItem(tr(SECTIONS[backends[0]]))
                 heading.setFlags(Qt.ItemFlag.NoItemFlags)
@@ -120,11 +121,11 @@ class Ladder(QListWidget):
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
         name = item.data(_NAME) if item is not None else None
-        if name and name != self.session.base.name:
-            self.session.choose_kernel(next(k for k in self.session.kernels if k.name == name))
+        if name and name != self.session.choice.base.name:
+            self.session.choice.choose_kernel(next(k for k in self.session.choice.kernels if k.name == name))
 
     def _on_chosen(self) -> None:
-        name = self.session.base.name
+        name = self.session.choice.base.name
         item = self._items.get(name)
         if item is not None and item is not self.currentItem():
             self.blockSignals(True)
@@ -151,7 +152,7 @@ class Ladder(QListWidget):
         return f"{text}{' ⚑' if shown.row.get('flags') else ''}"
 
     def _on_measured(self, name: str) -> None:
-        if self.session.shown_size() != self.size_shown:
+        if self.session.results.shown_size() != self.size_shown:
             self._tell_all()
         elif name in self._items:
             self._tell(name)
@@ -160,16 +161,16 @@ class Ladder(QListWidget):
 
     def _tell(self, name: str) -> None:
         item = self._items[name]
-        shown = self.session.shown(name)
+        shown = self.session.results.shown(name)
         self.figures.pop(name, None)
         if shown is not None:
             self.figures[name] = shown
-        kernel = next(k for k in self.session.kernels if k.name == name)
+        kernel = next(k for k in self.session.choice.kernels if k.name == name)
         item.setToolTip(_tip(kernel, self.session))
         self.viewport().update()
 
     def _tell_all(self) -> None:
-        self.size_shown = self.session.shown_size()
+        self.size_shown = self.session.results.shown_size()
         for name in self._items:
             self._tell(name)
 
@@ -189,7 +190,7 @@ class RungDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Paint one row."""
-        theme = THEMES[self._session.theme]
+        theme = THEMES[self._session.preferences.theme]
         painter.save()
         area = QRectF(option.rect)
         name = index.data(_NAME)
@@ -207,7 +208,7 @@ class RungDelegate(QStyledItemDelegate):
                 right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
                 painter.drawText(inside, right, tr("GFLOPS at {size}", size=short_size(self._ladder.size_shown)))
         else:
-            kernel = next(k for k in self._session.kernels if k.name == name)
+            kernel = next(k for k in self._session.choice.kernels if k.name == name)
             self._rung(painter, area, option, kernel, theme)
         painter.restore()
 
@@ -221,7 +222,7 @@ class RungDelegate(QStyledItemDelegate):
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(area, QColor(theme.panel))
         variant = _variant(kernel, self._session)
-        row = self._session.results.get((variant or kernel).name)
+        row = self._session.results.rows.get((variant or kernel).name)
         shown = self._ladder.figures.get(kernel.name)
         needs = _needs(kernel, self._session)
         mark, colour = _MARKS.get(row["status"], ("!", "bad")) if row else _MARKS["unsupported"] if needs else _UNTOLD
@@ -303,22 +304,22 @@ class RungDelegate(QStyledItemDelegate):
 
 def _variant(kernel: Kernel, session: Session) -> Kernel | None:
     """Return what a rung is changed into at the moment; None where it is as on file, or not the chosen one."""
-    return session.kernel if session.variant and kernel.name == session.base.name else None
+    return session.choice.kernel if session.choice.variant and kernel.name == session.choice.base.name else None
 
 
 def _needs(kernel: Kernel, session: Session) -> str:
     """Say which GPU a rung needs where this machine's is another one; nothing where it suits, or there is none."""
-    device = session.device_facts
+    device = session.results.device_facts
     return need(kernel.capability, str(device["cc"])) if device and device.get("cc") else ""
 
 
 def _tip(kernel: Kernel, session: Session) -> str:
     """Return what is known of a rung: what it is, its figures and where they come from."""
-    row, shown = session.results.get(kernel.name), session.shown(kernel.name)
+    row, shown = session.results.rows.get(kernel.name), session.results.shown(kernel.name)
     lines = [f"{tr(kernel.title)} ({kernel.name})", tr(kernel.idea)]
     variant = _variant(kernel, session)
     if variant is not None:
-        status = status_text(session.results.get(variant.name))
+        status = status_text(session.results.rows.get(variant.name))
         lines.append(tr("Now {changes}: {status}", changes=changes_text(variant), status=status))
     if kernel.exhibit:
         lines.append(tr("Exhibit: {why}", why=tr(kernel.exhibit)))

@@ -7,7 +7,8 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton
 
 from gemmviz.language import mark, tr
-from gemmviz.session import Session
+from gemmviz.session.messages import Messages
+from gemmviz.ui.connections import listen
 
 _MARKS = {"error": "✗", "warning": "!", "info": "i"}
 _KINDS = {"error": mark("Error"), "warning": mark("Warning"), "info": mark("Note")}
@@ -16,17 +17,17 @@ _MOST_LINES, _MOST_CHARACTERS, _LONGEST_WORD = 6, 500, 48
 
 
 class MessageBar(QFrame):
-    """Shows the session's message.
+    """Shows the last message.
 
     Parameters
     ----------
-    session
-        Whose message to show.
+    messages
+        What is told.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, messages: Messages) -> None:
         super().__init__()
-        self.session = session
+        self._messages = messages
         self.setObjectName("message")
         self.setAccessibleName(tr("Message"))
         self.mark = QLabel()
@@ -49,11 +50,11 @@ class MessageBar(QFrame):
         for number, button in enumerate(self.answers):
             button.clicked.connect(lambda *_, number=number: self.answer(number))
         self.close_button.clicked.connect(self.dismiss)
-        session.messaged.connect(self._show)
+        listen(self, messages.changed, self._show)
         self._show()
 
     def _show(self) -> None:
-        message = self.session.message
+        message = self._messages.current
         self.setVisible(message is not None)
         if message is None:
             return
@@ -77,14 +78,14 @@ class MessageBar(QFrame):
 
     def dismiss(self, *_: object) -> None:
         """Close the message, if there is one."""
-        if self.session.message is not None:
-            self.session.tell(None)
+        if self._messages.current is not None:
+            self._messages.tell(None)
 
     def answer(self, number: int) -> None:
         """Do what an answer of the message says; nothing where it has no such answer."""
-        message = self.session.message
+        message = self._messages.current
         if message is not None and number < len(message.answers):
-            self.session.tell(None)
+            self._messages.tell(None)
             message.answers[number].act()
 
 

@@ -14,7 +14,10 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.language import tr, trn
-from gemmviz.session import Answer, Message, Session
+from gemmviz.session import Answer, Message
+from gemmviz.session.messages import Messages
+from gemmviz.session.permission import Permission
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
 
 _WIDTH = 560
@@ -26,15 +29,17 @@ class RunQuestion(QFrame):
 
     Parameters
     ----------
-    session
-        Whose permission is asked for.
+    permission
+        What is asked for.
+    messages
+        Where the answers of the menu are told.
     stage
         What it lies on: there is nothing to draw as long as nothing has run.
     """
 
-    def __init__(self, session: Session, stage: QWidget) -> None:
+    def __init__(self, permission: Permission, messages: Messages, stage: QWidget) -> None:
         super().__init__(stage)
-        self.session, self._stage = session, stage
+        self._permission, self._messages, self._stage = permission, messages, stage
         self.setObjectName("question")
         self.setAccessibleName(tr("May this text run?"))
         self.title, self.text, self.details = QLabel(), QLabel(), QLabel()
@@ -48,7 +53,7 @@ class RunQuestion(QFrame):
         self.run_button.clicked.connect(lambda *_: self._run())
         self.look_button.clicked.connect(lambda *_: self._look())
         self.folder_button.clicked.connect(lambda *_: self._trust_folder())
-        session.permission.changed.connect(self._show)
+        listen(self, permission.changed, self._show)
         self._show()
 
     def _arrange(self) -> None:
@@ -83,22 +88,22 @@ class RunQuestion(QFrame):
 
     def ask(self) -> None:
         """Ask again about a text that is only looked at."""
-        permission = self.session.permission
+        permission = self._permission
         if permission.refresh():
-            self.session.tell(Message(tr("What is chosen may run already."), "info"))
+            self._messages.tell(Message(tr("What is chosen may run already."), "info"))
             return
         permission.ask()
         self.look_button.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def tell_trusted(self) -> None:
         """Say what may run besides what gemmviz brings, and offer to forget it."""
-        kept = self.session.trust.kept
+        kept = self._permission.trust.kept
         if kept.fault:
-            self.session.tell(Message(kept.fault, "warning", lasting=True))
+            self._messages.tell(Message(kept.fault, "warning", lasting=True))
             return
         if not kept.texts and not kept.folders:
             said = tr("Nothing is trusted but what gemmviz brings, and what you type in this window.")
-            self.session.tell(Message(said, "info", lasting=True))
+            self._messages.tell(Message(said, "info", lasting=True))
             return
         count = trn("{count} text may run", "{count} texts may run", len(kept.texts))
         folders = trn("and {count} trusted folder", "and {count} trusted folders", len(kept.folders))
@@ -107,27 +112,27 @@ class RunQuestion(QFrame):
         said = f"{count}, {folders}: {', '.join(names[:_MOST_NAMES])}{more}\n"
         said += tr("`gemmviz trust` lists them, and forgets single ones.")
         forget = Answer(tr("Forget all"), self._forget)
-        self.session.tell(Message(said, "info", answers=(forget,), lasting=True))
+        self._messages.tell(Message(said, "info", answers=(forget,), lasting=True))
 
     def _forget(self) -> None:
-        self.session.trust.forget()
-        self.session.permission.refresh()
-        self.session.tell(Message(tr("Forgotten. What is opened next is asked about."), "info", lasting=True))
+        self._permission.trust.forget()
+        self._permission.refresh()
+        self._messages.tell(Message(tr("Forgotten. What is opened next is asked about."), "info", lasting=True))
 
     def _run(self) -> None:
-        self.session.permission.run()
+        self._permission.run()
 
     def _look(self) -> None:
-        permission = self.session.permission
+        permission = self._permission
         if permission.asks:
             permission.only_look()
             self._stage.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _trust_folder(self) -> None:
-        self.session.permission.trust_folder()
+        self._permission.trust_folder()
 
     def _show(self) -> None:
-        permission = self.session.permission
+        permission = self._permission
         focus = QApplication.focusWidget()
         had_focus = focus is not None and self.isAncestorOf(focus)
         self.setVisible(permission.held)
@@ -145,11 +150,11 @@ class RunQuestion(QFrame):
 
     def _take_focus(self) -> None:
         """Put the keys on the answer that does nothing; who is writing goes on writing."""
-        if self.session.permission.asks and not isinstance(QApplication.focusWidget(), QPlainTextEdit):
+        if self._permission.asks and not isinstance(QApplication.focusWidget(), QPlainTextEdit):
             self.look_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _say(self) -> None:
-        permission = self.session.permission
+        permission = self._permission
         file, folder, asks = permission.path.name, permission.folder, permission.asks
         self.look_button.setVisible(asks)
         self.folder_button.setVisible(asks and folder is not None)
@@ -168,7 +173,7 @@ class RunQuestion(QFrame):
             button.setAccessibleDescription(said)
 
     def _reason(self) -> str:
-        permission = self.session.permission
+        permission = self._permission
         if permission.changed_outside:
             why = tr("Its text has changed since you allowed it to run.")
         else:
@@ -183,7 +188,7 @@ class RunQuestion(QFrame):
         )
 
     def _details(self) -> list[str]:
-        permission, said = self.session.permission, []
+        permission, said = self._permission, []
         if permission.headers:
             names = ", ".join(permission.headers[:_MOST_NAMES]) + ("…" if len(permission.headers) > _MOST_NAMES else "")
             said.append(tr("It includes from its folder: {files}.", files=names))

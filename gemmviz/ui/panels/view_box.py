@@ -3,7 +3,9 @@
 from PySide6.QtWidgets import QComboBox
 
 from gemmviz.language import tr
-from gemmviz.session import Session
+from gemmviz.session.choice import Choice
+from gemmviz.session.tour.stops import Tour
+from gemmviz.ui.connections import listen
 
 
 class ViewBox(QComboBox):
@@ -11,13 +13,15 @@ class ViewBox(QComboBox):
 
     Parameters
     ----------
-    session
-        What to choose.
+    choice
+        Where the view is chosen.
+    tour
+        While a lesson leads, nothing is chosen here.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, choice: Choice, tour: Tour) -> None:
         super().__init__()
-        self.session = session
+        self._choice, self._tour = choice, tour
         self._on_stage = True
         self.addItem(tr("as compiled"), False)
         self.addItem(tr("as written"), True)
@@ -28,9 +32,9 @@ class ViewBox(QComboBox):
             )
         )
         self.setAccessibleName(tr("Which accesses are recorded"))
-        self.activated.connect(lambda *_: session.choose(as_written=self.currentData()))
-        session.chosen.connect(self._show_choice)
-        session.tour.changed.connect(self._take_place)
+        self.activated.connect(lambda *_: choice.choose(as_written=self.currentData()))
+        listen(self, choice.chosen, self._show_choice)
+        listen(self, tour.changed, self._take_place)
         self._show_choice()
 
     def show_on_stage(self, on_stage: bool) -> None:
@@ -39,8 +43,8 @@ class ViewBox(QComboBox):
         self._take_place()
 
     def _show_choice(self) -> None:
-        self.setCurrentIndex(self.findData(self.session.as_written))
-        self.setEnabled(self.session.kernel.recordable)
+        self.setCurrentIndex(self.findData(self._choice.as_written))
+        self.setEnabled(self._choice.kernel.recordable)
 
     def _take_place(self) -> None:
-        self.setVisible(self._on_stage and self.session.tour.lesson is None)
+        self.setVisible(self._on_stage and self._tour.lesson is None)

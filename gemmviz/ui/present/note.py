@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import Theme
 
 _SHARE = 0.8  # of the width of its parent, at most
@@ -30,12 +31,12 @@ class PresenterNote(QLabel):
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setWordWrap(True)
         self.hide()
-        session.messaged.connect(self._say)
-        for signal in (session.stepped, session.recorded, session.tour.moved):
-            signal.connect(self.drop)
+        listen(self, session.messages.changed, self._say)
+        for signal in (session.cursor.stepped, session.cursor.recorded, session.tour.moved):
+            listen(self, signal, self.drop)
 
     def _say(self) -> None:
-        message = self.session.message
+        message = self.session.messages.current
         if message is None or not self._covered.isVisible():
             self.hide()
             return

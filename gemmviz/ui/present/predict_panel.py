@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.kernel_names import no_source
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 
@@ -72,8 +73,8 @@ class PredictPanel(QWidget):
         self._digits = [QShortcut(key, self, lambda i=i: session.predict.answer(i)) for i, key in enumerate(_KEYS)]
         self._returns = [QShortcut(key, self, session.predict.reveal) for key in ("Return", "Enter")]
         qt().focusChanged.connect(self._on_focus)
-        session.predict.changed.connect(self.refresh)
-        session.themed.connect(self._on_themed)
+        listen(self, session.predict.changed, self.refresh)
+        listen(self, session.preferences.themed, self._on_themed)
         self._on_themed()
         self.refresh()
 
@@ -130,9 +131,9 @@ class PredictPanel(QWidget):
         asked = self.session.predict.question
         if asked is not None:
             return f"{asked.lead} {asked.text}" if asked.lead else asked.text
-        if self.session.playable is None:
-            return no_source(self.session.kernel) or tr("Record a kernel: then there is something to predict.")
-        if self.session.playing:
+        if self.session.cursor.playable is None:
+            return no_source(self.session.choice.kernel) or tr("Record a kernel: then there is something to predict.")
+        if self.session.playback.playing:
             return tr("Pause (Space), and what comes next is asked.")
         return tr("Nothing comes after this step that could be asked. Go back: Home.")
 
@@ -183,7 +184,7 @@ class PredictPanel(QWidget):
 
     def _code(self) -> str:
         """Return the line that the question is about, for who reasons from the source."""
-        asked, playable = self.session.predict.question, self.session.playable
+        asked, playable = self.session.predict.question, self.session.cursor.playable
         if asked is None or playable is None or not asked.line:
             return ""
         source = playable.recording.text.splitlines()[asked.line - 1].strip()
@@ -198,7 +199,7 @@ class PredictPanel(QWidget):
     # How it looks
 
     def _on_themed(self) -> None:
-        theme = THEMES[self.session.theme]
+        theme = THEMES[self.session.preferences.theme]
         pixels = self._pixels or self._interface_pixels()
         self.setStyleSheet(_style(for_presenting(theme) if self._presented else theme, pixels))
         # The stage above must not jump when the reason is longer than the hint that stood there.
@@ -211,7 +212,7 @@ class PredictPanel(QWidget):
         self._column.setContentsMargins(gap * 2, gap, gap * 2, gap)
 
     def _interface_pixels(self) -> float:
-        return _QUESTION * _INTERFACE_POINTS * self.session.type_scale * self.logicalDpiY() / 72
+        return _QUESTION * _INTERFACE_POINTS * self.session.preferences.type_scale * self.logicalDpiY() / 72
 
 
 def score(session: Session) -> str:

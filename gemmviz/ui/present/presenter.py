@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWid
 
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 from gemmviz.ui.present.keys_overlay import KeysOverlay
 from gemmviz.ui.present.note import PresenterNote
@@ -53,7 +54,7 @@ class Presenter(QWidget):
         self.setObjectName("presenter")
         self.setWindowTitle(tr("gemmviz: presenting"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.stage = Stage(session)
+        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission)
         # What the stage says of a step stands beside it, in larger type.
         self.stage.captioned = False
         self.stage.presented = True
@@ -61,7 +62,7 @@ class Presenter(QWidget):
         """Of its type, one of `_SCALES`: the session's is of the window."""
         self.title, self.place, self.sentence = _text("title"), _text("place"), _text("sentence")
         self.place.setWordWrap(False)
-        self.source = SourceLines(session)
+        self.source = SourceLines(session.cursor)
         self.predict = PredictPanel(session, presented=True)
         self.progress = ProgressStrip(session)
         self._make_room()
@@ -74,10 +75,16 @@ class Presenter(QWidget):
         self.black.setAutoFillBackground(True)
         self.black.setStyleSheet("background: #000000;")
         self.black.hide()
-        for signal in (session.themed, session.chosen, session.recorded, session.tour.changed, session.tour.moved):
-            signal.connect(self.refresh)
-        session.stepped.connect(self._say)
-        session.predict.changed.connect(self._say)
+        for signal in (
+            session.preferences.themed,
+            session.choice.chosen,
+            session.cursor.recorded,
+            session.tour.changed,
+            session.tour.moved,
+        ):
+            listen(self, signal, self.refresh)
+        listen(self, session.cursor.stepped, self._say)
+        listen(self, session.predict.changed, self._say)
         self.stage.setFocus()
 
     def _make_room(self) -> None:
@@ -132,10 +139,10 @@ class Presenter(QWidget):
         """Show everything anew: other colours, another rung, another stop."""
         if not self.isVisible():
             return
-        theme = for_presenting(THEMES[self.session.theme])
+        theme = for_presenting(THEMES[self.session.preferences.theme])
         self.source.theme = self.progress.theme = theme
         tour = self.session.tour
-        self.title.setText(tr(self.session.kernel.title))
+        self.title.setText(tr(self.session.choice.kernel.title))
         at, count = tour.at, len(tour.stops)
         self._stop = "" if at is None else tr("Stop {number} of {count}", number=at + 1, count=count)
         self._say()
@@ -149,7 +156,7 @@ class Presenter(QWidget):
         label = ceil(height / LABEL)
         font = QFont(self.font())
         # The stage makes its type larger by the session's scale, which is meant for the teacher's screen.
-        font.setPixelSize(ceil(label / self.session.type_scale))
+        font.setPixelSize(ceil(label / self.session.preferences.type_scale))
         if self.stage.base_font != font or self.stage.colours is not theme:
             self.stage.base_font = font
             self.stage.colours = theme
@@ -166,12 +173,12 @@ class Presenter(QWidget):
             self.setStyleSheet(style)
 
     def _sentence(self) -> str:
-        stop, playable = self.session.tour.stop, self.session.playable
+        stop, playable = self.session.tour.stop, self.session.cursor.playable
         if stop is not None and stop.say:
             return stop.say
         if playable is None:
             return ""
-        said = caption(playable, self.session.step, self.session.shown_block)
+        said = caption(playable, self.session.cursor.step, self.session.cursor.shown_block)
         return said.replace(BETWEEN, "\n") if self._wide else said
 
     def _say(self) -> None:
@@ -201,12 +208,20 @@ class Presenter(QWidget):
         self.black.setVisible(self.black.isHidden())
         self.black.raise_()
 
+    def show_keys(self) -> None:
+        """Show the list of keys, or hide it."""
+        self.keys.toggle()
+
+    def end(self) -> None:
+        """End presenting."""
+        self.left.emit()
+
     def escape(self) -> None:
         """Close the list of keys where it is open; else end presenting."""
         if self.keys.isVisible():
-            self.keys.toggle()
+            self.show_keys()
         else:
-            self.left.emit()
+            self.end()
 
     def freeze(self) -> None:
         """Freeze the warp, or release it; where there is none, say why."""
@@ -214,7 +229,7 @@ class Presenter(QWidget):
         if freeze.possible or freeze.on:
             freeze.toggle()
         else:
-            self.session.tell(Message(freeze.why_not, "info"))
+            self.session.messages.tell(Message(freeze.why_not, "info"))
 
     def resize_type(self, direction: int) -> None:
         """Make the type larger (1) or smaller (-1), or as large as at first (0)."""
@@ -227,7 +242,7 @@ class Presenter(QWidget):
         if self.session.tour.active:
             self.session.tour.next(direction)
         else:
-            self.session.seek_phase(direction)
+            self.session.cursor.seek_phase(direction)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give all type its size for this screen."""

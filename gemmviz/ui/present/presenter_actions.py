@@ -1,19 +1,43 @@
 """The keys of presenter mode: those of a clicker, and those that play as in the window."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from gemmviz.language import tr
-from gemmviz.session import Message
+from gemmviz.session import Message, Session
 from gemmviz.ui.window.actions import Action, language_actions, session_actions
-
-if TYPE_CHECKING:
-    from gemmviz.ui.present.presenter import Presenter
 
 # What a clicker's buttons send is taken by the stops.
 _OTHERS = ("phase_on", "phase_back")
 
 
-def presenter_actions(presenter: "Presenter") -> list[Action]:
+class Presents(Protocol):
+    """What the keys do with a `gemmviz.ui.present.presenter.Presenter`."""
+
+    session: Session
+
+    def go(self, direction: int) -> None:
+        """Go to the next stop or barrier, or to the one before."""
+
+    def blacken(self) -> None:
+        """Show nothing, or everything again."""
+
+    def show_keys(self) -> None:
+        """Show the list of keys, or hide it."""
+
+    def escape(self) -> None:
+        """Hide the list of keys, or end presenting."""
+
+    def end(self) -> None:
+        """End presenting."""
+
+    def freeze(self) -> None:
+        """Freeze the warp, or release it."""
+
+    def resize_type(self, direction: int) -> None:
+        """Choose larger (1) or smaller (-1) type, or the usual one (0)."""
+
+
+def presenter_actions(presenter: Presents) -> list[Action]:
     """Return every action of presenter mode; no two share a key."""
     session, menu = presenter.session, "View"
     own = [
@@ -21,9 +45,9 @@ def presenter_actions(presenter: "Presenter") -> list[Action]:
         Action("present_back", menu, tr("To the stop (or barrier) before"), ("PgUp",), lambda: presenter.go(-1)),
         Action("present_black", menu, tr("Black screen"), ("B", "."), presenter.blacken),
         Action("present_predict", menu, tr("Predict what comes next"), ("P",), session.predict.toggle),
-        Action("present_keys", menu, tr("These keys"), ("F1",), lambda: presenter.keys.toggle()),
+        Action("present_keys", menu, tr("These keys"), ("F1",), presenter.show_keys),
         Action("present_escape", menu, tr("Close these keys, or end presenting"), ("Esc",), presenter.escape),
-        Action("present_end", menu, tr("End presenting"), ("F11", "Shift+F5"), presenter.left.emit),
+        Action("present_end", menu, tr("End presenting"), ("F11", "Shift+F5"), presenter.end),
         Action("present_lesson", menu, tr("The lesson of this rung"), ("Ctrl+L",), session.tour.toggle_lesson),
         Action("present_freeze", menu, tr("Freeze the warp / release it"), ("W",), presenter.freeze),
         Action("present_duel", menu, tr("Two rungs: in the window"), ("D",), lambda: _say_duel(presenter)),
@@ -35,12 +59,12 @@ def presenter_actions(presenter: "Presenter") -> list[Action]:
     return [*own, *playing]
 
 
-def _say_duel(presenter: "Presenter") -> None:
+def _say_duel(presenter: Presents) -> None:
     said = tr("Two rungs side by side are shown in the window: Esc leads back to it, and D begins.")
-    presenter.session.tell(Message(said, "info"))
+    presenter.session.messages.tell(Message(said, "info"))
 
 
-def _type_actions(presenter: "Presenter") -> list[Action]:
+def _type_actions(presenter: Presents) -> list[Action]:
     return [
         Action(
             "present_larger", "View", tr("Larger type"), ("Ctrl+Alt++", "Ctrl+Alt+="), lambda: presenter.resize_type(1)

@@ -1,18 +1,16 @@
 """Begins and ends presenter mode for a window, and follows the screens that come and go."""
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.session.predict import Predict
+from gemmviz.ui import connections
 from gemmviz.ui.known import qt
 from gemmviz.ui.present import screens
 from gemmviz.ui.present.presenter import Presenter
 from gemmviz.ui.window.actions import Action
-
-if TYPE_CHECKING:
-    from gemmviz.ui.window.window import Window
 
 
 class Presenting(QObject):
@@ -22,11 +20,13 @@ class Presenting(QObject):
     ----------
     window
         The window.
+    session
+        What it shows.
     """
 
-    def __init__(self, window: "Window") -> None:
+    def __init__(self, window: QWidget, session: Session) -> None:
         super().__init__(window)
-        self._window = window
+        self._window, self._session = window, session
         self.presenter: Presenter | None = None
         self._focus: QWidget | None = None
         qt().screenAdded.connect(self._on_screens)
@@ -54,7 +54,7 @@ class Presenting(QObject):
         if self.on:
             return
         if self.presenter is None:
-            self.presenter = Presenter(self._window.session)
+            self.presenter = Presenter(self._session)
             self.presenter.left.connect(self.end)
         if scale is not None:
             self.presenter.scale = scale
@@ -75,6 +75,7 @@ class Presenting(QObject):
         """End it for good: the window is closed, or another one takes its place."""
         presenter, self.presenter = self.presenter, None
         if presenter is not None:
+            connections.close(presenter)
             presenter.hide()
             presenter.deleteLater()
 
@@ -96,16 +97,15 @@ class Presenting(QObject):
             QTimer.singleShot(0, self, self._place)
 
 
-def present_actions(window: "Window") -> list[Action]:
+def present_actions(presenting: Presenting, predict: Predict) -> list[Action]:
     """Return the window's actions for classes."""
-    predict = window.session.predict
     return [
         Action(
             "present",
             "View",
             tr("Present: the picture alone fills a screen"),
             ("F11", "Shift+F5"),
-            window.presenting.toggle,
+            presenting.toggle,
         ),
         Action("predict", "Play", tr("Predict: guess what comes next (1 to 4, Return)"), ("P",), predict.toggle),
     ]

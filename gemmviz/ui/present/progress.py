@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import Theme
 
 _MOST_TICKS = 160
@@ -26,26 +27,26 @@ class ProgressStrip(QWidget):
         self.session = session
         self.theme: Theme | None = None
         self.setAccessibleName(tr("How far the recording is"))
-        session.stepped.connect(self._refresh)
-        session.recorded.connect(self._refresh)
-        session.tour.changed.connect(self._refresh)
-        session.predict.changed.connect(self._refresh)
+        listen(self, session.cursor.stepped, self._refresh)
+        listen(self, session.cursor.recorded, self._refresh)
+        listen(self, session.tour.changed, self._refresh)
+        listen(self, session.predict.changed, self._refresh)
 
     def _refresh(self) -> None:
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the strip."""
-        playable, theme = self.session.playable, self.theme
-        if theme is None or playable is None or not self.session.steps:
+        playable, theme = self.session.cursor.playable, self.theme
+        if theme is None or playable is None or not self.session.cursor.steps:
             return
         painter = QPainter(self)
-        width, height, steps = self.width(), self.height(), self.session.steps
+        width, height, steps = self.width(), self.height(), self.session.cursor.steps
         painter.fillRect(self.rect(), QColor(theme.raised))
-        painter.fillRect(QRectF(0, 0, width * (self.session.step + 1) / steps, height), QColor(theme.accent))
+        painter.fillRect(QRectF(0, 0, width * (self.session.cursor.step + 1) / steps, height), QColor(theme.accent))
         phases = np.flatnonzero(np.diff(playable.timeline.phase)) + 1
         if self.session.predict.on:  # the next barrier may be what is asked for
-            phases = phases[phases <= self.session.step]
+            phases = phases[phases <= self.session.cursor.step]
         if len(phases) <= _MOST_TICKS:
             for step in phases.tolist():
                 painter.fillRect(QRectF(width * step / steps - 1, 0, 2, height), QColor(theme.text))

@@ -7,7 +7,8 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter,
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
-from gemmviz.session import Session
+from gemmviz.session.cursor import Cursor
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import Theme
 
 _LEVEL = 4
@@ -35,13 +36,13 @@ class SourceLines(QWidget):
 
     Parameters
     ----------
-    session
+    cursor
         What plays.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, cursor: Cursor) -> None:
         super().__init__()
-        self.session = session
+        self._cursor = cursor
         self.theme: Theme | None = None
         self._pixels, self._wraps = 12, False
         self._text: str | None = None
@@ -49,8 +50,8 @@ class SourceLines(QWidget):
         self._lines: list[tuple[int, str]] = []
         self.setAccessibleName(tr("The line that executes"))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        session.stepped.connect(self.refresh)
-        session.recorded.connect(self.refresh)
+        listen(self, cursor.stepped, self.refresh)
+        listen(self, cursor.recorded, self.refresh)
         self.refresh()
 
     def set_type(self, pixels: int, wraps: bool) -> None:
@@ -65,7 +66,7 @@ class SourceLines(QWidget):
 
     def refresh(self) -> None:
         """Take the line of the session's step."""
-        playable, line = self.session.playable, self.session.line
+        playable, line = self._cursor.playable, self._cursor.line
         text = playable.recording.text if playable is not None else ""
         # While it plays, the line is the same one for many steps.
         if (text, line) != (self._text, self._line):

@@ -7,7 +7,10 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWid
 from gemmviz.catalogue.breaks import Break, fitting
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr
-from gemmviz.session import Message, Session
+from gemmviz.session import Message
+from gemmviz.session.choice import Choice
+from gemmviz.session.messages import Messages
+from gemmviz.ui.connections import listen
 
 _LOOK_FOR = {
     "race": mark("two threads at one element with no barrier between; C may still be right, by luck."),
@@ -31,13 +34,15 @@ class BreakBox(QWidget):
 
     Parameters
     ----------
-    session
+    choice
         Whose kernel to break.
+    messages
+        Where it is told why nothing can be broken.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, choice: Choice, messages: Messages) -> None:
         super().__init__()
-        self.session = session
+        self._choice, self._messages = choice, messages
         self.button = QToolButton()
         self.button.setObjectName("slim")
         self.button.setAccessibleName(tr("Break it"))
@@ -56,13 +61,13 @@ class BreakBox(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.button)
-        for signal in (session.chosen, session.kernels_changed):
-            signal.connect(self.refresh)
+        for signal in (choice.chosen, choice.kernels_changed):
+            listen(self, signal, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Offer what the chosen rung has, and tick what is done to it."""
-        base, made = self.session.base, self.session.breaks
+        base, made = self._choice.base, self._choice.breaks
         offered = fitting(base)
         if offered != self.offered:
             self.offered = offered
@@ -80,15 +85,15 @@ class BreakBox(QWidget):
     def open(self) -> None:
         """Open the menu by key, at its first entry; say why not, where there is nothing to break."""
         if not self.button.isEnabled():
-            self.session.tell(Message(self._tip(), "info"))
+            self._messages.tell(Message(self._tip(), "info"))
             return
         self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
         self.menu.setActiveAction(self.menu.actions()[0])
 
     def _tip(self) -> str:
         if not self.offered:
-            return tr("{kernel} declares nothing to break.", kernel=self.session.base.name)
-        titles = [tr(change.title) for change in self.offered if change.id in self.session.breaks]
+            return tr("{kernel} declares nothing to break.", kernel=self._choice.base.name)
+        titles = [tr(change.title) for change in self.offered if change.id in self._choice.breaks]
         what = "\n".join(titles) or tr("Take a part of this kernel away, and see what it was for")
         return f"{what} ({_KEY})"
 
@@ -101,14 +106,14 @@ class BreakBox(QWidget):
         return action
 
     def _toggle(self, change: Break, on: bool) -> None:
-        wanted = [made for made in self.session.breaks if made != change.id]
+        wanted = [made for made in self._choice.breaks if made != change.id]
         self._break((*wanted, change.id) if on else tuple(wanted))
 
     def _break(self, ids: tuple[str, ...]) -> None:
         try:
-            self.session.break_it(ids)
+            self._choice.break_it(ids)
         except GemmvizError as error:
-            self.session.tell(Message(str(error)))
+            self._messages.tell(Message(str(error)))
             self.refresh()
 
 

@@ -68,9 +68,9 @@ class Checks(QObject):
 
     def check_sizes(self) -> None:
         """Check the chosen kernel at sizes that suit it, where its changes show, and with each value it offers."""
-        self.session.settle()
-        kernel = self.session.kernel
-        if kernel.recordable and self.session.fault is None:
+        self.session.choice.settle()
+        kernel = self.session.choice.kernel
+        if kernel.recordable and self.session.choice.fault is None:
             if not self.session.permission.refresh():
                 self.session.permission.ask()
                 return
@@ -92,7 +92,7 @@ class Checks(QObject):
         while jobs:
             job = jobs.pop(0)
             kernel, params = job
-            if not kernel.recordable or self.session.shipped(kernel) or _clean(kernel, params) in self._clean:
+            if not kernel.recordable or self.session.choice.shipped(kernel) or _clean(kernel, params) in self._clean:
                 verdicts.append(CheckedJob(job, ""))
                 continue
 
@@ -111,7 +111,7 @@ class Checks(QObject):
             return
         self._run = _Run(self._next_run(), kernel, todo)
         self._after = after
-        if kernel is self.session.kernel:
+        if kernel is self.session.choice.kernel:
             self.session.findings.start(kernel.text)
         self._say(tr("Checking {kernel}", kernel=kernel.alias), None)
         self._recorder.submit(CheckRequest(self._run.number, str(kernel.path), kernel.text, todo.to_plain()))
@@ -133,8 +133,8 @@ class Checks(QObject):
                 self._after(*self._fault(run))
             case Failed(kind="cancelled"):
                 self._end(run, [tr("the rest, as the check was cancelled")])
-                if self.session.message is None:
-                    self.session.tell(Message(tr("The check was cancelled."), "info"))
+                if self.session.messages.current is None:
+                    self.session.messages.tell(Message(tr("The check was cancelled."), "info"))
             case Failed():
                 self._end(run, [reply.message])
                 self._after(_unchecked(reply.message), False)
@@ -149,11 +149,11 @@ class Checks(QObject):
         # A recording that took the engine has its own progress.
         progress = self.session.progress["record"]
         if progress is not None and progress[0] == self._said:
-            self.session.set_progress("record", None)
+            self.session.progress.set("record", None)
 
     def _say(self, text: str, share: float | None) -> None:
         self._said = text
-        self.session.set_progress("record", (text, share))
+        self.session.progress.set("record", (text, share))
 
     def _fault(self, run: _Run) -> tuple[str, bool]:
         """Say why a kernel must not be measured unasked (see `_After`)."""
@@ -177,7 +177,7 @@ class Checks(QObject):
 
     def _say_fault(self, fault: str, checked: bool) -> None:
         if not checked:
-            self.session.tell(Message(fault[:1].upper() + fault[1:], "warning", lasting=True))
+            self.session.messages.tell(Message(fault[:1].upper() + fault[1:], "warning", lasting=True))
 
 
 def _unchecked(reason: str) -> str:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.language import tr, trn
 from gemmviz.session import FindingGroup, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
@@ -82,21 +83,21 @@ class FindingsPanel(QWidget):
         self.button.clicked.connect(lambda *_: self.check.emit())
         self.list.itemClicked.connect(self._on_item)
         self.list.itemActivated.connect(self._on_item)
-        session.findings.changed.connect(self.refresh)
-        session.chosen.connect(self.refresh)
-        session.recorded.connect(self.refresh)
-        session.themed.connect(self.refresh)
+        listen(self, session.findings.changed, self.refresh)
+        listen(self, session.choice.chosen, self.refresh)
+        listen(self, session.cursor.recorded, self.refresh)
+        listen(self, session.preferences.themed, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show what is found now."""
         session = self.session
         found = session.findings
-        self._entries = found.entries() if found.text == session.kernel.text else []
+        self._entries = found.entries() if found.text == session.choice.kernel.text else []
         defects = [e for e in self._entries if not e.is_cost]
         costs = [e for e in self._entries if e.is_cost]
         self.list.clear()
-        theme = THEMES[session.theme]
+        theme = THEMES[session.preferences.theme]
         for entries, glyph, colour in ((defects, "✗", theme.bad), (costs, "!", theme.warn)):
             for entry in entries:
                 line = tr("line {line}", line=entry.lines[0]) if entry.lines else tr("no line")
@@ -105,12 +106,12 @@ class FindingsPanel(QWidget):
                 item.setData(_LINE, entry.lines[0] if entry.lines else 0)
                 item.setToolTip(entry.text)
                 self.list.addItem(item)
-        known = found.text == session.kernel.text and (found.here is not None or bool(found.others))
+        known = found.text == session.choice.kernel.text and (found.here is not None or bool(found.others))
         count = _count(defects, costs) if known else tr("Not checked yet")
         # In the signs of the list, where there is no room for the words.
         self._counts = (count, f"✗ {len(defects)}   ! {len(costs)}" if known else count)
         self.heading.setAccessibleName(tr("Findings: {count}", count=count))
-        self.button.setEnabled(session.kernel.recordable and not found.checking)
+        self.button.setEnabled(session.choice.kernel.recordable and not found.checking)
         self.state.setText(self._state(bool(defects)))
         self._fold()
 
@@ -125,11 +126,11 @@ class FindingsPanel(QWidget):
     def _state(self, defects: bool) -> str:
         """Say what was looked at, and what can be done next."""
         session, found = self.session, self.session.findings
-        if not session.kernel.recordable:
+        if not session.choice.kernel.recordable:
             return tr("A library call has no source to check.")
         if found.checking:
             return tr("Checking at other sizes: {count} done…", count=len(found.others))
-        if found.text != session.kernel.text:
+        if found.text != session.choice.kernel.text:
             return tr("This text has not been recorded yet.")
         told = []
         if found.others:

@@ -13,6 +13,7 @@ from gemmviz.catalogue.user_file import KERNEL_BYTES, UnreadableFile, read_text,
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session, state_file
 from gemmviz.session.tour import lesson_file
+from gemmviz.ui.connections import listen
 from gemmviz.ui.source.file_watch import FileWatch
 
 _PATTERN = mark("Kernels (*.cu *.c)")
@@ -42,7 +43,7 @@ class KernelFiles(QObject):
         self.watch = FileWatch(self)
         self.watch.changed.connect(self._on_file_changed)
         self.watch.gone.connect(self._on_file_gone)
-        session.kernels_changed.connect(self._watch_all)
+        listen(self, session.choice.kernels_changed, self._watch_all)
         self._watch_all()
 
     def close(self) -> None:
@@ -70,14 +71,14 @@ class KernelFiles(QObject):
             if path.suffix == state_file.SUFFIX:
                 self.state_wanted.emit(path)
                 return
-            self.session.add_kernel(kernels.load(path))
+            self.session.choice.add_kernel(kernels.load(path))
         except FrontMatterError as error:
             if not self._describe(path):
                 self._tell_fault(path, error)
         except GemmvizError as error:
-            self.session.tell(Message(_cannot_open(path.name, error), lasting=True))
+            self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
         except OSError as error:
-            self.session.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
+            self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
 
     def _describe(self, path: Path) -> bool:
         """Ask how a file without front matter is to be run; False where there is nothing in it to run."""
@@ -88,7 +89,7 @@ class KernelFiles(QObject):
         text = read_text(path, KERNEL_BYTES)
         if is_described(text) or not guess(text, path).entry:
             return False
-        form = DescribeForm(path, text, self.session.trust, self._window)
+        form = DescribeForm(path, text, self.session.permission.trust, self._window)
         form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         form.accepted.connect(lambda: self._take_described(path, text, form.accepted_text()))
         form.open()
@@ -96,12 +97,12 @@ class KernelFiles(QObject):
 
     def _take_described(self, path: Path, text: str, described: str) -> None:
         """Put a file on the ladder with the front matter that it was given here: saving writes that, too."""
-        if self.session.trust.allows(path, text):
-            self.session.trust.allow_here(path, described)
+        if self.session.permission.trust.allows(path, text):
+            self.session.permission.trust.allow_here(path, described)
         try:
-            self.session.add_kernel(kernels.parse(described, path), on_file=text)
+            self.session.choice.add_kernel(kernels.parse(described, path), on_file=text)
         except GemmvizError as error:
-            self.session.tell(Message(_cannot_open(path.name, error), lasting=True))
+            self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
 
     def _tell_fault(self, path: Path, error: FrontMatterError) -> None:
         said = str(error) if error.line else tr("Cannot open {file}", file=error)
@@ -114,12 +115,12 @@ class KernelFiles(QObject):
     def _say(self, message: Message) -> None:
         """Say something about a file, which is outdated as soon as the file is well again."""
         self._said = message
-        self.session.tell(message)
+        self.session.messages.tell(message)
 
     def reload(self) -> None:
         """Read the chosen kernel's file again and record it; edits are asked about first."""
-        base = self.session.base
-        if self.session.unsaved(base):
+        base = self.session.choice.base
+        if self.session.choice.unsaved(base):
             self._ask_which(base, tr("{file} has edits that are not saved.", file=base.path.name))
         else:
             self.open(base.path)
@@ -127,10 +128,10 @@ class KernelFiles(QObject):
     # Changes on disk
 
     def _watch_all(self) -> None:
-        self.watch.set_paths(k.path for k in self.session.kernels if not self.session.is_shipped_file(k))
+        self.watch.set_paths(k.path for k in self.session.choice.kernels if not self.session.choice.is_shipped_file(k))
 
     def _base(self, path: Path) -> Kernel | None:
-        return next((k for k in self.session.kernels if k.path == path), None)
+        return next((k for k in self.session.choice.kernels if k.path == path), None)
 
     def _on_file_changed(self, path: Path) -> None:
         base = self._base(path)
@@ -141,11 +142,11 @@ class KernelFiles(QObject):
         except (OSError, UnreadableFile, FrontMatterError):
             self._on_file_gone(path)
             return
-        if text == self.session.on_file(base):
-            if self._said is not None and self._said is self.session.message:
-                self.session.tell(None)  # the file is again as it was before it was broken or taken away
+        if text == self.session.choice.on_file(base):
+            if self._said is not None and self._said is self.session.messages.current:
+                self.session.messages.tell(None)  # the file is again as it was before it was broken or taken away
             return
-        if self.session.unsaved(base):
+        if self.session.choice.unsaved(base):
             what = tr("{file} has changed on disk, and has edits here that are not saved.", file=path.name)
             self._ask_which(base, what)
             return
@@ -154,23 +155,23 @@ class KernelFiles(QObject):
     def _take(self, base: Kernel) -> None:
         """Take what a kernel's file says now, in the place of what was edited here."""
         try:
-            self.session.renew(kernels.load(base.path))
+            self.session.choice.renew(kernels.load(base.path))
         except FrontMatterError as error:
             self._tell_fault(base.path, error)
         except (GemmvizError, OSError) as error:
-            self.session.tell(
+            self.session.messages.tell(
                 Message(tr("Cannot read {file}: {reason}", file=base.path.name, reason=error), lasting=True)
             )
 
     def _ask_which(self, base: Kernel, what: str) -> None:
         keep = Answer(tr("Keep mine"), lambda: self._keep(base))
         reload = Answer(tr("Reload"), lambda: self._take(base))
-        self.session.tell(Message(what, "warning", answers=(reload, keep), lasting=True, asks=True))
+        self.session.messages.tell(Message(what, "warning", answers=(reload, keep), lasting=True, asks=True))
 
     def _keep(self, base: Kernel) -> None:
         """Keep the edits: the file's text is then the one that they are compared with."""
         with suppress(OSError, UnreadableFile, FrontMatterError):
-            self.session.set_on_file(base, kernels.read(base.path))
+            self.session.choice.set_on_file(base, kernels.read(base.path))
 
     def _on_file_gone(self, path: Path) -> None:
         if self._base(path) is not None:
@@ -185,62 +186,66 @@ class KernelFiles(QObject):
     def save(self) -> bool:
         """Write the shown text to its file; a rung that gemmviz brings is never written: it gets a name instead."""
         session = self.session
-        if session.is_shipped_file(session.base) or session.breaks:
+        if session.choice.is_shipped_file(session.choice.base) or session.choice.breaks:
             return self.save_as()
-        return self._write(session.base.path, session.text)
+        return self._write(session.choice.base.path, session.choice.text)
 
     def save_as(self) -> bool:
         """Write the shown text to a file that the user chooses, and put that on the ladder."""
         session = self.session
-        path = session.base.path
-        if not session.kernel.recordable:
-            session.tell(Message(tr("A library call has no source to save."), "info"))
+        path = session.choice.base.path
+        if not session.choice.kernel.recordable:
+            session.messages.tell(Message(tr("A library call has no source to save."), "info"))
             return False
-        proposed = path.with_stem(path.stem + _MINE).name if session.is_shipped_file(session.base) else str(path)
+        proposed = (
+            path.with_stem(path.stem + _MINE).name if session.choice.is_shipped_file(session.choice.base) else str(path)
+        )
         chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Save the kernel as"), proposed, tr(_PATTERN))
         if not chosen:
             return False
         target = Path(chosen)
-        return self._write((target if target.suffix else target.with_suffix(path.suffix)).resolve(), session.text)
+        return self._write(
+            (target if target.suffix else target.with_suffix(path.suffix)).resolve(), session.choice.text
+        )
 
     def _write(self, path: Path, text: str) -> bool:
-        session, before = self.session, self.session.base
-        mine = session.trust.allows(before.path, text)
+        session, before = self.session, self.session.choice.base
+        mine = session.permission.trust.allows(before.path, text)
         try:
-            if any(k.path == path and session.is_shipped_file(k) for k in session.kernels):
+            if any(k.path == path and session.choice.is_shipped_file(k) for k in session.choice.kernels):
                 raise GemmvizError(tr("that is a rung that gemmviz brings: choose another name"))
             kernel = None
             with suppress(FrontMatterError):
                 kernel = kernels.parse(text, path)
             if kernel is not None:
-                session.refuse_name(path, kernel.name)
+                session.choice.refuse_name(path, kernel.name)
             write_text(path, text)
-            if mine and session.trust.allows(path, text):  # not with other headers that stand there
+            if mine and session.permission.trust.allows(path, text):  # not with other headers that stand there
                 self._keep_allowed(path, text)
         except GemmvizError as error:
-            session.tell(Message(_cannot_save(path.name, error), lasting=True))
+            session.messages.tell(Message(_cannot_save(path.name, error), lasting=True))
             return False
         if kernel is None:
             # Work that is not done is kept as it is; the message about what is wrong with it stays.
             if path == before.path:
-                session.set_on_file(before, text)
+                session.choice.set_on_file(before, text)
             return True
-        if path != before.path and not session.breaks:
-            session.drop_edits(before)
-        session.add_kernel(kernel)
-        session.tell(Message(tr("Saved {file}.", file=path), "info", lasting=False))
+        if path != before.path and not session.choice.breaks:
+            session.choice.drop_edits(before)
+        session.choice.add_kernel(kernel)
+        session.messages.tell(Message(tr("Saved {file}.", file=path), "info", lasting=False))
         return True
 
     def _keep_allowed(self, path: Path, text: str) -> None:
         """Let what was written here run when it is opened the next time, too."""
         try:
-            self.session.trust.allow(path, text)
+            self.session.permission.trust.allow(path, text)
         except GemmvizError as error:
-            self.session.tell(Message(str(error), "warning", lasting=True))
+            self.session.messages.tell(Message(str(error), "warning", lasting=True))
 
     def may_close(self) -> bool:
         """Ask what to do with edits that are not saved; False when the window is to stay."""
-        unsaved = self.session.all_unsaved()
+        unsaved = self.session.choice.all_unsaved()
         if not unsaved:
             return True
         names = ", ".join(kernel.path.name for kernel in unsaved)
@@ -257,7 +262,7 @@ class KernelFiles(QObject):
         return answer == buttons.Discard
 
     def _save_one(self, kernel: Kernel) -> bool:
-        self.session.choose_kernel(kernel)
+        self.session.choice.choose_kernel(kernel)
         return self.save()
 
 

@@ -7,6 +7,7 @@ from gemmviz.checking import report_text
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.editor import Editor
 from gemmviz.ui.source.gutter import Mark
@@ -25,7 +26,7 @@ class Source(Editor):
     """
 
     def __init__(self, session: Session) -> None:
-        super().__init__(THEMES[session.theme])
+        super().__init__(THEMES[session.preferences.theme])
         self.session = session
         self.setAccessibleName(tr("Source of the kernel"))
         self._file: object = None
@@ -37,22 +38,22 @@ class Source(Editor):
         self._settled.timeout.connect(self._on_settled)
         self.typed.connect(self._on_typed)
         self.refused.connect(self._on_refused)
-        session.chosen.connect(self.load)
-        session.recorded.connect(self._on_recorded)
-        session.stepped.connect(self._mark)
-        session.messaged.connect(self._on_message)
-        session.themed.connect(lambda: self.set_theme(THEMES[session.theme]))
-        session.findings.changed.connect(self._on_found)
+        listen(self, session.choice.chosen, self.load)
+        listen(self, session.cursor.recorded, self._on_recorded)
+        listen(self, session.cursor.stepped, self._mark)
+        listen(self, session.messages.changed, self._on_message)
+        listen(self, session.preferences.themed, lambda: self.set_theme(THEMES[session.preferences.theme]))
+        listen(self, session.findings.changed, self._on_found)
 
     # The text
 
     def load(self) -> None:
         """Show the chosen kernel's text, or the file that a message is about."""
-        session, message = self.session, self.session.message
+        session, message = self.session, self.session.messages.current
         # A text that is being edited is not taken away because of a message about another file.
         foreign = message.source if message and message.source and self.locked else None
-        text = foreign[1] if foreign else session.text
-        file = foreign or session.base.path
+        text = foreign[1] if foreign else session.choice.text
+        file = foreign or session.choice.base.path
         anew = file != self._file
         if not anew and text == self.text():
             return
@@ -88,12 +89,14 @@ class Source(Editor):
     @property
     def editable(self) -> bool:
         """Whether the text in sight is that of the chosen kernel, and not a message's or a library's."""
-        return self.session.kernel.recordable and self._file == self.session.base.path
+        return self.session.choice.kernel.recordable and self._file == self.session.choice.base.path
 
     def toggle_edit(self) -> None:
         """Let the text be edited, with the cursor in it, or lock it again."""
         if self.locked and not self.editable:
-            self.session.tell(Message(tr("This text cannot be edited: choose a rung with a source first."), "info"))
+            self.session.messages.tell(
+                Message(tr("This text cannot be edited: choose a rung with a source first."), "info")
+            )
             return
         self.lock(not self.locked)
         if not self.locked:
@@ -101,20 +104,20 @@ class Source(Editor):
 
     def _on_typed(self, text: str) -> None:
         session = self.session
-        session.trust.typed(session.base.path, session.text, text)
-        session.draft(text)
+        session.permission.trust.typed(session.choice.base.path, session.choice.text, text)
+        session.choice.draft(text)
         self._settled.start()
 
     def _on_settled(self) -> None:
         if self._error is not None:
             self._error = None
             self._on_found()
-        self.session.edit(self.text())
+        self.session.choice.edit(self.text())
 
     def _on_refused(self) -> None:
-        if self.session.message is None or not self.session.message.lasting:
+        if self.session.messages.current is None or not self.session.messages.current.lasting:
             text = tr("The source is locked, so that nothing is changed by accident. Ctrl+Shift+E unlocks it.")
-            self.session.tell(Message(text, "info", answers=(Answer(tr("Edit"), self.toggle_edit),)))
+            self.session.messages.tell(Message(text, "info", answers=(Answer(tr("Edit"), self.toggle_edit),)))
 
     def _scroll_to_entry(self) -> None:
         """Put the code in view rather than the front matter."""
@@ -133,7 +136,7 @@ class Source(Editor):
         return self._error[0] if self._error else None
 
     def _fitting(self) -> Playable | None:
-        playable = self.session.playable
+        playable = self.session.cursor.playable
         return playable if playable is not None and playable.recording.text == self.text() else None
 
     def _on_recorded(self) -> None:
@@ -144,7 +147,7 @@ class Source(Editor):
 
     def _on_message(self) -> None:
         self.load()
-        message = self.session.message
+        message = self.session.messages.current
         about_this = message is not None and message.source in (None, self.foreign)
         error = (message.line, message.text) if message is not None and about_this and message.line else None
         # A line that is wrong stays marked when the message is closed: until the text or the recording changes.
@@ -170,17 +173,17 @@ class Source(Editor):
     def _mark_changed(self) -> None:
         """Mark the lines that were changed to break the kernel, and show the first one when it was done just now."""
         session = self.session
-        is_broken = bool(session.breaks) and self.text() == session.kernel.text
-        changed = changed_lines(session.base.text, session.kernel.text) if is_broken else []
+        is_broken = bool(session.choice.breaks) and self.text() == session.choice.kernel.text
+        changed = changed_lines(session.choice.base.text, session.choice.kernel.text) if is_broken else []
         for line in changed:
-            was = session.base.text.split("\n")[line - 1].strip()
+            was = session.choice.base.text.split("\n")[line - 1].strip()
             self.marks.setdefault(line, []).append(Mark("changed", tr("Changed on purpose; before: {was}", was=was)))
         if changed and changed != self._changed:
             self.reveal(changed[0])
         self._changed = changed
 
     def _mark(self, *, again: bool = False) -> None:
-        line = self.session.line if self._fitting() is not None else 0
+        line = self.session.cursor.line if self._fitting() is not None else 0
         if line == self.line and not again:
             return
         self.line = line

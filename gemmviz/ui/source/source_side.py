@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QToo
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.source.breaks import BreakBox, look_for
 from gemmviz.ui.source.find_bar import FindBar
 from gemmviz.ui.source.findings import FindingsPanel
@@ -66,7 +67,7 @@ class SourceSide(QWidget):
         self.broken.setContentsMargins(8, 0, 8, 4)
         self.find_bar = FindBar(self.source)
         self.findings = FindingsPanel(session)
-        self.break_box = BreakBox(session)
+        self.break_box = BreakBox(session.choice, session.messages)
         self.edit_button = QToolButton()
         self.edit_button.setObjectName("slim")
         self.edit_button.setText(tr("Edit"))
@@ -98,11 +99,11 @@ class SourceSide(QWidget):
         column.addWidget(self.find_bar)
         column.addWidget(self.findings)
         self.edit_button.clicked.connect(self._on_edit)
-        self.revert_button.clicked.connect(lambda *_: session.revert())
+        self.revert_button.clicked.connect(lambda *_: session.choice.revert())
         self.source.locked_changed.connect(lambda locked: self.edit_button.setChecked(not locked))
         self.findings.chosen.connect(self._on_line)
-        for signal in (session.chosen, session.messaged, session.drafted):
-            signal.connect(self._name)
+        for signal in (session.choice.chosen, session.messages.changed, session.choice.drafted):
+            listen(self, signal, self._name)
         self.source.load()
         self._name()
 
@@ -121,24 +122,26 @@ class SourceSide(QWidget):
     def _name(self) -> None:
         session = self.session
         foreign = self.source.foreign[0] if self.source.foreign else ""
-        name = session.base.path.name
-        if session.breaks:
+        name = session.choice.base.path.name
+        if session.choice.breaks:
             name = tr("{file}, broken", file=name)
-        elif session.unsaved(session.base):
+        elif session.choice.unsaved(session.choice.base):
             name = tr("{file}, edited", file=name)
-        tip = f"{tr(session.base.title)}\n{tr(session.base.idea)}"
-        self.heading.say(foreign or name, tip, foreign or session.base.path.name)
+        tip = f"{tr(session.choice.base.title)}\n{tr(session.choice.base.idea)}"
+        self.heading.say(foreign or name, tip, foreign or session.choice.base.path.name)
         self.broken.setText(self._what_is_broken())
-        self.broken.setVisible(bool(session.breaks) and not foreign)
-        self.revert_button.setVisible(not foreign and not session.breaks and session.unsaved(session.base))
-        self.break_box.setVisible(not foreign and bool(session.base.breaks))
-        self.edit_button.setEnabled(not foreign and session.kernel.recordable)
+        self.broken.setVisible(bool(session.choice.breaks) and not foreign)
+        self.revert_button.setVisible(
+            not foreign and not session.choice.breaks and session.choice.unsaved(session.choice.base)
+        )
+        self.break_box.setVisible(not foreign and bool(session.choice.base.breaks))
+        self.edit_button.setEnabled(not foreign and session.choice.kernel.recordable)
         self._fit_head()
 
     def _what_is_broken(self) -> str:
         """Say what was done to the kernel, and what to look for: also to those who do not point at the menu."""
         session = self.session
-        made = [change for change in session.base.breaks if change.id in session.breaks]
+        made = [change for change in session.choice.base.breaks if change.id in session.choice.breaks]
         return "\n".join(f"≠ {tr(change.title)}\n{look_for(change)}" for change in made)
 
     def _on_edit(self, *_: object) -> None:
@@ -148,4 +151,4 @@ class SourceSide(QWidget):
     def _on_line(self, line: int) -> None:
         """Show a line of a finding, and on the stage its next step where the recording has one."""
         self.source.go_to(line)
-        self.session.seek_line(line)
+        self.session.playback.seek_line(line)

@@ -8,7 +8,7 @@ import numpy as np
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.recording import Array
+from gemmviz.trace.recording.accesses import Array
 
 # A window of fewer accesses is worked out as a whole; of more, step by step, so that each step is looked at only once.
 _SMALL_WINDOW = 4096

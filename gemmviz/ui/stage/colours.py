@@ -13,7 +13,7 @@ from gemmviz.catalogue.matrices import B, C
 from gemmviz.trace.cost.wavefronts import BANK_BYTES, BANKS
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.recording import Array
+from gemmviz.trace.recording.accesses import Array
 from gemmviz.ui.look.theme import Theme, rgb
 from gemmviz.ui.stage.accessed_cells import AccessedCells, as_drawn
 from gemmviz.ui.stage.hues import owner_colours

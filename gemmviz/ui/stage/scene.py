@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gemmviz.catalogue.matrices import A, B, C
-from gemmviz.trace.recording.recording import Array, Recording
+from gemmviz.trace.recording.accesses import Array
+from gemmviz.trace.recording.recording import Recording
 
 _LARGEST_CELL = 96.0
 _LARGER_SHARED = 1.5  # cells of shared tiles may be that much larger than those of the matrices: what moves is there

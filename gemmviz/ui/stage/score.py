@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QToolTip
 from gemmviz.language import language, tr
 from gemmviz.session import Session
 from gemmviz.trace.order.story import Story
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage import score_drawing
@@ -59,10 +60,10 @@ class Score(QSlider):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setMouseTracking(True)
         self.valueChanged.connect(self._on_value)
-        session.recorded.connect(self._on_recorded)
-        session.stepped.connect(self._on_step)
-        for signal in (session.playback, session.themed, session.tour.changed, session.tour.moved):
-            signal.connect(self._refresh)
+        listen(self, session.cursor.recorded, self._on_recorded)
+        listen(self, session.cursor.stepped, self._on_step)
+        for signal in (session.playback.changed, session.preferences.themed, session.tour.changed, session.tour.moved):
+            listen(self, signal, self._refresh)
         self._on_recorded()
 
     def sizeHint(self) -> QSize:
@@ -83,7 +84,7 @@ class Score(QSlider):
 
     def _on_recorded(self) -> None:
         self.blockSignals(True)
-        self.setRange(0, max(self.session.steps - 1, 0))
+        self.setRange(0, max(self.session.cursor.steps - 1, 0))
         self.blockSignals(False)
         self._segment = (0, -1)
         self._on_step()
@@ -91,7 +92,7 @@ class Score(QSlider):
         self.update()
 
     def _on_step(self) -> None:
-        step, playable = self.session.step, self.session.playable
+        step, playable = self.session.cursor.step, self.session.cursor.playable
         self.blockSignals(True)
         self.setValue(step)
         self.blockSignals(False)
@@ -105,17 +106,17 @@ class Score(QSlider):
         self.update()
 
     def _on_value(self, value: int) -> None:
-        if value != self.session.step:
-            self.session.pause()
-            self.session.seek(value)
+        if value != self.session.cursor.step:
+            self.session.playback.pause()
+            self.session.cursor.seek(value)
 
     # What it looks like
 
     def _theme(self) -> Theme:
-        return THEMES[self.session.theme]
+        return THEMES[self.session.preferences.theme]
 
     def _story(self) -> Story | None:
-        playable = self.session.playable
+        playable = self.session.cursor.playable
         return playable.story if playable is not None and playable.timeline.steps else None
 
     def _layout(self) -> score_drawing.Layout:
@@ -123,7 +124,7 @@ class Score(QSlider):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the picture of the recording, and over it what moves."""
-        place, theme, playable = self._layout(), self._theme(), self.session.playable
+        place, theme, playable = self._layout(), self._theme(), self.session.cursor.playable
         painter = QPainter(self)
         try:
             painter.fillRect(self.rect(), QColor(theme.panel))
@@ -151,9 +152,9 @@ class Score(QSlider):
 
     def _draw_range(self, painter: QPainter, place: score_drawing.Layout, theme: Theme) -> None:
         """Dim what is not played, and draw brackets around the rest."""
-        if self.session.loop_range is None:
+        if self.session.playback.loop_range is None:
             return
-        first, last = self.session.loop_range
+        first, last = self.session.playback.loop_range
         begin, end = place.x(first), place.x(last + 1)
         dim = QColor(theme.panel)
         dim.setAlpha(190)
@@ -187,7 +188,7 @@ class Score(QSlider):
         return QRectF(x if x + wide <= self.width() else x + 2 - wide, 0, wide, place.head - 1)
 
     def _draw_playhead(self, painter: QPainter, place: score_drawing.Layout, theme: Theme) -> None:
-        x = (place.x(self.session.step) + place.x(self.session.step + 1)) / 2
+        x = (place.x(self.session.cursor.step) + place.x(self.session.cursor.step + 1)) / 2
         painter.fillRect(QRectF(x - 2.5, place.head - 3, 5, self.height()), QColor(theme.panel))
         painter.fillRect(QRectF(x - 1.5, place.head - 3, 3, self.height()), QColor(theme.selection))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -209,16 +210,19 @@ class Score(QSlider):
 
     def _handle_at(self, x: float) -> str:
         """Return which end of the played range is at a place: "first", "last" or neither."""
-        if self.session.loop_range is None:
+        if self.session.playback.loop_range is None:
             return ""
         place = self._layout()
-        ends = {"first": place.x(self.session.loop_range[0]), "last": place.x(self.session.loop_range[1] + 1)}
+        ends = {
+            "first": place.x(self.session.playback.loop_range[0]),
+            "last": place.x(self.session.playback.loop_range[1] + 1),
+        }
         nearest = min(ends, key=lambda name: abs(ends[name] - x))
         return nearest if abs(ends[nearest] - x) <= _NEAR else ""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go to a flag's stop, take an end of the range, begin a range (Shift), or scrub."""
-        if event.button() != Qt.MouseButton.LeftButton or not self.session.steps:
+        if event.button() != Qt.MouseButton.LeftButton or not self.session.cursor.steps:
             return
         x, y = event.position().x(), event.position().y()
         place = self._layout()
@@ -234,8 +238,8 @@ class Score(QSlider):
         else:
             self._drag = self._handle_at(x) or "scrub"
         if self._drag == "scrub":
-            self.session.pause()
-            self.session.seek(self._anchor)
+            self.session.playback.pause()
+            self.session.cursor.seek(self._anchor)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Scrub, or change the range."""
@@ -246,15 +250,15 @@ class Score(QSlider):
             return
         step = self._layout().step_at(x)
         if self._drag == "scrub":
-            session.seek(step)
+            session.cursor.seek(step)
         elif self._drag == "range":
-            session.set_loop_range(self._anchor, step)
-        elif session.loop_range is not None:
-            first, last = session.loop_range
+            session.playback.set_loop_range(self._anchor, step)
+        elif session.playback.loop_range is not None:
+            first, last = session.playback.loop_range
             if self._drag == "first":
-                session.set_loop_range(min(step, last), last)
+                session.playback.set_loop_range(min(step, last), last)
             else:
-                session.set_loop_range(first, max(step, first))
+                session.playback.set_loop_range(first, max(step, first))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End a drag."""
@@ -272,8 +276,8 @@ class Score(QSlider):
         act = {
             Qt.Key.Key_Left: lambda: self.session.step_unit(-1),
             Qt.Key.Key_Right: lambda: self.session.step_unit(1),
-            Qt.Key.Key_Home: lambda: self.session.seek(0),
-            Qt.Key.Key_End: lambda: self.session.seek(self.session.steps - 1),
+            Qt.Key.Key_Home: lambda: self.session.cursor.seek(0),
+            Qt.Key.Key_End: lambda: self.session.cursor.seek(self.session.cursor.steps - 1),
         }.get(Qt.Key(event.key()))
         if act is None:
             event.ignore()
@@ -286,7 +290,11 @@ class Score(QSlider):
 
     def event(self, event: QEvent) -> bool:
         """Explain what is under the pointer."""
-        if event.type() == QEvent.Type.ToolTip and self.session.playable is not None and self.session.steps:
+        if (
+            event.type() == QEvent.Type.ToolTip
+            and self.session.cursor.playable is not None
+            and self.session.cursor.steps
+        ):
             help_event = cast(QHelpEvent, event)
             QToolTip.showText(help_event.globalPos(), self.tip(help_event.pos().x(), help_event.pos().y()), self)
             return True
@@ -294,7 +302,7 @@ class Score(QSlider):
 
     def tip(self, x: float, y: float) -> str:
         """Return what is said about a place."""
-        place, playable = self._layout(), known(self.session.playable)
+        place, playable = self._layout(), known(self.session.cursor.playable)
         flag = self._flag_at(x, y)
         if flag is not None:
             said = self.session.tour.stops[flag].say

@@ -1,4 +1,4 @@
-"""The stage as a widget: shows what the session plays, zooms, and lets people pick cells."""
+"""The stage as a widget: shows what plays, zooms, and lets people pick cells."""
 
 from time import perf_counter
 from typing import cast
@@ -20,11 +20,15 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
+from gemmviz.session.frozen_warp import FrozenWarp
+from gemmviz.session.inspection import Inspection
+from gemmviz.session.permission import Permission
+from gemmviz.session.staged import Staged
 from gemmviz.trace.recording.recording import Recording
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank, larger
-from gemmviz.ui.stage.player import Player
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.view import kept_in_sight
 
@@ -35,17 +39,27 @@ _BY_KEY = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.
 
 
 class Stage(QWidget):
-    """A, B, C and the chosen block's shared memory at the step of a player.
+    """A, B, C and the chosen block's shared memory at a step.
 
     Parameters
     ----------
-    session
-        What to show: a session, or another player.
+    staged
+        What to show.
+    frozen_warp, inspection
+        What is looked at closely on it; None: nothing ever is.
+    permission
+        Whether what is wanted may run; None: it is not said here.
     """
 
-    def __init__(self, session: Player) -> None:
+    def __init__(
+        self,
+        staged: Staged,
+        frozen_warp: FrozenWarp | None = None,
+        inspection: Inspection | None = None,
+        permission: Permission | None = None,
+    ) -> None:
         super().__init__()
-        self.session = session
+        self.staged = staged
         self.view = View()
         self._colours: Theme | None = None
         self.frame_seconds: list[float] = []
@@ -63,23 +77,20 @@ class Stage(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(320, 240)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        # A player that is no session has no warp to freeze.
-        self._freeze = getattr(session, "frozen_warp", None)
+        self._freeze, self._inspected, self._permission = frozen_warp, inspection, permission
         if self._freeze is not None:
-            self._freeze.changed.connect(self._refresh)
-        self._inspected = getattr(session, "inspection", None)
+            listen(self, self._freeze.changed, self._refresh)
         if self._inspected is not None:
-            self._inspected.changed.connect(self._refresh)
-        self._permission = getattr(session, "permission", None)
-        if self._permission is not None:
-            self._permission.changed.connect(self._refresh)
-        session.recorded.connect(self._on_recorded)
-        session.themed.connect(self._on_recorded_same_view)
-        session.stepped.connect(self._refresh)
-        session.picked.connect(self._refresh)
-        session.chosen.connect(self._refresh)
-        session.drafted.connect(self._refresh)
-        session.progressed.connect(self._on_progress)
+            listen(self, self._inspected.changed, self._refresh)
+        if permission is not None:
+            listen(self, permission.changed, self._refresh)
+        listen(self, staged.cursor.recorded, self._on_recorded)
+        listen(self, staged.preferences.themed, self._on_recorded_same_view)
+        listen(self, staged.cursor.stepped, self._refresh)
+        listen(self, staged.cursor.picked, self._refresh)
+        listen(self, staged.choice.chosen, self._refresh)
+        listen(self, staged.choice.drafted, self._refresh)
+        listen(self, staged.progress.changed, self._on_progress)
 
     def sizeHint(self) -> QSize:
         """Prefer a large square."""
@@ -98,7 +109,7 @@ class Stage(QWidget):
     @property
     def theme(self) -> Theme:
         """The theme that is painted in."""
-        return self._colours or THEMES[self.session.theme]
+        return self._colours or THEMES[self.staged.preferences.theme]
 
     def reset_view(self) -> None:
         """Show everything again."""
@@ -126,10 +137,10 @@ class Stage(QWidget):
             self.update()
 
     def _painter_now(self) -> StagePainter | None:
-        shown = self.session.playable
+        shown = self.staged.cursor.playable
         if self._painter is not None and self._painter.playable is not shown:
-            self._painter = None  # its recording has gone, and the player's steps are those of another one
-        if self._painter is None and shown is not None and self.session.kernel.recordable:
+            self._painter = None  # its recording has gone, and its steps are those of another one
+        if self._painter is None and shown is not None and self.staged.choice.kernel.recordable:
             self._painter = StagePainter(shown, self.theme, self._font())
             self._painter.captioned = self.captioned
         return self._painter
@@ -147,13 +158,13 @@ class Stage(QWidget):
         del self.frame_seconds[:-2000]
 
     def _paint(self, painter: QPainter) -> None:
-        session, stage = self.session, self._painter_now()
-        if stage is None or not session.kernel.recordable:
+        staged, stage = self.staged, self._painter_now()
+        if stage is None or not staged.choice.kernel.recordable:
             painter.setFont(self._font())
             blank(painter, self.rect(), self.theme, *self._empty_text())
         else:
             stage.paint(painter, QRectF(self.rect()), self.moment(), self.devicePixelRatioF())
-            if session.outdated:
+            if staged.outdated:
                 self._draw_outdated(painter, stage)
         if self._show_focus:
             painter.setPen(QColor(self.theme.text))
@@ -162,12 +173,12 @@ class Stage(QWidget):
 
     def _draw_outdated(self, painter: QPainter, stage: StagePainter) -> None:
         """Say that the picture is still of another source than the one beside it."""
-        theme, session = self.theme, self.session
-        assert session.playable is not None
-        busy = session.progress["record"]
-        shown = session.playable.recording
+        theme, staged = self.theme, self.staged
+        assert staged.cursor.playable is not None
+        busy = staged.progress["record"]
+        shown = staged.cursor.playable.recording
         size = f"{shown.m} × {shown.n} × {shown.k}"
-        if shown.text != session.text and self._is_of_base(shown):
+        if shown.text != staged.choice.text and self._is_of_base(shown):
             text = tr("still showing {kernel} at {size} of the text before", kernel=shown.label, size=size)
         else:
             text = tr("still showing {kernel} at {size}", kernel=shown.label, size=size)
@@ -181,10 +192,10 @@ class Stage(QWidget):
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     def _is_of_base(self, shown: Recording) -> bool:
-        return shown.kernel.partition("~")[0] == self.session.base.name
+        return shown.kernel.partition("~")[0] == self.staged.choice.base.name
 
     def _empty_text(self) -> tuple[str, str]:
-        kernel = self.session.kernel
+        kernel = self.staged.choice.kernel
         if not kernel.recordable:
             title = tr("{kernel}: a library call", kernel=tr(kernel.title))
             if self.presented:
@@ -198,10 +209,10 @@ class Stage(QWidget):
             )
         if self._permission is not None and self._permission.held:
             # In the window the question lies over it: an audience does not see that.
-            return tr("{file} is shown, not run", file=self.session.base.path.name), tr(
+            return tr("{file} is shown, not run", file=self.staged.choice.base.path.name), tr(
                 "Nobody has allowed this text to run. Esc leads back to the window, and Ctrl+Shift+O there asks again."
             )
-        progress = self.session.progress["record"]
+        progress = self.staged.progress["record"]
         if progress is not None:
             return tr("Recording {kernel}…", kernel=kernel.alias), progress[0]
         if self.presented:
@@ -212,19 +223,19 @@ class Stage(QWidget):
         """Return the font of the labels: the widget's own follows the size of type already, one that was given not."""
         if self.base_font is None:
             return self.font()
-        return larger(self.base_font, self.session.type_scale)
+        return larger(self.base_font, self.staged.preferences.type_scale)
 
     def moment(self) -> Moment:
-        """Return what the player shows now."""
-        session = self.session
+        """Return what is shown now."""
+        staged = self.staged
         return Moment(
-            session.step,
-            session.shown_block,
-            session.cell,
-            session.trail,
+            staged.cursor.step,
+            staged.cursor.shown_block,
+            staged.cursor.cell,
+            staged.trail(),
             self.view,
-            session.warp,
-            session.outdated,
+            staged.cursor.warp,
+            staged.outdated,
             self._freeze is not None and self._freeze.on,
             self._inspected.hop if self._inspected is not None else None,
         )
@@ -261,14 +272,14 @@ class Stage(QWidget):
 
     def _anchor(self) -> QPointF:
         """Return the middle of what people look at: the chosen cell, or the seen part of the largest array."""
-        painter, cell = self._painter_now(), self.session.cell
+        painter, cell = self._painter_now(), self.staged.cursor.cell
         if painter is None:
             return QRectF(self.rect()).center()
         seen = painter.seen(QRectF(self.rect()))
         panels = self.panels()
         if cell is not None:
             panel = next(p for p in panels if p.array == cell[0])
-            row, column = known(self.session.playable).recording.arrays[cell[0]].cells(np.array([cell[1]]))
+            row, column = known(self.staged.cursor.playable).recording.arrays[cell[0]].cells(np.array([cell[1]]))
             at = QPointF(panel.x + (int(column[0]) + 0.5) * panel.cell, panel.y + (int(row[0]) + 0.5) * panel.cell)
             if seen.contains(at):
                 return at
@@ -291,14 +302,14 @@ class Stage(QWidget):
 
     def pick_next_array(self) -> None:
         """Choose the first cell of the next array: C, then A, B and the shared ones."""
-        if self.session.playable is not None:
-            arrays = len(self.session.playable.recording.arrays)
-            chosen = self.session.cell
+        if self.staged.cursor.playable is not None:
+            arrays = len(self.staged.cursor.playable.recording.arrays)
+            chosen = self.staged.cursor.cell
             self._pick_cell(C if chosen is None else (chosen[0] + 1) % arrays, 0, 0)
 
     def pick_beside(self, down: int, right: int) -> None:
         """Choose the cell beside the chosen one; the first of C where none is chosen."""
-        playable, chosen = self.session.playable, self.session.cell
+        playable, chosen = self.staged.cursor.playable, self.staged.cursor.cell
         if playable is None:
             return
         if chosen is None:
@@ -311,7 +322,7 @@ class Stage(QWidget):
 
     def let_go(self) -> None:
         """Choose no cell."""
-        self.session.pick(None)
+        self.staged.cursor.pick(None)
 
     # Mouse
 
@@ -359,7 +370,7 @@ class Stage(QWidget):
         return painter.about(QRectF(self.rect()), self.moment(), point.x(), point.y())
 
     def _pick(self, point: QPointF) -> None:
-        playable = self.session.playable
+        playable = self.staged.cursor.playable
         if playable is None:
             return
         for panel in self.panels():
@@ -368,12 +379,12 @@ class Stage(QWidget):
                 continue
             self._pick_cell(panel.array, *cell)
             return
-        self.session.pick(None)
+        self.staged.cursor.pick(None)
 
     def _pick_cell(self, array: int, row: int, column: int) -> None:
-        recording = known(self.session.playable).recording
+        recording = known(self.staged.cursor.playable).recording
         info = recording.arrays[array]
         rows, columns = info.grid
         element = column * rows + row if info.column_major else row * columns + column
         block = int(recording.owners[0][row, column]) if array == C else None
-        self.session.pick((array, element), block)
+        self.staged.cursor.pick((array, element), block)

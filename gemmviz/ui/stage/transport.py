@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBox
 
 from gemmviz.language import tr
 from gemmviz.session import SPEEDS, Session
+from gemmviz.ui.connections import listen
 from gemmviz.ui.look.icons import icon
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import thousands
 from gemmviz.ui.stage.score import Score
 from gemmviz.ui.stage.score_text import ABSENT, UNIT_MEANINGS, UNITS
-from gemmviz.ui.window.mirrors import mirror
 
 _FRAME_MS = 16
 
@@ -37,35 +37,41 @@ class Transport(QWidget):
         self.timer.setTimerType(Qt.TimerType.PreciseTimer)
         self.timer.setInterval(_FRAME_MS)
         self.timer.timeout.connect(self._tick)
-        self.start = self._button("start", tr("To the first step (Home)"), lambda: session.seek(0))
+        self.start = self._button("start", tr("To the first step (Home)"), lambda: session.cursor.seek(0))
         self.phase_back = self._button(
-            "phase_back", tr("To the barrier before (Page Up)"), lambda: session.seek_phase(-1)
+            "phase_back", tr("To the barrier before (Page Up)"), lambda: session.cursor.seek_phase(-1)
         )
         self.back = self._button("back", tr("Back by one step (Left)"), lambda: session.step_unit(-1))
-        self.play = self._button("play", tr("Play or pause (Space)"), session.toggle)
+        self.play = self._button("play", tr("Play or pause (Space)"), session.playback.toggle)
         self.play.setObjectName("play")
         self.forward = self._button("forward", tr("On by one step (Right)"), lambda: session.step_unit(1))
-        self.phase_on = self._button("phase_on", tr("To the next barrier (Page Down)"), lambda: session.seek_phase(1))
-        self.end = self._button("end", tr("To the last step (End)"), lambda: session.seek(session.steps - 1))
-        self.loop = self._button("loop", tr("Start again at the end (L)"), lambda: session.set_loop(not session.loop))
-        mirror(self.loop)
+        self.phase_on = self._button(
+            "phase_on", tr("To the next barrier (Page Down)"), lambda: session.cursor.seek_phase(1)
+        )
+        self.end = self._button(
+            "end", tr("To the last step (End)"), lambda: session.cursor.seek(session.cursor.steps - 1)
+        )
+        self.loop = self._button(
+            "loop", tr("Start again at the end (L)"), lambda: session.playback.set_loop(not session.playback.loop)
+        )
+        self.loop.setCheckable(True)
         self.slider = Score(session)
         self.where = QLabel("–")
         self.where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.unit = self._box(tr("Unit of stepping"))
         for unit, name in UNITS.items():
             self.unit.addItem(tr(name), unit)
-        self.unit.activated.connect(lambda *_: session.choose_unit(self.unit.currentData()))
+        self.unit.activated.connect(lambda *_: session.cursor.choose_unit(self.unit.currentData()))
         self.speed = self._box(tr("Speed"))
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g}×", speed)
-        self.speed.currentIndexChanged.connect(lambda *_: session.set_speed(self.speed.currentData()))
+        self.speed.currentIndexChanged.connect(lambda *_: session.playback.set_speed(self.speed.currentData()))
         self._arrange()
-        session.recorded.connect(self._on_recorded)
-        session.stepped.connect(self._on_step)
-        session.playback.connect(self._on_playback)
-        session.unit_chosen.connect(self._on_unit)
-        session.themed.connect(self._draw_icons)
+        listen(self, session.cursor.recorded, self._on_recorded)
+        listen(self, session.cursor.stepped, self._on_step)
+        listen(self, session.playback.changed, self._on_playback)
+        listen(self, session.cursor.unit_chosen, self._on_unit)
+        listen(self, session.preferences.themed, self._draw_icons)
         self._on_recorded()
         self._on_playback()
         self._on_unit()
@@ -100,9 +106,9 @@ class Transport(QWidget):
         column.addLayout(row)
 
     def _draw_icons(self) -> None:
-        theme = THEMES[self.session.theme]
+        theme = THEMES[self.session.preferences.theme]
         for name, button in self._buttons.items():
-            shown = "pause" if name == "play" and self.session.playing else name
+            shown = "pause" if name == "play" and self.session.playback.playing else name
             on = button.isCheckable() and button.isChecked()
             button.setIcon(icon(shown, theme.accent if on else theme.text))
 
@@ -112,7 +118,7 @@ class Transport(QWidget):
         self._last = now
 
     def _on_recorded(self) -> None:
-        steps = self.session.steps
+        steps = self.session.cursor.steps
         self.setEnabled(steps > 0)
         # As wide as it will ever be, so that nothing beside it moves while it is scrubbed.
         widest = f"{thousands(steps)} / {thousands(steps)}"
@@ -122,25 +128,27 @@ class Transport(QWidget):
 
     def _on_step(self) -> None:
         session = self.session
-        self.where.setText(f"{thousands(session.step + 1)} / {thousands(session.steps)}" if session.steps else "–")
+        self.where.setText(
+            f"{thousands(session.cursor.step + 1)} / {thousands(session.cursor.steps)}" if session.cursor.steps else "–"
+        )
 
     def _on_playback(self) -> None:
         session = self.session
-        self.loop.setChecked(session.loop)
+        self.loop.setChecked(session.playback.loop)
         self._draw_icons()
         self.speed.blockSignals(True)
-        self.speed.setCurrentIndex(SPEEDS.index(session.speed))
+        self.speed.setCurrentIndex(SPEEDS.index(session.playback.speed))
         self.speed.blockSignals(False)
-        self.speed.setToolTip(tr("Speed (+ and −): {rate} steps a second", rate=f"{session.rate:.3g}"))
-        if session.playing and not self.timer.isActive():
+        self.speed.setToolTip(tr("Speed (+ and −): {rate} steps a second", rate=f"{session.playback.rate:.3g}"))
+        if session.playback.playing and not self.timer.isActive():
             self._last = perf_counter()
             self.timer.start()
-        elif not session.playing:
+        elif not session.playback.playing:
             self.timer.stop()
 
     def _on_unit(self) -> None:
         """Show the unit, and which others there are, and why not."""
-        units, unit = self.session.units, self.session.unit
+        units, unit = self.session.cursor.units, self.session.cursor.unit
         model = self.unit.model()
         assert isinstance(model, QStandardItemModel)
         for index, name in enumerate(UNITS):

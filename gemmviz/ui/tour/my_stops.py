@@ -26,7 +26,8 @@ from gemmviz.session import Message, Session
 from gemmviz.session.kernel_names import no_source
 from gemmviz.session.tour.lesson_file import SUFFIX, write_lesson
 from gemmviz.session.tour.lessons import own_folder
-from gemmviz.session.tour.stops import OwnStop
+from gemmviz.session.tour.stop import OwnStop
+from gemmviz.ui.connections import listen
 from gemmviz.ui.stage.caption import caption, thousands
 
 _BOX_WIDTH, _LIST_WIDTH, _LIST_HEIGHT = 680, 680, 360
@@ -92,7 +93,7 @@ class MyStops(QDialog):
                 ("up", tr("Move up"), lambda: self.move_by(-1)),
                 ("down", tr("Move down"), lambda: self.move_by(1)),
                 ("delete", tr("Delete"), self.delete),
-                ("undo", tr("Undo"), session.tour.undo),
+                ("undo", tr("Undo"), session.own_stops.undo),
                 ("save", tr("Save as a lesson…"), self.save),
             )
         }
@@ -114,13 +115,13 @@ class MyStops(QDialog):
         row.addLayout(side)
         self.resize(_LIST_WIDTH, _LIST_HEIGHT)
         self.list.currentRowChanged.connect(self._enable)
-        session.tour.changed.connect(self.refresh)
-        session.chosen.connect(self.refresh)
+        listen(self, session.tour.changed, self.refresh)
+        listen(self, session.choice.chosen, self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show the stops as they are now; the same line stays chosen."""
-        stops, row = self.session.tour.own_stops, self.list.currentRow()
+        stops, row = self.session.own_stops.here, self.list.currentRow()
         self.list.clear()
         for number, stop in enumerate(stops, 1):
             text = tr(
@@ -133,7 +134,12 @@ class MyStops(QDialog):
 
     def _enable(self, *_: object) -> None:
         row, count = self.list.currentRow(), self.list.count()
-        usable = {"up": row > 0, "down": 0 <= row < count - 1, "undo": self.session.tour.undoable, "save": count > 0}
+        usable = {
+            "up": row > 0,
+            "down": 0 <= row < count - 1,
+            "undo": self.session.own_stops.undoable,
+            "save": count > 0,
+        }
         for name, button in self.buttons.items():
             button.setEnabled(usable.get(name, row >= 0))
 
@@ -144,15 +150,15 @@ class MyStops(QDialog):
 
     def edit(self) -> None:
         """Change the sentence of the chosen stop."""
-        tour, rung = self.session.tour, self.session.base.name
-        stop = tour.own_stops[self.list.currentRow()]
+        own, rung = self.session.own_stops, self.session.choice.base.name
+        stop = own.here[self.list.currentRow()]
         box = SentenceBox(tr("Edit the sentence"), stop.say, self)
 
         def keep() -> None:
             # Another rung may be chosen meanwhile, and the stop be moved or gone.
-            stops = tour.mine.get(rung, ())
+            stops = own.mine.get(rung, ())
             if stop in stops:
-                tour.say(stops.index(stop), box.line.text().strip(), rung)
+                own.say(stops.index(stop), box.line.text().strip(), rung)
 
         box.accepted.connect(keep)
         box.show()
@@ -160,18 +166,18 @@ class MyStops(QDialog):
     def move_by(self, direction: int) -> None:
         """Move the chosen stop up (-1) or down (1)."""
         row = self.list.currentRow()
-        self.session.tour.move(row, row + direction)
+        self.session.own_stops.move(row, row + direction)
         self.list.setCurrentRow(row + direction)
 
     def delete(self) -> None:
         """Take the chosen stop away."""
-        self.session.tour.remove(self.list.currentRow())
+        self.session.own_stops.remove(self.list.currentRow())
 
     def save(self) -> None:
         """Write the stops to a lesson's file, whose name and title are asked for."""
         session = self.session
         folder = own_folder()
-        proposed = (folder if folder.is_dir() else Path.home()) / f"{session.base.name}{SUFFIX}"
+        proposed = (folder if folder.is_dir() else Path.home()) / f"{session.choice.base.name}{SUFFIX}"
         chosen, _ = QFileDialog.getSaveFileName(self, tr("Save as a lesson"), str(proposed), tr("Lessons (*.toml)"))
         if not chosen:
             return
@@ -180,11 +186,13 @@ class MyStops(QDialog):
         if not kept:
             return
         try:
-            write_text(path, write_lesson(session.tour.as_lesson(path, title.strip() or session.base.title)))
+            write_text(
+                path, write_lesson(session.own_stops.as_lesson(path, title.strip() or session.choice.base.title))
+            )
         except GemmvizError as error:
-            session.tell(Message(str(error), "warning", lasting=True))
+            session.messages.tell(Message(str(error), "warning", lasting=True))
         else:
-            session.tell(Message(tr("Saved {path}: open it with Ctrl+O.", path=path), "info", lasting=True))
+            session.messages.tell(Message(tr("Saved {path}: open it with Ctrl+O.", path=path), "info", lasting=True))
 
 
 class StopsList:
@@ -205,15 +213,17 @@ class StopsList:
     def bookmark(self) -> SentenceBox | None:
         """Ask for the sentence of a stop at the step on the stage, and set it when Enter keeps it."""
         session = self.session
-        if session.playable is None or not session.kernel.recordable:
-            said = no_source(session.kernel) or tr("There is no recording to set a stop in: press Record (Ctrl+R).")
-            session.tell(Message(said, "info"))
+        if session.cursor.playable is None or not session.choice.kernel.recordable:
+            said = no_source(session.choice.kernel) or tr(
+                "There is no recording to set a stop in: press Record (Ctrl+R)."
+            )
+            session.messages.tell(Message(said, "info"))
             return None
-        session.pause()
+        session.playback.pause()
         # Of the rung that is on the stage now: another one may be chosen before the box is closed.
-        stop, rung = session.tour.here(), session.base.name
-        box = SentenceBox(tr("New stop"), caption(session.playable, session.step), self.window)
-        box.accepted.connect(lambda: session.tour.add(_saying(stop, box.line.text()), rung))
+        stop, rung = session.own_stops.now(), session.choice.base.name
+        box = SentenceBox(tr("New stop"), caption(session.cursor.playable, session.cursor.step), self.window)
+        box.accepted.connect(lambda: session.own_stops.add(_saying(stop, box.line.text()), rung))
         box.show()
         return box
 

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.tour.lessons import lesson_path
+from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.style import TYPE_PT
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.window.mirrors import mirror
 
 # The sentence is read from the last row; where the bar is narrow, the stage needs the room of a third line more.
 _LARGER, _LARGER_NARROW, _NARROW = 1.55, 1.3, 900
@@ -40,7 +40,7 @@ class TourBar(QFrame):
         self.setObjectName("tour")
         self.setAccessibleName(tr("Lesson"))
         self.lesson_button = _button(tr("Lesson"), tr("The lesson of this rung (Ctrl+L)"), self._toggle)
-        mirror(self.lesson_button)
+        self.lesson_button.setCheckable(True)
         self.lesson_button.setObjectName("")  # as large as the buttons of the pages beside it
         tip = tr("The picture that shows this rung's idea: its size, its parameters, one thread (Ctrl+Shift+L)")
         self.demo_button = _button(tr("Demo"), tip, session.demonstration.show)
@@ -68,11 +68,11 @@ class TourBar(QFrame):
         column.setSpacing(2)
         column.addLayout(row)
         column.addWidget(self.sentence)
-        tour.changed.connect(self._show)
-        tour.moved.connect(self._show)
-        session.chosen.connect(self._show_button)
-        session.recorded.connect(self._show)
-        session.themed.connect(self._on_theme)
+        listen(self, tour.changed, self._show)
+        listen(self, tour.moved, self._show)
+        listen(self, session.choice.chosen, self._show_button)
+        listen(self, session.cursor.recorded, self._show)
+        listen(self, session.preferences.themed, self._on_theme)
         self._on_theme()
 
     def takes_place_of(self, widget: QWidget) -> None:
@@ -81,7 +81,7 @@ class TourBar(QFrame):
         self._show()
 
     def _on_theme(self) -> None:
-        theme = THEMES[self.session.theme]
+        theme = THEMES[self.session.preferences.theme]
         self.setStyleSheet(
             f"QFrame#tour {{ background: {theme.raised}; border: none; border-left: 4px solid {theme.accent}; }}"
         )
@@ -94,11 +94,11 @@ class TourBar(QFrame):
         return column.width() if column is not None else self.width()
 
     def _set_type(self) -> None:
-        larger, scale = _LARGER, self.session.type_scale
+        larger, scale = _LARGER, self.session.preferences.type_scale
         if self._width() < _NARROW:
             larger = max(min(_LARGER_NARROW, _LARGEST_NARROW / scale), 1.0)
         size = TYPE_PT * larger * scale
-        sheet = f"color: {THEMES[self.session.theme].text}; font-size: {size:.1f}pt;"
+        sheet = f"color: {THEMES[self.session.preferences.theme].text}; font-size: {size:.1f}pt;"
         if sheet != self.sentence.styleSheet():
             self.sentence.setStyleSheet(sheet)
 
@@ -117,7 +117,9 @@ class TourBar(QFrame):
         self.sentence.setText(self._text())
         self.back.setEnabled(bool(tour.at))
         self.on.setEnabled(count > 0 and (tour.at is None or tour.at < count - 1))
-        following = next((k for k in self.session.kernels if k.name == tour.onward), None) if tour.onward else None
+        following = (
+            next((k for k in self.session.choice.kernels if k.name == tour.onward), None) if tour.onward else None
+        )
         self.onward.setVisible(following is not None)
         if following is not None:
             self.onward.setText(tr("Next rung: {rung}", rung=following.alias))
@@ -141,8 +143,8 @@ class TourBar(QFrame):
     def _show_button(self) -> None:
         session, button = self.session, self.lesson_button
         button.setChecked(session.tour.lesson is not None)
-        button.setEnabled(session.tour.lesson is not None or lesson_path(session.base) is not None)
-        self.demo_button.setEnabled(session.kernel.demo is not None)
+        button.setEnabled(session.tour.lesson is not None or lesson_path(session.choice.base) is not None)
+        self.demo_button.setEnabled(session.choice.kernel.demo is not None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap the sentence anew."""

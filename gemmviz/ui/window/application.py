@@ -10,7 +10,7 @@ from pyqtgraph.util.garbage_collector import GarbageCollector
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.session import Session, preferences
+from gemmviz.session import Session, preferences_file
 from gemmviz.session.drafts import Drafts
 from gemmviz.ui.known import qt
 from gemmviz.ui.window.controller import Controller
@@ -73,7 +73,7 @@ def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | N
         The exit code.
     """
     running = application()
-    preferences.remember(session)
+    preferences_file.remember(session.preferences)
     drafts = Drafts(session)
     windows = Windows(session, Controller(session, make_engine))
     leaving = Leaving(windows, drafts)

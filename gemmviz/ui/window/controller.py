@@ -63,7 +63,7 @@ class Controller(QObject):
         self.recorder = Worker("records", make_engine)
         self.bench = Worker("measures", make_engine)
         self._runs = count(1)
-        self._base = session.base
+        self._base = session.choice.base
         self._record_run = self._bench_run = self._probe_run = 0
         self.checks = Checks(session, self.recorder, self.next_run)
         self.tuning = TuningRunner(session, self.bench, self.next_run, self.checks)
@@ -75,7 +75,7 @@ class Controller(QObject):
         self.recorder.replied.connect(self._on_record_reply)
         self.recorder.recorded.connect(self._on_recorded)
         self.bench.replied.connect(self._on_bench_reply)
-        session.chosen.connect(self._on_chosen)
+        session.choice.chosen.connect(self._on_chosen)
         session.tour.recording_wanted.connect(self.record)
         session.reopening.recording_wanted.connect(self.record)
         session.demonstration.recording_wanted.connect(self.record)
@@ -101,58 +101,58 @@ class Controller(QObject):
 
     def _on_chosen(self) -> None:
         session = self.session
-        if session.fault is not None:
+        if session.choice.fault is not None:
             # The text that is being edited is no kernel yet: what was recorded of the one before stays.
             self._debounce.stop()
             self._tell_fault()
             return
         # A lesson says by itself what an exhibit shows, and needs the room.
-        exhibit = session.kernel.exhibit if session.tour.lesson is None else ""
-        if session.base is not self._base or not self._outlives_typing():
-            session.tell(Message(_exhibit_text(exhibit), "info", lasting=True) if exhibit else None)
-        self._base = session.base
+        exhibit = session.choice.kernel.exhibit if session.tour.lesson is None else ""
+        if session.choice.base is not self._base or not self._outlives_typing():
+            session.messages.tell(Message(_exhibit_text(exhibit), "info", lasting=True) if exhibit else None)
+        self._base = session.choice.base
         if self.auto:
             self._debounce.start()
 
     def _outlives_typing(self) -> bool:
         """Say whether the message is a question, or about another file than the one being edited."""
-        message = self.session.message
+        message = self.session.messages.current
         if message is None or not message.lasting:
             return False
-        return message.asks or (message.source is not None and message.source[0] != self.session.base.path.name)
+        return message.asks or (message.source is not None and message.source[0] != self.session.choice.base.path.name)
 
     def _tell_fault(self) -> bool:
         """Say why the text is no kernel; False where it is one."""
-        fault = self.session.fault
+        fault = self.session.choice.fault
         if fault is not None:
-            self.session.tell(Message(str(fault), line=fault.line))
+            self.session.messages.tell(Message(str(fault), line=fault.line))
         return fault is not None
 
     def record(self) -> None:
         """Record what is chosen; a size that does not fit is said so, with one that does."""
         session = self.session
-        session.settle()
+        session.choice.settle()
         self._debounce.stop()
         if self._tell_fault():
             return
-        if not session.kernel.recordable or not session.permission.refresh():
+        if not session.choice.kernel.recordable or not session.permission.refresh():
             self.cancel_recording()
             self._record_run = 0
-            session.set_progress("record", None)
-            session.pause()
-            session.show(None)
+            session.progress.set("record", None)
+            session.playback.pause()
+            session.cursor.show(None)
             return
         try:
-            session.launch()
+            session.choice.launch()
         except GemmvizError as error:
-            fix = nearest_size(session.kernel, session.problem, session.params)
-            use = Answer(tr("Use {size}", size=fix), lambda: session.choose(problem=fix))
-            answers = (use,) if fix and fix != session.problem else ()
-            session.tell(Message(str(error), "warning", answers=answers))
+            fix = nearest_size(session.choice.kernel, session.choice.problem, session.choice.params)
+            use = Answer(tr("Use {size}", size=fix), lambda: session.choice.choose(problem=fix))
+            answers = (use,) if fix and fix != session.choice.problem else ()
+            session.messages.tell(Message(str(error), "warning", answers=answers))
             return
-        kernel, problem = session.kernel, session.problem
+        kernel, problem = session.choice.kernel, session.choice.problem
         self._record_run = self.next_run()
-        session.set_progress("record", (tr("Recording {kernel}", kernel=kernel.alias), None))
+        session.progress.set("record", (tr("Recording {kernel}", kernel=kernel.alias), None))
         self.recorder.submit(
             RecordRequest(
                 self._record_run,
@@ -161,9 +161,9 @@ class Controller(QObject):
                 problem.m,
                 problem.n,
                 problem.k,
-                dict(session.params),
-                session.order,
-                as_written=session.as_written,
+                dict(session.choice.params),
+                session.choice.order,
+                as_written=session.choice.as_written,
             )
         )
 
@@ -176,33 +176,33 @@ class Controller(QObject):
         if run != self._record_run:
             return
         session.findings.record(playable.recording.text, report)
-        session.set_progress("record", None)
+        session.progress.set("record", None)
         self._probe_once()
         placed = session.tour.waiting or session.reopening.waiting or session.demonstration.waiting
-        playing = (session.playing or self.play_next) and not placed
+        playing = (session.playback.playing or self.play_next) and not placed
         self.play_next = False
-        session.pause()
-        session.show(playable)
-        notes = _explained(_notes(playable), session.kernel) or _another_size(session)
-        if session.tour.lesson is not None and session.kernel.exhibit:
+        session.playback.pause()
+        session.cursor.show(playable)
+        notes = _explained(_notes(playable), session.choice.kernel) or _another_size(session)
+        if session.tour.lesson is not None and session.choice.kernel.exhibit:
             notes = None
-        if notes is not None or session.message is None or not session.message.lasting:
-            session.tell(notes)
+        if notes is not None or session.messages.current is None or not session.messages.current.lasting:
+            session.messages.tell(notes)
         if playing:
-            session.play()
+            session.playback.play()
 
     def _on_record_reply(self, reply: Reply) -> None:
         if reply.run != self._record_run:
             return
         if isinstance(reply, Progress):
-            self.session.set_progress("record", (reply.text, reply.share))
+            self.session.progress.set("record", (reply.text, reply.share))
         elif isinstance(reply, Failed):
-            self.session.set_progress("record", None)
+            self.session.progress.set("record", None)
             self._probe_once()
             message = self._failure(reply)
             if message is not None:
                 message = replace(message, text=self.session.demonstration.fail(message.text))
-            self.session.tell(_explained(message, self.session.kernel))
+            self.session.messages.tell(_explained(message, self.session.choice.kernel))
 
     # Measuring
 
@@ -215,23 +215,23 @@ class Controller(QObject):
     def measure_this(self) -> None:
         """Measure the chosen rung with its chosen parameters."""
         session = self.session
-        session.settle()
+        session.choice.settle()
         if self._tell_fault() or not self.may_run():
             return
         try:
-            launch(session.kernel, session.bench_problem, session.bench_params)
+            launch(session.choice.kernel, session.choice.bench_problem, session.choice.bench_params)
         except GemmvizError as error:
-            session.tell(Message(str(error), "warning", lasting=True))
+            session.messages.tell(Message(str(error), "warning", lasting=True))
             return
         self._measure_checked([self._this()])
 
     def measure_all(self) -> None:
         """Measure every rung with its default parameters, or with those tuned here where that is wanted."""
-        self._measure_checked(self._every([self.session.bench_problem]))
+        self._measure_checked(self._every([self.session.choice.bench_problem]))
 
     def measure_over_n(self, sizes: list[int], every: bool) -> None:
         """Measure the chosen rung, or every one, at M = N = K for each of some sizes."""
-        self.session.settle()
+        self.session.choice.settle()
         if every or not (self._tell_fault() or not self.may_run()):
             problems = [Problem.cube(n) for n in sizes]
             self._measure_checked(self._every(problems) if every else [self._this()], problems)
@@ -244,17 +244,17 @@ class Controller(QObject):
         return not permission.held
 
     def _this(self) -> Job:
-        return self.session.kernel, dict(self.session.bench_params)
+        return self.session.choice.kernel, dict(self.session.choice.bench_params)
 
     def _every(self, problems: list[Problem]) -> list[Job]:
-        return [(kernel, self.session.tuning.params_for(kernel, problems)) for kernel in self.session.kernels]
+        return [(kernel, self.session.tuning.params_for(kernel, problems)) for kernel in self.session.choice.kernels]
 
     def _measure_checked(self, jobs: list[Job], problems: list[Problem] | None = None) -> None:
         """Measure what the checker has nothing against; what it has is said, and measured only when asked again.
 
         What nobody has allowed to run is left out, and said.
         """
-        held = [kernel for kernel, _ in jobs if not self.session.trust.allows(kernel.path, kernel.text)]
+        held = [kernel for kernel, _ in jobs if not self.session.permission.trust.allows(kernel.path, kernel.text)]
         jobs = [job for job in jobs if job[0] not in held]
 
         def judged(verdicts: list[CheckedJob]) -> None:
@@ -267,20 +267,20 @@ class Controller(QObject):
                     tr("{kernel} is not measured: {why}", kernel=self._name(v.job[0]), why=v.fault) for v in bad
                 )
                 anyway = Answer(tr("Run anyway"), lambda: self._measure_jobs([v.job for v in bad], problems))
-                self.session.tell(Message(said, "warning", answers=(anyway,), lasting=True))
+                self.session.messages.tell(Message(said, "warning", answers=(anyway,), lasting=True))
             elif held:
                 names = ", ".join(map(self._name, held))
                 said = tr("Not measured, as nobody has allowed it to run: {files}.", files=names)
-                self.session.tell(Message(said, "info", lasting=True))
+                self.session.messages.tell(Message(said, "info", lasting=True))
 
         self.checks.judge(jobs, judged)
 
     def _name(self, kernel: Kernel) -> str:
-        return self.session.title if kernel is self.session.kernel else kernel.path.name
+        return self.session.choice.title if kernel is self.session.choice.kernel else kernel.path.name
 
     def _measure_jobs(self, jobs: list[Job], problems: list[Problem] | None) -> None:
         for kernel, _ in jobs:
-            self.session.keep_variant(kernel)
+            self.session.results.keep_variant(kernel)
         self.measure([{"path": str(k.path), "text": k.text, "params": params} for k, params in jobs], problems)
 
     def measure(self, kernels: list[KernelEntry], problems: list[Problem] | None = None) -> None:
@@ -294,12 +294,12 @@ class Controller(QObject):
             At which sizes; by default at the one chosen for measuring.
         """
         session = self.session
-        sizes = [(p.m, p.n, p.k) for p in problems or [session.bench_problem]]
+        sizes = [(p.m, p.n, p.k) for p in problems or [session.choice.bench_problem]]
         self._bench_run = self.next_run()
-        session.tell(None)
-        session.start_samples()
-        session.set_progress("bench", (tr("Starting"), None))
-        self.bench.submit(BenchRequest(self._bench_run, kernels, sizes, dict(session.protocol)))
+        session.messages.tell(None)
+        session.results.start_samples()
+        session.progress.set("bench", (tr("Starting"), None))
+        self.bench.submit(BenchRequest(self._bench_run, kernels, sizes, dict(session.choice.protocol)))
 
     def cancel(self) -> None:
         """Stop recording and measuring."""
@@ -314,31 +314,31 @@ class Controller(QObject):
         session = self.session
         match reply:
             case Probed():
-                session.set_device(_device(reply.facts), reply.facts["device"])
+                session.results.set_device(_device(reply.facts), reply.facts["device"])
             case Progress() if reply.run == self._bench_run:
-                session.set_progress("bench", (reply.text, reply.share))
+                session.progress.set("bench", (reply.text, reply.share))
             case Sample():
                 flops = 2.0 * reply.m * reply.n * reply.k
                 figures = [flops / s / 1e9 for s in reply.seconds if s > 0]
-                session.add_samples(reply.label, f"{reply.m} × {reply.n} × {reply.k}", figures, reply.gflops)
+                session.results.add_samples(reply.label, f"{reply.m} × {reply.n} × {reply.k}", figures, reply.gflops)
             case Result():
-                session.add_result(reply.row)
+                session.results.add_result(reply.row)
             case BenchDone():
-                session.set_progress("bench", None)
+                session.progress.set("bench", None)
                 self._keep(reply.document)
                 self._say_failed(reply.document)
-                if not session.device:
+                if not session.results.device:
                     self._probe_run = 0  # the run had taken the place of the probe
                     self._probe_once()
             case Failed() if reply.run == self._bench_run:
-                session.set_progress("bench", None)
-                session.tell(self._failure(reply))
+                session.progress.set("bench", None)
+                session.messages.tell(self._failure(reply))
             case Failed() if reply.kind == "cancelled":
                 self._probe_run = 0  # another run took the probe's place: it is made again after the next recording
 
     def _failure(self, reply: Failed) -> Message | None:
         """Say why a run failed; a text that was edited is named as its file."""
-        kernel, base = self.session.kernel, self.session.base
+        kernel, base = self.session.choice.kernel, self.session.choice.base
         message = reply.message.replace(kernel.path.name, base.path.name)
         return _failure(replace(reply, message=message))
 
@@ -346,7 +346,7 @@ class Controller(QObject):
         """Say why the only kernel of a run has no figure: nothing else in the window would."""
         rows = [row for row in document["results"] if row["backend"] != TRANSFER]
         failed = [row for row in rows if row["status"] in FAILURES]
-        if self.session.message is None and len(rows) == len(failed) == 1:
+        if self.session.messages.current is None and len(rows) == len(failed) == 1:
             row = failed[0]
             said = tr(
                 "{kernel} was run and has no GFLOPS. {status}: {why}",
@@ -354,17 +354,17 @@ class Controller(QObject):
                 status=status_name(row["status"]),
                 why=row["message"],
             )
-            self.session.tell(Message(said, "warning", lasting=True))
+            self.session.messages.tell(Message(said, "warning", lasting=True))
 
     def _keep(self, document: Document) -> None:
         """Take the result file of a run, and keep it among the past runs of this machine."""
-        self.session.document = document
+        self.session.results.document = document
         if document["results"]:
             try:
                 store.save(document)
             except GemmvizError as error:
                 said = tr("The results are not kept: {error}", error=error)
-                self.session.tell(Message(said, "warning", lasting=True))
+                self.session.messages.tell(Message(said, "warning", lasting=True))
 
 
 def _failure(reply: Failed) -> Message | None:
@@ -390,13 +390,17 @@ def _exhibit_text(exhibit: str) -> str:
 
 def _another_size(session: Session) -> Message | None:
     """Say why a rung is shown at another size than the one chosen, when it is."""
-    if session.wanted is None or session.problem == session.wanted or session.tour.lesson is not None:
+    if (
+        session.choice.wanted is None
+        or session.choice.problem == session.choice.wanted
+        or session.tour.lesson is not None
+    ):
         return None
     try:
-        launch(session.kernel, session.wanted, session.params)
+        launch(session.choice.kernel, session.choice.wanted, session.choice.params)
     except GemmvizError as error:
-        return Message(tr("Shown at {size}, because {why}", size=session.problem, why=error), "info")
-    said = {"size": session.problem, "wanted": session.wanted}
+        return Message(tr("Shown at {size}, because {why}", size=session.choice.problem, why=error), "info")
+    said = {"size": session.choice.problem, "wanted": session.choice.wanted}
     return Message(tr("Shown at {size}, because {wanted} would not fill the tiles of several blocks.", **said), "info")
 
 

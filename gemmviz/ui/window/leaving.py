@@ -65,9 +65,9 @@ def offer(session: Session, drafts: Drafts) -> None:
         try:
             drafts.restore()
         except GemmvizError as error:
-            session.tell(Message(str(error), "warning", lasting=True))
+            session.messages.tell(Message(str(error), "warning", lasting=True))
 
     names = ", ".join(kept.names(lost))
     text = tr("Edits that were not saved when gemmviz ended last are still there: {files}.", files=names)
     answers = (Answer(tr("Restore"), restore), Answer(tr("Discard"), drafts.discard))
-    session.tell(Message(text, "warning", answers=answers, lasting=True, asks=True))
+    session.messages.tell(Message(text, "warning", answers=answers, lasting=True, asks=True))

@@ -33,17 +33,17 @@ class Saver:
 
     def results(self) -> None:
         """Save the result file (JSON) of the last run."""
-        if not self._session.document:
-            self._session.tell(Message(tr("There are no results to save yet: measure a rung first."), "info"))
+        if not self._session.results.document:
+            self._session.messages.tell(Message(tr("There are no results to save yet: measure a rung first."), "info"))
             return
         path, _ = QFileDialog.getSaveFileName(
             self._parent, tr("Save the results"), "results.json", tr("Results (*.json)")
         )
         if path:
             try:
-                results.write_results(self._session.document, Path(path))
+                results.write_results(self._session.results.document, Path(path))
             except GemmvizError as error:
-                self._session.tell(Message(str(error)))
+                self._session.messages.tell(Message(str(error)))
 
     def stage(self, stage: QWidget) -> None:
         """Save the stage as it is now."""
@@ -52,14 +52,14 @@ class Saver:
             text = tr(
                 "Cannot write {path}: check the folder and that the name ends in {suffix}", path=path, suffix=".png"
             )
-            self._session.tell(Message(text))
+            self._session.messages.tell(Message(text))
 
     def export(self) -> QWidget | None:
         """Open the dialog that exports steps as films and pictures, beside the window; None where nothing plays."""
         from gemmviz.ui.export.dialog import ExportDialog  # late: Pillow is not needed before
 
-        if self._session.playable is None:
-            self._session.tell(Message(tr("There is nothing to export yet: record a rung first."), "info"))
+        if self._session.cursor.playable is None:
+            self._session.messages.tell(Message(tr("There is nothing to export yet: record a rung first."), "info"))
             return None
         dialog = ExportDialog(self._parent, self._session, self._stage)
         dialog.show()
@@ -76,4 +76,4 @@ class Saver:
             try:
                 export(chart, Path(path) if Path(path).suffix else Path(path + suffix))
             except GemmvizError as error:
-                self._session.tell(Message(str(error), lasting=True))
+                self._session.messages.tell(Message(str(error), lasting=True))

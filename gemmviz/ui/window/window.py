@@ -20,8 +20,10 @@ from gemmviz.bench import reference_results
 from gemmviz.language import tr
 from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
+from gemmviz.ui import connections
 from gemmviz.ui.comparison.arena import Arena
 from gemmviz.ui.comparison.layout import ComparisonLayout
+from gemmviz.ui.connections import listen
 from gemmviz.ui.export.states import States
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.known import known, qt
@@ -79,26 +81,26 @@ class Window(QMainWindow):
         self.claims_runner = claims_runner
         self._ended = self._at_once = False
         # Before the widgets do: they ask for the size of type that it sets.
-        session.themed.connect(self._on_theme)
-        set_scale(session.type_scale)
+        listen(self, session.preferences.themed, self._on_theme)
+        set_scale(session.preferences.type_scale)
         self.setWindowTitle("gemmviz")
         self.resize(1280, 800)
         self.ladder = Ladder(session)
-        self.stage = Stage(session)
-        self.run_question = RunQuestion(session, self.stage)
+        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission)
+        self.run_question = RunQuestion(session.permission, session.messages, self.stage)
         self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)
         self.source, self.source_heading = self.source_side.source, self.source_side.heading
         self.files = KernelFiles(self, session)
         self.predict = PredictPanel(session)
-        self.presenting = Presenting(self)
+        self.presenting = Presenting(self, session)
         self.transport = Transport(session)
         self.predict.takes_place_of(self.transport.slider)
         self.inspector = Inspector(session)
         self.counters = self.inspector.counters
-        self.message_bar = MessageBar(session)
+        self.message_bar = MessageBar(session.messages)
         self.recording = RecordControls(session)
-        self.view_box = ViewBox(session)
+        self.view_box = ViewBox(session.choice, session.tour)
         self.measuring = MeasureControls(session)
         self.tour_bar = TourBar(session)
         self.tour_bar.takes_place_of(self.recording)
@@ -126,7 +128,7 @@ class Window(QMainWindow):
         self.measuring.cancel.connect(controller.cancel)
         self.pages.switched.connect(self._on_page)
         self._keys = KeyGuard(self)
-        Announcer(session, self.stage)
+        Announcer(session.cursor, session.playback, self.stage)
         self._on_theme()
         # pyqtgraph takes longer to import than all the rest to show: the first paint does not wait for it.
         self._late = QTimer(self)
@@ -188,10 +190,10 @@ class Window(QMainWindow):
             self._on_page()
             self._keys.guard(self.charts)
             references, faults = reference_results.load()
-            self.session.set_references(references)
-            self.session.set_proofs(proofs.kept())
+            self.session.results.set_references(references)
+            self.session.results.set_proofs(proofs.kept())
             if faults:
-                self.session.tell(Message("\n".join(faults), "warning", lasting=True))
+                self.session.messages.tell(Message("\n".join(faults), "warning", lasting=True))
 
     def _make_late(self) -> None:
         """Do the next part of what the first paint need not wait for."""
@@ -301,16 +303,16 @@ class Window(QMainWindow):
     # What the session says
 
     def _on_line(self, line: int) -> None:
-        self.session.seek_line(line)
+        self.session.playback.seek_line(line)
 
     def _on_auto(self, auto: bool) -> None:
         self.controller.auto = auto
 
     def _on_theme(self) -> None:
-        theme = THEMES[self.session.theme]
-        set_scale(self.session.type_scale)
+        theme = THEMES[self.session.preferences.theme]
+        set_scale(self.session.preferences.type_scale)
         qt().setPalette(palette(theme))
-        sheet = style_sheet(theme, self.session.type_scale)
+        sheet = style_sheet(theme, self.session.preferences.type_scale)
         if sheet != self.styleSheet():
             self.setStyleSheet(sheet)
         self._fit_type()
@@ -327,7 +329,7 @@ class Window(QMainWindow):
                 event.ignore()
                 return
             self._ended = True
-            self.session.pause()
+            self.session.playback.pause()
             self.retire()
             self.controller.close()
         event.accept()
@@ -341,6 +343,7 @@ class Window(QMainWindow):
         """Do nothing more by itself: the window is closed, or another one takes its place."""
         self.presenting.close()
         self.files.close()
+        connections.close(self)
         for timer in self.findChildren(QTimer):
             timer.stop()
         if self.charts is not None:

@@ -1,20 +1,32 @@
 """The table of everything that can be done in the window: each feature's actions, in the order of the menus."""
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import Qt
 
 from gemmviz.language import mark, tr
+from gemmviz.session import Session
 from gemmviz.ui.comparison import comparison_actions as comparison
+from gemmviz.ui.comparison.arena import Arena
 from gemmviz.ui.export import export_actions
 from gemmviz.ui.inspect import inspector
-from gemmviz.ui.present.presenting import present_actions
+from gemmviz.ui.inspect.inspector import Inspector
+from gemmviz.ui.panels.controls import MeasureControls
+from gemmviz.ui.panels.ladder import Ladder
+from gemmviz.ui.panels.message_bar import MessageBar
+from gemmviz.ui.panels.run_question import RunQuestion
+from gemmviz.ui.present.presenting import Presenting, present_actions
+from gemmviz.ui.source.kernel_files import KernelFiles
+from gemmviz.ui.source.source import Source
+from gemmviz.ui.source.source_side import SourceSide
+from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.tour import tour_actions
+from gemmviz.ui.tour.my_stops import StopsList
 from gemmviz.ui.window.actions import Action, language_actions, session_actions
-
-if TYPE_CHECKING:
-    from gemmviz.ui.window.window import Window
+from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.pages import Pages
+from gemmviz.ui.window.saver import Saver
 
 PAGES = (
     ("stage", mark("Stage"), "F2", mark("What the kernel does, step by step")),
@@ -38,7 +50,40 @@ SCALE_STEP = 1.125
 _LANGUAGE_MENU = f"View{SUBMENU}Language"
 
 
-def window_actions(window: "Window") -> list[Action]:
+class Acting(Protocol):
+    """The parts of a `gemmviz.ui.window.window.Window` that actions act on."""
+
+    session: Session
+    controller: Controller
+    ladder: Ladder
+    stage: Stage
+    arena: Arena
+    source: Source
+    source_side: SourceSide
+    inspector: Inspector
+    stops: StopsList
+    presenting: Presenting
+    measuring: MeasureControls
+    run_question: RunQuestion
+    message_bar: MessageBar
+    files: KernelFiles
+    saver: Saver
+    pages: Pages
+
+    def save_chart(self) -> None:
+        """Let the user save the chart in sight."""
+
+    def next_chart(self) -> None:
+        """Turn to the next chart."""
+
+    def show_help(self) -> object:
+        """Show the list of keys."""
+
+    def close(self) -> bool:
+        """Close the window."""
+
+
+def window_actions(window: Acting) -> list[Action]:
     """Return every action of a window."""
     return [
         *_file_actions(window),
@@ -47,8 +92,8 @@ def window_actions(window: "Window") -> list[Action]:
         *_view_actions(window),
         *inspector.actions(window.inspector),
         *tour_actions.actions(window.session, window.stops),
-        *present_actions(window),
-        *comparison.actions(window),
+        *present_actions(window.presenting, window.session.predict),
+        *comparison.actions(window.arena),
         *_type_actions(window),
         *language_actions(window.session, "speak", _LANGUAGE_MENU),
         *_message_actions(window),
@@ -56,7 +101,7 @@ def window_actions(window: "Window") -> list[Action]:
     ]
 
 
-def _file_actions(window: "Window") -> list[Action]:
+def _file_actions(window: Acting) -> list[Action]:
     controller, over_n, question = window.controller, window.measuring.start_over_n, window.run_question
     return [
         Action("open", "File", tr("Open a kernel file…"), ("Ctrl+O",), window.files.ask_file),
@@ -87,7 +132,7 @@ def _file_actions(window: "Window") -> list[Action]:
     ]
 
 
-def _view_actions(window: "Window") -> list[Action]:
+def _view_actions(window: Acting) -> list[Action]:
     stage, session, by_key = window.stage, window.session, Qt.FocusReason.ShortcutFocusReason
     pages = [
         Action(
@@ -103,7 +148,7 @@ def _view_actions(window: "Window") -> list[Action]:
     return [
         *pages,
         Action("edit", "Source", tr("Edit the source / lock it"), ("Ctrl+Shift+E",), window.source.toggle_edit),
-        Action("revert", "Source", tr("Back to the text on file"), ("F6",), session.revert),
+        Action("revert", "Source", tr("Back to the text on file"), ("F6",), session.choice.revert),
         Action("break", "Source", tr("Break it: take a part away…"), ("Ctrl+B",), side.break_box.open),
         Action("find", "Source", tr("Find in the source"), ("Ctrl+F",), side.find_bar.open),
         Action("findings", "Source", tr("To the findings"), ("Ctrl+4",), side.findings.take_focus),
@@ -113,7 +158,7 @@ def _view_actions(window: "Window") -> list[Action]:
             "View",
             tr("Show / hide references"),
             ("Ctrl+H",),
-            lambda: session.want_references(not session.references_shown),
+            lambda: session.results.want_references(not session.results.references_shown),
         ),
         Action("reset", "View", tr("Show the whole stage"), ("0",), stage.reset_view),
         Action("zoom_in", "View", tr("Zoom in"), ("Ctrl++", "Ctrl+="), lambda: stage.zoom(1)),
@@ -138,29 +183,33 @@ def _view_actions(window: "Window") -> list[Action]:
     ]
 
 
-def _type_actions(window: "Window") -> list[Action]:
+def _type_actions(window: Acting) -> list[Action]:
     session = window.session
 
     def scale(direction: int) -> None:
-        session.set_type_scale(round(session.type_scale * SCALE_STEP**direction, 3))
+        session.preferences.set_type_scale(round(session.preferences.type_scale * SCALE_STEP**direction, 3))
 
     return [
         Action("larger", "View", tr("Larger type"), ("Ctrl+Alt++", "Ctrl+Alt+="), lambda: scale(1)),
         Action("smaller", "View", tr("Smaller type"), ("Ctrl+Alt+-",), lambda: scale(-1)),
         Action(
-            "type_size", "View", tr("Type as large as at first"), ("Ctrl+Alt+0",), lambda: session.set_type_scale(1)
+            "type_size",
+            "View",
+            tr("Type as large as at first"),
+            ("Ctrl+Alt+0",),
+            lambda: session.preferences.set_type_scale(1),
         ),
         Action(
             "calm",
             "View",
             tr("Calm on / off: nothing glows longer than its step"),
             ("Ctrl+Alt+C",),
-            lambda: session.set_calm(not session.calm),
+            lambda: session.preferences.set_calm(not session.preferences.calm),
         ),
     ]
 
 
-def _message_actions(window: "Window") -> list[Action]:
+def _message_actions(window: Acting) -> list[Action]:
     bar = window.message_bar
     return [
         Action("answer_1", "Help", tr("First answer to the message"), ("Alt+1",), lambda: bar.answer(0)),

@@ -13,7 +13,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QComboBox, QSplitter, QTabWidget, QWidget
 
 from gemmviz.ui.stage.stage import Stage
-from gemmviz.ui.window.mirrors import is_mirror
 
 if TYPE_CHECKING:
     from gemmviz.ui.window.window import Window
@@ -66,7 +65,7 @@ def give_scrolls(window: "Window", state: WindowState) -> None:
 
 def _state(widget: QWidget) -> Any:
     if isinstance(widget, QAbstractButton):
-        return widget.isChecked() if widget.isCheckable() and not is_mirror(widget) else None
+        return widget.isChecked() if widget.isCheckable() else None
     if isinstance(widget, QComboBox):
         return widget.currentText() if widget.isEditable() else widget.currentIndex()
     if isinstance(widget, QTabWidget):
@@ -82,8 +81,7 @@ def _state(widget: QWidget) -> Any:
 
 def _set_state(widget: QWidget, state: Any) -> None:
     if isinstance(widget, QAbstractButton):
-        if widget.isChecked() != state and widget.isEnabled():
-            widget.click()  # as a person would: what hangs on it follows
+        widget.setChecked(state)
     elif isinstance(widget, QComboBox):
         if widget.isEditable():
             widget.setEditText(state)

@@ -4,7 +4,7 @@ from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTimer, QTranslator, 
 from PySide6.QtGui import QFontDatabase
 
 from gemmviz.session import Message, Session
-from gemmviz.session.listening import Listening
+from gemmviz.ui import connections
 from gemmviz.ui.known import qt
 from gemmviz.ui.window import window_state
 from gemmviz.ui.window.controller import Controller
@@ -38,9 +38,8 @@ class Windows(QObject):
         # Not at once: the action that asked for it, and the list of those who listen, are still at work.
         self._wanted.setInterval(0)
         self._wanted.timeout.connect(self._exchange)
-        session.spoken.connect(self._on_spoken)
-        self._listening = Listening(session, "gemmviz.ui")
-        speak_qt(session.language)
+        session.preferences.spoken.connect(self._on_spoken)
+        speak_qt(session.preferences.language)
         self.window = Window(session, controller)
         self._say_font()
 
@@ -51,13 +50,11 @@ class Windows(QObject):
         old = self.window
         if not old.isVisible():
             return  # closed meanwhile
-        speak_qt(self.session.language)
+        speak_qt(self.session.preferences.language)
         state, listed = window_state.take(old), old.stops.listed
         presenting, scale = old.presenting.on, old.presenting.scale
         old.retire()
-        runner = old.claims_runner
-        self._listening.let_go((runner, runner.judge) if runner is not None else ())
-        self.window = new = Window(self.session, self._controller, runner)
+        self.window = new = Window(self.session, self._controller, old.claims_runner)
         new.setGeometry(state.geometry)
         new.setWindowState(state.screen_state)
         self._tell_all()
@@ -78,18 +75,20 @@ class Windows(QObject):
         self._say_font()
 
     def _say_font(self) -> None:
-        if self.session.language == "ko" and not can_write_korean():
-            self.session.tell(Message(_NO_HANGUL, "warning", lasting=True))
+        if self.session.preferences.language == "ko" and not can_write_korean():
+            self.session.messages.tell(Message(_NO_HANGUL, "warning", lasting=True))
 
     def _tell_all(self) -> None:
         """Tell the new window what has happened: its widgets were built for a session at its beginning."""
-        session = self.session
-        for signal in (session.chosen, session.recorded, session.stepped, session.picked, session.playback):
-            self._listening.tell(signal)
+        session, window = self.session, self.window
+        cursor, results = session.cursor, session.results
+        changes = (session.choice.chosen, cursor.recorded, cursor.stepped, cursor.picked, session.playback.changed)
+        for signal in changes:
+            connections.tell(window, signal)
         for engine in session.progress:
-            self._listening.tell(session.progressed, engine)
-        for signal in (session.sampled, session.referenced, session.device_changed, session.messaged):
-            self._listening.tell(signal)
+            connections.tell(window, session.progress.changed, engine)
+        for signal in (results.sampled, results.referenced, results.device_changed, session.messages.changed):
+            connections.tell(window, signal)
 
 
 def speak_qt(code: str) -> None:

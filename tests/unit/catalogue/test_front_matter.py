@@ -82,8 +82,8 @@ def test_an_unknown_key_of_a_newer_version_is_said(
         assert capsys.readouterr().err.count("it leaves out 'lens'") == 1, command
 
     session = Session(ladder())
-    session.add_kernel(mine)
-    assert session.message is not None and session.message.text == note
+    session.choice.add_kernel(mine)
+    assert session.messages.current is not None and session.messages.current.text == note
 
 
 @pytest.mark.parametrize(

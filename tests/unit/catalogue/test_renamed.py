@@ -69,7 +69,7 @@ def test_the_table_leads_from_names_that_are_gone_to_names_that_are_there():
 def test_a_kernel_of_ones_own_cannot_have_a_name_from_before(tmp_path):
     mine = parse(find("gpumult1", LADDER).text, tmp_path / "block_order.cu")
     with pytest.raises(GemmvizError, match="block_order"):
-        Session(ladder()).add_kernel(mine)
+        Session(ladder()).choice.add_kernel(mine)
 
 
 def test_the_command_line_takes_it(capsys):
@@ -99,7 +99,7 @@ def test_an_old_state_opens(tmp_path):
     plain, faults = state_file.read_state(path)
     apply(session, plain)
     assert not faults
-    assert session.kernel.name == "stream_k_tma~stored-twice"
+    assert session.choice.kernel.name == "stream_k_tma~stored-twice"
     assert session.comparison.kernel is not None and session.comparison.kernel.name == "l2_swizzle"
 
 
@@ -107,7 +107,7 @@ def test_the_window_is_started_with_it():
     plain = snapshot(_parser("window").parse_args(["window", "--kernel", "equal_shares~stored-twice"]))
     session = Session(ladder())
     apply(session, plain)
-    assert session.kernel.name == "stream_k_tma~stored-twice"
+    assert session.choice.kernel.name == "stream_k_tma~stored-twice"
 
 
 def result_file(path: Path, name: str, sha256: str) -> Path:
@@ -144,7 +144,7 @@ def test_an_old_lesson_opens_and_goes_on(tmp_path):
     assert (load_lesson(path).kernel, load_lesson(path).next) == ("stream_k_tma", "stream_k_tma_bf16")
     session = Session(ladder())
     session.tour.open(path)
-    assert session.kernel.name == "stream_k_tma" and session.tour.title == "Mine"
+    assert session.choice.kernel.name == "stream_k_tma" and session.tour.title == "Mine"
 
 
 def test_ones_own_lesson_is_found_by_the_name_of_its_file():

@@ -329,9 +329,9 @@ def test_the_engine_may_listen_on_a_local_socket_as_the_driver_does_and_connect_
 
 def test_libraries_find_a_folder_for_temporary_files_in_the_engine():
     code = (
-        "import tempfile; from gemmviz.engine import child, start; from gemmviz.sandbox import scratch\n"
-        "child.main = lambda connection, setting: print(tempfile.TemporaryDirectory().name, setting.scratch)\n"
-        "start.main(None, start.Setting(scratch.make()))"
+        "import tempfile; from gemmviz.engine import child, setting, start; from gemmviz.sandbox import scratch\n"
+        "child.main = lambda connection, given: print(tempfile.TemporaryDirectory().name, given.scratch)\n"
+        "start.main(None, setting.Setting(scratch.make()))"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     made, folder = said.stdout.split() if said.stdout else ("", said.stderr)

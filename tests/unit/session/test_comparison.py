@@ -13,12 +13,12 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session, comparison_match
 from gemmviz.session.comparison_figures import figure_pairs, ratio_text, sentence
 from gemmviz.session.comparison_match import fit, next_to, offers
-from gemmviz.session.second_rung import same_cell
+from gemmviz.session.following import same_cell
 from gemmviz.trace.cost import traffic
 from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.accesses import Array
 from gemmviz.trace.recording.record import record
-from gemmviz.trace.recording.recording import Array
 
 NAIVE, COALESCED, TILED = "matmul_kernel_naive", "gpumult1", "gputiled"
 NAMES = ("left", "right")
@@ -37,51 +37,51 @@ class Pair:
     def __init__(self, left, right, n, pace="work", **params):
         self.session = session = Session(ladder())
         self.comparison = comparison = session.comparison
-        session.choose(problem=Problem.cube(n))
-        session.choose_kernel(find(left, session.kernels), params)
-        session.show(recorded(left, n, tuple(session.params.items())))
+        session.choice.choose(problem=Problem.cube(n))
+        session.choice.choose_kernel(find(left, session.choice.kernels), params)
+        session.cursor.show(recorded(left, n, tuple(session.choice.params.items())))
         comparison.paired.connect(lambda: comparison.meet(comparison.pair))
         comparison.wanted.connect(self.record)
         comparison.start_named(right, pace)
 
     def record(self):
         beside = self.comparison.second
-        name, n = beside.kernel.name, beside.problem.m
-        self.comparison.show(recorded(name, n, tuple(beside.params.items()), self.session.as_written))
+        name, n = beside.choice.kernel.name, beside.choice.problem.m
+        self.comparison.show(recorded(name, n, tuple(beside.choice.params.items()), self.session.choice.as_written))
 
 
 def session_at(name, n=8, **params):
     session = Session(ladder())
-    session.choose(problem=Problem.cube(n))
-    session.choose_kernel(find(name, session.kernels))
-    session.choose(params=params)
+    session.choice.choose(problem=Problem.cube(n))
+    session.choice.choose_kernel(find(name, session.choice.kernels))
+    session.choice.choose(params=params)
     return session
 
 
 def test_first_comes_what_the_lesson_or_the_ladder_names_next():
     session = session_at("gpumult0")
-    assert next_to(session).name in ("gpumult0_restrict", "matmul_kernel_naive")
-    session.choose_kernel([k for k in session.kernels if k.recordable][-1])
-    assert next_to(session).recordable and next_to(session) is not session.kernel
+    assert next_to(session.choice).name in ("gpumult0_restrict", "matmul_kernel_naive")
+    session.choice.choose_kernel([k for k in session.choice.kernels if k.recordable][-1])
+    assert next_to(session.choice).recordable and next_to(session.choice) is not session.choice.kernel
 
 
 def test_beside_a_broken_rung_comes_the_one_on_file():
     session = session_at(TILED)
-    session.break_it(("no-second-barrier",))
-    assert next_to(session) is session.base
+    session.choice.break_it(("no-second-barrier",))
+    assert next_to(session.choice) is session.choice.base
     session.comparison.start()
-    assert session.comparison.second.kernel is session.base
+    assert session.comparison.second.choice.kernel is session.choice.base
 
 
 def test_variants_are_offered_beside_their_base_and_nothing_twice():
     session = session_at(TILED)
-    names = [offer.name for offer in offers(session)]
+    names = [offer.name for offer in offers(session.choice)]
     assert len(names) == len(set(names))
     assert TILED not in names
     assert (
         names.index("gputiled~no-second-barrier") < names.index("hostmult0") < names.index("gputiled1~no-first-barrier")
     )
-    made = [offer.kernel() for offer in offers(session)[:12]]
+    made = [offer.kernel() for offer in offers(session.choice)[:12]]
     assert [kernel.name for kernel in made] == names[:12]
     assert all(kernel.recordable for kernel in made)
 
@@ -98,27 +98,27 @@ def test_both_get_one_size_and_the_same_value_of_what_both_have():
 def test_a_size_that_suits_both_is_chosen_said_and_taken_back():
     session = session_at(TILED, TS=4)
     session.comparison.start_named("matmul_tc")
-    assert session.problem == Problem.cube(16) == session.comparison.second.problem
+    assert session.choice.problem == Problem.cube(16) == session.comparison.second.choice.problem
     assert "16 x 16 x 16" in session.comparison.note
     session.comparison.stop()
-    assert (session.problem, session.comparison.note, session.comparison.on) == (Problem.cube(8), "", False)
+    assert (session.choice.problem, session.comparison.note, session.comparison.on) == (Problem.cube(8), "", False)
 
 
 def test_a_size_that_people_choose_meanwhile_stays():
     session = session_at(TILED, TS=4)
     session.comparison.start_named("matmul_tc")
-    session.choose(problem=Problem.cube(32))
+    session.choice.choose(problem=Problem.cube(32))
     assert session.comparison.note == ""
     session.comparison.stop()
-    assert session.problem == Problem.cube(32)
+    assert session.choice.problem == Problem.cube(32)
 
 
 def test_a_library_call_has_nothing_to_compare_and_says_so():
     session = Session(ladder())
-    session.choose_kernel(next(k for k in session.kernels if not k.recordable))
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if not k.recordable))
     session.comparison.toggle()
     assert not session.comparison.on
-    assert "library call" in session.message.text
+    assert "library call" in session.messages.current.text
 
 
 def test_an_unknown_rung_is_refused():
@@ -129,95 +129,95 @@ def test_an_unknown_rung_is_refused():
 def test_choosing_the_rung_beside_on_the_left_puts_another_beside():
     session = session_at(TILED, TS=4)
     session.comparison.start_named(COALESCED)
-    session.choose_kernel(find(COALESCED, session.kernels))
+    session.choice.choose_kernel(find(COALESCED, session.choice.kernels))
     assert session.comparison.kernel.name != COALESCED
-    assert session.comparison.second.kernel is session.comparison.kernel
+    assert session.comparison.second.choice.kernel is session.comparison.kernel
 
 
 @pytest.mark.parametrize("pace", ["work", "bytes"])
 def test_whatever_moves_the_session_moves_the_one_beside(pace):
     pair = Pair(NAIVE, COALESCED, 16, pace)
-    for step in (0, 5, 20, 3, pair.session.steps - 1):
-        pair.session.seek(step)
-        assert pair.comparison.second.step == pair.comparison.match.step(step)
-    pair.session.seek_phase(-1)
-    assert pair.comparison.second.step == pair.comparison.match.step(pair.session.step)
+    for step in (0, 5, 20, 3, pair.session.cursor.steps - 1):
+        pair.session.cursor.seek(step)
+        assert pair.comparison.second.cursor.step == pair.comparison.match.step(step)
+    pair.session.cursor.seek_phase(-1)
+    assert pair.comparison.second.cursor.step == pair.comparison.match.step(pair.session.cursor.step)
 
 
 def test_changing_the_measure_moves_only_the_one_beside():
     pair = Pair(NAIVE, COALESCED, 32)
-    pair.session.seek(20)
-    by_work = pair.comparison.second.step
+    pair.session.cursor.seek(20)
+    by_work = pair.comparison.second.cursor.step
     pair.comparison.next_pace()
-    assert pair.session.step == 20
-    assert pair.comparison.second.step == pair.comparison.match.step(20) > by_work
+    assert pair.session.cursor.step == 20
+    assert pair.comparison.second.cursor.step == pair.comparison.match.step(20) > by_work
 
 
 @pytest.mark.parametrize("pace", ["work", "bytes"])
 def test_a_broken_rung_goes_along_with_its_base(pace):
     pair = Pair(TILED, "gputiled~no-second-barrier", 8, pace, TS=4)
-    assert pair.comparison.second.params == {"TS": 4}
-    pair.session.seek(pair.session.steps - 1)
+    assert pair.comparison.second.choice.params == {"TS": 4}
+    pair.session.cursor.seek(pair.session.cursor.steps - 1)
     assert pair.comparison.finished
-    assert f"{pair.comparison.second.playable.recording.wrong} wrong elements" in sentence(
-        pair.comparison, pair.session.step, NAMES
+    assert f"{pair.comparison.second.cursor.playable.recording.wrong} wrong elements" in sentence(
+        pair.comparison, pair.session.cursor.step, NAMES
     )
 
 
 def test_a_cell_of_a_matrix_is_chosen_on_both():
     pair = Pair(TILED, COALESCED, 16)
     session, beside = pair.session, pair.comparison.second
-    session.pick((2, 3 * 16 + 5))
-    assert beside.cell == (2, 3 * 16 + 5)
-    assert beside.block == beside.playable.recording.owners[0][3, 5]
-    beside.pick((0, 7))
-    assert session.cell == (0, 7)
-    beside.pick(None)
-    assert session.cell is None
+    session.cursor.pick((2, 3 * 16 + 5))
+    assert beside.cursor.cell == (2, 3 * 16 + 5)
+    assert beside.cursor.block == beside.cursor.playable.recording.owners[0][3, 5]
+    beside.cursor.pick((0, 7))
+    assert session.cursor.cell == (0, 7)
+    beside.cursor.pick(None)
+    assert session.cursor.cell is None
     # A shared array is its kernel's own.
-    session.pick((3, 0))
-    assert session.cell == (3, 0) and beside.cell is None
+    session.cursor.pick((3, 0))
+    assert session.cursor.cell == (3, 0) and beside.cursor.cell is None
 
 
 def test_the_dearer_one_plays_on_when_the_other_has_finished():
     pair = Pair(COALESCED, NAIVE, 16, "bytes")
     session, beside = pair.session, pair.comparison.second
-    session.set_loop(False)
-    session.seek(session.steps - 1)
-    where = beside.step
-    assert where < beside.steps - 1
-    session.playing = True
+    session.playback.set_loop(False)
+    session.cursor.seek(session.cursor.steps - 1)
+    where = beside.cursor.step
+    assert where < beside.cursor.steps - 1
+    session.playback.playing = True
     session.advance(0.2)
     session.advance(0.2)
-    assert session.step == session.steps - 1 and beside.step > where
+    assert session.cursor.step == session.cursor.steps - 1 and beside.cursor.step > where
     for _ in range(1000):
         session.advance(0.2)
-    assert beside.step == beside.steps - 1 and not session.playing
+    assert beside.cursor.step == beside.cursor.steps - 1 and not session.playback.playing
     assert pair.comparison.finished
 
 
 def test_by_work_playing_starts_again_as_it_does_alone():
     pair = Pair(NAIVE, COALESCED, 16)
     session = pair.session
-    session.seek(session.steps - 1)
-    session.playing = True
+    session.cursor.seek(session.cursor.steps - 1)
+    session.playback.playing = True
     for _ in range(5):
         session.advance(0.25)
-    assert session.step < session.steps - 1
-    assert pair.comparison.second.step == pair.comparison.match.step(session.step)
+    assert session.cursor.step < session.cursor.steps - 1
+    assert pair.comparison.second.cursor.step == pair.comparison.match.step(session.cursor.step)
 
 
 def test_two_recordings_that_do_not_fit_together_are_refused_with_a_size_that_does(monkeypatch):
     session = session_at(TILED, 32, TS=8)
-    session.show(recorded(TILED, 32, (("TS", 8),)))
+    session.cursor.show(recorded(TILED, 32, (("TS", 8),)))
     monkeypatch.setattr(comparison_match, "MOST_BYTES", 6_000_000)
     session.comparison.start_named(COALESCED)
     assert session.comparison.too_large()
-    message = session.comparison.second.message
+    message = session.comparison.second.messages.current
     assert "8 MB" in message.text and "6 MB" in message.text
     message.answers[0].act()
-    assert session.problem == Problem.cube(16)
-    session.show(recorded(TILED, 16, (("TS", 8),)))
+    assert session.choice.problem == Problem.cube(16)
+    session.cursor.show(recorded(TILED, 16, (("TS", 8),)))
     assert not session.comparison.too_large()
     assert 0 < session.comparison.room < 60_000
 
@@ -225,27 +225,33 @@ def test_two_recordings_that_do_not_fit_together_are_refused_with_a_size_that_do
 def test_the_race_shows_both_on_one_scale_and_says_where_figures_come_from():
     pair = Pair(NAIVE, COALESCED, 64, "bytes")
     session = pair.session
-    session.seek(session.steps - 1)
-    shown = {lane.id: lane for lane in figure_pairs(pair.comparison, session.step, session)}
+    session.cursor.seek(session.cursor.steps - 1)
+    shown = {
+        lane.id: lane
+        for lane in figure_pairs(pair.comparison, session.cursor.step, session.results, session.choice.bench_problem)
+    }
     assert "wavefronts" not in shown and "gflops" not in shown
     assert {lane.origin for lane in shown.values()} == {"recorded as compiled"}
     moved = shown["bytes"]
     assert moved.now == moved.total == tuple(int(p.moved_bytes[-1]) for p in pair.comparison.pair)
     assert ratio_text(moved.ratio) == "1/6.62"
     assert shown["done"].now == (100, 100)
-    assert sentence(pair.comparison, session.step, NAMES) == "right moves 1/6.62 of the bytes of left."
+    assert sentence(pair.comparison, session.cursor.step, NAMES) == "right moves 1/6.62 of the bytes of left."
 
 
 def test_both_are_recorded_in_the_sessions_view_which_the_race_names():
     pair = Pair("gpumult0", "gpumult1", 8, BX=4, BY=4)
     session, comparison = pair.session, pair.comparison
-    session.choose(as_written=True)
-    session.show(recorded("gpumult0", 8, tuple(session.params.items()), True))
+    session.choice.choose(as_written=True)
+    session.cursor.show(recorded("gpumult0", 8, tuple(session.choice.params.items()), True))
     assert comparison.match is not None
     assert [playable.recording.as_written for playable in comparison.pair] == [True, True]
-    shown = {lane.id: lane for lane in figure_pairs(comparison, session.steps - 1, session)}
+    shown = {
+        lane.id: lane
+        for lane in figure_pairs(comparison, session.cursor.steps - 1, session.results, session.choice.bench_problem)
+    }
     assert {lane.origin for lane in shown.values()} == {"recorded as written"}
-    session.choose(as_written=False)
+    session.choice.choose(as_written=False)
     assert comparison.match is None  # one is recorded as compiled, the other not yet
 
 
@@ -254,24 +260,31 @@ def test_measured_figures_stand_beside_only_where_both_were_measured_at_that_siz
     session = pair.session
 
     def measure(kernel, n, gflops):
-        session.add_result(
+        session.results.add_result(
             {"kernel": kernel, "status": "ok", "gflops": gflops, "M": n, "N": n, "K": n, "params": {}, "backend": "c"}
         )
 
     measure(TILED, 512, 900.0)
     measure(COALESCED, 256, 300.0)
-    assert "gflops" not in [lane.id for lane in figure_pairs(pair.comparison, 0, session)]
+    assert "gflops" not in [
+        lane.id for lane in figure_pairs(pair.comparison, 0, session.results, session.choice.bench_problem)
+    ]
     measure(COALESCED, 512, 450.0)
-    lane = figure_pairs(pair.comparison, 0, session)[-1]
+    lane = figure_pairs(pair.comparison, 0, session.results, session.choice.bench_problem)[-1]
     assert (lane.id, lane.origin, lane.now, lane.ratio) == ("gflops", "measured", (900.0, 450.0), 0.5)
     assert "512" in lane.name
 
 
 def test_a_cpu_has_bytes_and_no_warps():
     pair = Pair("hostmult0", TILED, 8)
-    shown = {lane.id: lane for lane in figure_pairs(pair.comparison, pair.session.steps - 1, pair.session)}
+    shown = {
+        lane.id: lane
+        for lane in figure_pairs(
+            pair.comparison, pair.session.cursor.steps - 1, pair.session.results, pair.session.choice.bench_problem
+        )
+    }
     assert shown["requests"].total[0] is None and shown["requests"].total[1] > 0
-    traffic = pair.session.playable.traffic.arrays
+    traffic = pair.session.cursor.playable.traffic.arrays
     assert shown["bytes"].total[0] == sum(a.read_bytes + a.write_bytes for a in traffic)
     assert shown["bytes"].name == "bytes asked for, moved"
 
@@ -280,28 +293,40 @@ def test_what_a_cpu_asks_for_is_not_compared_with_what_a_gpu_moves():
     for names in (("hostmult0", TILED), (TILED, "hostmult0")):
         pair = Pair(*names, 8, "bytes")
         session = pair.session
-        session.seek(0)
+        session.cursor.seek(0)
         assert "a CPU's are asked for, a GPU's moved" in sentence(pair.comparison, 0, NAMES)
-        session.seek(session.steps - 1)
-        shown = {lane.id: lane for lane in figure_pairs(pair.comparison, session.step, session)}
+        session.cursor.seek(session.cursor.steps - 1)
+        shown = {
+            lane.id: lane
+            for lane in figure_pairs(
+                pair.comparison, session.cursor.step, session.results, session.choice.bench_problem
+            )
+        }
         assert all(shown["bytes"].total) and shown["bytes"].ratio is None
         pair.comparison.set_pace("work")
-        session.seek(session.steps - 1)
-        said = sentence(pair.comparison, session.step, NAMES)
+        session.cursor.seek(session.cursor.steps - 1)
+        said = sentence(pair.comparison, session.cursor.step, NAMES)
         assert said == "Both have finished. What a CPU asks for cannot be compared with what a GPU moves."
 
 
 def test_two_loops_of_a_cpu_ask_for_bytes():
     pair = Pair("hostmult0", "hostmult1_opt", 8, "bytes")
     session = pair.session
-    session.seek(session.steps // 8)
-    assert sentence(pair.comparison, session.step, NAMES) == (
+    session.cursor.seek(session.cursor.steps // 8)
+    assert sentence(pair.comparison, session.cursor.step, NAMES) == (
         "right goes as far as it gets with the bytes that left has asked for."
     )
-    session.seek(session.steps - 1)
-    ratio = next(lane for lane in figure_pairs(pair.comparison, session.step, session) if lane.id == "bytes").ratio
+    session.cursor.seek(session.cursor.steps - 1)
+    ratio = next(
+        lane
+        for lane in figure_pairs(pair.comparison, session.cursor.step, session.results, session.choice.bench_problem)
+        if lane.id == "bytes"
+    ).ratio
     assert ratio < 1
-    assert sentence(pair.comparison, session.step, NAMES) == f"right asks for {ratio_text(ratio)} of the bytes of left."
+    assert (
+        sentence(pair.comparison, session.cursor.step, NAMES)
+        == f"right asks for {ratio_text(ratio)} of the bytes of left."
+    )
 
 
 def test_an_element_is_the_same_however_it_lies_in_memory():

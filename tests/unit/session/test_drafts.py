@@ -19,7 +19,7 @@ from gemmviz.app import new_session
 from gemmviz.session.drafts import Drafts
 session = new_session()
 kept = Drafts(session)
-session.edit(session.text.replace("float sum = 0;", {TYPED!r}))
+session.choice.edit(session.choice.text.replace("float sum = 0;", {TYPED!r}))
 print("typed", flush=True)
 sys.stdin.read()
 """
@@ -52,11 +52,11 @@ def test_text_outlives_a_program_that_is_killed(program):
     program.send_signal(signal.SIGKILL)
     program.wait()
     assert names(kept.find()) == ["gputiled"]
-    assert TYPED not in session.text  # offered, not forced
+    assert TYPED not in session.choice.text  # offered, not forced
     other = Drafts(new_session())
     assert other.find() == []  # two programs that start at once do not both get it
     kept.restore()
-    assert TYPED in session.text and session.unsaved(session.base)
+    assert TYPED in session.choice.text and session.choice.unsaved(session.choice.base)
     kept.close(keep=True)
     assert names(other.find()) == ["gputiled"]  # restored, and still not saved
     other.discard()
@@ -76,11 +76,11 @@ def test_text_that_is_saved_or_given_up_leaves_nothing():
     session = new_session()
     kept = Drafts(session)
     assert kept_files() == []
-    session.edit(session.text.replace("float sum = 0;", TYPED))
+    session.choice.edit(session.choice.text.replace("float sum = 0;", TYPED))
     assert kept_files() == [".json", ".lock"]
-    session.revert()
+    session.choice.revert()
     assert kept_files() == [".lock"]
-    session.draft(session.text + "// more\n")
+    session.choice.draft(session.choice.text + "// more\n")
     kept.close(keep=False)
     assert kept_files() == []
 
@@ -89,17 +89,17 @@ def test_text_that_is_no_kernel_and_a_file_of_ones_own_come_back(tmp_path):
     session = new_session()
     kept = Drafts(session)
     path = tmp_path / "mine.cu"
-    path.write_text(session.base.text)
-    session.edit("no front matter any more")
-    session.add_kernel(parse(path.read_text(), path))
-    session.draft(session.text + "// mine\n")
+    path.write_text(session.choice.base.text)
+    session.choice.edit("no front matter any more")
+    session.choice.add_kernel(parse(path.read_text(), path))
+    session.choice.draft(session.choice.text + "// mine\n")
     kept.close(keep=True)
     path.unlink()
     again = new_session()
     found = Drafts(again)
     assert names(found.find()) == ["gputiled", "mine.cu"]
     found.restore()
-    texts = {base.path.name: again.text_of(base) for base in again.all_unsaved()}
+    texts = {base.path.name: again.choice.text_of(base) for base in again.choice.all_unsaved()}
     assert texts["30_gputiled.cu"] == "no front matter any more"
     assert texts["mine.cu"].endswith("// mine\n")
     found.close(keep=False)
@@ -111,10 +111,10 @@ def test_edits_made_meanwhile_are_not_replaced(program):
     session = new_session()
     kept = Drafts(session)
     kept.find()
-    session.edit(session.text.replace("float sum = 0;", "float sum = 0; // other"))
+    session.choice.edit(session.choice.text.replace("float sum = 0;", "float sum = 0; // other"))
     with pytest.raises(GemmvizError, match="edits that are not saved"):
         kept.restore()
-    assert "// other" in session.text and names(kept.lost) == ["gputiled"]
+    assert "// other" in session.choice.text and names(kept.lost) == ["gputiled"]
     kept.close(keep=False)
 
 
@@ -131,7 +131,7 @@ def test_there_are_never_more_files_than_a_few():
     for number in range(drafts.MOST_FILES + 3):
         session = new_session()
         kept = Drafts(session)
-        session.edit(session.text + f"// {number}\n")
+        session.choice.edit(session.choice.text + f"// {number}\n")
         kept.close(keep=True)
     kept = Drafts(new_session())
     assert len(kept.find()) == drafts.MOST_FILES
@@ -143,6 +143,6 @@ def test_where_nothing_can_be_kept_the_session_goes_on_and_it_is_said(tmp_path):
     (tmp_path / "state").write_text("a file, and no folder")
     session = new_session()
     kept = Drafts(session)
-    session.edit(session.text + "// mine\n")
+    session.choice.edit(session.choice.text + "// mine\n")
     assert "state" in kept.fault
     kept.close(keep=True)

@@ -67,9 +67,9 @@ def record_what_is_chosen(session):
     """Let a session without a window record as the window's controller would."""
 
     def recorded():
-        recording = record(session.launch(), as_written=session.as_written)
-        timeline = build(recording, session.order)
-        session.show(Playable(recording, timeline, measure(recording, timeline)))
+        recording = record(session.choice.launch(), as_written=session.choice.as_written)
+        timeline = build(recording, session.choice.order)
+        session.cursor.show(Playable(recording, timeline, measure(recording, timeline)))
 
     session.tour.recording_wanted.connect(recorded)
     recorded()
@@ -280,74 +280,74 @@ def test_a_demo_that_is_not_there_is_said(session, tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(write_lesson(at_demo(size=None, kernel="cublas")), encoding="utf-8")
     session.tour.open(path)
-    assert session.message.text.startswith("mine.toml: say which size")
+    assert session.messages.current.text.startswith("mine.toml: say which size")
     assert not session.tour.active
 
 
 def test_a_lesson_at_the_demo_is_walked(session):
-    session.choose_kernel(find("gpumult1", session.kernels))
+    session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
     session.tour.start(at_demo(kernel="gpumult1", size=None, params=None))
     assert session.tour.stop.say == "8 x 32 x 8."
-    assert (session.block, session.warp, session.inspection.lane) == (1, 1, 3)
+    assert (session.cursor.block, session.cursor.warp, session.inspection.lane) == (1, 1, 3)
 
 
 # The tour
 
 
 def test_a_lesson_is_recorded_at_its_own_size_and_leaving_brings_the_old_one_back(session):
-    session.choose(problem=Problem.cube(12), params={"TS": 2})
+    session.choice.choose(problem=Problem.cube(12), params={"TS": 2})
     session.tour.recording_wanted.emit()
-    tour, before = session.tour, (session.problem, dict(session.params))
-    session.play()
+    tour, before = session.tour, (session.choice.problem, dict(session.choice.params))
+    session.playback.play()
     tour.toggle_lesson()
     assert tour.lesson is not None
-    assert not session.playing
-    assert (session.problem.m, session.params) == (8, {"TS": 4})
-    assert (tour.at, session.step) == (0, tour.stops[0].step)
+    assert not session.playback.playing
+    assert (session.choice.problem.m, session.choice.params) == (8, {"TS": 4})
+    assert (tour.at, session.cursor.step) == (0, tour.stops[0].step)
     tour.next(1)
     tour.next(1)
-    assert (tour.at, session.step) == (2, tour.stops[2].step)
+    assert (tour.at, session.cursor.step) == (2, tour.stops[2].step)
     tour.next(-1)
     assert tour.at == 1
     tour.toggle_lesson()
-    assert (session.problem, session.params) == before
+    assert (session.choice.problem, session.choice.params) == before
     assert not tour.active
-    assert session.playable.recording.m == before[0].m
+    assert session.cursor.playable.recording.m == before[0].m
 
 
 def test_a_lesson_is_recorded_as_compiled_and_leaving_brings_the_view_back(session):
-    session.choose(as_written=True)
+    session.choice.choose(as_written=True)
     session.tour.recording_wanted.emit()
     session.tour.toggle_lesson()
-    assert not session.playable.recording.as_written
+    assert not session.cursor.playable.recording.as_written
     session.tour.leave()
-    assert session.as_written and session.playable.recording.as_written
+    assert session.choice.as_written and session.cursor.playable.recording.as_written
     session.tour.toggle_lesson()
-    session.choose(as_written=True)
+    session.choice.choose(as_written=True)
     assert not session.tour.active
 
 
 def test_a_lesson_may_say_that_it_is_about_what_the_text_names(session, tmp_path):
-    session.choose_kernel(find("gpumult0", session.kernels))
-    session.choose(as_written=True)
+    session.choice.choose_kernel(find("gpumult0", session.choice.kernels))
+    session.choice.choose(as_written=True)
     session.tour.recording_wanted.emit()
-    session.seek(session.steps - 1)
-    session.tour.say(session.tour.add(session.tour.here()), "C is done.")
+    session.cursor.seek(session.cursor.steps - 1)
+    session.own_stops.say(session.own_stops.add(session.own_stops.now()), "C is done.")
     path = tmp_path / "mine.toml"
-    path.write_text(write_lesson(session.tour.as_lesson(path, "Mine")), encoding="utf-8")
+    path.write_text(write_lesson(session.own_stops.as_lesson(path, "Mine")), encoding="utf-8")
     assert load_lesson(path).as_written
-    session.choose(as_written=False)
+    session.choice.choose(as_written=False)
     session.tour.open(path)
-    assert session.playable.recording.as_written and session.step == session.steps - 1
+    assert session.cursor.playable.recording.as_written and session.cursor.step == session.cursor.steps - 1
     assert not load_lesson(FOLDER / "gpumult0.toml").as_written
 
 
 def test_a_stop_picks_its_cell_and_asks_for_its_panel(session):
     wanted = []
-    session.panel_wanted.connect(wanted.append)
+    session.inspection.panel_wanted.connect(wanted.append)
     session.tour.toggle_lesson()
     session.tour.go(5)
-    assert session.cell == (2, 14)
+    assert session.cursor.cell == (2, 14)
     assert wanted == ["origin"]
 
 
@@ -357,17 +357,21 @@ def test_behind_the_last_stop_comes_the_next_rungs_lesson(session):
     tour.go(len(tour.stops) - 1)
     assert tour.onward == "matmul_kernel_naive"
     tour.next(1)
-    assert (session.base.name, tour.at) == ("matmul_kernel_naive", 0)
+    assert (session.choice.base.name, tour.at) == ("matmul_kernel_naive", 0)
     tour.leave()
-    assert session.base.name == "matmul_kernel_naive"
-    assert (session.problem.m, session.problem.n, session.problem.k) == session.base.demo.size
+    assert session.choice.base.name == "matmul_kernel_naive"
+    assert (
+        session.choice.problem.m,
+        session.choice.problem.n,
+        session.choice.problem.k,
+    ) == session.choice.base.demo.size
 
 
 def test_choosing_something_else_ends_the_lesson_and_stands(session):
     session.tour.toggle_lesson()
-    session.choose_kernel(find("gpumult1", session.kernels))
+    session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
     assert not session.tour.active
-    assert (session.base.name, session.problem.n) == ("gpumult1", 32)
+    assert (session.choice.base.name, session.choice.problem.n) == ("gpumult1", 32)
 
 
 def test_the_demo_ends_a_lesson_that_led_to_another_rung_and_is_shown(session):
@@ -376,32 +380,32 @@ def test_the_demo_ends_a_lesson_that_led_to_another_rung_and_is_shown(session):
     tour.start_rung("matmul_kernel_thread_tiling")
     shown.show()
     assert not tour.active and not shown.waiting
-    assert session.base.name == "matmul_kernel_thread_tiling"
-    assert "sum[w] +=" in session.base.text.splitlines()[session.playable.line(session.step) - 1]
-    assert session.step > 0 and not session.outdated
+    assert session.choice.base.name == "matmul_kernel_thread_tiling"
+    assert "sum[w] +=" in session.choice.base.text.splitlines()[session.cursor.playable.line(session.cursor.step) - 1]
+    assert session.cursor.step > 0 and not session.staged.outdated
 
 
 def test_breaking_the_kernel_stays_at_the_stop(session):
     tour = session.tour
     tour.toggle_lesson()
     tour.go(3)
-    session.break_it(("no-second-barrier",))
+    session.choice.break_it(("no-second-barrier",))
     tour.recording_wanted.emit()
-    assert (tour.at, session.step) == (3, tour.stops[3].step)
+    assert (tour.at, session.cursor.step) == (3, tour.stops[3].step)
     assert tour.active
 
 
 def test_the_sentences_follow_the_language(session, english):
     session.tour.toggle_lesson()
     before = session.tour.stop.say
-    session.speak("es")
+    session.preferences.speak("es")
     assert session.tour.stop.say != before
-    assert session.tour.title == find_lesson(session.base).titles["es"]
+    assert session.tour.title == find_lesson(session.choice.base).titles["es"]
 
 
 def test_a_rung_without_a_lesson_says_so(session):
     session.tour.start_rung("cublas")
-    assert "library call" in session.message.text
+    assert "library call" in session.messages.current.text
     assert not session.tour.active
 
 
@@ -409,59 +413,59 @@ def test_a_users_own_lesson_comes_before_the_shipped_one(session):
     own_folder().mkdir(parents=True)
     (own_folder() / "gputiled.toml").write_text(write_lesson(parsed()), encoding="utf-8")
     session.tour.toggle_lesson()
-    assert (session.tour.title, session.problem.m) == ("Mine", 8)
+    assert (session.tour.title, session.choice.problem.m) == ("Mine", 8)
 
 
 def test_a_lesson_on_a_kernel_beside_it_opens(session, tmp_path):
-    text = find("gpumult1", session.kernels).text
+    text = find("gpumult1", session.choice.kernels).text
     (tmp_path / "mykernel.cu").write_text(text.replace('alias    = "gpumult1"', 'alias = "mine"'), encoding="utf-8")
     lesson = parsed(kernel="mykernel.cu", params={"BX": 4, "BY": 4}, stop=[{"at": {"end": True}, "say": "The end."}])
     path = tmp_path / "mine.toml"
     path.write_text(write_lesson(lesson).replace(lesson.kernel, "mykernel.cu"), encoding="utf-8")
     session.tour.open(path)
-    assert (session.base.name, session.tour.stop.say) == ("mykernel", "The end.")
+    assert (session.choice.base.name, session.tour.stop.say) == ("mykernel", "The end.")
     path.write_text("stop = [", encoding="utf-8")
     session.tour.open(path)
-    assert session.message.text.startswith("mine.toml is not TOML")
+    assert session.messages.current.text.startswith("mine.toml is not TOML")
 
 
 # One's own stops
 
 
 def test_own_stops_are_set_changed_and_taken_back(session):
-    tour = session.tour
+    own = session.own_stops
     for step in (3, 9, 15):
-        session.seek(step)
-        tour.say(tour.add(tour.here()), f"Step {step}")
-    tour.move(2, 0)
-    assert [stop.step for stop in tour.own_stops] == [15, 3, 9]
-    tour.remove(1)
-    tour.undo()
-    tour.undo()
-    assert [stop.say for stop in tour.own_stops] == ["Step 3", "Step 9", "Step 15"]
-    session.choose_kernel(find("gpumult1", session.kernels))
-    assert tour.own_stops == ()
+        session.cursor.seek(step)
+        own.say(own.add(own.now()), f"Step {step}")
+    own.move(2, 0)
+    assert [stop.step for stop in own.here] == [15, 3, 9]
+    own.remove(1)
+    own.undo()
+    own.undo()
+    assert [stop.say for stop in own.here] == ["Step 3", "Step 9", "Step 15"]
+    session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
+    assert own.here == ()
 
 
 def test_going_to_an_own_stop_records_the_size_that_it_was_set_at(session):
-    session.seek(11)
-    session.tour.add(session.tour.here())
-    session.choose(params={"TS": 2})
+    session.cursor.seek(11)
+    session.own_stops.add(session.own_stops.now())
+    session.choice.choose(params={"TS": 2})
     session.tour.recording_wanted.emit()
     session.tour.show_own(0)
-    assert session.params == {"TS": 4}
-    assert session.playable.recording.params == {"TS": 4}
-    assert session.step == 11
+    assert session.choice.params == {"TS": 4}
+    assert session.cursor.playable.recording.params == {"TS": 4}
+    assert session.cursor.step == 11
 
 
 def test_own_stops_become_a_lesson_that_leads_to_the_same_steps(session, tmp_path):
-    tour = session.tour
-    session.pick((2, 9), 0)
+    tour, own = session.tour, session.own_stops
+    session.cursor.pick((2, 9), 0)
     for step in (1, 6, 12):
-        session.seek(step)
-        tour.say(tour.add(tour.here()), f"At {step}: a {{brace}} and “quotes\\”")
+        session.cursor.seek(step)
+        own.say(own.add(own.now()), f"At {step}: a {{brace}} and “quotes\\”")
     path = tmp_path / "saved.toml"
-    path.write_text(write_lesson(tour.as_lesson(path, "My tiles")), encoding="utf-8")
+    path.write_text(write_lesson(own.as_lesson(path, "My tiles")), encoding="utf-8")
     tour.open(path)
     assert tour.title == "My tiles"
     assert [stop.step for stop in tour.stops] == [1, 6, 12]
@@ -470,22 +474,22 @@ def test_own_stops_become_a_lesson_that_leads_to_the_same_steps(session, tmp_pat
 
 
 def test_ones_own_stops_are_walked_until_another_rung_is_chosen(session):
-    tour = session.tour
+    tour, own = session.tour, session.own_stops
     for step in (3, 9):
-        session.seek(step)
-        tour.add(tour.here())
+        session.cursor.seek(step)
+        own.add(own.now())
     tour.next(1)
-    assert (tour.title, session.step) == ("My stops", 3)
+    assert (tour.title, session.cursor.step) == ("My stops", 3)
     tour.next(1)
-    tour.remove(1)
+    own.remove(1)
     assert tour.at == 0
-    session.choose_kernel(find("gpumult1", session.kernels))
+    session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
     assert not tour.active
 
 
 def test_stops_of_two_sizes_are_no_lesson(session, tmp_path):
-    session.tour.add(session.tour.here())
-    session.choose(params={"TS": 2})
+    session.own_stops.add(session.own_stops.now())
+    session.choice.choose(params={"TS": 2})
     session.tour.recording_wanted.emit()
     with pytest.raises(GemmvizError, match="one size"):
-        session.tour.as_lesson(tmp_path / "x.toml", "x")
+        session.own_stops.as_lesson(tmp_path / "x.toml", "x")

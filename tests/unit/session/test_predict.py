@@ -21,14 +21,14 @@ def playable():
 @pytest.fixture
 def session(playable):
     session = Session(ladder())
-    session.choose_kernel(find("gputiled", session.kernels))
-    session.show(playable)
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+    session.cursor.show(playable)
     return session
 
 
 @pytest.fixture
 def predict(session):
-    session.seek(3)
+    session.cursor.seek(3)
     session.predict.toggle()
     return session.predict
 
@@ -38,16 +38,16 @@ def wrong(question):
 
 
 def test_it_asks_about_what_comes_next_and_the_stage_stays_where_it_is(session, predict):
-    assert predict.question.step > session.step == 3
+    assert predict.question.step > session.cursor.step == 3
     assert predict.chosen is None and not predict.revealed
 
 
 def test_revealing_goes_to_the_step_that_was_asked_about(session, predict):
     asked = predict.question
     predict.answer(asked.right)
-    assert session.step == 3 and not predict.revealed
+    assert session.cursor.step == 3 and not predict.revealed
     predict.reveal()
-    assert session.step == asked.step
+    assert session.cursor.step == asked.step
     assert predict.revealed and predict.question is asked
     assert (predict.right, predict.answered) == (1, 1)
 
@@ -71,41 +71,41 @@ def test_a_question_that_nobody_answered_is_revealed_and_not_counted(predict):
 
 def test_the_next_question_is_about_what_comes_after_the_one_revealed(session, predict):
     predict.reveal()
-    step = session.step
+    step = session.cursor.step
     predict.reveal()
-    assert not predict.revealed and predict.question.step > step == session.step
+    assert not predict.revealed and predict.question.step > step == session.cursor.step
 
 
 def test_another_step_brings_another_question(session, predict):
     session.step_by(5)
-    assert predict.question.step > session.step == 8
+    assert predict.question.step > session.cursor.step == 8
 
 
 def test_nothing_is_asked_while_it_plays(session, predict):
-    session.play()
+    session.playback.play()
     assert predict.question is None
     session.advance(0.2)
     assert predict.question is None
-    session.pause()
-    assert predict.question.step > session.step
+    session.playback.pause()
+    assert predict.question.step > session.cursor.step
 
 
 def test_playing_ends_when_predicting_begins(session):
-    session.play()
+    session.playback.play()
     session.predict.toggle()
-    assert not session.playing and session.predict.question is not None
+    assert not session.playback.playing and session.predict.question is not None
 
 
 def test_at_the_end_there_is_no_question(session, predict):
-    session.seek(session.steps - 1)
+    session.cursor.seek(session.cursor.steps - 1)
     assert predict.question is None
     predict.reveal()
-    assert session.step == session.steps - 1
+    assert session.cursor.step == session.cursor.steps - 1
 
 
 def test_it_asks_about_the_block_and_the_warp_that_are_chosen(session, predict):
-    session.pick(None, 1)
-    session.choose_warp(1)
+    session.cursor.pick(None, 1)
+    session.cursor.choose_warp(1)
     assert (predict.question.block, predict.question.warp) == (1, 1)
 
 
@@ -114,16 +114,16 @@ def test_turning_it_off_and_on_counts_from_0(session, predict):
     predict.reveal()
     predict.toggle()
     assert predict.question is None and not predict.on
-    session.seek(0)
+    session.cursor.seek(0)
     assert predict.question is None
     predict.toggle()
     assert (predict.right, predict.answered) == (0, 0)
 
 
 def test_another_recording_brings_another_question(session, predict, playable):
-    session.seek(9)
+    session.cursor.seek(9)
     predict.reveal()
-    session.show(playable)
+    session.cursor.show(playable)
     assert not predict.revealed and 0 < predict.question.step <= 9
 
 

@@ -18,7 +18,7 @@ from gemmviz.session import Session
 from gemmviz.session.command_line import command, left_out
 from gemmviz.session.snapshot import apply, take
 from gemmviz.session.state_file import read_state, write_state
-from gemmviz.session.tour.stops import OwnStop
+from gemmviz.session.tour.stop import OwnStop
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
@@ -35,37 +35,37 @@ def english_afterwards():
 
 def new_session():
     session = Session(ladder())
-    session.choose(problem=Problem.cube(8))
-    session.choose_kernel(find("gputiled", session.kernels))
+    session.choice.choose(problem=Problem.cube(8))
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
     return session
 
 
 def arrive(session):
     """Record what is chosen and put it on the stage, as the engine does."""
-    recording = record(session.launch(), as_written=session.as_written)
-    timeline = build(recording, session.order)
-    session.show(Playable(recording, timeline, measure(recording, timeline)).prepare())
+    recording = record(session.choice.launch(), as_written=session.choice.as_written)
+    timeline = build(recording, session.choice.order)
+    session.cursor.show(Playable(recording, timeline, measure(recording, timeline)).prepare())
 
 
 def busy_session():
     """A session in which nothing is as at the start."""
     session = new_session()
-    session.choose_kernel(find("gputiled", session.kernels))
-    session.break_it(("no-second-barrier",))
-    session.choose(Problem(8, 12, 8), {"TS": 2}, "block", as_written=True)
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+    session.choice.break_it(("no-second-barrier",))
+    session.choice.choose(Problem(8, 12, 8), {"TS": 2}, "block", as_written=True)
     arrive(session)
-    session.pick((2, 30), 1)
+    session.cursor.pick((2, 30), 1)
     session.inspection.choose_lane(1)
     session.frozen_warp.toggle()
     session.comparison.start_named("gpumult1", "bytes")
-    session.set_loop_range(3, 20)
-    session.seek(11)
-    session.set_speed(0.25)
-    session.choose_unit("phase")
-    session.set_theme("light")
-    session.set_type_scale(1.25)
-    session.set_calm(True)
-    session.speak("es")
+    session.playback.set_loop_range(3, 20)
+    session.cursor.seek(11)
+    session.playback.set_speed(0.25)
+    session.cursor.choose_unit("phase")
+    session.preferences.set_theme("light")
+    session.preferences.set_type_scale(1.25)
+    session.preferences.set_calm(True)
+    session.preferences.speak("es")
     return session
 
 
@@ -89,7 +89,12 @@ def test_a_state_file_brings_back_everything(tmp_path):
     arrive(session)
     assert take(session, VIEW) == before
     assert seen == [VIEW]
-    assert (session.step, session.cell, session.block, session.loop_range) == (11, (2, 30), 1, (3, 20))
+    assert (session.cursor.step, session.cursor.cell, session.cursor.block, session.playback.loop_range) == (
+        11,
+        (2, 30),
+        1,
+        (3, 20),
+    )
 
 
 def test_the_command_line_brings_back_what_it_holds():
@@ -105,16 +110,16 @@ def test_the_command_line_brings_back_what_it_holds():
 def test_ones_own_stops_come_back_and_the_command_line_says_that_it_lacks_them(tmp_path):
     session = new_session()
     arrive(session)
-    session.seek(5)
-    session.pick((2, 9), 1)
-    session.tour.add(session.tour.here())
-    session.tour.say(0, "Look here.")
-    session.tour.add(OwnStop(7))
+    session.cursor.seek(5)
+    session.cursor.pick((2, 9), 1)
+    session.own_stops.add(session.own_stops.now())
+    session.own_stops.say(0, "Look here.")
+    session.own_stops.add(OwnStop(7))
     plain = take(session)
     write_state(plain, tmp_path / "my.gemmviz")
     again = reopened(read_state(tmp_path / "my.gemmviz")[0])
-    assert again.tour.own_stops == session.tour.own_stops
-    assert [stop.say for stop in again.tour.own_stops] == ["Look here.", ""]
+    assert again.own_stops.here == session.own_stops.here
+    assert [stop.say for stop in again.own_stops.here] == ["Look here.", ""]
     assert "your stops" in left_out(plain)
 
 
@@ -124,29 +129,29 @@ def test_a_state_that_names_no_view_is_from_when_all_was_recorded_as_compiled(tm
     plain.pop("as_written")
     write_state(plain, path)
     session = new_session()
-    session.choose(as_written=True)
+    session.choice.choose(as_written=True)
     apply(session, read_state(path)[0])
-    assert session.as_written is False
+    assert session.choice.as_written is False
 
 
 def test_a_stop_of_ones_own_keeps_the_view_in_which_it_was_set(tmp_path):
     session = new_session()
-    session.choose_kernel(find("gpumult0", session.kernels))
-    session.choose(as_written=True)
+    session.choice.choose_kernel(find("gpumult0", session.choice.kernels))
+    session.choice.choose(as_written=True)
     arrive(session)
-    session.seek(30)
-    session.tour.add(session.tour.here())
+    session.cursor.seek(30)
+    session.own_stops.add(session.own_stops.now())
     write_state(take(session), tmp_path / "my.gemmviz")
-    session.choose(as_written=False)
+    session.choice.choose(as_written=False)
     arrive(session)
-    assert session.steps <= 30  # as compiled there is no such step
+    assert session.cursor.steps <= 30  # as compiled there is no such step
     again = reopened(read_state(tmp_path / "my.gemmviz")[0])
-    assert again.as_written
+    assert again.choice.as_written
     again.tour.show_own(0)
-    assert again.step == 30
+    assert again.cursor.step == 30
     session.tour.show_own(0)
     arrive(session)
-    assert session.as_written and session.step == 30
+    assert session.choice.as_written and session.cursor.step == 30
 
 
 def test_what_is_as_at_the_start_is_left_out_of_the_command_line():
@@ -158,18 +163,18 @@ def test_what_is_as_at_the_start_is_left_out_of_the_command_line():
 def test_a_cell_says_its_block_where_that_is_not_its_owner():
     session = new_session()
     arrive(session)
-    session.pick((2, 63), 0)
+    session.cursor.pick((2, 63), 0)
     words = shlex.split(command(take(session)))
     again = reopened(from_options(_parser("window").parse_args(["window", *words[1:]])))
-    assert (again.cell, again.block) == ((2, 63), 0)
+    assert (again.cursor.cell, again.cursor.block) == ((2, 63), 0)
     plain = from_options(_parser("window").parse_args(["window", "--cell", "C,7,7"]))
-    assert reopened(plain).block == 3
+    assert reopened(plain).cursor.block == 3
 
 
 def test_a_kernel_alone_is_shown_at_a_size_that_it_takes():
     session = new_session()
     apply(session, {"kernel": {"name": "matmul_tc_2d_warp_tiling"}, "breaks": [], "params": {"WM": 1}})
-    assert (session.kernel.name, session.problem, session.params["WM"]) == (
+    assert (session.choice.kernel.name, session.choice.problem, session.choice.params["WM"]) == (
         "matmul_tc_2d_warp_tiling",
         Problem.cube(64),
         1,
@@ -178,11 +183,11 @@ def test_a_kernel_alone_is_shown_at_a_size_that_it_takes():
 
 def test_an_edited_text_comes_back_and_the_command_line_says_that_it_lacks_it():
     session = new_session()
-    session.edit(session.text.replace("float sum = 0;", "float sum = 0; // mine"))
+    session.choice.edit(session.choice.text.replace("float sum = 0;", "float sum = 0; // mine"))
     plain = take(session)
     again = new_session()
     apply(again, plain)
-    assert again.text == session.text and again.variant
+    assert again.choice.text == session.choice.text and again.choice.variant
     assert "edited text" in left_out(plain)
 
 
@@ -191,33 +196,33 @@ def test_a_kernel_of_ones_own_comes_back_with_and_without_its_file(tmp_path):
     text = find("gputiled", ladder()).text
     path.write_text(text)
     session = new_session()
-    session.add_kernel(parse(text, path))
+    session.choice.add_kernel(parse(text, path))
     plain = take(session)
     for there in (True, False):
         again = new_session()
         if not there:
             path.unlink()
         apply(again, plain)
-        assert (again.base.path, again.text) == (path, text)
-        assert again.unsaved(again.base) is not there
+        assert (again.choice.base.path, again.choice.text) == (path, text)
+        assert again.choice.unsaved(again.choice.base) is not there
 
 
 def test_what_people_choose_meanwhile_wins():
     session = new_session()
     apply(session, take(busy_session()))
-    session.choose_kernel(find("gpumult1", session.kernels))
+    session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
     arrive(session)
-    assert session.step == 0 and session.cell is None
+    assert session.cursor.step == 0 and session.cursor.cell is None
 
 
 def test_a_recording_that_is_not_the_one_awaited_leaves_the_state_waiting():
     session, other = new_session(), new_session()
     apply(session, take(busy_session()))
     arrive(other)
-    session.show(other.playable)
-    assert session.step == 0
+    session.cursor.show(other.cursor.playable)
+    assert session.cursor.step == 0
     arrive(session)
-    assert session.step == 11
+    assert session.cursor.step == 11
 
 
 @pytest.mark.parametrize(
@@ -241,8 +246,8 @@ def test_what_cannot_be_reopened_changes_nothing(part, error, said):
 
 def test_a_place_that_does_not_exist_is_said():
     session = reopened({"step": 1000})
-    assert session.step == 0
-    assert "steps 1 to 25" in session.message.text
+    assert session.cursor.step == 0
+    assert "steps 1 to 25" in session.messages.current.text
 
 
 def test_the_published_form_is_what_is_written(tmp_path):
@@ -250,7 +255,7 @@ def test_the_published_form_is_what_is_written(tmp_path):
     jsonschema.Draft202012Validator.check_schema(schema)
     path = tmp_path / "my.gemmviz"
     session = busy_session()
-    session.tour.add(session.tour.here())
+    session.own_stops.add(session.own_stops.now())
     write_state(take(session, VIEW), path)
     jsonschema.validate(json.loads(path.read_text()), schema)
 
@@ -301,7 +306,7 @@ def test_a_part_that_cannot_be_is_left_out_and_the_rest_is_used(tmp_path, key, v
     plain, (fault,) = read_state(path)
     assert f"{key} cannot be" in fault and fault.startswith("my.gemmviz: ")
     session = reopened(plain)
-    assert (session.kernel.name, session.calm) == ("gpumult1", True)
+    assert (session.choice.kernel.name, session.preferences.calm) == ("gpumult1", True)
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):

@@ -361,7 +361,7 @@ def test_a_session_holds_a_text_that_a_state_brings_along(monkeypatch: pytest.Mo
     session = new_session()
     assert not session.permission.held
     apply(session, {"kernel": {"name": "hostmult0", "text": MINE}})
-    assert session.kernel.text == MINE and session.permission.asks
+    assert session.choice.kernel.text == MINE and session.permission.asks
     assert session.permission.folder is None  # the shipped file holds another text
     session.permission.only_look()
     assert session.permission.held and not session.permission.asks
@@ -369,5 +369,5 @@ def test_a_session_holds_a_text_that_a_state_brings_along(monkeypatch: pytest.Mo
     session.permission.granted.connect(lambda: granted.append(1))
     session.permission.run()
     assert granted and not session.permission.held
-    session.revert()
+    session.choice.revert()
     assert not session.permission.held

@@ -29,48 +29,48 @@ def tiled() -> Playable:
 @pytest.fixture
 def session(tiled: Playable) -> Session:
     session = Session(ladder())
-    session.show(tiled)
+    session.cursor.show(tiled)
     return session
 
 
 def walk(session: Session) -> list[int]:
     """Step forward from the start by the chosen unit until nothing comes."""
-    session.seek(0)
+    session.cursor.seek(0)
     seen = []
-    for _ in range(session.steps):
-        before = session.step
+    for _ in range(session.cursor.steps):
+        before = session.cursor.step
         session.step_unit(1)
-        if session.step == before:
+        if session.cursor.step == before:
             break
-        seen.append(session.step)
+        seen.append(session.cursor.step)
     return seen
 
 
 def test_a_step_is_the_unit_until_another_is_chosen(session: Session) -> None:
-    assert session.unit == "step"
-    assert walk(session) == list(range(1, session.steps))
+    assert session.cursor.unit == "step"
+    assert walk(session) == list(range(1, session.cursor.steps))
 
 
 def test_phases_and_tiles_begin_where_the_story_says(session: Session) -> None:
-    session.choose_unit("phase")
+    session.cursor.choose_unit("phase")
     assert walk(session) == [4, 36, 40, 72]
-    session.seek(38)
-    session.seek_phase(-1)
-    assert session.step == 36
-    session.choose_unit("tile")
+    session.cursor.seek(38)
+    session.cursor.seek_phase(-1)
+    assert session.cursor.step == 36
+    session.cursor.choose_unit("tile")
     assert walk(session) == [36, 72]  # the last step is where the last tile ends
     session.step_unit(-1)
-    assert session.step == 36
+    assert session.cursor.step == 36
     session.step_unit(-1)
-    assert session.step == 0
+    assert session.cursor.step == 0
 
 
 def test_requests_are_those_of_the_chosen_warp(session: Session, tiled: Playable) -> None:
-    session.pick(None, 3)
-    session.choose_warp(2)
-    session.choose_unit("request")
+    session.cursor.pick(None, 3)
+    session.cursor.choose_warp(2)
+    session.cursor.choose_unit("request")
     seen = [0, *walk(session)]
-    made = [step for step in range(session.steps) if len(tiled.warp_rows(step, 3, 2))]
+    made = [step for step in range(session.cursor.steps) if len(tiled.warp_rows(step, 3, 2))]
     assert seen == made
 
 
@@ -86,15 +86,15 @@ def test_a_warp_that_is_left_out_makes_no_request() -> None:
 
 def test_an_element_of_c_is_followed_through_all_that_feeds_it(session: Session, tiled: Playable) -> None:
     element = 5 * 32 + 7
-    session.pick((C, element), 0)
-    session.choose_unit("element")
+    session.cursor.pick((C, element), 0)
+    session.cursor.choose_unit("element")
     seen = [0, *walk(session)]
     recording, timeline = tiled.recording, tiled.timeline
     log = recording.accesses
     fed = tiled.provenance.operand_paths(5, 7)
     rows = np.concatenate([fed.read, fed.write, fed.use])
     assert len(fed.use) == 2 * 32
-    assert set(seen) == {*timeline.step_of_row[rows].tolist(), session.steps - 1}
+    assert set(seen) == {*timeline.step_of_row[rows].tolist(), session.cursor.steps - 1}
     assert {recording.arrays[i].name for i in log.array[rows]} == {"A", "B", "As", "Bs"}
 
 
@@ -107,9 +107,9 @@ def test_a_shared_cell_is_that_of_the_chosen_block(tiled: Playable) -> None:
 
 
 def test_only_units_that_the_recording_has_are_offered(session: Session) -> None:
-    assert session.units == ("step", "request", "phase", "tile")
-    session.pick((0, 0))
-    assert session.units == UNITS
+    assert session.cursor.units == ("step", "request", "phase", "tile")
+    session.cursor.pick((0, 0))
+    assert session.cursor.units == UNITS
     loops = played("hostmult0", Problem.cube(16))
     assert not any(possible(loops, unit, None) for unit in UNITS[1:])
 
@@ -117,38 +117,38 @@ def test_only_units_that_the_recording_has_are_offered(session: Session) -> None
 def test_the_next_unit_leaves_out_what_there_is_not(session: Session) -> None:
     seen = []
     for _ in range(4):
-        session.next_unit(1)
-        seen.append(session.unit)
+        session.cursor.next_unit(1)
+        seen.append(session.cursor.unit)
     assert seen == ["request", "phase", "tile", "step"]
-    session.next_unit(-1)
-    assert session.unit == "tile"
+    session.cursor.next_unit(-1)
+    assert session.cursor.unit == "tile"
 
 
 def test_a_unit_waits_for_a_recording_that_has_it(session: Session, tiled: Playable) -> None:
-    session.choose_unit("tile")
-    session.show(played("gpumult1", Problem.cube(16)))
-    assert session.unit == "step"
+    session.cursor.choose_unit("tile")
+    session.cursor.show(played("gpumult1", Problem.cube(16)))
+    assert session.cursor.unit == "step"
     session.step_unit(1)
-    assert session.step == 1
-    session.show(tiled)
-    assert session.unit == "tile"
+    assert session.cursor.step == 1
+    session.cursor.show(tiled)
+    assert session.cursor.unit == "tile"
 
 
 def test_a_jump_that_leads_nowhere_says_so_and_stays(session: Session) -> None:
-    session.seek(9)
-    assert not session.jump("element", 1) and session.step == 9
-    session.pick((C, 0), 0)
-    session.seek(session.steps - 1)
-    assert not session.jump("element", 1)
-    assert session.jump("element", -1) and session.step < session.steps - 1
+    session.cursor.seek(9)
+    assert not session.cursor.jump("element", 1) and session.cursor.step == 9
+    session.cursor.pick((C, 0), 0)
+    session.cursor.seek(session.cursor.steps - 1)
+    assert not session.cursor.jump("element", 1)
+    assert session.cursor.jump("element", -1) and session.cursor.step < session.cursor.steps - 1
 
 
 def test_stepping_stops_playing_and_jumping_to_a_tile_does_not(session: Session) -> None:
-    session.play()
-    session.jump("tile", 1)
-    assert session.playing and session.step == 36
+    session.playback.play()
+    session.cursor.jump("tile", 1)
+    assert session.playback.playing and session.cursor.step == 36
     session.step_unit(1)
-    assert not session.playing
+    assert not session.playback.playing
 
 
 def test_neighbours_are_strictly_before_and_after() -> None:

@@ -1,4 +1,4 @@
-"""What was measured, here and elsewhere: the part of a session that the charts, the ladder and the claims listen to."""
+"""What was measured, here and elsewhere: the charts, the ladder and the claims show it."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,19 +10,16 @@ from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import FAILURES, Document
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.problem import Problem
 from gemmviz.proving.proofs import Proofs
 
 
-class Measurements:
+class Results:
     """Figures of this machine as they come in, the references, and which of both is shown.
 
     Parameters
     ----------
     kernels
-        The ladder.
-    bench_problem
-        The size to measure at first.
+        The ladder; whoever adds a kernel to it does so in place.
     """
 
     measured = Signal(str)
@@ -36,23 +33,24 @@ class Measurements:
     size_chosen = Signal()
     """The size at which rungs are compared."""
 
-    def __init__(self, kernels: list[Kernel], bench_problem: Problem) -> None:
-        self.kernels = list(kernels)
+    def __init__(self, kernels: list[Kernel]) -> None:
+        self._kernels = kernels
         self._variants: dict[str, tuple[str, Kernel]] = {}
-        self.bench_problem = bench_problem
         self.document: Document | None = None
         self.figures = Figures()
         self.references: list[ReferenceResults] = []
         self.proofs: list[Proofs] = []
         self.references_wanted: bool | None = None
         self.size_wanted: Size | None = None
+        self.log_wanted: bool | None = None
+        """Whether the ladder's figures stand on a logarithmic axis; None: where they differ much."""
         self.all_samples: dict[tuple[str, str], SampleSeries] = {}
         self.samples = SampleSeries("", "")
         self.device = ""
         self.device_facts: Facts | None = None
 
     @property
-    def results(self) -> dict[str, Row]:
+    def rows(self) -> dict[str, Row]:
         """The newest row of each kernel, whatever its size, parameters and status."""
         return {row["kernel"]: row for row in self.figures if row.get("backend") != TRANSFER}
 
@@ -61,7 +59,7 @@ class Measurements:
         """The ladder, and after each rung those of its edited or broken variants that have a figure or a status."""
         variants = [(base, k) for base, k in self._variants.values() if self.figures.of(k.name)]
         return [
-            shown for kernel in self.kernels for shown in (kernel, *(k for base, k in variants if base == kernel.name))
+            shown for kernel in self._kernels for shown in (kernel, *(k for base, k in variants if base == kernel.name))
         ]
 
     def keep_variant(self, kernel: Kernel) -> None:

@@ -1,0 +1,69 @@
+"""How the stage beside follows the first one: its steps, its trail, and the same cell on it."""
+
+import numpy as np
+
+from gemmviz.catalogue.matrices import MATRICES, C
+from gemmviz.session.cursor import Cursor
+from gemmviz.session.playback import Playback
+from gemmviz.session.preferences import Preferences
+from gemmviz.trace.playable import Playable
+
+Cell = tuple[int, int]
+# An access glows from the last picture on; where a picture leaves out more accesses than these, the newest glow.
+_MOST_GLOWING = 40_000
+# The trail of what plays may be that of a CPU loop, whose steps are single accesses.
+_LONGEST_TRAIL = 64
+
+
+class Follower:
+    """Moves the cursor of the stage beside.
+
+    Parameters
+    ----------
+    cursor
+        Of the stage beside.
+    playback
+        Of the first stage.
+    preferences
+        Whether motion is reduced.
+    """
+
+    def __init__(self, cursor: Cursor, playback: Playback, preferences: Preferences) -> None:
+        self._cursor, self._playback, self._preferences = cursor, playback, preferences
+        self._passed = 1
+        cursor.recorded.connect(self._on_recorded)
+
+    def go(self, step: int) -> None:
+        """Go to a step; a step outside the recording means its nearest end."""
+        self._passed = max(step - self._cursor.step, 1)
+        self._cursor.seek(step)
+
+    def trail(self) -> int:
+        """Return for how many steps an access glows: since the last picture, as its steps may be far shorter."""
+        cursor, playable = self._cursor, self._cursor.playable
+        if playable is None or self._preferences.calm:
+            return 1
+        start = playable.timeline.start
+        first = int(np.searchsorted(start, start[min(cursor.step + 1, len(start) - 1)] - _MOST_GLOWING))
+        passed = self._passed if self._playback.playing else 1  # a jump is no play
+        return max(min(passed, cursor.step - first + 1), min(self._playback.trail, _LONGEST_TRAIL))
+
+    def _on_recorded(self) -> None:
+        self._passed = 1
+
+
+def same_cell(cell: Cell | None, here: Playable | None, there: Playable | None) -> tuple[Cell | None, int | None]:
+    """Return the cell of another recording that is the same element of A, B or C, and the block that owns it there.
+
+    (None, None) where there is none: shared arrays are each kernel's own, and matrices may differ in size.
+    """
+    if cell is None or here is None or there is None or cell[0] >= len(MATRICES):
+        return None, None
+    mine, other = here.recording.arrays[cell[0]], there.recording.arrays[cell[0]]
+    if mine.shape != other.shape:
+        return None, None
+    row, column = (int(v[0]) for v in mine.cells(np.array([cell[1]])))
+    rows, columns = other.grid
+    element = column * rows + row if other.column_major else row * columns + column
+    block = int(there.recording.owners[0][row, column]) if cell[0] == C else None
+    return (cell[0], element), block

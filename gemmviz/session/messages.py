@@ -1,0 +1,19 @@
+"""The message that people see now."""
+
+from psygnal import Signal
+
+from gemmviz.session.message import Message
+
+
+class Messages:
+    """Shows one message at a time."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        self.current: Message | None = None
+
+    def tell(self, message: Message | None) -> None:
+        """Show a message, or take the last one away (None)."""
+        self.current = message
+        self.changed.emit()

@@ -1,0 +1,98 @@
+"""The state of one window: small models, each with its own signals, and how they are wired."""
+
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.session.choice import Choice
+from gemmviz.session.comparison import Comparison
+from gemmviz.session.cursor import Cursor
+from gemmviz.session.findings import Findings
+from gemmviz.session.frozen_warp import FrozenWarp
+from gemmviz.session.inspection import Inspection
+from gemmviz.session.message import Message
+from gemmviz.session.messages import Messages
+from gemmviz.session.permission import Permission
+from gemmviz.session.playback import Playback
+from gemmviz.session.predict import Predict
+from gemmviz.session.preferences import Preferences
+from gemmviz.session.progress import Progress
+from gemmviz.session.results import Results
+from gemmviz.session.snapshot import Reopening
+from gemmviz.session.staged import Staged
+from gemmviz.session.tour.demonstration import Demonstration
+from gemmviz.session.tour.own_stops import OwnStops
+from gemmviz.session.tour.stops import Tour
+from gemmviz.session.trust import Trust
+from gemmviz.session.tuning import Tuning
+
+
+class Session:
+    """Owns the models of one window. No model knows it: each takes those that it reads or moves.
+
+    A model announces every change by a signal, after it happened. Those who listen hear it in the order in which they
+    were connected, the models before any view.
+
+    Parameters
+    ----------
+    kernels
+        The ladder: what gemmviz brings, and may run.
+    theme
+        ``"dark"`` or ``"light"``.
+    """
+
+    def __init__(self, kernels: list[Kernel], theme: str = "dark") -> None:
+        ladder = list(kernels)
+        self.messages = Messages()
+        self.progress = Progress("record", "bench")
+        self.preferences = Preferences(theme)
+        self.results = Results(ladder)
+        self.findings = Findings()
+        self.choice = Choice(ladder)
+        self.cursor = Cursor()
+        self.playback = Playback(self.cursor, self.preferences)
+        self.staged = Staged(
+            *(self.choice, self.cursor, self.progress, self.messages, self.preferences),
+            trail=lambda: self.playback.trail,
+        )
+        self.inspection = Inspection(self.cursor)
+        self.permission = Permission(self.choice, self.messages, Trust(kernels))
+        self.tuning = Tuning(self.choice, self.results)
+        self.own_stops = OwnStops(self.staged)
+        self.tour = Tour(self.staged, self.playback, self.inspection, self.own_stops)
+        self.comparison = Comparison(self.staged, self.playback)
+        self.predict = Predict(self.cursor, self.playback, self.inspection, self.preferences)
+        self.reopening = Reopening(self)
+        self.demonstration = Demonstration(self.staged, self.playback, self.tour)
+        self.frozen_warp = FrozenWarp(self.choice, self.cursor, self.playback)
+        self._wire()
+
+    def _wire(self) -> None:
+        # Another text: its figures are not those of the one before.
+        self.choice.text_changed.connect(self.results.drop_stale)
+        self.choice.file_changed.connect(self.results.forget)
+        self.choice.opened.connect(self._say_notes)
+        # Another recording: whoever waits for it goes to a place in it.
+        self.cursor.shown.connect(self.tour.arrive)
+        self.cursor.shown.connect(self.reopening.arrive)
+        self.cursor.shown.connect(self.demonstration.arrive)
+        # Who picks an element of C picks its thread, after everybody has taken note of the cell.
+        self.cursor.picked.connect(self.inspection.take_pick)
+        self.cursor.recorded.connect(self.inspection.begin_anew)
+
+    def _say_notes(self) -> None:
+        """Say what people should know of the chosen kernel's file."""
+        if self.choice.kernel.notes:
+            self.messages.tell(Message("\n".join(self.choice.kernel.notes), "warning", lasting=True))
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass: while playing, go on; where this recording has ended, the one beside may be on its way."""
+        if not (self.playback.playing and self.comparison.overtime(seconds)):
+            self.playback.advance(seconds)
+
+    def step_by(self, count: int) -> None:
+        """Stop, and go some steps on or back; from request to request of a warp that is frozen."""
+        if not self.frozen_warp.step(count):
+            self.playback.step_by(count)
+
+    def step_unit(self, direction: int) -> None:
+        """Stop, and go to the next of the chosen units (1) or the last one (-1); a frozen warp goes by its requests."""
+        if not self.frozen_warp.step(direction):
+            self.playback.step_unit(direction)

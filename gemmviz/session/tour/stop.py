@@ -1,0 +1,53 @@
+"""A moment of a recording to stop at, and the setting in which its step was taken."""
+
+from dataclasses import dataclass
+
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.order.timeline import Order
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Size, parameters, order of the blocks and view: what a step number is worth nothing without."""
+
+    problem: Problem
+    params: tuple[tuple[str, int], ...]
+    order: Order
+    as_written: bool = False
+
+    @classmethod
+    def of(cls, problem: Problem, params: dict[str, int], order: Order, as_written: bool = False) -> "Setting":
+        """Return the setting with its parameters in the order of their names."""
+        return cls(problem, tuple(sorted(params.items())), order, as_written)
+
+
+@dataclass(frozen=True)
+class OwnStop:
+    """A moment to stop at.
+
+    Attributes
+    ----------
+    step
+        Position in the timeline, from 0.
+    say
+        What to look at, and why: shown while people stand there.
+    cell
+        (array index, element in memory order) to choose; None: no cell.
+    block, warp
+        To choose, by their linear indices; None: as they are.
+    panel
+        A tab of the inspector to turn to; None: as it is.
+    setting
+        At which size, parameters, order and view the step was taken; None: those of the tour.
+    lane
+        Of the warp, to choose; None: as it is.
+    """
+
+    step: int
+    say: str = ""
+    cell: tuple[int, int] | None = None
+    block: int | None = None
+    warp: int | None = None
+    panel: str | None = None
+    setting: Setting | None = None
+    lane: int | None = None

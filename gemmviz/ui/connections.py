@@ -1,0 +1,63 @@
+"""What a view listens to: kept with the view, and closed with its window, while the session goes on."""
+
+from collections.abc import Callable
+from types import MethodType
+from weakref import WeakMethod
+
+from psygnal import SignalInstance
+from PySide6.QtCore import QObject, Qt
+
+Slot = Callable[..., object]
+
+
+class Connections(QObject):
+    """The connections of one view to the signals of a session.
+
+    Parameters
+    ----------
+    view
+        Whose.
+    """
+
+    def __init__(self, view: QObject) -> None:
+        super().__init__(view)
+        # A view is not kept by what it hears.
+        self._kept: list[tuple[SignalInstance, Callable[[], Slot | None]]] = []
+
+    def add(self, signal: SignalInstance, slot: Slot) -> None:
+        """Connect a signal, and keep that it is."""
+        signal.connect(slot)
+        self._kept.append((signal, WeakMethod(slot) if isinstance(slot, MethodType) else lambda: slot))
+
+    def tell(self, signal: SignalInstance, *args: object) -> None:
+        """Tell this view alone, as if the signal were emitted."""
+        for kept, reference in self._kept:
+            slot = reference() if kept is signal else None
+            if slot is not None:
+                slot(*args)
+
+    def close(self) -> None:
+        """Disconnect everything."""
+        for signal, reference in self._kept:
+            slot = reference()
+            if slot is not None:
+                signal.disconnect(slot, missing_ok=True)
+        self._kept.clear()
+
+
+def listen(view: QObject, signal: SignalInstance, slot: Slot) -> None:
+    """Let a view hear a signal until its window is closed, or another window takes its place."""
+    own = view.findChild(Connections, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    (own or Connections(view)).add(signal, slot)
+
+
+def tell(window: QObject, signal: SignalInstance, *args: object) -> None:
+    """Tell the views of one window alone, as if a signal were emitted."""
+    for connections in window.findChildren(Connections):
+        connections.tell(signal, *args)
+
+
+def close(window: QObject) -> None:
+    """Disconnect all views of a window."""
+    for connections in window.findChildren(Connections):
+        connections.close()
