@@ -171,22 +171,22 @@ def states_of(room, folder):
 
     take()
     for name in ("gpumult1", "hostmult0", "matmul_tc"):
-        session.choose_kernel(find(name, session.kernels))
+        session.choice.choose_kernel(find(name, session.choice.kernels))
         take()
-    session.choose_kernel(find("gputiled", session.kernels))
-    session.break_it(("no-second-barrier",))
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+    session.choice.break_it(("no-second-barrier",))
     take()
-    session.break_it(())
+    session.choice.break_it(())
     session.comparison.start_named("gpumult1", None)
-    session.pick((2, 30), 1)
-    session.set_loop_range(2, 9)
+    session.cursor.pick((2, 30), 1)
+    session.playback.set_loop_range(2, 9)
     take()
     session.comparison.stop()
-    text = session.text
-    session.trust.typed(session.base.path, text, text.replace("float sum = 0;", "float sum = 1;"))
-    session.edit(text.replace("float sum = 0;", "float sum = 1;"))
+    text = session.choice.text
+    session.trust.typed(session.choice.base.path, text, text.replace("float sum = 0;", "float sum = 1;"))
+    session.choice.edit(text.replace("float sum = 0;", "float sum = 1;"))
     take()
-    session.revert()
+    session.choice.revert()
     mine = folder / "mine.cu"
     mine.write_text(text, encoding="utf-8")
     room.window.open_file(mine)

@@ -16,7 +16,7 @@ from gemmviz.engine.messages import RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language
 from gemmviz.proving import proofs
-from gemmviz.session import Message, preferences, snapshot
+from gemmviz.session import Message, preferences_file, snapshot
 from gemmviz.ui.window.application import application
 from gemmviz.ui.window.controller import Controller
 from gemmviz.ui.window.windows import Windows
@@ -59,19 +59,19 @@ class Room:
         self.folder = folder
         session = self.session = new_session()
         set_language("en")
-        self.controller = Controller(session, lambda: QuickEngine(session.trust))
+        self.controller = Controller(session, lambda: QuickEngine(session.permission.trust))
         self.controller.play_next = False
         self.windows = Windows(session, self.controller)
         self.windows.window.show()
-        session.messaged.connect(self._on_message)
-        session.choose(problem=Problem.cube(8))
+        session.messages.changed.connect(self._on_message)
+        session.choice.choose(problem=Problem.cube(8))
         self.said, self._failing = [], False
-        session.trust.allow_folder(folder / "trusted")
+        session.permission.trust.allow_folder(folder / "trusted")
         self.controller.record()
         self.wait()
         while self.window.claims is None:  # built while nobody waits
             self.turn(20)
-        session.set_references([])  # else every change of colours draws hundreds of curves
+        session.results.set_references([])  # else every change of colours draws hundreds of curves
 
     @property
     def window(self):
@@ -79,8 +79,8 @@ class Room:
         return self.windows.window
 
     def _on_message(self):
-        if self.session.message is not None:
-            self.said.append(self.session.message)
+        if self.session.messages.current is not None:
+            self.said.append(self.session.messages.current)
 
     def turn(self, milliseconds=0):
         """Let the window do what is waiting."""
@@ -122,14 +122,16 @@ class Room:
 
     def _kernels(self, path, opened):
         session = self.session
-        session.choose_kernel(find("gputiled", session.kernels))
+        session.choice.choose_kernel(find("gputiled", session.choice.kernels))
         self.said.clear()
         self.window.open_file(path)
-        if session.base.path == path:
+        if session.choice.base.path == path:
             self.controller.record()
             in_time = self.wait()
-            shown = session.playable
-            if session.permission.held or (shown is not None and shown.recording.sha256 == session.kernel.sha256):
+            shown = session.cursor.playable
+            if session.permission.held or (
+                shown is not None and shown.recording.sha256 == session.choice.kernel.sha256
+            ):
                 opened.outcome = "opened"
                 self._look()
             return in_time
@@ -139,10 +141,10 @@ class Room:
     def forget(self, path):
         """Take a kernel from the ladder again: it is about to be another one."""
         session = self.session
-        if any(kernel.path == path for kernel in session.kernels):
-            session.choose_kernel(find("gputiled", session.kernels))
-            session.kernels[:] = [kernel for kernel in session.kernels if kernel.path != path]
-            session.kernels_changed.emit()
+        if any(kernel.path == path for kernel in session.choice.kernels):
+            session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+            session.choice.kernels[:] = [kernel for kernel in session.choice.kernels if kernel.path != path]
+            session.choice.kernels_changed.emit()
             self.controller._debounce.stop()
 
     def _states(self, path, opened):
@@ -151,7 +153,7 @@ class Room:
         wanted.connect(lambda: begun.append(True))
         before = len(self.said)
         self.window.open_file(path)
-        message = self.session.message
+        message = self.session.messages.current
         if message is not None and message.asks:
             message.answers[0].act()
         self.controller._debounce.stop()
@@ -201,11 +203,11 @@ class Room:
 
     def _show_results(self, references, proved, faults, opened):
         session = self.session
-        session.set_references(references)
-        session.set_proofs(proved)
-        session.want_references(True)
+        session.results.set_references(references)
+        session.results.set_proofs(proved)
+        session.results.want_references(True)
         if faults:
-            session.tell(Message("\n".join(faults), "warning", lasting=True))
+            session.messages.tell(Message("\n".join(faults), "warning", lasting=True))
         else:
             opened.outcome = "opened"
             for page in ("charts", "claims", "stage"):
@@ -218,20 +220,20 @@ class Room:
     def _draw_charts(self):
         charts = self.window.charts
         self.window.pages.turn_to("charts")
-        for size in (*self.session.sizes()[:1], None):
-            self.session.want_size(size)
+        for size in (*self.session.results.sizes()[:1], None):
+            self.session.results.want_size(size)
             for number in range(charts.count()):
                 charts.setCurrentIndex(number)
                 self.turn()
         self.window.pages.turn_to("stage")
 
     def _preferences(self, path, opened):
-        place = preferences.file()
+        place = preferences_file.file()
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(path.read_bytes())
-        faults = preferences.restore(self.session)
+        faults = preferences_file.restore(self.session.preferences)
         if faults:
-            self.session.tell(Message("\n".join(faults), "warning", lasting=True))
+            self.session.messages.tell(Message("\n".join(faults), "warning", lasting=True))
         else:
             opened.outcome = "opened"
         self.turn()
@@ -252,11 +254,11 @@ class Room:
     def _look(self):
         """Draw the beginning, the middle and the end of what is on the stage, and all that is said of it."""
         session, window = self.session, self.window
-        if session.playable is None:
+        if session.cursor.playable is None:
             return
-        steps = session.steps
+        steps = session.cursor.steps
         for step in {0, steps // 2, max(steps - 1, 0)}:
-            session.seek(step)
+            session.cursor.seek(step)
             window.stage.repaint()
             self.turn()
 
@@ -276,5 +278,5 @@ class Room:
         self.windows._wanted.stop()
         window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        self.session.messaged.disconnect(self._on_message)
+        self.session.messages.changed.disconnect(self._on_message)
         return left

@@ -50,7 +50,7 @@ def test_damaged_code_leaves_the_front_matter_readable_or_is_refused_with_a_sent
     kernel = opened(damaged, tmp_path)
     if kernel is not None:
         session = Session([kernel])
-        assert session.text == kernel.text and session.title == kernel.path.name
+        assert session.choice.text == kernel.text and session.choice.title == kernel.path.name
 
 
 @pytest.fixture(scope="module")

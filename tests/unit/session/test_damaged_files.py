@@ -12,7 +12,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import language, set_language
-from gemmviz.session import Session, preferences, snapshot
+from gemmviz.session import Session, preferences_file, snapshot
 from gemmviz.session.preferences import TYPE_SCALES
 from gemmviz.session.state_file import read_state
 from gemmviz.session.tour.lesson_file import load_lesson, write_lesson
@@ -33,14 +33,14 @@ def english_afterwards():
 
 def new_session() -> Session:
     session = Session(list(KERNELS))
-    session.choose_kernel(find("gputiled", session.kernels))
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
     return session
 
 
 @cache
 def playable() -> Playable:
     """The first recording that the window shows."""
-    recording = record(new_session().launch())
+    recording = record(new_session().choice.launch())
     timeline = build(recording, "grid")
     return Playable(recording, timeline, measure(recording, timeline)).prepare()
 
@@ -51,15 +51,15 @@ def states() -> list[dict]:
     found = []
     for act in (
         lambda session: None,
-        lambda session: session.break_it(("no-second-barrier",)),
-        lambda session: session.edit(session.text + "// mine\n"),
+        lambda session: session.choice.break_it(("no-second-barrier",)),
+        lambda session: session.choice.edit(session.choice.text + "// mine\n"),
         lambda session: session.comparison.start_named("gpumult1", "bytes"),
-        lambda session: session.choose(Problem(8, 12, 8), {"TS": 2}, "block", as_written=True),
+        lambda session: session.choice.choose(Problem(8, 12, 8), {"TS": 2}, "block", as_written=True),
     ):
         session = new_session()
-        session.show(playable())
-        session.pick((2, 30), 1)
-        session.set_loop_range(2, 9)
+        session.cursor.show(playable())
+        session.cursor.pick((2, 30), 1)
+        session.playback.set_loop_range(2, 9)
         act(session)
         view = {"page": "stage", "panel": "warp", "zoom": 1.5, "shift": [0.5, 0.0]}
         found.append({"state_version": 1, "written_by": "gemmviz", **snapshot.take(session, view)})
@@ -84,8 +84,8 @@ def test_a_damaged_state_is_reopened_or_refused_with_a_sentence(damaged: Damaged
         return
     finally:
         set_language("en")
-    assert session.title and session.kernel.sha256
-    session.show(playable())  # its step and its cell are sought where that is the recording
+    assert session.choice.title and session.choice.kernel.sha256
+    session.cursor.show(playable())  # its step and its cell are sought where that is the recording
     assert snapshot.take(session)["kernel"]
 
 
@@ -103,7 +103,7 @@ def test_a_damaged_lesson_is_taught_or_refused_with_a_sentence(damaged: Damaged,
         assert refused_with_a_sentence(error)
         return
     session = new_session()
-    session.show(playable())
+    session.cursor.show(playable())
     session.tour.start(lesson)
     assert len(stops) == len(lesson.stops)
     assert all(0 <= stop.step < playable().timeline.steps for stop in stops)
@@ -119,14 +119,14 @@ def test_a_name_that_no_file_can_have_is_refused_with_a_sentence(kind: str, name
     lesson = f'kernel = {json.dumps(name)}\nsize = 8\ntitle = "Mine"\n{stop}'
     path.write_text(lesson if kind == "lesson" else json.dumps(state), encoding="utf-8")
     session = new_session()
-    before = session.kernel
+    before = session.choice.kernel
     if kind == "lesson":
         session.tour.open(path)
-        assert session.message is not None and session.message.text
+        assert session.messages.current is not None and session.messages.current.text
     else:
         with pytest.raises(GemmvizError):
             snapshot.apply(session, read_state(path)[0])
-    assert session.kernel is before
+    assert session.choice.kernel is before
 
 
 def load_lesson_again(text: str, path: Path):
@@ -140,11 +140,11 @@ def test_with_damaged_preferences_a_session_begins_as_it_can(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp()))
-        preferences.file().parent.mkdir(parents=True, exist_ok=True)
-        preferences.file().write_bytes(damaged.raw)
+        preferences_file.file().parent.mkdir(parents=True, exist_ok=True)
+        preferences_file.file().write_bytes(damaged.raw)
         session = new_session()
-        faults = preferences.restore(session)
-        assert session.theme in ("dark", "light") and language() in ("en", "ko", "es")
-        assert TYPE_SCALES[0] <= session.type_scale <= TYPE_SCALES[1]
-        assert all(str(preferences.file()) in fault for fault in faults)
+        faults = preferences_file.restore(session.preferences)
+        assert session.preferences.theme in ("dark", "light") and language() in ("en", "ko", "es")
+        assert TYPE_SCALES[0] <= session.preferences.type_scale <= TYPE_SCALES[1]
+        assert all(str(preferences_file.file()) in fault for fault in faults)
         set_language("en")
