@@ -13,7 +13,7 @@ from PySide6.QtCore import qInstallMessageHandler
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PYTHONS_OWN = b"multiprocessing.resource_tracker"
-_EXPECTED = ("This plugin does not support propagateSizeHints",)
+_EXPECTED = ("This plugin does not support propagateSizeHints", "OpenType support missing")  # of the machine
 # What Python says of its own objects, and never of what people wrote.
 _UGLY = re.compile(
     r"Traceback|\b[A-Z]\w*(?:Error|Exception)\b|<[\w.]+ object|object at 0x|\bPosixPath\(|NoneType|'\w+' object|"

@@ -2,17 +2,31 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.tokens import closing
 
+_KEPT = 2048
+"""Texts whose meaning is remembered."""
+
 
 def evaluate(text: str, values: Mapping[str, int]) -> float | None:
     """Return the value of an expression; None when it has none."""
+    expression = _expression(text)
     try:
-        return float(Expression(text).evaluate(values))
+        return None if expression is None else float(expression.evaluate(values))
     except (FrontMatterError, OverflowError, TypeError):
+        return None
+
+
+@lru_cache(_KEPT)
+def _expression(text: str) -> Expression | None:
+    """Return an expression, read once: a guess asks for the value of the same ones with thousands of parameters."""
+    try:
+        return Expression(text)
+    except FrontMatterError:
         return None
 
 
@@ -22,6 +36,7 @@ def bracket(text: str) -> str:
     return text if re.fullmatch(r"\w+|\w+\([^()]*\)", text) else f"({text})"
 
 
+@lru_cache(_KEPT)
 def fold(text: str) -> str:
     """Work out an expression that has no name in it, and drop brackets around a single word or the whole."""
     text = re.sub(r"(?<!\w)\((\w+)\)", r"\1", text.strip())

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from gemmviz import cli
 from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import needed_version
+from gemmviz.catalogue.guessing import folding
 from gemmviz.catalogue.guessing.guess import Guess, guess, valid
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import Kernel, parse
@@ -378,6 +380,15 @@ def test_a_source_that_does_not_compile_is_tried_once() -> None:
 )
 def test_what_cannot_be_guessed_is_said(text: str, name: str, doubt: str) -> None:
     assert any(doubt in said for said in guess(text, Path(name)).doubts)
+
+
+def test_no_expression_is_read_twice_however_many_parameters_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    folding._expression.cache_clear()
+    monkeypatch.setattr(folding, "Expression", lambda text: (read.append(text), Expression(text))[1])
+    text = next(kernel.text for kernel in RUNGS if kernel.name == "mma_swizzle")
+    guess(FRONT.sub("", text), Path("mine.cu"))
+    assert read and len(read) == len(set(read))
 
 
 PIECES = [
