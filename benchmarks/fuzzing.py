@@ -183,7 +183,7 @@ def states_of(room, folder):
     take()
     session.comparison.stop()
     text = session.choice.text
-    session.trust.typed(session.choice.base.path, text, text.replace("float sum = 0;", "float sum = 1;"))
+    session.permission.trust.typed(session.choice.base.path, text, text.replace("float sum = 0;", "float sum = 1;"))
     session.choice.edit(text.replace("float sum = 0;", "float sum = 1;"))
     take()
     session.choice.revert()
