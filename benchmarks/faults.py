@@ -41,6 +41,7 @@ def one(fault: Fault, ground: Ground) -> dict[str, object]:
         seen, survived = str(error), False
     except Exception as error:
         seen, survived = f"{type(error).__name__}: {error}", False
+    seen = seen.replace(str(ground.home), "FOLDER")
     row = {"number": fault.number, "fault": fault.name, "seen": seen, "survived": survived}
     return row | {"stand_in": fault.stand_in, "gpu": fault.gpu}
 

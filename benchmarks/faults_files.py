@@ -48,6 +48,8 @@ def interrupted(ground: Ground) -> str:
         begun = time.monotonic()
         _, said = program.communicate(timeout=60)
         took = time.monotonic() - begun
+        while [pid for pid in below if _alive(pid)] and time.monotonic() < begun + 2:
+            time.sleep(0.05)
         need(not [pid for pid in below if _alive(pid)], "a process is left")
         need(took < 2, f"it took {took:.1f} s")
         other.communicate(timeout=240)
@@ -90,7 +92,7 @@ def front_matter(ground: Ground) -> str:
         path = ground.folder() / name
         path.write_text(text)
         told = ground.said("record", str(path), "--size", "4", ends=None)
-        need(name in told, f"{name}: {told}")
+        need(path.stem in told, f"{name}: {told}")
         said.append(told.splitlines()[-1])
     return said[0]
 

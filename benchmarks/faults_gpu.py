@@ -42,9 +42,9 @@ def divergent_barrier(ground: Ground) -> str:
     reply = ground.recorded(text, ".cu", size=16)
     said = getattr(reply, "message", "")
     if isinstance(reply, Recorded):
-        found = [finding for finding in reply.findings or [] if "diverge" in str(finding)]
+        found = [finding for finding in reply.findings or [] if "diverge" in finding.kind]
         need(bool(found), "the recording does not say it")
-        said = str(found[0].get("message") or found[0].get("text") or found[0])
+        said = found[0].text
     need("barrier" in said.lower() or "__syncthreads" in said, said)
     return f"(measured: {bad['status']}) recorded: {said}"
 

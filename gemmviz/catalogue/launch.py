@@ -128,7 +128,7 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
     must_hold = conditions(kernel)
     for condition in must_hold[: len(kernel.requires)]:
         _demand(condition, kernel, problem, chosen)
-    block, grid, cluster = (_dim3(key, [e.integer(names) for e in shape]) for key, shape in shapes)
+    block, grid, cluster = (_dim3(kernel, key, [e.integer(names) for e in shape]) for key, shape in shapes)
     # Those of the copy engine and of clusters divide by what has just been found to be at least 1.
     for condition in must_hold[len(kernel.requires) :]:
         _demand(condition, kernel, problem, chosen)
@@ -166,9 +166,10 @@ def _names(problem: Problem, params: dict[str, int]) -> dict[str, int]:
     return {"M": problem.m, "N": problem.n, "K": problem.k, **params}
 
 
-def _dim3(key: str, values: list[int]) -> Dim3:
+def _dim3(kernel: Kernel, key: str, values: list[int]) -> Dim3:
     if any(v < 1 for v in values):
-        raise ConstraintError(tr("{key} comes out as {sizes}; each must be at least 1", key=key, sizes=_times(values)))
+        said = tr("{key} comes out as {sizes}; each must be at least 1", key=key, sizes=_times(values))
+        raise ConstraintError(f"{kernel.name}: {said}")
     x, y, z = (*values, 1, 1, 1)[:3]
     return x, y, z
 

@@ -52,7 +52,7 @@ def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
 
 
 def test_nothing_keeps_the_recording_of_a_rung_that_is_beside_no_more(window, qtbot, comparison):
-    recording = weakref.ref(comparison.second.playable)
+    recording = weakref.ref(comparison.second.cursor.playable)
     comparison.stop()
     qtbot.waitUntil(lambda: gc.collect() >= 0 and recording() is None)
 

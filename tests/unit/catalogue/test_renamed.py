@@ -115,7 +115,9 @@ def result_file(path: Path, name: str, sha256: str) -> Path:
     row = results.new_row(kernel, Problem.cube(1024), {}) | {"kernel": name, "alias": name, "source_sha256": sha256}
     results.describe_samples(row, [1e-3] * 21, summarise([1e-3] * 21), "steady", 2 * 1024**3)
     document = results.document({"cpu": {"model": "abacus"}}, None, Protocol()) | {"results": [row]}
-    document["profiles"] = [{"kernel": name, "M": 8, "N": 8, "K": 8, "params": {}, "source_sha256": sha256}]
+    document["profiles"] = [
+        {"kernel": name, "M": 8, "N": 8, "K": 8, "params": {}, "source_sha256": sha256, "figures": {}, "fault": None}
+    ]
     results.write_results(document, path)
     return path
 
