@@ -7,7 +7,9 @@ from typing import Any
 from gemmviz.catalogue import capability
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS
 from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.user_file import quoted
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
 VERSION = 3
@@ -29,7 +31,8 @@ def version(matter: Matter) -> int:
     """Return the version that a file is written for; 1 where it does not say."""
     value = matter.get("version", 1)
     if type(value) is not int or value < 1:
-        raise FrontMatterError(f"version must be a whole number from 1, for example version = {VERSION}; not {value!r}")
+        example = f"for example version = {VERSION}"
+        raise FrontMatterError(f"version must be a whole number from 1, {example}; not {quoted(value)}")
     return value
 
 
@@ -49,6 +52,14 @@ def strings(matter: Matter, key: str) -> list[str]:
     return [str(v) for v in value]
 
 
+def expression(matter: Matter, key: str, default: str) -> Expression:
+    """Return an expression, which may be a whole number."""
+    value = matter.get(key, default)
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise FrontMatterError(f"{key} must be an expression, not {quoted(value)}")
+    return Expression(str(value))
+
+
 def params(matter: Matter) -> dict[str, tuple[int, ...]]:
     """Return the parameters with the values offered."""
     table = matter.get("params", {})
@@ -66,7 +77,7 @@ def dtype(matter: Matter, key: str, default: str) -> str:
     """Return the NumPy name of an element type."""
     value = matter.get(key, default)
     if value not in ELEMENT_TYPES:
-        raise FrontMatterError(f"{key} must be one of {', '.join(ELEMENT_TYPES)}, not {value!r}")
+        raise FrontMatterError(f"{key} must be one of {', '.join(ELEMENT_TYPES)}, not {quoted(value)}")
     return str(value)
 
 
@@ -74,7 +85,8 @@ def math(matter: Matter, element_type: str) -> str:
     """Return what operands are rounded to before they are multiplied; empty where they are not."""
     value = string(matter, "math")
     if value not in MATHS or (value and element_type != "float32"):
-        raise FrontMatterError(f'math may be "tf32" where dtype is float32, and is left out elsewhere; not {value!r}')
+        where = 'math may be "tf32" where dtype is float32, and is left out elsewhere'
+        raise FrontMatterError(f"{where}; not {quoted(value)}")
     return value
 
 

@@ -369,7 +369,7 @@ def _build(matter: Plain, text: str, path: Path) -> Kernel:
         params=params,
         block=tuple(map(Expression, front_matter.strings(matter, "block"))),
         grid=tuple(map(Expression, front_matter.strings(matter, "grid"))),
-        shared=Expression(str(matter.get("shared", "0"))),
+        shared=front_matter.expression(matter, "shared", "0"),
         requires=tuple(map(Expression, front_matter.strings(matter, "requires"))),
         dtype=dtype,
         accumulate=front_matter.dtype(matter, "accumulate", dtype),

@@ -12,6 +12,7 @@ import numpy as np
 import gemmviz.catalogue.dtypes  # noqa: F401 (makes NumPy know bfloat16)
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.user_file import quoted
 from gemmviz.language import tr
 
 SWIZZLES = (0, 32, 64, 128)
@@ -86,7 +87,8 @@ def _box(matrix: str, entry: Any) -> Box:
     if not isinstance(sides, list) or len(sides) != 2 or not all(map(_is_expression, sides)):
         raise FrontMatterError(f"maps.{matrix}: box must hold two expressions, rows and columns")
     if not _is_expression(swizzle) or (isinstance(swizzle, int) and swizzle not in SWIZZLES):
-        raise FrontMatterError(f"maps.{matrix}: swizzle must be one of {_KNOWN_SWIZZLES} (bytes), not {swizzle!r}")
+        given = quoted(swizzle)
+        raise FrontMatterError(f"maps.{matrix}: swizzle must be one of {_KNOWN_SWIZZLES} (bytes), not {given}")
     rows, columns, over = (Expression(str(text)) for text in (*sides, swizzle))
     return Box(rows, columns, over)
 

@@ -111,8 +111,8 @@ def parse_json(text: str) -> Any:
 
 
 def quoted(value: Any) -> str:
-    """Return a value as a JSON file has it, for a message: a long one is cut short."""
-    text = json.dumps(value, ensure_ascii=False)
+    """Return a value as a file has it (JSON or TOML), for a message: a long one is cut short."""
+    text = json.dumps(value, ensure_ascii=False, default=str)  # TOML has dates, too
     return text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
 
 
