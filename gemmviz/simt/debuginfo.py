@@ -298,7 +298,8 @@ def _extent(subrange: Any) -> int:
     if count is not None:
         return int(count.value)
     upper = subrange.attributes.get("DW_AT_upper_bound")
-    return int(upper.value) + 1 if upper is not None else 0
+    # An array of no elements has the bound -1, which some compilers write without a sign.
+    return (int(upper.value) + 1) % 2**64 if upper is not None else 0
 
 
 def _attribute_die(die: Any, name: str) -> Any:

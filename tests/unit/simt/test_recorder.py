@@ -206,6 +206,18 @@ def test_a_kernel_that_aborts_is_said_to_without_an_address() -> None:
         own("void abort(void);\nvoid k(float *A, float *B, float *C, int N) { abort(); }", suffix="c")
 
 
+def test_an_array_of_no_elements_has_none() -> None:
+    text = """__global__ void k(float *A, float *B, float *C, int N) {
+        __shared__ float none[0], row[8];
+        row[threadIdx.x] = A[threadIdx.x];
+        if (N < 0) none[threadIdx.x] = A[threadIdx.x];
+        __syncthreads();
+        C[threadIdx.x] = row[7 - threadIdx.x] + (N < 0 ? none[7 - threadIdx.x] : 0);
+    }"""
+    sizes = {array.name: array.size for array in own(text).arrays if array.space == "shared"}
+    assert sizes in ({"row": 8}, {"none": 0, "row": 8})  # some compilers leave it out
+
+
 @pytest.mark.parametrize("suffix", ["c", "cu"])
 def test_a_function_that_nobody_defines_is_named_with_its_line(suffix: str) -> None:
     mark = "__global__ " if suffix == "cu" else ""
