@@ -200,7 +200,7 @@ def arguments():
     parser.add_argument("--counts", nargs="+", default=[], metavar="KIND=N", help=f"by default {_FEW} of each")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="begin with the file of this number")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--deadline", type=float, default=20.0, metavar="S", help="seconds for one file")
+    parser.add_argument("--deadline", type=float, default=120.0, metavar="S", help="seconds for one file")
     parser.add_argument("--per-window", type=int, default=250, metavar="N", help="files for each window")
     parser.add_argument("--progress", type=int, default=0, metavar="N", help="print a line after every N files")
     parser.add_argument("--verbose", action="store_true", help="say what came of each file")
