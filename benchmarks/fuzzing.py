@@ -10,7 +10,6 @@ the deadline, a process, thread or timer that is left when the window is closed.
 """
 
 import argparse
-import faulthandler
 import json
 import os
 import re
@@ -110,14 +109,14 @@ class Campaign:
         path = (place / f"fuzzed_{damaged.suffix[1:]}{damaged.suffix}").resolve()
         path.write_bytes(damaged.raw)
         (self.args.keep / "current").write_bytes(damaged.raw)
-        faulthandler.dump_traceback_later(_HANGS * self.args.deadline, exit=True)
+        self.watch.expect_end(_HANGS * self.args.deadline)
         begin, faults = time.monotonic(), []
         try:
             opened, in_time = self.room.open(damaged, path)
         except Exception:
             opened, in_time = None, True
             faults.append(traceback.format_exc())
-        faulthandler.cancel_dump_traceback_later()
+        self.watch.end_came()
         took = time.monotonic() - begin
         self.room.forget(path)
         path.unlink(missing_ok=True)
@@ -201,7 +200,7 @@ def arguments():
     parser.add_argument("--counts", nargs="+", default=[], metavar="KIND=N", help=f"by default {_FEW} of each")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="begin with the file of this number")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--deadline", type=float, default=20.0, metavar="S", help="seconds for one file")
+    parser.add_argument("--deadline", type=float, default=120.0, metavar="S", help="seconds for one file")
     parser.add_argument("--per-window", type=int, default=250, metavar="N", help="files for each window")
     parser.add_argument("--progress", type=int, default=0, metavar="N", help="print a line after every N files")
     parser.add_argument("--verbose", action="store_true", help="say what came of each file")

@@ -1,6 +1,7 @@
 """What would say that a damaged file was taken badly: exceptions, Python's own words, processes that are left."""
 
 import ctypes
+import faulthandler
 import os
 import re
 import sys
@@ -28,12 +29,21 @@ class Watch:
     def __init__(self):
         self._seen = []
         self._kept = os.dup(2)
+        faulthandler.enable(self._kept)
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         os.dup2(self._file.fileno(), 2)
         sys.excepthook = lambda kind, error, trace: self._take(error)
         threading.excepthook = lambda args: self._take(args.exc_value)
         sys.unraisablehook = lambda args: self._take(args.exc_value)
         qInstallMessageHandler(self._on_qt)
+
+    def expect_end(self, seconds):
+        """End this program, and say where it stands, unless `end_came` is called before."""
+        faulthandler.dump_traceback_later(seconds, exit=True, file=self._kept)
+
+    def end_came(self):
+        """Take back what `expect_end` has begun."""
+        faulthandler.cancel_dump_traceback_later()
 
     def taken(self):
         """Return what was collected since the last call."""

@@ -16,17 +16,18 @@ from gemmviz.engine.messages import RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language
 from gemmviz.proving import proofs
+from gemmviz.sandbox.limits import Limits
 from gemmviz.session import Message, preferences_file, snapshot
 from gemmviz.ui.window.application import application
 from gemmviz.ui.window.controller import Controller
 from gemmviz.ui.window.windows import Windows
 
-RECORDING_S = 2.0
-"""How long a kernel may run here; 20 s where somebody sits in front of the window."""
+RECORDING_S, COMPILING_S = 2.0, 60
+"""How long a kernel may run, and be compiled, here: 20 s and 300 s where somebody sits in front of the window."""
 
 
 class QuickEngine(Engine):
-    """An engine in which a kernel that does not end is stopped sooner."""
+    """An engine in which a kernel that does not end, or cannot be compiled in time, is stopped sooner."""
 
     def run(self, request, cancel):
         """Yield the replies to a request; see `Engine.run`."""
@@ -59,7 +60,9 @@ class Room:
         self.folder = folder
         session = self.session = new_session()
         set_language("en")
-        self.controller = Controller(session, lambda: QuickEngine(session.permission.trust))
+        self.controller = Controller(
+            session, lambda: QuickEngine(session.permission.trust, Limits(compile_s=COMPILING_S))
+        )
         self.controller.play_next = False
         self.windows = Windows(session, self.controller)
         self.windows.window.show()
