@@ -2,6 +2,7 @@
 
 ``python benchmarks/disturbance.py [--size 4096] [--rounds 3] [--screenshot FILE] [KERNEL...]`` measures each kernel in
 turn without a window and inside the real window while a recording plays, offscreen, over several interleaved rounds.
+``--quick`` takes few samples and only tries whether it works: with ``hostmult1 --size 8`` it needs no GPU.
 It prints the ratio of the medians and of the 5th percentiles of GFLOPS, and ends with 1 when one is off by over 1%.
 """
 
@@ -19,12 +20,14 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.app import new_session
+from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
+from gemmviz.control.controller import Controller
 from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import BenchRequest, Result
 from gemmviz.engine.supervisor import Engine
-from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
 
 _KERNELS = ("matmul_kernel_naive", "gputiled", "matmul_kernel_2d_thread_tiling", "cublas")
@@ -38,19 +41,19 @@ def wait(milliseconds):
     loop.exec()
 
 
-def headless(kernels, size):
+def headless(kernels, size, protocol):
     """Return {kernel: samples in seconds}, measured with no window in the process."""
     engine = Engine(Named(ladder()))
-    request = BenchRequest(1, kernels, [(size, size, size)])
+    request = BenchRequest(1, kernels, [(size, size, size)], protocol.to_plain())
     replies = list(engine.run(request, threading.Event()))
     engine.close()
     return {r.row["kernel"]: r.row for r in replies if isinstance(r, Result)}
 
 
-def windowed(kernels, size, screenshot):
+def windowed(kernels, size, protocol, screenshot):
     """Return the same, measured through the window while it plays; also the steps it played meanwhile."""
     session = new_session()
-    window = Window(session, Controller(session, lambda: Engine(session.permission.trust)))
+    window = Window(session, Controller(session, lambda: Engine(session.permission.trust), QtLoop()))
     window.resize(1920, 1080)
     window.show()
     session.choice.choose(problem=Problem.cube(64), params={"TS": 16})
@@ -58,6 +61,7 @@ def windowed(kernels, size, screenshot):
         wait(20)
     session.playback.set_speed(16.0)
     session.playback.play()
+    session.choice.protocol = protocol.to_plain()
     session.choice.choose_bench(problem=Problem.cube(size))
     steps = 0
 
@@ -66,7 +70,7 @@ def windowed(kernels, size, screenshot):
         steps += 1
 
     session.cursor.stepped.connect(count)
-    window.controller.measure(kernels)
+    window.controller.measuring.measure(kernels)
     while session.progress["bench"] is not None:
         wait(50)
         if screenshot and len(session.results.rows) == len(kernels) - 1 and session.results.samples.gflops:
@@ -83,8 +87,10 @@ def main():
     parser.add_argument("kernels", nargs="*", default=_KERNELS)
     parser.add_argument("--size", type=int, default=4096)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="few samples: does it work?")
     parser.add_argument("--screenshot")
     args = parser.parse_args()
+    protocol = Protocol.quick() if args.quick else Protocol()
     application = QApplication([])
     application.setStyle("Fusion")
     found = [find(name, ladder()) for name in args.kernels]
@@ -93,9 +99,9 @@ def main():
     seconds = {(k.name, how): [] for k in found for how in ("headless", "window")}
     frames = 0
     for number in range(args.rounds):
-        rows, played = windowed(kernels, args.size, args.screenshot if number == 0 else None)
+        rows, played = windowed(kernels, args.size, protocol, args.screenshot if number == 0 else None)
         frames += played
-        for how, result in (("headless", headless(kernels, args.size)), ("window", rows)):
+        for how, result in (("headless", headless(kernels, args.size, protocol)), ("window", rows)):
             for name, row in result.items():
                 if row["status"] != "ok":
                     print(f"{name}: {row['status']}: {row['message']}")

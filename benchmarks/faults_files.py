@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from faults_ground import HOUSE, Fault, Ground, c_kernel, need
+from faults_ground import HOUSE, Fault, Ground, c_kernel, make_irregular, need
 
 _DIGITS = "1" * 5000
 _DEEP = "[" * 100_000
@@ -127,13 +127,7 @@ def no_regular_file(ground: Ground) -> str:
     said = ""
     for kind in ("pipe", "device", "huge"):
         path = ground.folder() / f"{kind}.cu"
-        if kind == "pipe":
-            os.mkfifo(path)
-        elif kind == "device":
-            path.symlink_to("/dev/zero")
-        else:
-            path.touch()
-            os.truncate(path, 3_000_000_000)
+        make_irregular(path, kind)
         told = ground.said("record", str(path), ends=None)
         need(path.name in told, told)
         said = said or told

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from faults_ground import Fault, Ground, c_kernel, cuda_kernel, need
@@ -232,72 +233,57 @@ def nvmlDeviceGetCurrentClocksEventReasons(h): return 0x40
 def nvmlDeviceGetComputeRunningProcesses(h): return []
 """
 
+_on_gpu = partial(Fault, gpu=True)
 FAULTS = [
-    Fault(
+    _on_gpu(
         "1",
         "A CUDA kernel writes far out of its memory",
         row("crash", "cudaErrorIllegalAddress", store="c[(long long)1 << 40] = sum;"),
-        gpu=True,
     ),
-    Fault(
-        "2a",
-        "A misaligned access on the GPU",
-        row("crash", "Misaligned", store="*(float *)((char *)c + 1) = sum;"),
-        gpu=True,
+    _on_gpu(
+        "2a", "A misaligned access on the GPU", row("crash", "Misaligned", store="*(float *)((char *)c + 1) = sum;")
     ),
-    Fault(
-        "2b",
-        "A device assertion",
-        row("crash", "cudaErrorAssert", before="assert(m < 0);", top="#include <cassert>"),
-        gpu=True,
+    _on_gpu(
+        "2b", "A device assertion", row("crash", "cudaErrorAssert", before="assert(m < 0);", top="#include <cassert>")
     ),
-    Fault("2c", "A trap in a kernel", row("crash", "cudaError", before="__trap();"), gpu=True),
-    Fault(
+    _on_gpu("2c", "A trap in a kernel", row("crash", "cudaError", before="__trap();")),
+    _on_gpu(
         "3",
         "A CUDA kernel that never ends",
         row("timeout", "still running", before="while (*(volatile float *)a < 9) ;"),
-        gpu=True,
     ),
-    Fault("4", "A barrier that half of a block skips", divergent_barrier, gpu=True),
-    Fault("5", "The display's watchdog (702)", watchdog, gpu=True, stand_in="CUDA's error is raised by hand"),
-    Fault("7c", "A text that NVRTC refuses", row("compile", "mine0.cu:", before="int i ==;"), gpu=True),
-    Fault("8b", "A CUDA kernel with one parameter too many", lambda ground: _extra(ground), gpu=True),
-    Fault("9a", "Too many threads per block", row("unsupported", "1024", block="64, 64"), gpu=True),
-    Fault(
-        "9b",
-        "Too much shared memory",
-        row("unsupported", "shared memory", head='// shared = "1000000"\n'),
-        gpu=True,
-    ),
-    Fault("9c", "Too many registers for the block", lambda ground: _registers(ground), gpu=True),
-    Fault("10b", "A CUDA kernel with a wrong C", wrong_answer, gpu=True),
-    Fault("13", "Matrices larger than the device's memory", out_of_memory, gpu=True),
-    Fault("14", "Another process holds the device's memory", memory_held, gpu=True),
-    Fault("15", "No CuPy", at_the_start(_NO_CUPY), gpu=True, stand_in="its package is hidden"),
-    Fault(
+    _on_gpu("4", "A barrier that half of a block skips", divergent_barrier),
+    _on_gpu("5", "The display's watchdog (702)", watchdog, stand_in="CUDA's error is raised by hand"),
+    _on_gpu("7c", "A text that NVRTC refuses", row("compile", "mine0.cu:", before="int i ==;")),
+    _on_gpu("8b", "A CUDA kernel with one parameter too many", lambda ground: _extra(ground)),
+    _on_gpu("9a", "Too many threads per block", row("unsupported", "1024", block="64, 64")),
+    _on_gpu("9b", "Too much shared memory", row("unsupported", "shared memory", head='// shared = "1000000"\n')),
+    _on_gpu("9c", "Too many registers for the block", lambda ground: _registers(ground)),
+    _on_gpu("10b", "A CUDA kernel with a wrong C", wrong_answer),
+    _on_gpu("13", "Matrices larger than the device's memory", out_of_memory),
+    _on_gpu("14", "Another process holds the device's memory", memory_held),
+    _on_gpu("15", "No CuPy", at_the_start(_NO_CUPY), stand_in="its package is hidden"),
+    _on_gpu(
         "16",
         "CuPy without a GPU",
         seen(environment={"CUDA_VISIBLE_DEVICES": ""}),
-        gpu=True,
         stand_in="the driver shows no device",
     ),
-    Fault("17", "A driver that is too old", old_driver, gpu=True, stand_in="its version is replaced"),
-    Fault("18", "NVRTC cannot be loaded", at_the_start(_NO_NVRTC), gpu=True, stand_in="a module in its place"),
-    Fault("19", "Code for another architecture", other_architecture, gpu=True),
-    Fault("20", "Two CuPy packages", two_packages, gpu=True, stand_in="the metadata of another one"),
-    Fault("22", "CPU kernels after CUDA has started", after_cuda, gpu=True),
-    Fault(
+    _on_gpu("17", "A driver that is too old", old_driver, stand_in="its version is replaced"),
+    _on_gpu("18", "NVRTC cannot be loaded", at_the_start(_NO_NVRTC), stand_in="a module in its place"),
+    _on_gpu("19", "Code for another architecture", other_architecture),
+    _on_gpu("20", "Two CuPy packages", two_packages, stand_in="the metadata of another one"),
+    _on_gpu("22", "CPU kernels after CUDA has started", after_cuda),
+    _on_gpu(
         "26",
         "NVML is missing",
         package("pynvml", "raise ImportError('hidden')\n", works=True),
-        gpu=True,
         stand_in="its package is hidden",
     ),
-    Fault(
+    _on_gpu(
         "27",
         "A GPU that lowers its clock throughout",
         package("pynvml", _THROTTLED_NVML, works=True),
-        gpu=True,
         stand_in="sensors that say so",
     ),
 ]

@@ -14,7 +14,9 @@ from typing import Any
 
 HOUSE = Path(__file__).parent.parent
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-sys.path.insert(0, str(HOUSE))
+sys.path[:0] = [str(HOUSE), str(HOUSE / "tests" / "unit")]
+
+from hostile import source as c_kernel  # noqa: E402
 
 from gemmviz.engine.messages import BenchRequest, Failed, Recorded, RecordRequest  # noqa: E402
 from gemmviz.engine.supervisor import Engine  # noqa: E402
@@ -22,15 +24,6 @@ from gemmviz.sandbox.limits import Limits  # noqa: E402
 
 FAST = {"rounds": 1, "warmup_launches": 1, "warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10}
 _COMMAND_S = 240
-C_LOOPS = """
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < n; j++) {
-            float sum = 0;
-            for (int l = 0; l < k; l++)
-                sum += a[i * k + l] * b[l * n + j];
-            c[i * n + j] = sum;
-        }
-"""
 
 
 class Broken(Exception):
@@ -68,11 +61,15 @@ def need(kept: bool, promise: str) -> None:
         raise Broken(promise)
 
 
-def c_kernel(before: str = "", top: str = "", loops: str = C_LOOPS, head: str = "") -> str:
-    """Return a C kernel with front matter: ``top`` stands above the function, ``before`` at its beginning."""
-    matter = f'// ---gemmviz\n// entry = "mine"\n// args = ["C", "A", "B", "M", "N", "K"]\n{head}// ---\n'
-    signature = "void mine(float *c, const float *a, const float *b, int m, int n, int k)"
-    return f"{matter}{top}\n{signature}\n{{\n{before}\n{loops}}}\n"
+def make_irregular(path: Path, kind: str) -> None:
+    """Put a ``"pipe"``, a ``"device"`` or a file of 3 GB (``"huge"``) where a file is expected."""
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.touch()
+        os.truncate(path, 3_000_000_000)
 
 
 def cuda_kernel(

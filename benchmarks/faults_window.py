@@ -10,16 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from faults_ground import HOUSE, Fault, Ground, need
+from faults_ground import HOUSE, Fault, Ground, make_irregular, need
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.app import new_session
+from gemmviz.control.controller import Controller
 from gemmviz.engine.supervisor import Engine
 from gemmviz.session import preferences_file
 from gemmviz.session.drafts import Drafts
 from gemmviz.ui.window.application import application
-from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
 
 _PATIENCE_S = 60.0
@@ -39,10 +40,10 @@ def opened() -> Iterator[Window]:
     _raised.clear()
     session = new_session()
     session.faults = preferences_file.restore(session.preferences)
-    window = Window(session, Controller(session, lambda: Engine(session.permission.trust)))
+    window = Window(session, Controller(session, lambda: Engine(session.permission.trust), QtLoop()))
     window.show()
-    window.controller.play_next = False
-    window.controller.record()
+    window.controller.recording.play_next = False
+    window.controller.recording.record()
     wait(lambda: session.cursor.playable is not None)
     try:
         yield window
@@ -80,7 +81,7 @@ def works(window: Window) -> None:
     """Need that another rung can be recorded."""
     session = window.session
     session.choice.choose_kernel(next(kernel for kernel in session.choice.kernels if kernel.name == "hostmult0"))
-    window.controller.record()
+    window.controller.recording.record()
     wait(lambda: session.cursor.playable is not None and session.cursor.playable.recording.kernel == "hostmult0")
 
 
@@ -93,7 +94,7 @@ def bad_text(ground: Ground) -> str:
         good = session.cursor.playable
         session.permission.trust.typed(session.choice.base.path, session.choice.text, text)
         session.choice.edit(text)
-        window.controller.record()
+        window.controller.recording.record()
         wait(lambda: session.messages.current is not None)
         told = said(window)
         need(window.source.error() == line, f"the marked line is {window.source.error()}, not {line}")
@@ -106,8 +107,8 @@ def closed_while_it_runs(ground: Ground) -> str:
     """Close the window while a kernel is measured and another is recorded."""
     with opened() as window:
         session = window.session
-        window.controller.measure([k for k in session.choice.kernels if k.name == "hostmult0"])
-        window.controller.record()
+        window.controller.measuring.measure([k for k in session.choice.kernels if k.name == "hostmult0"])
+        window.controller.recording.record()
         wait(lambda: session.progress["bench"] is not None)
     return "(nothing: it closes)"
 
@@ -118,7 +119,7 @@ def killed(ground: Ground) -> str:
         session = window.session
         pids = [child.pid for child in multiprocessing.active_children()]
         session.choice.choose(params={"TS": 2})
-        window.controller.record()
+        window.controller.recording.record()
         for pid in pids:
             os.kill(pid or 0, signal.SIGKILL)
         wait(lambda: session.progress["record"] is None)
@@ -193,13 +194,7 @@ def no_regular_files(ground: Ground) -> str:
         for suffix in (".gemmviz", ".toml", ".cu"):
             for kind in ("pipe", "device", "huge"):
                 path = ground.folder() / f"my{suffix}"
-                if kind == "pipe":
-                    os.mkfifo(path)
-                elif kind == "device":
-                    path.symlink_to("/dev/zero")
-                else:
-                    path.touch()
-                    os.truncate(path, 3_000_000_000)
+                make_irregular(path, kind)
                 window.session.messages.tell(None)
                 window.open_file(path)
                 need(

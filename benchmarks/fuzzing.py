@@ -163,7 +163,7 @@ def states_of(room, folder):
     session, states = room.session, []
 
     def take():
-        room.controller.record()
+        room.controller.recording.record()
         room.wait()
         write_state(room.window.saver.states.take(), folder / "written.gemmviz")
         states.append(json.loads((folder / "written.gemmviz").read_text(encoding="utf-8")))

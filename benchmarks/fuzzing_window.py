@@ -12,6 +12,7 @@ from gemmviz.bench import reference_results, store
 from gemmviz.bench.tuning import kept
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
+from gemmviz.control.controller import Controller
 from gemmviz.engine.messages import RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language
@@ -19,7 +20,7 @@ from gemmviz.proving import proofs
 from gemmviz.sandbox.limits import Limits
 from gemmviz.session import Message, preferences_file, snapshot
 from gemmviz.ui.window.application import application
-from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.windows import Windows
 
 RECORDING_S, COMPILING_S = 2.0, 60
@@ -61,16 +62,16 @@ class Room:
         session = self.session = new_session()
         set_language("en")
         self.controller = Controller(
-            session, lambda: QuickEngine(session.permission.trust, Limits(compile_s=COMPILING_S))
+            session, lambda: QuickEngine(session.permission.trust, Limits(compile_s=COMPILING_S)), QtLoop()
         )
-        self.controller.play_next = False
+        self.controller.recording.play_next = False
         self.windows = Windows(session, self.controller)
         self.windows.window.show()
         session.messages.changed.connect(self._on_message)
         session.choice.choose(problem=Problem.cube(8))
         self.said, self._failing = [], False
         session.permission.trust.allow_folder(folder / "trusted")
-        self.controller.record()
+        self.controller.recording.record()
         self.wait()
         while self.window.claims is None:  # built while nobody waits
             self.turn(20)
@@ -101,7 +102,7 @@ class Room:
         self.turn()
         while self.session.progress["record"] is not None or self.session.progress["bench"] is not None:
             if time.monotonic() > until:
-                self.controller.cancel()
+                self.controller.engines.cancel()
                 self.turn(1000)
                 return False
             self.turn(2)
@@ -129,7 +130,7 @@ class Room:
         self.said.clear()
         self.window.open_file(path)
         if session.choice.base.path == path:
-            self.controller.record()
+            self.controller.recording.record()
             in_time = self.wait()
             shown = session.cursor.playable
             if session.permission.held or (
@@ -138,7 +139,7 @@ class Room:
                 opened.outcome = "opened"
                 self._look()
             return in_time
-        self.controller._debounce.stop()
+        self.controller.recording.pause.stop()
         return True
 
     def forget(self, path):
@@ -148,7 +149,7 @@ class Room:
             session.choice.choose_kernel(find("gputiled", session.choice.kernels))
             session.choice.kernels[:] = [kernel for kernel in session.choice.kernels if kernel.path != path]
             session.choice.kernels_changed.emit()
-            self.controller._debounce.stop()
+            self.controller.recording.pause.stop()
 
     def _states(self, path, opened):
         begun = []
@@ -159,7 +160,7 @@ class Room:
         message = self.session.messages.current
         if message is not None and message.asks:
             message.answers[0].act()
-        self.controller._debounce.stop()
+        self.controller.recording.pause.stop()
         in_time = self.wait()
         if begun and not any(m.kind == "error" for m in self.said[before:]):
             opened.outcome = "opened"
@@ -180,7 +181,7 @@ class Room:
             self._look()
         if tour.lesson is not None:
             tour.leave()
-        self.controller._debounce.stop()
+        self.controller.recording.pause.stop()
         self.wait()
         return in_time
 
@@ -250,7 +251,7 @@ class Room:
             {"theme": "dark", "type_scale": 1.0, "calm": False, "language": "en", "size": [8, 8, 8], "beside": None}
             | {"order": "grid", "as_written": False, "kernel": {"name": "gputiled"}, "breaks": [], "params": {}},
         )
-        self.controller._debounce.stop()
+        self.controller.recording.pause.stop()
         self.wait()
         self.window.pages.turn_to("stage")
 
@@ -270,13 +271,13 @@ class Room:
         window = self.window
         window.files.may_close = lambda: True  # nobody is here to answer
         window.close()
-        left = [
-            f"thread {worker.objectName()}"
-            for worker in (self.controller.recorder, self.controller.bench)
-            if worker.isRunning()
-        ]
+        left = [f"thread {worker.name}" for worker in self.controller.engines.workers if worker.running]
         left += [f"thread {t.objectName()}" for t in window.findChildren(QThread) if t.isRunning()]
-        left += ["timer" for t in window.findChildren(QTimer) + self.controller.findChildren(QTimer) if t.isActive()]
+        left += [
+            "timer"
+            for t in window.findChildren(QTimer) + self.controller.engines.loop.findChildren(QTimer)
+            if t.isActive()
+        ]
         left += [f"process {said}" for said in processes_left()]
         self.windows._wanted.stop()
         window.deleteLater()

@@ -47,7 +47,7 @@ def main() -> int:
 
         return sanitizer_mutants.run(args.sanitizer, args.jobs)
     if args.originals:
-        return originals(args.jobs)
+        return originals(args.only, args.jobs)
     found = judge(chosen(args), args.jobs)
     if args.write:
         import sanitizer_programs
@@ -184,8 +184,8 @@ def plain(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def originals(jobs: int) -> int:
-    """Check every rung at 20 sizes or those nearest, with two tile sizes; return 1 when anything is found."""
+def originals(only: list[str] | None, jobs: int) -> int:
+    """Check rungs at 20 sizes or those nearest, with two tile sizes; return 1 when anything is found."""
     from mutating.sizes import small_params
 
     from gemmviz.catalogue.ladder import ladder
@@ -193,7 +193,7 @@ def originals(jobs: int) -> int:
     from gemmviz.catalogue.problem import Problem
     from gemmviz.checking.plan import CheckPlan
 
-    rungs = [k for k in ladder() if k.recordable and not k.exhibit]
+    rungs = [k for k in ladder() if k.recordable and not k.exhibit and (not only or k.name in only)]
 
     def one(kernel: Any) -> tuple[Any, list[Any]]:
         launches = {}

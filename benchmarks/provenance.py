@@ -1,9 +1,10 @@
 """How fast a recording of 10 million accesses is counted, prepared and asked where its values come from.
 
 Run it from the checkout, with nothing else going on: ``python benchmarks/provenance.py``. It prints each figure beside
-its target and ends with 1 when one is missed.
+its target and ends with 1 when one is missed. ``--quick`` only tries whether it works, with small matrices.
 """
 
+import argparse
 import resource
 import sys
 import time
@@ -16,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import numpy as np
 
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
@@ -25,7 +26,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 
 QUERY_MS, COUNTED_PER_S = 50.0, 10e6
-_QUERIES = 200
+_QUERIES, _QUICK_SIZE = 200, 16
 # About 10 million accesses each: one thread, one element per thread, tiles, thread tiles, tensor cores.
 _LAUNCHES = (
     ("hostmult1", 170, {}),
@@ -47,29 +48,35 @@ def slowest_ms(provenance: Provenance) -> dict[str, float]:
     """Return the longest that an answer took, by the kind of question, over random cells."""
     recording = provenance.recording
     rng = np.random.default_rng(0)
-    most = {"owner": 0.0, "fed": 0.0, "touched": 0.0}
+    most = {"owner": 0.0, "operand_paths": 0.0, "accesses_of": 0.0}
     for _ in range(_QUERIES):
         cell = int(rng.integers(recording.m)), int(rng.integers(recording.n))
         array = int(rng.integers(len(recording.arrays)))
         element = int(rng.integers(recording.arrays[array].size))
-        for what, asked in (("owner", cell), ("fed", cell), ("touched", (array, element))):
+        for what, asked in (("owner", cell), ("operand_paths", cell), ("accesses_of", (array, element))):
             most[what] = max(most[what], timed(getattr(provenance, what), *asked)[1] * 1e3)
     return most
 
 
 def main() -> int:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small matrices: does it work?")
+    quick = parser.parse_args().quick
     rungs, missed = ladder(), 0
     print(
         f"{'':44}{'million':>9}{'counted':>10}{'timeline':>9}{'prepare':>9}{'of it':>8}"
-        f"{'owner':>8}{'fed':>8}{'touched':>9}{'peak':>7}"
+        f"{'owner':>8}{'paths':>8}{'accesses':>9}{'peak':>7}"
     )
     print(
         f"{'':44}{'accesses':>9}{'million/s':>10}{'s':>9}{'s':>9}{'index s':>8}"
         f"{'ms, most':>8}{'ms, most':>8}{'ms, most':>9}{'GB':>7}"
     )
     for name, size, params in _LAUNCHES:
-        recording = record(launch(find(name, rungs), Problem.cube(size), params))
+        kernel = find(name, rungs)
+        wanted = Problem.cube(_QUICK_SIZE if quick else size)
+        problem = nearest_size(kernel, wanted, kernel.defaults | params) or wanted
+        recording = record(launch(kernel, problem, params))
         count = len(recording.accesses)
         _, counted = timed(measure, recording)
         timeline, ordered = timed(build, recording)
@@ -81,8 +88,8 @@ def main() -> int:
         missed += slow
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         print(
-            f"{f'{recording.label} at {size}':44}{count / 1e6:9.1f}{count / counted / 1e6:10.1f}{ordered:9.2f}"
-            f"{prepared:9.2f}{indexed:8.2f}{most['owner']:8.1f}{most['fed']:8.1f}{most['touched']:9.1f}{peak:7.2f}"
+            f"{f'{recording.label} at {problem.m}':44}{count / 1e6:9.1f}{count / counted / 1e6:10.1f}{ordered:9.2f}"
+            f"{prepared:9.2f}{indexed:8.2f}{most['owner']:8.1f}{most['operand_paths']:8.1f}{most['accesses_of']:9.1f}{peak:7.2f}"
             f"{'  MISSED' if slow else ''}"
         )
     print(

@@ -1,26 +1,30 @@
 """What recording costs: time and memory for each rung of the ladder, on one core and on all.
 
 Run it from the checkout: ``python benchmarks/recording.py [--as-written] [NAME...]``; as compiled is the default. Each
-rung is recorded at the size that comes up to 8 million accesses. Each line is a process of its own and the best of
-three runs; it prints and does not judge. Time on one core is CPU time, so that other work on the machine counts little;
-time on all cores is wall time, and wants an idle machine. The last lines are the largest recordings that are kept.
+rung is recorded at the size that comes up to 8 million accesses; one whose blocks wait for others cannot be counted
+block by block, and is recorded at 128 cubed. Each line is a process of its own and the best of three runs; it prints
+and does not judge. ``--quick`` only tries whether it works: small sizes, one run. Time on one core is CPU time, so that
+other work on the machine counts little; time on all cores is wall time, and wants an idle machine. The last lines are
+the largest recordings that are kept.
 
 Columns: accesses; processes that shared the blocks; seconds (wall) inside the kernel, seconds of `recorder.run`, and of
 that with `columns.accesses`; million accesses per second of the latter, and beside the target; bytes of a row; peak
 memory of the process, and beside the target.
 """
 
+import argparse
 import json
 import resource
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 TARGET_PER_S, MEMORY_TARGET_BYTES = 20e6, 2 << 30
-_ACCESSES = 8_000_000
+_ACCESSES, _QUICK_ACCESSES = 8_000_000, 20_000
 _FIRST_SIZE = 128
 _LARGE = (("matmul_kernel_naive", 292), ("gputiled", 272), ("hostmult0", 254), ("matmul_tc", 896))
 _RUNS = 3
@@ -33,9 +37,10 @@ def cpu_s() -> float:
 
 
 def measure(
-    name: str, size: int | None, params: dict[str, int], workers: int, runs: int, as_written: bool
+    name: str, size: int | None, params: dict[str, int], workers: int, runs: int, as_written: bool, most: int
 ) -> dict[str, object]:
-    """Record a rung in this process and return what it took; without a size, at the one for `_ACCESSES`."""
+    """Record a rung in this process and return what it took; without a size, at the one for `most` accesses."""
+    from gemmviz.catalogue.errors import KernelTimeout
     from gemmviz.catalogue.ladder import find, ladder
     from gemmviz.catalogue.launch import launch, nearest_size
     from gemmviz.catalogue.problem import Problem, small_integer_inputs, stored
@@ -48,7 +53,8 @@ def measure(
     kernel = find(name, ladder())
     problem = nearest_size(kernel, Problem.cube(size or _FIRST_SIZE), kernel.defaults | params)
     if problem and not size:
-        problem = recording_cost.largest_size(launch(kernel, problem, params), _ACCESSES, as_written)
+        with suppress(KernelTimeout):  # a block that waits for another one
+            problem = recording_cost.largest_size(launch(kernel, problem, params), most, as_written)
     if problem is None:
         return {"skipped": "takes no size near this one"}
     job = launch(kernel, problem, params)
@@ -79,18 +85,18 @@ def measure(
 
 
 def show(
-    name: str, size: int | None, params: dict[str, int], workers: int, as_written: bool, runs: int = _RUNS
-) -> None:
-    """Measure in a process of its own, and print a line."""
-    request = json.dumps([name, size, params, workers, runs, as_written])
+    name: str, size: int | None, params: dict[str, int], workers: int, runs: int, as_written: bool, most: int
+) -> bool:
+    """Measure in a process of its own, and print a line; return whether that went well."""
+    request = json.dumps([name, size, params, workers, runs, as_written, most])
     answer = subprocess.run([sys.executable, __file__, "--one", request], capture_output=True, text=True, check=False)
     if answer.returncode:
         print(f"{name:34} {answer.stderr.strip().splitlines()[-1][:90]}")
-        return
+        return False
     found = json.loads(answer.stdout.splitlines()[-1])
     if "skipped" in found:
         print(f"{name:34} {found['skipped']}")
-        return
+        return True
     count = found["accesses"]
     rate = count / found["all_s"]
     print(
@@ -100,16 +106,28 @@ def show(
         f"{found['peak_bytes'] / MEMORY_TARGET_BYTES:5.2f}x",
         flush=True,
     )
+    return True
 
 
-def main(names: list[str], as_written: bool) -> None:
-    """Print the table."""
+def main() -> int:
+    """Print the table; return 1 when a rung was not recorded."""
     import os
 
     from gemmviz.catalogue.ladder import ladder
     from gemmviz.catalogue.renamed import today
 
-    names = [today(name) for name in names]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="rungs; all without any")
+    parser.add_argument("--as-written", action="store_true", help="record every access that the text names")
+    parser.add_argument("--quick", action="store_true", help="small sizes, one run: does it work?")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.one:
+        print(json.dumps(measure(*json.loads(asked.one))))
+        return 0
+    names = [today(name) for name in asked.names]
+    runs, most = (1, _QUICK_ACCESSES) if asked.quick else (_RUNS, _ACCESSES)
+    todo: list[tuple[str, int | None, dict[str, int], int, int]] = []
     cores = len(os.sched_getaffinity(0))
     rungs = [k for k in ladder() if k.recordable and (not names or k.name in names)]
     print(f"{'kernel':40} {'M x N x K':>15} {'accesses':>9} {'on':>3} {'kernel':>7} {'run':>7} {'in all':>7} ", end="")
@@ -119,17 +137,14 @@ def main(names: list[str], as_written: bool) -> None:
         for workers in dict.fromkeys((1, cores)):
             if workers > 1 and kernel.backend != "cuda":
                 continue
-            show(kernel.name, None, {}, workers, as_written)
-            if smallest != kernel.defaults:
-                show(kernel.name, None, smallest, workers, as_written)
-    for name, size in _LARGE:
+            settings = [{}] if smallest == kernel.defaults else [{}, smallest]
+            todo += [(kernel.name, None, params, workers, runs) for params in settings]
+    for name, size in () if asked.quick else _LARGE:
         if not names or name in names:
-            for workers in dict.fromkeys((1, cores)):
-                show(name, size, {}, workers, as_written, runs=1)
+            todo += [(name, size, {}, workers, 1) for workers in dict.fromkeys((1, cores))]
+    good = [show(*one, asked.as_written, most) for one in todo]
+    return 0 if all(good) else 1
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(measure(*json.loads(sys.argv[2]))))
-    else:
-        main([name for name in sys.argv[1:] if name != "--as-written"], "--as-written" in sys.argv)
+    sys.exit(main())

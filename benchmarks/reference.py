@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.bench import claims, results
+from gemmviz.bench.document import Document
 from gemmviz.bench.figures import ON_GPU, size_of
 from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.bench.row import Row
@@ -38,7 +39,7 @@ def case(row: Row) -> tuple[Any, ...]:
     return row["kernel"], row["M"], row["N"], row["K"], row["dtype_in"], tuple(sorted(row["params"].items()))
 
 
-def with_run(document: results.Document) -> results.Document:
+def with_run(document: Document) -> Document:
     """Return a new run with each row saying when it began and its best library; a reference says so already."""
     if "runs" in document["protocol"]:
         return document
@@ -84,7 +85,7 @@ def of_case(plain: dict[str, Any]) -> tuple[Any, ...]:
     return plain["kernel"], size, params, plain.get("as_written", False)
 
 
-def recordings(documents: list[results.Document]) -> list[dict[str, Any]]:
+def recordings(documents: list[Document]) -> list[dict[str, Any]]:
     """Return the counts of recordings that claims ask for: the later of two of one case."""
     asked = {
         (job.case.kernel, job.case.size, job.case.params, job.case.as_written)
@@ -94,7 +95,7 @@ def recordings(documents: list[results.Document]) -> list[dict[str, Any]]:
     return [counts for key, counts in kept.items() if key in asked]
 
 
-def profiles(documents: list[results.Document], current: dict[str, str]) -> list[dict[str, Any]]:
+def profiles(documents: list[Document], current: dict[str, str]) -> list[dict[str, Any]]:
     """Return the profiles: the later of two of one case, none of another text, none with a fault."""
     found = [profile for document in documents for profile in document.get("profiles", [])]
     right = [one for one in found if not one["fault"] and one["source_sha256"] == current.get(one["kernel"])]

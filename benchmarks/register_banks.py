@@ -3,7 +3,8 @@
     python benchmarks/register_banks.py KERNEL [--set NAME=VALUE] [--size N] [--arch sm_90]
 
 Compiles a kernel of the ladder with NVRTC, as ``gemmviz bench`` does, takes the loop with the most FFMAs apart, and
-prints what it costs. No GPU is needed, only NVRTC (CuPy's wheels or a CUDA toolkit) and nvdisasm (a toolkit).
+prints what it costs. No GPU is needed, only NVRTC (CuPy's wheels or a CUDA toolkit) and nvdisasm (a toolkit); with
+``--listing FILE``, what ``nvdisasm -c`` wrote elsewhere, neither.
 
 The model: registers stand in two banks, the even and the odd ones, and each gives one operand per cycle. An operand
 that the FFMA right before had in the same place, and marked ``.reuse``, is not read again. An FFMA takes as many cycles
@@ -227,13 +228,14 @@ def main() -> int:
     parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, 4096)
     parser.add_argument("--arch", default="sm_90", help="where the kernel names none itself (default sm_90)")
+    parser.add_argument("--listing", type=Path, metavar="FILE", help="its machine code, as nvdisasm -c writes it")
     args = parser.parse_args()
     try:
         kernel = find(args.kernel, ladder())
         if kernel.backend != "cuda":
             raise GemmvizError(f"{kernel.name} is no CUDA kernel")
         wanted = launch(kernel, options.problem(args), options.params(args))
-        text = listing(compiled(wanted, args.arch))
+        text = args.listing.read_text() if args.listing else listing(compiled(wanted, args.arch))
         found = cost(longest_loop(text))
     except GemmvizError as error:
         print(error, file=sys.stderr)

@@ -2,7 +2,7 @@
 
 Promised are: no exception and no warning of Qt's; memory that is flat after the first five minutes, within a tenth;
 a program that has ended a second after it was closed; no process left. Settings, results and compiled kernels go
-into a folder of its own, which is thrown away::
+into a folder of its own, which is thrown away. However short it is, each action is done once::
 
     python benchmarks/soak.py --minutes 15 --seed 1
     python benchmarks/soak.py --minutes 8 --objects     # also which Python objects there are more of
@@ -24,7 +24,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
 
-_SAMPLED_S, _SETTLED_MIN = 30.0, 5.0
+_SAMPLED_S, _LEAST_SAMPLED_S, _SETTLED_MIN = 30.0, 1.0, 5.0
 _MOST_GROWTH, _MOST_CLOSING_S = 1.10, 1.0
 # Pauses between two actions, in milliseconds: sometimes long enough for a recording to arrive.
 _PAUSES = ((0.6, (0, 40)), (0.3, (40, 250)), (0.1, (250, 2500)))
@@ -57,7 +57,7 @@ class Soak:
         self._user, self._faults, self._counts_objects = user, faults, counts_objects
         self._seconds = minutes * 60
         self._begin = time.monotonic()
-        self._sampled = min(_SAMPLED_S, self._seconds / 4)
+        self._sampled = max(min(_SAMPLED_S, self._seconds / 4), _LEAST_SAMPLED_S)
         self._watched = self._rests_since = None
         self._next_rest = self._sampled * _RESTS_EVERY
         self._timer = QTimer()
@@ -79,7 +79,7 @@ class Soak:
             return
         if self._counts_objects and len(self.objects) < 1 and passed > self._seconds / 3:
             self._count()
-        if passed > self._seconds:
+        if passed > self._seconds and not self._user.untried:
             self._leave()
             return
         try:
@@ -105,7 +105,7 @@ class Soak:
     def _watch_workers(self):
         controller = self._user.window.controller if self._watched is None else None
         if controller is not None:
-            self._watched = (controller.recorder, controller.bench, controller.second.worker)
+            self._watched = controller.engines.workers
             for worker in self._watched:
                 worker.replied.connect(self._faults.on_reply)
 

@@ -12,8 +12,8 @@ from gemmviz.ui.export.dialog import ExportDialog
 _KINDS_OF_FILE = 3  # names that are saved under take turns, so that the ladder does not grow for ever
 
 
-class Dialogs:
-    """Answers dialogs.
+class Somebody:
+    """Who does things at random.
 
     Parameters
     ----------
@@ -27,6 +27,13 @@ class Dialogs:
 
     def __init__(self, session, random, folder):
         self.session, self.random, self.folder = session, random, Path(folder)
+
+
+class Dialogs(Somebody):
+    """Answers dialogs."""
+
+    def __init__(self, session, random, folder):
+        super().__init__(session, random, folder)
         self._saved = 0
         self._answer_those_of_the_system()
         self._make_files()

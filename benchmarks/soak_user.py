@@ -1,7 +1,5 @@
 """What somebody does with the window, at random: through the widgets, keys and menus that people use."""
 
-from pathlib import Path
-
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAction, QTextCursor, QWheelEvent
 from PySide6.QtTest import QTest
@@ -9,7 +7,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QTreeWidget,
 )
-from soak_dialogs import Dialogs
+from soak_dialogs import Dialogs, Somebody
 from soak_widgets import choose_in, use_any
 
 from gemmviz.language import LANGUAGES
@@ -25,22 +23,12 @@ _NOT_AT_RANDOM = ("quit",)
 _LONG_RUNS = ("measure_all", "all_over_n", "tune", "over_n")
 
 
-class User:
-    """Does things at random.
-
-    Parameters
-    ----------
-    session
-        Of the window.
-    random
-        A `random.Random`.
-    folder
-        Where files are saved and opened.
-    """
+class User(Somebody):
+    """Does everything once, in an order of chance, and then things at random."""
 
     def __init__(self, session, random, folder):
-        self.session, self.random, self.folder = session, random, Path(folder)
-        self._dialogs = Dialogs(session, random, self.folder)
+        super().__init__(session, random, folder)
+        self._dialogs = Dialogs(session, random, folder)
         self._first = session.choice.base
         self._weights = {
             self.rung: 8,
@@ -75,6 +63,8 @@ class User:
             self.any_action: 12,
             self.any_widget: 8,
         }
+        self.untried = random.sample([*self._weights], len(self._weights))
+        """What has not been done yet."""
 
     @property
     def window(self):
@@ -89,8 +79,15 @@ class User:
         presenting = self.window.presenting
         if presenting.on and self.random.random() < 0.3:
             return self.in_front()
-        action = self.random.choices([*self._weights], [*self._weights.values()])[0]
-        return action() or action.__name__
+        if not self.untried:
+            action = self.random.choices([*self._weights], [*self._weights.values()])[0]
+            return action() or action.__name__
+        action = self.untried.pop()
+        try:
+            return action() or action.__name__
+        except StopIteration:  # the window was being exchanged
+            self.untried.insert(0, action)
+            raise
 
     def rest(self):
         """Put the window into the state in which its memory can be compared: one small recording, nothing beside it."""
@@ -107,7 +104,7 @@ class User:
             dialog.close()
         session.choice.drop_edits(self._first)
         session.choice.choose_kernel(self._first, problem=picture_problem(self._first))
-        window.controller.record()
+        window.controller.recording.record()
 
     @property
     def rested(self):
@@ -150,7 +147,7 @@ class User:
 
     def size(self):
         """Give a size a value, in the boxes of what is recorded."""
-        row = self.window.recording.size
+        row = self.window.recording.size_row
         if self.random.random() < 0.2:
             row.link.click()
         row.boxes[self.random.choice("MNK")].setValue(self.random.choice(_SIZES))
@@ -313,7 +310,7 @@ class User:
         window, rungs = self.window, [k for k in self.session.choice.kernels if k.backend == "c"]
         self.session.choice.choose_kernel(self.random.choice(rungs))
         window.measuring.quick.setChecked(True)
-        window.measuring.size.boxes[self.random.choice("MNK")].setValue(self.random.choice(_MEASURED))
+        window.measuring.size_row.boxes[self.random.choice("MNK")].setValue(self.random.choice(_MEASURED))
         self._trigger("measure")
 
     def long_run(self):

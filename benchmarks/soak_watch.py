@@ -44,7 +44,7 @@ class Faults:
         print(f"FAULT after {', '.join(self._recent) or 'the start'}:\n{text.rstrip()}", flush=True)
 
     def on_reply(self, reply):
-        """Take down what a worker's thread caught: see `gemmviz.ui.window.worker.Worker`."""
+        """Take down what a worker's thread caught: see `gemmviz.control.worker.Worker`."""
         if isinstance(reply, Failed) and reply.kind == "internal":
             self.note(f"a worker failed: {reply.message}")
 

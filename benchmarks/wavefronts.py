@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.errors import Unavailable
 from gemmviz.proving import ncu
 from gemmviz.trace.cost.wavefronts import of_request
 
@@ -121,7 +122,11 @@ def main() -> int:
     if args.launch:
         launch_all(args.count)
         return 0
-    rows = measured(args.count)
+    try:
+        rows = measured(args.count)
+    except Unavailable as error:
+        print(error, file=sys.stderr)
+        return 2
     if args.json:
         document = [[w, way, name, p.tolist(), n] for w, way, name, p, n in rows]
         args.json.write_text(json.dumps(document), encoding="utf-8")

@@ -25,7 +25,7 @@ FRAME_P95_MS = {"hd": 16.0, "4k": 33.0, "large": 1000 / 30}
 STALL_MS, START_S, GROWTH_MB = 50.0, 1.5, 10.0
 USUAL = ("hostmult0", "matmul_kernel_naive", "gputiled", "matmul_kernel_2d_thread_tiling", "matmul_tc_2d_warp_tiling")
 LARGE = (("gpumult0_restrict", {"BX": 16, "BY": 16}), ("gputiled", {"TS": 16}))
-_RUNG_S, _PLAY_S = 2.5, 8.0
+_RUNG_S, _PLAY_S, _QUICK_S = 2.5, 8.0, 0.5
 _STARTS = 3
 _BEAT_MS = 2
 _RECORDING_S = 300.0
@@ -130,16 +130,17 @@ def wait(milliseconds):
 def open_window(clock):
     """Return the window, with its first recording, and its meter."""
     from gemmviz.app import new_session
+    from gemmviz.control.controller import Controller
     from gemmviz.engine.supervisor import Engine
-    from gemmviz.ui.window.controller import Controller
+    from gemmviz.ui.window.qt_loop import QtLoop
     from gemmviz.ui.window.window import Window
 
     session = new_session()
-    window = Window(session, Controller(session, lambda: Engine(session.permission.trust)))
+    window = Window(session, Controller(session, lambda: Engine(session.permission.trust), QtLoop()))
     window.resize(*RESOLUTIONS["hd"])
     window.show()
     meter = LoopMeter(window, clock)
-    window.controller.record()
+    window.controller.recording.record()
     wait_recorded(session)
     wait(500)
     return window, meter
@@ -175,10 +176,15 @@ def play(window, meter, seconds):
     return taken
 
 
-def measure_rungs(table, window, meter, names, sizes):
-    """Play every rung at its default size, in each resolution."""
+def percentile(values, percent):
+    """Return a percentile; NaN, which misses every target, where there is no value."""
     import numpy as np
 
+    return float(np.percentile(values, percent)) if len(values) else float("nan")
+
+
+def measure_rungs(table, window, meter, names, sizes, seconds):
+    """Play every rung at its default size, in each resolution."""
     from gemmviz.catalogue.renamed import today
 
     session, names = window.session, [today(name) for name in names]
@@ -189,10 +195,10 @@ def measure_rungs(table, window, meter, names, sizes):
             continue
         for size in sizes:
             resize(window, size)
-            frames, _ = play(window, meter, _RUNG_S)
+            frames, _ = play(window, meter, seconds)
             what = f"frame of {session.cursor.playable.recording.label} at {session.choice.problem}, {size}, p95"
-            p95 = float(np.percentile(frames, 95))
-            table.row(what, p95, "ms", FRAME_P95_MS[size], f"  median {np.median(frames):.1f}, {len(frames)} frames")
+            more = f"  median {percentile(frames, 50):.1f}, {len(frames)} frames"
+            table.row(what, percentile(frames, 95), "ms", FRAME_P95_MS[size], more)
 
 
 def resize(window, size):
@@ -203,20 +209,18 @@ def resize(window, size):
 
 def measure_large(table, window, meter):
     """Play matrices of 256 x 256, and watch how long the window stands still while they arrive."""
-    import numpy as np
-
     from gemmviz.catalogue.problem import Problem
 
     session = window.session
     resize(window, "large")
     for name, params in LARGE:
         kernel = next(k for k in session.choice.kernels if k.name == name)
-        window.controller.auto = False  # one change after the other, and only the last is recorded
+        window.session.choice.auto = False  # one change after the other, and only the last is recorded
         session.choice.choose(problem=Problem.cube(256))
         session.choice.choose_kernel(kernel, {key: value for key, value in params.items() if key in kernel.params})
-        window.controller.auto = True
+        window.session.choice.auto = True
         meter.take()
-        window.controller.record()
+        window.controller.recording.record()
         if not wait_recorded(session):
             print(f"{name} at 256: not recorded: {session.messages.current}")
             continue
@@ -224,9 +228,8 @@ def measure_large(table, window, meter):
         label = f"{session.cursor.playable.recording.label} at 256"
         frames, _ = play(window, meter, _PLAY_S)
         accesses = len(session.cursor.playable.recording.accesses)
-        p95 = float(np.percentile(frames, 95))
-        more = f"  median {np.median(frames):.1f}, {accesses / 1e6:.0f} million accesses"
-        table.row(f"frame of {label}, p95", p95, "ms", FRAME_P95_MS["large"], more)
+        more = f"  median {percentile(frames, 50):.1f}, {accesses / 1e6:.0f} million accesses"
+        table.row(f"frame of {label}, p95", percentile(frames, 95), "ms", FRAME_P95_MS["large"], more)
         table.row(f"longest stall while {label} arrives", stall, "ms", STALL_MS)
         session.cursor.show(None)
         gc.collect()
@@ -234,10 +237,8 @@ def measure_large(table, window, meter):
     wait_recorded(session)
 
 
-def measure_stalls(table, window, meter):
+def measure_stalls(table, window, meter, seconds):
     """Measure how long the window stands still at most: playing, while a recording arrives, beside a benchmark."""
-    import numpy as np
-
     from gemmviz.catalogue.ladder import find
     from gemmviz.catalogue.problem import Problem
 
@@ -250,16 +251,16 @@ def measure_stalls(table, window, meter):
     wait_recorded(session)
     wait(500)
     _, load_stall = meter.take()
-    frames, playing_stall = play(window, meter, _PLAY_S)
+    frames, playing_stall = play(window, meter, seconds)
     session.playback.play()
     session.choice.choose_bench(problem=Problem.cube(512))
-    window.controller.measure_all()
-    wait(_PLAY_S * 1e3)
+    window.controller.measuring.measure_all()
+    wait(seconds * 1e3)
     bench_frames, bench_stall = meter.take()
     measured = bool(session.results.samples.gflops)
-    window.controller.cancel()
+    window.controller.engines.cancel()
     session.playback.pause()
-    p95, bench_p95 = (float(np.percentile(f, 95)) for f in (frames, bench_frames))
+    p95, bench_p95 = (percentile(f, 95) for f in (frames, bench_frames))
     more = f"  {len(frames)} frames; with a benchmark {len(bench_frames)}, p95 {bench_p95:.1f}"
     table.row("frame of gputiled at 64, p95", p95, "ms", FRAME_P95_MS["hd"], more)
     table.row("longest stall while playing", playing_stall, "ms", STALL_MS)
@@ -303,10 +304,10 @@ def resident_mb():
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def measure_start(table):
+def measure_start(table, starts):
     """Measure the time from the command to its first painted window, the best and the worst of a few starts."""
     figures = []
-    for _ in range(_STARTS):
+    for _ in range(starts):
         begin = time.time()
         done = subprocess.run(
             [sys.executable, "-c", _FIRST_PAINT],
@@ -329,6 +330,7 @@ def arguments():
     )
     parser.add_argument("--memory", action="store_true", help="also watch the memory while it plays")
     parser.add_argument("--minutes", type=float, default=1.0, help="for how long (default 1; 10 to be sure)")
+    parser.add_argument("--quick", action="store_true", help="everything for a moment only: does it work?")
     parser.add_argument("--skip", nargs="+", choices=("stalls", "start"), default=[], help="what to leave out")
     parser.add_argument(
         "--cpu", action="store_true", help="count only the time that the window computes in: for a busy machine"
@@ -342,13 +344,14 @@ def main():
     from gemmviz.ui.window.application import application
 
     table = Table()
+    rung_s, play_s = (_QUICK_S, _QUICK_S) if asked.quick else (_RUNG_S, _PLAY_S)
     if "start" not in asked.skip:
-        measure_start(table)
+        measure_start(table, 1 if asked.quick else _STARTS)
     application()
     window, meter = open_window(time.thread_time if asked.cpu else time.perf_counter)
-    measure_rungs(table, window, meter, asked.rungs, [s for s in asked.sizes if s != "large"])
+    measure_rungs(table, window, meter, asked.rungs, [s for s in asked.sizes if s != "large"], rung_s)
     if "stalls" not in asked.skip:
-        measure_stalls(table, window, meter)
+        measure_stalls(table, window, meter, play_s)
     if "large" in asked.sizes:
         measure_large(table, window, meter)
     if asked.memory:

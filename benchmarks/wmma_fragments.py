@@ -5,7 +5,7 @@
 The same kernels run on the GPU and in the recorder. Of ``nvcuda::wmma`` every type, shape and layout: a tile whose
 elements hold their own number is loaded, and each lane writes down what it got. Of ``mma.sync`` and ``ldmatrix`` every
 function of ``<gemmviz/ptx.h>``: registers are filled with numbers that tell lane and place apart, and results compared.
-Exit code 1 when anything differs. ``--json`` keeps what the GPU does, in the form of
+Exit code 1 when anything differs, 2 without a GPU. ``--json`` keeps what the GPU does, in the form of
 ``tests/unit/wmma_fragments_sm90.json``.
 """
 
@@ -18,11 +18,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-import cupy as cp
 import numpy as np
 
 from gemmviz import data
+from gemmviz.backends.cuda import cupy
 from gemmviz.backends.nvrtc import compile_launch
+from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
@@ -147,6 +148,7 @@ def both(head: str, statements: list[str]) -> tuple[np.ndarray[Any, Any], np.nda
 
 def on_gpu(probes: Launch) -> np.ndarray[Any, Any]:
     """Run the kernel on the GPU; return C."""
+    cp = cupy()
     kernel, _, _ = compile_launch(cp, probes)
     c = cp.full((probes.problem.m, probes.problem.n), cp.nan, "float32")
     nothing = cp.zeros(1, "float32")
@@ -159,6 +161,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="where to keep what the GPU does")
     options = parser.parse_args()
+    try:
+        cp = cupy()
+    except Unavailable as error:
+        print(error, file=sys.stderr)
+        return 2
     tiles, instructions = fragments(), registers()
     device = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)
     print(f"{device['name'].decode()}, compute capability {device['major']}.{device['minor']}")

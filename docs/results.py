@@ -16,6 +16,7 @@ import results_chart
 from results_data import NOT_MEASURED, SIDE, SWEEP, TYPES, Rung, last_rungs, rungs, share, sweep
 
 from gemmviz.bench import results
+from gemmviz.bench.document import Document
 from gemmviz.bench.figures import Row
 from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.bench.stats import significant
@@ -86,7 +87,7 @@ def ladder_table(found: Sequence[Rung]) -> str:
     return _table(["rung", "GFLOPS", "of cuBLAS", "over the rung before", "why"], rows, (0, 4))
 
 
-def sweep_table(document: results.Document, kernels: Sequence[Kernel]) -> str:
+def sweep_table(document: Document, kernels: Sequence[Kernel]) -> str:
     """Return the table of the last rungs over N, each beside the library of its types."""
     columns = [(kernel, sweep(document, kernel)) for kernel in last_rungs(kernels)]
     rows = []
@@ -123,7 +124,7 @@ def cpu_table(measured: dict[str, Any] | None, kernels: Sequence[Kernel]) -> str
     return _table(["rung", "threads", *heads, "why"], rows, (0, 8))
 
 
-def protocol(document: results.Document, shown: Sequence[Row]) -> str:
+def protocol(document: Document, shown: Sequence[Row]) -> str:
     """Return which machine measured the rows that are shown, when and how; runs of one protocol stand together."""
     device, runs = document["device"], document["protocol"]["runs"]
     lines = [
@@ -161,7 +162,7 @@ def cpu_words(measured: dict[str, Any] | None) -> str:
     )
 
 
-def section(document: results.Document, measured: dict[str, Any] | None, kernels: Sequence[Kernel]) -> str:
+def section(document: Document, measured: dict[str, Any] | None, kernels: Sequence[Kernel]) -> str:
     """Return all that stands between the markers."""
     groups = {name: rungs(document, kernels, types) for name, types in GROUPS.items()}
     shown = [(rung.kernel, rung.row) for found in groups.values() for rung in found if rung.row]

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from results_data import NOT_MEASURED, SIDE, SWEEP, TYPES, Rung, last_rungs, rungs, share, sweep
 
-from gemmviz.bench import results
+from gemmviz.bench.document import Document
 from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.ui.look.theme import THEMES, Theme
@@ -21,12 +21,12 @@ _DASHES = ("", "9 4", "2 4")
 _PANELS = {"FP32, without tensor cores": ("float32",), "Tensor cores, FP16 and BF16": ("float16", "bfloat16")}
 
 
-def drawings(document: results.Document, kernels: Sequence[Kernel]) -> dict[str, str]:
+def drawings(document: Document, kernels: Sequence[Kernel]) -> dict[str, str]:
     """Return the text of each drawing (SVG) by the name of its file."""
     return {f"results-{theme.name}.svg": _drawing(document, kernels, theme) for theme in THEMES.values()}
 
 
-def _drawing(document: results.Document, kernels: Sequence[Kernel], theme: Theme) -> str:
+def _drawing(document: Document, kernels: Sequence[Kernel], theme: Theme) -> str:
     panels = {
         title: [rung for rung in rungs(document, kernels, types) if rung.kernel.backend not in LIBRARIES]
         for title, types in _PANELS.items()
@@ -87,7 +87,7 @@ def _bars(title: str, found: Sequence[Rung], top: int, theme: Theme) -> list[str
     return parts
 
 
-def _curves(document: results.Document, kernels: Sequence[Kernel], top: int, theme: Theme) -> list[str]:
+def _curves(document: Document, kernels: Sequence[Kernel], top: int, theme: Theme) -> list[str]:
     """Draw the last rungs' share of cuBLAS over N."""
     last = last_rungs(kernels)
     shares = {k.name: [share(row) if row else None for row in sweep(document, k)] for k in last}

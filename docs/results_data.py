@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gemmviz.bench import results
+from gemmviz.bench.document import Document
 from gemmviz.bench.figures import Figures, Row, size_of, usable
 from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.catalogue.kernel import Kernel
@@ -56,7 +56,7 @@ def share(row: Row) -> float | None:
     return row["gflops"] / library if library else None
 
 
-def rungs(document: results.Document, kernels: Sequence[Kernel], types: Sequence[str]) -> list[Rung]:
+def rungs(document: Document, kernels: Sequence[Kernel], types: Sequence[str]) -> list[Rung]:
     """Return the GPU's rungs of some element types, and the libraries behind them, in the ladder's order."""
     figures, size = Figures(document["results"]), (SIDE, SIDE, SIDE)
     found: list[Rung] = []
@@ -78,7 +78,7 @@ def last_rungs(kernels: Sequence[Kernel]) -> list[Kernel]:
     return [[k for k in own if k.dtype == dtype][-1] for dtype in TYPES]
 
 
-def sweep(document: results.Document, kernel: Kernel) -> list[Row | None]:
+def sweep(document: Document, kernel: Kernel) -> list[Row | None]:
     """Return a kernel's rows at the sizes of the sweep, each with the fastest of the parameters measured there."""
     figures = Figures(document["results"])
     found = [[r for r in figures.of(kernel.name) if size_of(r) == (n, n, n) and usable(r)] for n in SWEEP]

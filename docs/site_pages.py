@@ -20,7 +20,7 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the pages from outside of the folder."""
     for name, page in OUTSIDE.items():
         files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
-    for path in sorted((ROOT / "kernels").glob("*/[0-9]*")):
+    for path in sorted([*(ROOT / "kernels").glob("*/[0-9]*"), *(ROOT / "kernels/include/gemmviz").glob("*.h")]):
         text = f"# {path.name}\n\n```\n{path.read_text(encoding='utf-8').rstrip()}\n```\n"
         files.append(File.generated(config, f"{path.relative_to(ROOT).as_posix()}.md", content=text))
     return files

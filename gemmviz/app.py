@@ -8,12 +8,13 @@ from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.engine.supervisor import Engine
 from gemmviz.session import Message, Session, preferences_file, snapshot
+from gemmviz.session.preferences import ThemeName
 from gemmviz.session.snapshot_form import Snapshot
 
 _FIRST = "gputiled"
 
 
-def new_session(theme: str | None = None) -> Session:
+def new_session(theme: ThemeName | None = None) -> Session:
     """Return a session that opens on a small tiled recording: its demo, 8 x 8 x 8 in 2 x 2 blocks.
 
     Files of the ladder that cannot be read are left out, and said.

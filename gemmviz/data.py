@@ -53,7 +53,7 @@ def cache_folder(name: str) -> tuple[Path, str]:
     Parameters
     ----------
     name
-        What is kept in there.
+        The kind of content.
 
     Returns
     -------
@@ -81,12 +81,12 @@ def cache_folder(name: str) -> tuple[Path, str]:
 
 
 def _own(folder: Path) -> Path:
-    """Return a folder whose content nobody else can have made. What others could have put into it is thrown away.
+    """Return a folder that only this user can have filled. Content that others could have put into it is deleted.
 
     Raises
     ------
     OSError
-        When it is a link or somebody else's, or lies where somebody else may put another one in its place.
+        When it is a link or another user's, or lies where another user may put another one in its place.
     """
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
@@ -105,5 +105,5 @@ def _own(folder: Path) -> Path:
 
 
 def _only_group(found: os.stat_result) -> bool:
-    """Whether nobody but a group may write that, by its number, is this user's own, as many systems set it up."""
+    """Return whether only a group may write, and its number is this user's own, as many systems set it up."""
     return not found.st_mode & stat.S_IWOTH and found.st_gid == os.getuid() == os.getgid()

@@ -1,11 +1,15 @@
-"""What all tests share: a cache folder of their own, and a printed reason where there is no GPU."""
+"""What all tests share: a cache folder, engines that start at once, and a printed reason where there is no GPU."""
 
 import os
+import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import platformdirs
 import pytest
+
+KEPT_S = 14 * 24 * 3600
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,20 +31,39 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory):
-    """What is compiled and kept goes to folders of the session; the compiler's own cache, slow to fill, is reused.
+def own_folders(tmp_path_factory: pytest.TempPathFactory):
+    """What is compiled goes to a cache of the tests' own, which the next run uses; all else to the session's folders.
 
-    Processes that test side by side share what they compile: a kernel is compiled once for all of them.
+    A compiled kernel has the hash of its source, its flags and its compiler in its name: none is ever out of date.
     """
     ours = Path(platformdirs.user_cache_dir("gemmviz", appauthor=False))
-    base = tmp_path_factory.getbasetemp()
-    cache = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
-    cache.mkdir(mode=0o700, exist_ok=True)
+    compiled = ours / "tests"
+    compiled.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _forget(compiled)
     with pytest.MonkeyPatch.context() as patch:
         if "ZIG_GLOBAL_CACHE_DIR" not in os.environ:
             patch.setenv("ZIG_GLOBAL_CACHE_DIR", str(ours / "zig"))
-        patch.setenv("XDG_CACHE_HOME", str(cache))
+        patch.setenv("XDG_CACHE_HOME", str(compiled))
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+def _forget(folder: Path) -> None:
+    """Remove what was compiled long ago; another run may do so at the same time."""
+    for file in folder.rglob("*"):
+        with suppress(OSError):
+            if file.is_file() and time.time() - file.stat().st_mtime > KEPT_S:
+                file.unlink()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_engines(request: pytest.FixtureRequest):
+    """Engines are forked from a process that has all imported; those of the sandbox's tests start as in the program."""
+    from forked_engines import ForkedEngines
+
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.parent.name != "sandbox":
+            patch.setattr("gemmviz.engine.supervisor.multiprocessing", ForkedEngines())
         yield

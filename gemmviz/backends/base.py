@@ -1,4 +1,4 @@
-"""What every backend can do: prepare a launch, run it, time it, and hand C back."""
+"""The interface of every backend: prepare a launch, run it, time it, and hand C back."""
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
@@ -30,18 +30,18 @@ class OutOfMemory(GemmvizError):
 
 @dataclass(frozen=True)
 class Build:
-    """What is known of a kernel once it is compiled.
+    """The facts about a kernel once it is compiled.
 
     Attributes
     ----------
     compile_ms
         How long it took to get it ready; None when there is nothing to compile, or it came from the cache.
     flags
-        What the compiler was told.
+        The compiler's flags.
     registers, shared_bytes, local_bytes
-        Per thread, per block (static and dynamic), per thread; None where nobody knows.
+        Per thread, per block (static and dynamic), per thread; None where unknown.
     notes
-        What people should know, for example that the cache folder cannot be written.
+        Notes for people, for example that the cache folder cannot be written.
     variant
         Which of its code paths a library chose, in a few words; it becomes part of the row's label.
     """
@@ -147,7 +147,7 @@ class Backend(ABC):
 
     @abstractmethod
     def product(self, a: Matrix, b: Matrix) -> Matrix:
-        """Return A B in float64, computed by a library: what a result is judged by."""
+        """Return A B in float64, computed by a library: the reference for a result."""
 
     @abstractmethod
     def free_bytes(self) -> int | None:
@@ -158,7 +158,7 @@ class Backend(ABC):
         """Return the memory that verifying and timing a problem takes, in bytes."""
 
     def trip(self, problem: Problem, dtype: str, accumulate: str) -> Trip:
-        """Return what measures the copies to the device and back.
+        """Return the object that measures the copies to the device and back.
 
         Parameters
         ----------

@@ -57,7 +57,7 @@ def blas_facts() -> dict[str, str]:
 
 
 def symbols(code: ctypes.CDLL) -> tuple[str, str] | None:
-    """Return what an OpenBLAS puts before and behind its names (NumPy's wheels rename them), or None."""
+    """Return the prefix and suffix of an OpenBLAS's names (NumPy's wheels rename them), or None."""
     spellings = (("scipy_", "64_"), ("", ""), ("scipy_", ""), ("", "64_"))
     return next((s for s in spellings if hasattr(code, f"{s[0]}openblas_get_corename{s[1]}")), None)
 

@@ -76,7 +76,7 @@ def nvrtc_version() -> str | None:
 
 @contextmanager
 def profiled() -> Iterator[None]:
-    """Let a profiler that watches this process see what is launched inside."""
+    """Let a profiler that watches this process see the launches inside."""
     runtime = cupy().cuda.runtime
     runtime.profilerStart()
     try:
@@ -133,7 +133,7 @@ class CudaBackend(_DeviceBackend):
     Parameters
     ----------
     extra_flags
-        What NVRTC is told besides.
+        Further flags for NVRTC.
     """
 
     name = "cuda"
@@ -143,7 +143,7 @@ class CudaBackend(_DeviceBackend):
         self._extra_flags = extra_flags
 
     def prepare(self, launch: Launch) -> Prepared:
-        """Compile, or take what was compiled before, and allocate."""
+        """Compile, or take an earlier build, and allocate."""
         source = launch.kernel
         _check_device(launch)
         shape = (launch.block, launch.cluster, launch.shared_bytes)
@@ -182,12 +182,12 @@ def _compile(launch: Launch, extra_flags: tuple[str, ...]) -> Compiled:
 
 
 def _check_device(launch: Launch) -> None:
-    """Refuse what this GPU cannot run, before anything is compiled.
+    """Refuse a launch that this GPU cannot run, before anything is compiled.
 
     Raises
     ------
     ConstraintError
-        When it has not the compute capability that the kernel needs, or less shared memory than a block asks for.
+        When it lacks the compute capability that the kernel needs, or the shared memory of a block.
     """
     device = driver().device
     if device is None:
@@ -277,7 +277,7 @@ def _scalar(launch: Launch, name: str, kind: type[np.generic]) -> Any:
 
 
 def _scalar_types(cp: Any, module: Any, launch: Launch) -> Types:
-    """Ask the compiled module what types the kernel's scalar parameters have."""
+    """Return the types of the kernel's scalar parameters, from the compiled module."""
     answer = cp.zeros(1 + MOST, "int32")
     module.get_function(DESCRIBE)((1,), (1,), (answer,))
     return scalar_types(cp.asnumpy(answer).tolist(), launch.kernel.args, launch.entry)

@@ -1,4 +1,4 @@
-"""Whether CuPy can be used here, found out without importing it; and if not, why, and what to do."""
+"""Whether CuPy can be used here, found out without importing it; and if not, the reason and the remedy."""
 
 import re
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class CudaSupport:
     reason
         Why not: a short phrase; empty when they can.
     remedy
-        What to do about it; empty where nothing helps.
+        The remedy; empty where nothing helps.
     """
 
     usable: bool
@@ -58,7 +58,7 @@ def judge(packages: list[Package], found: CudaDriver) -> CudaSupport:
     packages
         Name and version of each CuPy that is installed.
     found
-        What the driver says.
+        The driver's facts.
     """
     if found.device is None:
         if found.installed:

@@ -1,4 +1,4 @@
-"""What all launches on a GPU share, through a CuPy that the caller hands in: matrices, events, errors."""
+"""The common part of all launches on a GPU, through a CuPy that the caller hands in: matrices, events, errors."""
 
 import sys
 import time
@@ -96,7 +96,7 @@ class DevicePrepared(Prepared):
 
 
 class faults:  # noqa: N801 (reads as a statement: `with faults(launch)`)
-    """Turns what CuPy raises into `LaunchError`, or `DeviceFault` when the context did not survive."""
+    """Turns CuPy's exceptions into `LaunchError`, or `DeviceFault` when the context did not survive."""
 
     def __init__(self, cp: Any, launch: Launch) -> None:
         self._cp = cp
@@ -127,13 +127,13 @@ def _no_more_complaints() -> None:
 
 
 def l2_bytes() -> int:
-    """Return the size of the L2 cache, in bytes; a guess that is not 0 where nobody tells."""
+    """Return the size of the L2 cache, in bytes; a guess that is not 0 where it is unknown."""
     device = driver().device
     return max(device.l2_bytes if device else 0, 1 << 20)
 
 
 def release(cp: Any) -> None:
-    """Give the memory that nobody uses back to the device."""
+    """Give unused memory back to the device."""
     # In a broken context nothing can be freed; the process is about to end anyway.
     with suppress(cp.cuda.runtime.CUDARuntimeError):
         cp.get_default_memory_pool().free_all_blocks()

@@ -1,4 +1,4 @@
-"""What the CUDA driver says about this machine, asked through ctypes: no CuPy and no CUDA context are needed."""
+"""The CUDA driver's facts about this machine, read through ctypes: no CuPy and no CUDA context are needed."""
 
 import ctypes
 import re
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Required, TypedDict
 
 import msgspec
+
+from gemmviz.catalogue.typed_reading import FromOne
 
 # CUdevice_attribute, CUDA Driver API, "Data types used by CUDA driver".
 _SM_COUNT, _ECC, _L2_BYTES, _CC_MAJOR, _CC_MINOR = 16, 32, 38, 75, 76
@@ -24,7 +26,7 @@ class DeviceFacts(TypedDict, total=False):
 
     name: Required[str]
     cc: Required[str]
-    sms: Required[int]
+    sms: Required[FromOne]
     clock_mhz: float
     l2_bytes: int
     uuid: str
@@ -44,7 +46,7 @@ class DeviceFacts(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Device:
-    """One GPU: compute capability, multiprocessors, bytes of L2 and of memory, clocks, and what one SM can hold.
+    """One GPU: compute capability, multiprocessors, bytes of L2 and of memory, clocks, and the capacity of one SM.
 
     The clocks are the highest ones that the device may run at. A limit that an old driver does not know is 0.
     """
@@ -161,7 +163,7 @@ def _device(code: ctypes.CDLL) -> Device:
 
 
 def error_text(code: ctypes.CDLL, error: int) -> str:
-    """Return what the driver, loaded as `code`, says about the number of an error."""
+    """Return the text of the driver, loaded as `code`, for the number of an error."""
     text = ctypes.c_char_p()
     code.cuGetErrorString(error, ctypes.byref(text))
     return text.value.decode(errors="replace") if text.value else "unknown error"

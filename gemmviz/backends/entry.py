@@ -10,10 +10,10 @@ from gemmviz.language import tr
 
 
 def call(launch: Launch) -> str:
-    """Return the statement that calls the entry with what ``void **a`` points to.
+    """Return the statement that calls the entry with the values that ``void **a`` points to.
 
     Element i of ``a`` is a matrix, or points to a tensor map, a ``long long`` or (alpha, beta) a ``double``; the
-    compiler converts them to what the kernel's own prototype says.
+    compiler converts them to the types of the kernel's own prototype.
     """
     arguments = []
     for index, name in enumerate(launch.kernel.args):
@@ -30,7 +30,7 @@ def call(launch: Launch) -> str:
 def flags(launch: Launch) -> list[str]:
     """Return the parameters that become macros, and the folder of the kernel's own headers.
 
-    What the compiler brings goes first for ``<...>``: a file of that folder must not take a system header's place
+    The compiler's own headers go first for ``<...>``: a file of that folder must not take a system header's place
     unseen.
     """
     macros = [f"-D{name}={value}" for name, value in launch.macros.items()]
@@ -39,7 +39,7 @@ def flags(launch: Launch) -> list[str]:
 
 
 def explain(error: BuildError, launch: Launch) -> BuildError:
-    """Return the error with its reason: what cannot be recorded, or a prototype that does not fit ``args``.
+    """Return the error with its reason: a feature that cannot be recorded, or a prototype that does not fit ``args``.
 
     The last it is when no line is to blame.
     """

@@ -1,6 +1,8 @@
-"""What a result file says of the machine beside its GPU: versions of what was used, and the processor."""
+"""The machine beside its GPU, as a result file describes it: versions of the libraries, and the processor."""
 
 from typing import TypedDict
+
+from gemmviz.catalogue.typed_reading import FromZero
 
 
 class CpuFacts(TypedDict):
@@ -8,6 +10,13 @@ class CpuFacts(TypedDict):
 
     model: str
     cores: int
+
+
+class CpuSaid(TypedDict, total=False):
+    """A processor as a result file has it; some do not know what it is."""
+
+    model: str | None
+    cores: FromZero | None
 
 
 class CompilerFacts(TypedDict):
@@ -25,7 +34,7 @@ class OpenblasFacts(TypedDict):
 
 
 class Environment(TypedDict, total=False):
-    """The part ``env`` of a result file; None is what the machine lacks, or what nobody asked for."""
+    """The part ``env`` of a result file; None stands for a part that is absent, or was not requested."""
 
     os: str
     python: str
@@ -36,7 +45,7 @@ class Environment(TypedDict, total=False):
     nvrtc: str | None
     compiler: CompilerFacts | None
     blas: dict[str, str]
-    cpu: CpuFacts
+    cpu: CpuSaid | None
     openblas: OpenblasFacts
 
 

@@ -1,4 +1,4 @@
-"""What the backends on the CPU share: matrices in host memory, a monotonic clock, NumPy's products."""
+"""The common part of the backends on the CPU: matrices in host memory, a monotonic clock, NumPy's products."""
 
 import time
 from abc import abstractmethod
@@ -67,7 +67,7 @@ class HostBackend(Backend):
         return np.asarray(a.astype(np.float64) @ b.astype(np.float64))
 
     def free_bytes(self) -> int | None:
-        """Return what Linux says is available."""
+        """Return the memory that is available, as Linux says."""
         return available_memory()
 
     def needed_bytes(self, problem: Problem, itemsize: int) -> int:
@@ -86,7 +86,7 @@ def host_bytes(problem: Problem, itemsize: int) -> int:
 
 
 def available_memory() -> int | None:
-    """Return the host memory that can be had without swapping, in bytes, or None where nobody says."""
+    """Return the host memory that can be had without swapping, in bytes, or None where it is unknown."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))

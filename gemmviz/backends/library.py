@@ -1,4 +1,4 @@
-"""Loads what the compiler made of a kernel, and says what it lacks."""
+"""Loads a kernel's compiled library, and names missing symbols."""
 
 import ctypes
 import re
@@ -20,7 +20,7 @@ def load(library: Path, launch: Launch) -> ctypes.CDLL:
     Raises
     ------
     BuildError
-        When it cannot be loaded: the kernel calls a function that it declares and nobody defines. ``line`` is where
+        When it cannot be loaded: the kernel calls a function that it declares and no file defines. ``line`` is where
         the kernel's file names it.
     """
     try:
@@ -43,7 +43,7 @@ def _plain(symbol: str) -> str:
 
 
 def _line_of(name: str, launch: Launch) -> int | None:
-    """Return the last line that names a symbol: what only declares it comes before."""
+    """Return the last line that names a symbol: mere declarations come before."""
     lines = plain_code(launch.kernel.text).split("\n")
     pattern = re.compile(rf"\b{re.escape(name)}\b")
     named = [number for number, line in enumerate(lines, 1) if pattern.search(line)]

@@ -1,4 +1,4 @@
-"""What this machine has: processor, compiler, GPU, driver, libraries; and what to do about what is missing."""
+"""The equipment of this machine: processor, compiler, GPU, driver, libraries; and remedies for missing ones."""
 
 import os
 import platform
@@ -21,7 +21,7 @@ from gemmviz.sandbox import in_force
 
 
 class Probe(TypedDict):
-    """What this machine has: what people read of it (`Fact` records as plain data), and parts of a result file."""
+    """The equipment of this machine: facts for people (`Fact` records as plain data), and parts of a result file."""
 
     facts: list[dict[str, str]]
     env: Environment
@@ -36,11 +36,11 @@ class Fact:
     Attributes
     ----------
     name, value
-        What it is and what was found, in words for people.
+        Its name and the finding, in words for people.
     state
         ``"ok"``, ``"missing"`` (something does not work without it) or ``"absent"`` (gemmviz works without it).
     remedy
-        What to do about it; empty when nothing needs to be done.
+        The remedy; empty when none is needed.
     """
 
     name: str

@@ -30,7 +30,7 @@ from gemmviz.catalogue.problem import Matrix
 from gemmviz.sandbox import confined, kept
 
 _GUARD = Path(__file__).with_name("stack_guard.c")
-# No -ffast-math: what C promises about the order of a sum is part of what these kernels show.
+# No -ffast-math: the order of a sum, as C defines it, is a part of the lesson.
 OPTIMISATION = ("-O3", "-march=native", "-std=gnu11")
 
 
@@ -48,7 +48,7 @@ class NativeBackend(HostBackend):
 
 
 class _Apart(Prepared):
-    """A kernel with its matrices in a process of its own, which it may break. What is timed is timed there."""
+    """A kernel with its matrices in a process of its own, which it may break. Timing happens there."""
 
     def __init__(self, launch: Launch, build: Build, library: Path) -> None:
         self.build = build
@@ -135,12 +135,12 @@ class _NativePrepared(HostPrepared):
 def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     """Return the shared library of a C kernel.
 
-    Libraries are kept in the user's cache folder under the SHA-256 of everything that decides what is in them.
+    Libraries are kept in the user's cache folder under the SHA-256 of everything that decides their content.
 
     Returns
     -------
     tuple
-        The library, and what is known of its build.
+        The library, and the facts about its build.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
 
 
 def compile_flags(tool: Compiler, launch: Launch) -> tuple[str, ...]:
-    """Return the flags that decide what the compiler makes of a kernel."""
+    """Return the flags that decide a kernel's machine code."""
     # `zig cc` would otherwise plant checks for undefined behaviour.
     plain = ("-fno-sanitize=undefined",) if tool.kind == "clang" else ()
     return (*OPTIMISATION, *plain, *entry.flags(launch), f"-I{_our_headers()}")

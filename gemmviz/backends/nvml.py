@@ -28,7 +28,7 @@ _REASONS = {
     0x400: "reliability",
 }
 CHOSEN = frozenset({"applications_clocks", "display_clocks"})
-"""Limits that somebody set on purpose; every other reason means that the GPU was throttled."""
+"""Limits that a user set on purpose; every other reason means that the GPU was throttled."""
 
 
 class Sensors:
@@ -55,7 +55,7 @@ class Sensors:
         return self._ask(lambda n, h: float(n.nvmlDeviceGetMaxClockInfo(h, n.NVML_CLOCK_SM)))
 
     def power_w(self) -> float | None:
-        """Return the power in W: of this moment where the GPU tells it, else its own average over about a second."""
+        """Return the power in W: of this moment where the GPU reports it, else its own average over about a second."""
         return self._ask(self._instant_power_w) or self._ask(lambda n, h: n.nvmlDeviceGetPowerUsage(h) / 1e3)
 
     def temp_c(self) -> float | None:
@@ -74,7 +74,7 @@ class Sensors:
         return {name for bit, name in _REASONS.items() if int(bits or 0) & bit}
 
     def processes(self) -> int:
-        """Return how many processes have a CUDA context on the GPU; 0 where nobody tells."""
+        """Return how many processes have a CUDA context on the GPU; 0 where it is unknown."""
         return int(self._ask(lambda n, h: float(len(n.nvmlDeviceGetComputeRunningProcesses(h)))) or 0)
 
     def _ask(self, question: Callable[[Any, Any], float]) -> float | None:
@@ -143,7 +143,7 @@ def _read(found: Sensors, observed: Observed, over: threading.Event) -> None:
             value = source()
             if value is not None:
                 values.append(round(value, 1))
-        # A reason outlasts its cause by a moment: what came before the stretch holds back nothing at the full clock.
+        # A reason outlasts its cause by a moment: one from before the stretch does not lower a full clock.
         if not observed.sm_mhz or observed.sm_mhz[-1] < highest:
             reasons |= found.throttle()
         observed.throttle = sorted(reasons)

@@ -33,14 +33,14 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
     cp
         The module ``cupy``.
     launch
-        What to compile.
+        The launch.
     extra_flags
-        What to tell NVRTC besides.
+        Further flags for NVRTC.
 
     Returns
     -------
     tuple
-        The kernel (``cupy.RawKernel``), its module (``cupy.RawModule``), and what is known of the build.
+        The kernel (``cupy.RawKernel``), its module (``cupy.RawModule``), and the facts about the build.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""OpenBLAS at its best: a second copy of NumPy's own, told to use the code path that is the fastest on this CPU.
+"""OpenBLAS at its best: a second copy of NumPy's own, set to the code path that is the fastest on this CPU.
 
 OpenBLAS chooses a path for the processor it believes to see when it is loaded, and does not always choose well. Each
 path that the processor has the instructions for is tried in a process of its own; then a copy of the library is loaded
@@ -26,7 +26,7 @@ from gemmviz.catalogue.errors import ConstraintError, Unavailable
 from gemmviz.catalogue.launch import Launch
 
 _VARIABLE = "OPENBLAS_CORETYPE"
-# Code paths of OpenBLAS for x86-64 (TargetList.txt), each with what it needs of /proc/cpuinfo's flags.
+# Code paths of OpenBLAS for x86-64 (TargetList.txt), each with the flags of /proc/cpuinfo that it needs.
 _PATHS = {
     "SapphireRapids": {"avx512bw", "avx512vl", "avx512_bf16", "amx_tile"},
     "Cooperlake": {"avx512bw", "avx512vl", "avx512_bf16"},
@@ -129,7 +129,7 @@ def best() -> Library:
 
 
 def _candidates() -> list[str]:
-    """Return the core types worth a trial; the empty one is what OpenBLAS chooses by itself."""
+    """Return the core types worth a trial; the empty one is OpenBLAS's own choice."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return [""]
     try:
@@ -165,7 +165,7 @@ def _load(original: Path, spelling: tuple[str, str], core: str) -> Library:
     """Load a copy of the library: the loader hands out the original, with its core type, a second time."""
     folder, _ = data.cache_folder("openblas")
     stat = original.stat()
-    # Not by its own name: who looks for NumPy's library among the loaded ones must not find this one.
+    # Not by its own name: a search for NumPy's library among the loaded ones must not find this one.
     copy = folder / f"copy-{stat.st_size}-{stat.st_mtime_ns}.so"
     if not copy.exists():
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file, original.open("rb") as source:
@@ -175,7 +175,7 @@ def _load(original: Path, spelling: tuple[str, str], core: str) -> Library:
     if core:
         os.environ[_VARIABLE] = core
     try:
-        # What it links against is loaded already, by NumPy's own.
+        # The libraries that it links against are loaded already, by NumPy's own.
         code = ctypes.CDLL(str(copy))
     finally:
         os.environ.pop(_VARIABLE, None)

@@ -1,4 +1,4 @@
-"""What types a CUDA kernel's parameters have, asked of the compiler itself.
+"""The types of a CUDA kernel's parameters, from the compiler itself.
 
 A launch copies raw bytes: an int handed to a parameter of type size_t would leave half of it undefined. So a second,
 tiny kernel is compiled along with the user's; it reports the parameters' types, and the launch follows them.
@@ -48,9 +48,9 @@ def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict
     Parameters
     ----------
     answer
-        What the describing kernel wrote.
+        The output of the describing kernel.
     args
-        What the front matter says each parameter is.
+        The parameters as the front matter declares them.
     entry
         For messages.
 

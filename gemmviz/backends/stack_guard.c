@@ -28,7 +28,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     sigaddset(&one, last);
     signal(last, SIG_DFL);
     sigprocmask(SIG_UNBLOCK, &one, NULL);
-    // From here on as if nobody had looked: the same signal ends the process.
+    // From here on as without this handler: the same signal ends the process.
     raise(last);
 }
 

@@ -23,7 +23,7 @@ _NO_INTERLEAVE, _L2_PROMOTION_128_BYTES, _ZEROS_OUTSIDE = 0, 2, 0
 
 @dataclass(frozen=True)
 class Geometry:
-    """What the driver is told of a matrix; of each pair the first is along a row as it is stored.
+    """The description of a matrix for the driver; of each pair the first is along a row as it is stored.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ def encode(launch: Launch, matrix: str, address: int) -> Any:
     Raises
     ------
     LaunchError
-        When the driver refuses it, or knows no tensor maps.
+        When the driver refuses it, or has no tensor maps.
     """
     where = f"{launch.label}: the tensor map of {matrix}"
     if address % UNIT_BYTES:

@@ -41,7 +41,7 @@ class Compiler:
     start
         How it is started.
     programs
-        What it starts, itself included, by path; nothing where nobody knows.
+        The programs that it starts, itself included, by path; none where they are unknown.
     kind
         Which dialect of flags it takes.
     version
@@ -75,7 +75,7 @@ def compiler() -> Compiler:
         command = start = tuple(named)
     elif spec := importlib.util.find_spec("ziglang"):
         command = (sys.executable, "-m", "ziglang", "cc")
-        # What that module starts, without a Python in between.
+        # The program that the module starts, without a Python in between.
         zig = Path(spec.origin or "").parent / "zig"
         start = (str(zig), "cc") if zig.is_file() else command
     else:
@@ -90,7 +90,7 @@ def compiler() -> Compiler:
 
 
 def _programs(start: Sequence[str], kind: str) -> tuple[Path, ...]:
-    """Return what a compiler starts, itself included; nothing where that cannot be told."""
+    """Return the programs that a compiler starts, itself included; none where they are unknown."""
     found = shutil.which(start[0])
     if found is None or start == (sys.executable, "-m", "ziglang", "cc"):
         return ()
@@ -106,7 +106,7 @@ def _programs(start: Sequence[str], kind: str) -> tuple[Path, ...]:
         place = shutil.which(said.stdout.strip())
         if said.returncode or place is None:
             continue
-        # Beside GCC's own compiler lie those for other languages, and what starts the linker.
+        # Beside GCC's own compiler lie those for other languages, and the linker's wrapper.
         parts.append(Path(place).resolve().parent if name == "cc1" else Path(place).resolve())
     return tuple(parts)
 
@@ -119,7 +119,7 @@ def compile_shared(sources: Sequence[Path | str], output: Path, flags: Sequence[
     sources
         Files and the ``-x language`` switches between them, in order.
     output
-        Where the library goes: a folder to compile in, where the compiler may write what it likes.
+        Where the library goes: a folder to compile in, where the compiler may write.
     flags
         Further arguments.
     blame
@@ -168,7 +168,7 @@ _FOLDER_FLAGS = re.compile("^(?:-I|-iquote|-idirafter)(?=/)")
 
 
 def _read_by(arguments: Sequence[str]) -> list[Path]:
-    """Return the files and folders that a compiler is told of."""
+    """Return the files and folders among a compiler's arguments."""
     named = [Path(_FOLDER_FLAGS.sub("", a)) for a in arguments if a.startswith("/") or _FOLDER_FLAGS.match(a)]
     return [path for path in named if path.exists()]
 
@@ -203,7 +203,7 @@ def first_error(text: str, blame: Path) -> BuildError:
     ends = [*(d.start() for d in found[1:]), len(text)]
     begins = [0, *(d.end() for d in found)]
     for error, begin, end in zip(found, begins, ends, strict=False):
-        # Clang tells after an error in a template who asked for it, GCC before.
+        # Clang names the place of a template's use after an error, GCC before.
         after, around = text[error.end() : end], text[begin:end]
         line = _line_in(blame, error) or _asked_for(blame, after) or _asked_for(blame, around)
         if line:
@@ -225,12 +225,12 @@ def _asked_for(blame: Path, text: str) -> int:
 
 
 def _said(error: re.Match[str]) -> str:
-    """Return what an error says; of an assertion its own sentence."""
+    """Return the text of an error; of an assertion its own sentence."""
     return re.sub(r"^static assertion failed(?: due to requirement '.*?')?: ", "", error["text"])
 
 
 def source_folder(path: Path) -> Path:
-    """Return the folder in which the compiler finds what a user's file includes."""
+    """Return the folder of the files that a user's file includes."""
     return scratch.folder_of(path, confined.scratch())
 
 

@@ -10,9 +10,9 @@ from gemmviz.language import mark, tr
 
 _SYNC = mark("use __syncthreads(), __syncwarp(), the waits of <cuda_pipeline.h> or the barriers of <gemmviz/ptx.h>")
 _COPY = mark("use <cuda_pipeline.h>, or cp.async and the copy engine (TMA) from <gemmviz/ptx.h>")
-# What <gemmviz/ptx.h> has of these is no reason to refuse anything.
+# Functions of <gemmviz/ptx.h> among these are no reason to refuse anything.
 _OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32(?:_b?f16)?)|cluster_rank)\b)"
-# What is looked for in the source without its comments and texts, what it is called, and what to do instead.
+# A pattern for the source without its comments and texts, a name for the match, and a remedy.
 _REFUSED = [
     (r"\b(?:asm|__asm__|__asm)\b", mark("inline PTX (asm)"),
      mark("use the functions of <gemmviz/ptx.h>, which run on a GPU too")),
@@ -41,7 +41,7 @@ _NO_FILE = re.compile(r"'?([\w./+-]+)'?:? (?:file not found|No such file or dire
 
 @dataclass(frozen=True)
 class Unsupported:
-    """One use of something that cannot be recorded: what, its first line, and the last line of its statement."""
+    """One use of a feature that cannot be recorded: its name, its first line, and the last line of its statement."""
 
     what: str
     instead: str
@@ -50,12 +50,12 @@ class Unsupported:
 
 
 def explain(error: BuildError, kernel: Kernel) -> BuildError:
-    """Return an error that says what cannot be recorded, where that is why a kernel does not compile.
+    """Return an error that names the feature which cannot be recorded, where a kernel does not compile because of it.
 
     Parameters
     ----------
     error
-        What the compiler said.
+        The compiler's message.
     kernel
         The kernel.
 
@@ -87,7 +87,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
 
 def find(text: str) -> list[Unsupported]:
     """Return every use of something that cannot be recorded, in the order of the lines."""
-    # Texts may span what looks like code, and PTX in them is not C++: spaces stand for both.
+    # Texts may look like code, and PTX in them is not C++: spaces stand for both.
     code = plain_code(text)
     found = []
     for pattern, what, instead in _REFUSED:

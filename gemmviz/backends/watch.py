@@ -1,4 +1,4 @@
-"""What happens on the machine while a kernel is timed: clocks, power and heat, and who else wants the cores."""
+"""The state of the machine while a kernel is timed: clocks, power and heat, and other load on the cores."""
 
 import os
 import time
@@ -16,7 +16,7 @@ _PROC = Path("/proc")
 
 @dataclass
 class Observed:
-    """What was seen during one stretch of timing; complete once the stretch is over.
+    """The observations of one stretch of timing; complete once the stretch is over.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Observed:
     throttle
         Why the clock was held back, in NVML's words.
     contended
-        Whether somebody else used the GPU, or kept this process's threads waiting for a core.
+        Whether another process used the GPU, or kept this process's threads waiting for a core.
     """
 
     telemetry: bool = False

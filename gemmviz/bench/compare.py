@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from gemmviz.bench.document import Document
 from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.results import Document
 from gemmviz.bench.row import Row, stats_of
 from gemmviz.bench.spread import shaky, span
 

@@ -3,6 +3,7 @@
 from typing import TypedDict
 
 from gemmviz.bench.row import Row
+from gemmviz.catalogue.dtypes import ElementType
 
 
 class KernelEntry(TypedDict, total=False):
@@ -15,7 +16,7 @@ class KernelEntry(TypedDict, total=False):
     text: str
     params: dict[str, int]
     row: Row
-    transfer: list[str]
+    transfer: list[ElementType]
 
 
 class ProfileEntry(TypedDict):

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Literal
 
 from gemmviz.backends.environment import cpu_of
-from gemmviz.bench.results import Document
+from gemmviz.bench.document import Document
 from gemmviz.bench.row import Row
 
 _Part = Literal["hot", "stats", "telemetry", "transfer", "verify"]

@@ -1,4 +1,4 @@
-"""Result rows as they come in, kept by kernel, size and parameters, and asked for in the ways that views need."""
+"""Result rows in order of arrival, kept by kernel, size and parameters, with the lookups that views need."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,23 +20,23 @@ def size_of(row: Sized) -> Size:
 
 
 def by_volume(size: Size) -> tuple[int, Size]:
-    """Return what sorts sizes from small to large."""
+    """Return the key that sorts sizes from small to large."""
     return size[0] * size[1] * size[2], size
 
 
 def has_params(row: Row, params: Mapping[str, int]) -> bool:
-    """Say whether a row was measured with these parameters."""
+    """Return whether a row was measured with these parameters."""
     found = row.get("params") or {}
     return all(found.get(name, value) == value for name, value in params.items())
 
 
 def key_of(row: Launched) -> Key:
-    """Return what makes two rows figures of the same thing: kernel, size and parameters."""
+    """Return the key of a row's figure: kernel, size and parameters."""
     return row["kernel"], *size_of(row), tuple(sorted((row.get("params") or {}).items()))
 
 
 def usable(row: Row | None) -> bool:
-    """Say whether a row has a figure that may be drawn and compared."""
+    """Return whether a row has a figure that may be drawn and compared."""
     return bool(row and row["status"] == "ok" and row.get("gflops") and row.get("backend") != TRANSFER)
 
 
@@ -57,7 +57,7 @@ class Figures:
             self.add(row)
 
     def __iter__(self) -> Iterator[Row]:
-        """Give all rows, kernel by kernel, the newest of each kernel last."""
+        """Yield all rows, kernel by kernel, the newest of each kernel last."""
         for rows in self._rows.values():
             yield from rows.values()
 
@@ -69,7 +69,7 @@ class Figures:
         return list(self._rows.get(kernel, {}).values())
 
     def add(self, row: Row) -> bool:
-        """Take a row; False for a cancelled one of a kernel that has a figure, which stays."""
+        """Add a row; False for a cancelled one of a kernel that has a figure, which stays."""
         rows = self._rows.setdefault(row["kernel"], {})
         if row["status"] == "cancelled" and any(map(usable, rows.values())):
             return False
@@ -95,7 +95,7 @@ class Figures:
         return next(wanted, rows[0] if rows else None)
 
     def near(self, kernel: str, size: Size, params: Mapping[str, int] | None = None) -> Row | None:
-        """Return what `at` gives at the size nearest to a size, in work, at which the kernel has a usable row."""
+        """Return the result of `at` at the size nearest to a size, in work, at which the kernel has a usable row."""
         sizes = {size_of(r) for r in self.of(kernel) if usable(r)}
 
         def distance(other: Size) -> tuple[bool, float, Size]:
@@ -124,7 +124,7 @@ class Figures:
 def fullest_size(rows: Iterable[Row]) -> Size | None:
     """Return the size at which most rungs have a figure, the largest of several; None without figures.
 
-    Only rungs of the GPU count, where there are any: loops of a CPU are measured at sizes that they end within.
+    Only rungs of the GPU count, where there are any: CPU loops are measured at small sizes, so that they end in time.
     """
     found = [row for row in rows if usable(row)]
     kernels: dict[Size, set[str]] = {}
@@ -135,7 +135,7 @@ def fullest_size(rows: Iterable[Row]) -> Size | None:
 
 @dataclass(frozen=True)
 class Shown:
-    """A row to show, with where it comes from: ``origin`` is empty for what was measured here, else a reference."""
+    """A row to show, with its origin: ``origin`` is empty for one measured here, else a reference."""
 
     row: Row
     origin: str = ""
@@ -143,7 +143,7 @@ class Shown:
 
 @dataclass
 class SampleSeries:
-    """The samples of one kernel at one size in the run that goes on, or the last one: GFLOPS of each launch."""
+    """The samples of one kernel at one size in the run under way, or the last one: GFLOPS of each launch."""
 
     label: str
     size: str
@@ -152,4 +152,4 @@ class SampleSeries:
 
 
 Pick = Callable[[str], Shown | None]
-"""Returns what to show of the kernel with that name, or None."""
+"""Returns the figure to show of the kernel with that name, or None."""

@@ -14,7 +14,7 @@ from gemmviz.bench import results, rows
 from gemmviz.bench.memory_fit import check_fit
 from gemmviz.bench.model.peaks import peak_gflops
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import Row
+from gemmviz.bench.row import Row, Status
 from gemmviz.bench.timing import Cold, Hot, Samples, cpu_batch, warm_up
 from gemmviz.bench.verification_reference import References, VerificationCase
 from gemmviz.bench.verify import Verdict, check
@@ -228,7 +228,7 @@ class Measurement:
             late = "right at first, wrong after many launches: " if when == "after" else ""
             self._fail("wrong", late + (verdict.message if verdict else "the kernel writes outside C"), None)
 
-    def _fail(self, status: str, message: str, line: int | None) -> None:
+    def _fail(self, status: Status, message: str, line: int | None) -> None:
         self.over = True
         if self.rounds and status not in results.FAILURES:  # memory that others took says nothing about what is done
             rows.cut_short(self.row, self.bench.protocol, status, message)
@@ -250,7 +250,7 @@ def _check(prepared: Prepared, trial: VerificationCase) -> Verdict | None:
     return check(prepared.fetch(), trial.reference) if prepared.intact() else None
 
 
-def blame(error: Exception, problem: Problem) -> tuple[str, str, int | None]:
+def blame(error: Exception, problem: Problem) -> tuple[Status, str, int | None]:
     """Return status, message and line for what went wrong."""
     match error:
         case Unavailable():

@@ -1,4 +1,4 @@
-"""Whether a problem fits in memory, found out before anything is allocated."""
+"""Whether a problem fits in memory, decided before anything is allocated."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from gemmviz.catalogue.problem import LARGEST, Problem
 
 
 def check_fit(backend: Backend, concrete: Launch, references: References) -> None:
-    """Refuse what cannot fit, in the device's memory or the host's.
+    """Refuse a problem that cannot fit in the memory of the device or the host.
 
     Raises
     ------
@@ -25,7 +25,7 @@ def check_fit(backend: Backend, concrete: Launch, references: References) -> Non
     ):
         if free is None:
             continue
-        # What the references hold is part of what is needed, or can be given back.
+        # The memory held by references is part of the need, or can be given back.
         free += references.nbytes if where == "host" else 0
         if needed(concrete.problem, itemsize) <= free:
             continue

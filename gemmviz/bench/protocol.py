@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, cast
 
+import msgspec
+
+from gemmviz.bench.document import Rules
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.plain import Plain
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,9 @@ class Protocol:
         GemmvizError
             For a field that does not exist, or a value that is not a positive number.
         """
+        # By hand: in a request all of them are floats.
         types = {f.name: int if f.type in (int, "int") else float for f in fields(cls)}
-        values: Plain = {}
+        values: dict[str, float] = {}
         for name, value in plain.items():
             if name not in types:
                 raise GemmvizError(f"the protocol has no field {name!r}")
@@ -66,16 +69,15 @@ class Protocol:
             values[name] = types[name](value)
         if values.get("rounds") == 0:
             raise GemmvizError("protocol: rounds = 0: without a round there is nothing to measure")
-        return cls(**values)
+        return msgspec.convert(values, cls)
 
     def to_plain(self) -> dict[str, float]:
         """Return all fields."""
         return asdict(self)
 
-    def describe(self) -> dict[str, object]:
+    def describe(self) -> Rules:
         """Return the part ``protocol`` of a result file."""
-        return {
-            **self.to_plain(),
+        said = {
             "distribution": "uniform in [-1, 1); whole numbers from -4 to 4 for integer types",
             "l2": (
                 "GPU, cold: twice its size cleared before each sample; GPU, hot: batches, nothing cleared; "
@@ -88,3 +90,4 @@ class Protocol:
                 f"{self.slow_s:g} s; or {self.timeout_s:g} s, flagged noisy"
             ),
         }
+        return cast(Rules, asdict(self) | said)

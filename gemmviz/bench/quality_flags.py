@@ -1,4 +1,4 @@
-"""What a reader of a figure should know about how it came about. Flags delete nothing."""
+"""Remarks on how a figure was taken. Flags delete nothing."""
 
 import math
 from collections.abc import Iterable
@@ -45,7 +45,7 @@ def judge(row: Row, contended: bool = False) -> None:
 
 
 def words(flags: Iterable[str]) -> list[str]:
-    """Return what flags mean, for people; notes that are none of `FLAGS` stand as they are."""
+    """Return the meaning of flags, for people; notes that are none of `FLAGS` stand as they are."""
     return [tr(_WORDS[flag]) if flag in _WORDS else flag for flag in flags]
 
 

@@ -1,4 +1,4 @@
-"""The rungs beside each other: how much faster than the first, and what share of the library and of the peak."""
+"""The rungs beside each other: speedup over the first, and share of the library and of the peak."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Standing:
     Attributes
     ----------
     kernel, row, origin
-        What was measured, and where: `origin` is empty for this machine.
+        The measured row, and its machine: `origin` is empty for this machine.
     speedup
         GFLOPS over those of the first rung that runs in the same place (CPU or GPU) of the same machine; None for a
         variant, which is no rung.
@@ -54,7 +54,7 @@ class Standing:
 
 
 def place(kernel: Kernel) -> str:
-    """Return ``"CPU"`` or ``"GPU"``: where a kernel runs."""
+    """Return ``"CPU"`` or ``"GPU"``: the processor that a kernel runs on."""
     return "GPU" if kernel.backend in ON_GPU else "CPU"
 
 
@@ -68,7 +68,7 @@ def standings(kernels: Iterable[Kernel], pick: Pick) -> list[Standing]:
     kernels
         The ladder, or a part of it; a variant stands behind its rung.
     pick
-        Returns the figure to show of a kernel; of a variant, where that failed, the row that says so.
+        Returns the figure to show of a kernel; of a failed variant, the row with the failure.
     """
     chosen = [(k, shown) for k in kernels if not k.exhibit and (shown := pick(k.name)) is not None]
     rungs = [(kernel, shown) for kernel, shown in chosen if not kernel.changes]

@@ -9,7 +9,7 @@ from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Literal, NotRequired, TypedDict, cast
+from typing import Literal, cast
 
 import numpy as np
 
@@ -18,9 +18,9 @@ from gemmviz.backends.base import Build
 from gemmviz.backends.driver import DeviceFacts
 from gemmviz.backends.environment import Environment, cpu_of
 from gemmviz.bench import schema
+from gemmviz.bench.document import AppFacts, Document, Measured
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import Counts, Row
-from gemmviz.bench.stats import Stats
+from gemmviz.bench.row import Order, Row, SampleStats, Status, StopReason
 from gemmviz.bench.verify import Verdict
 from gemmviz.catalogue import renamed
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, Unavailable
@@ -28,53 +28,18 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.kernel import read as read_source
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
-from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 
 FAILURES = frozenset({"wrong", "compile", "launch", "crash", "timeout"})
 """The statuses that blame the kernel; the others blame the machine, the size or nobody."""
-_NAMING = ("results", "recordings", "profiles")
 BROKEN = "broken on purpose"
 """What the flag begins with of a variant that is known to have a defect: C may be right by luck."""
 
 
-class AppFacts(TypedDict):
-    """gemmviz itself; commit and state of a checkout, None elsewhere."""
-
-    version: str
-    git_sha: str | None
-    dirty: bool | None
-
-
-class Measured(TypedDict):
-    """On what figures were measured; the engine's probe has the same parts."""
-
-    env: Environment
-    device: DeviceFacts | None
-
-
-class Machine(Measured):
-    """On what and with what figures were measured, and by which rules."""
-
-    started_utc: str
-    argv: list[str]
-    app: AppFacts
-    protocol: dict[str, object]
-
-
-class Document(Machine):
-    """A result file."""
-
-    schema_version: int
-    run_id: str
-    results: list[Row]
-    recordings: NotRequired[list[Counts]]
-    profiles: NotRequired[list[Counts]]
-
-
 def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
     """Return the row of a kernel that has not run: every field that a row has, most of them None."""
+    stored: dict[str, Order] = {m: "column" if m in kernel.column_major else "row" for m in MATRICES}
     return {
         "kernel": kernel.name,
         "alias": kernel.alias,
@@ -85,7 +50,7 @@ def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
         "K": problem.k,
         "dtype_in": kernel.dtype,
         "dtype_acc": kernel.accumulate,
-        "layout": {m: "column" if m in kernel.column_major else "row" for m in MATRICES},
+        "layout": {"A": stored["A"], "B": stored["B"], "C": stored["C"]},
         "params": kernel.defaults | dict(params),
         **deepcopy(schema.UNKNOWN),
         "flags": [f"{BROKEN}: {', '.join(kernel.defects)}"] if kernel.defects else [],
@@ -125,7 +90,7 @@ def describe_verdict(row: Row, when: Literal["before", "after"], verdict: Verdic
         row["verify"] = {"before": verify["before"], "after": verify["after"], **verdict.to_plain()}
 
 
-def describe_samples(row: Row, seconds: list[float], stats: Stats, stop: str, flops: int) -> None:
+def describe_samples(row: Row, seconds: list[float], stats: SampleStats, stop: StopReason | None, flops: int) -> None:
     """Fill in the figures; the row counts as ok from here on."""
     m, n, k = row["M"], row["N"], row["K"]
     read, written = np.dtype(row["dtype_in"]).itemsize, np.dtype(row["dtype_acc"]).itemsize
@@ -133,16 +98,16 @@ def describe_samples(row: Row, seconds: list[float], stats: Stats, stop: str, fl
     row |= {
         "status": "ok",
         "samples_s": [float(f"{s:.6g}") for s in seconds],
-        "stats": stats.to_plain(),
+        "stats": stats,
         "stop_reason": stop,
-        "gflops": flops / stats.median / 1e9,
-        "gbps": compulsory / stats.median / 1e9,
+        "gflops": flops / stats["median"] / 1e9,
+        "gbps": compulsory / stats["median"] / 1e9,
     }
     if stop == "timeout":
         row["flags"].append("noisy")
 
 
-def fail(row: Row, status: str, message: str, line: int | None = None) -> None:
+def fail(row: Row, status: Status, message: str, line: int | None = None) -> None:
     """Give the row a status other than ok. It loses every figure: what failed is never ranked."""
     row |= {"status": status, "message": message, "line": line}
     row.update(deepcopy(schema.UNTIMED))  # type: ignore[typeddict-item]  # mypy thinks of what a Timing could have more
@@ -266,12 +231,13 @@ def read_results(path: Path) -> Document:
         raise GemmvizError(f"{path} is truncated or not JSON (line {error.lineno})") from None
     except ValueError as error:
         raise GemmvizError(f"{path} is not a result file of gemmviz: it has {error}") from None
-    return cast(Document, _of_today(schema.checked(content, path)))
-
-
-def _of_today(content: Plain) -> Plain:
-    """Return a document with the names that its kernels have now."""
-    return content | {part: [renamed.row_of_today(row) for row in content[part]] for part in _NAMING if part in content}
+    document = schema.checked(content, path)
+    document["results"] = [renamed.row_of_today(row) for row in document["results"]]
+    if "recordings" in document:
+        document["recordings"] = [renamed.row_of_today(row) for row in document["recordings"]]
+    if "profiles" in document:
+        document["profiles"] = [renamed.row_of_today(row) for row in document["profiles"]]
+    return document
 
 
 def _edited(kernel: Kernel) -> bool:

@@ -1,4 +1,4 @@
-"""Lets the kernels of one size take turns, so that what drifts (clocks, heat, other programs) meets all of them."""
+"""Lets the kernels of one size take turns, so that drift (clocks, heat, other programs) affects all of them."""
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -6,7 +6,7 @@ from contextlib import closing
 from gemmviz.bench.measure import Measurement, MeasureStep, Record
 from gemmviz.bench.timing import Samples
 
-# Where a round is when its cold pass begins, and when its hot one does: see `Measurement`.
+# Progress within a round when its cold pass begins, and when its hot one does: see `Measurement`.
 _TIMING, _HOT = 0.5, 0.95
 Turn = tuple[int, float, Record]
 
@@ -21,11 +21,11 @@ def take_turns(measurements: Sequence[Measurement], rounds: int) -> Generator[Tu
     measurements
         The kernels; those with finished rounds join when the others have caught up.
     rounds
-        How many rounds there are.
+        The number of rounds.
 
     Yields
     ------
-    tuple
+    The index of the measurement, the share of all rounds that is done (0 to 1), and its record.
         Which measurement (its index), the share of all rounds that is done (0 to 1), and its record.
     """
     types = list(dict.fromkeys(m.kernel.dtype for m in measurements))
@@ -36,7 +36,7 @@ def take_turns(measurements: Sequence[Measurement], rounds: int) -> Generator[Tu
             one = measurements[index]
             if one.over or one.rounds > number:
                 continue
-            # Closing gives the device's memory back at once when nobody asks for more.
+            # Closing gives the device's memory back at once when no measurement needs more.
             with closing(one.round()) as records:
                 for record in records:
                     yield index, (number * len(order) + place + _share(record)) / steps, record

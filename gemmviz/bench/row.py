@@ -1,12 +1,33 @@
-"""What a result file holds, field by field, as ``resources/schema/result-2.json`` publishes it.
+"""What a result file holds, field by field, with the limits that hold where one is read: see `gemmviz.bench.schema`.
 
-A row of an older file has the fields since then with what `gemmviz.bench.schema` says of them while nothing is known.
+``docs/schemas.py`` publishes it as ``resources/schema/result-2.json``. A row of an older file has the fields since then
+with what `gemmviz.bench.schema` says of them while nothing is known.
 """
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
+from msgspec import Meta
+
+from gemmviz.catalogue.dtypes import ElementType
+from gemmviz.catalogue.kernel import Backend
+from gemmviz.catalogue.problem import Side
+from gemmviz.catalogue.typed_reading import Finite, FromOne, FromZero, Quantity
+
+Status = Literal["ok", "wrong", "compile", "launch", "crash", "timeout", "oom", "unsupported", "skipped", "cancelled"]
+StopReason = Literal["steady", "timeout", "slow"]
 Checked = Literal["ok", "wrong", "outside"] | None
 """What a verification found; ``"outside"``: written outside C. None: there was none."""
+Shape = Annotated[list[FromOne], Meta(min_length=3, max_length=3)]
+"""Blocks or threads: x, y, z."""
+Order = Literal["row", "column"]
+
+
+class Layout(TypedDict):
+    """How the matrices are stored."""
+
+    A: Order
+    B: Order
+    C: Order
 
 
 class Errors(TypedDict, total=False):
@@ -20,127 +41,164 @@ class Errors(TypedDict, total=False):
 
 
 class Verification(Errors):
-    """C beside the reference, before and after the timing; the errors are those of the last comparison."""
+    """C beside a float64 reference, before and after the timing; the errors are those of the last comparison."""
 
     before: Checked
     after: Checked
 
 
 class SampleStats(TypedDict):
-    """Statistics of samples, in seconds; ``iqr_rel`` is the interquartile range over the median."""
+    """Statistics of samples, in seconds: quantiles, mean, standard deviation (of the sample; 0 for a single one).
 
-    n: int
-    min: float
-    p5: float
-    q1: float
-    median: float
-    q3: float
-    p95: float
-    iqr_rel: float
-    mean: float
-    std: float
+    ``p5`` and ``p95`` are the 5th and 95th percentiles, ``iqr_rel`` is (q3 - q1) / median, the spread.
+    """
+
+    n: FromOne
+    min: Quantity
+    p5: Quantity
+    q1: Quantity
+    median: Quantity
+    q3: Quantity
+    p95: Quantity
+    iqr_rel: Quantity
+    mean: Quantity
+    std: Quantity
 
 
 class RoundFigures(TypedDict):
     """The cold samples of one round, numbered from 1."""
 
-    round: int
-    n: int
-    median_s: float
-    gflops: float
+    round: FromOne
+    n: FromOne
+    median_s: Quantity
+    gflops: Quantity
 
 
 class HotPass(TypedDict):
     """Batches of launches with nothing cleared between them."""
 
-    batch: int
-    samples_s: list[float]
+    batch: FromOne
+    samples_s: list[Quantity]
     stats: SampleStats
-    gflops: float
+    gflops: Quantity
 
 
 class Telemetry(TypedDict):
     """What the GPU said of itself while it was timed, in MHz, W, °C and J."""
 
-    sm_mhz: list[float]
-    power_w: list[float]
-    temp_c: list[float]
-    energy_j: float | None
+    sm_mhz: list[Finite]
+    power_w: list[Finite]
+    temp_c: list[Finite]
+    energy_j: Quantity | None
     throttle: list[str]
 
 
 class TransferTimes(TypedDict):
-    """Medians of copying A and B to the device, and C back."""
+    """Only in rows of backend "transfer": medians of copying A and B to the device, and C back."""
 
-    to_device_s: float
-    to_host_s: float
+    to_device_s: Quantity
+    to_host_s: Quantity
 
 
 class Timing(TypedDict):
     """What a kernel loses that fails; the last two are of a reference only."""
 
-    first_launch_s: float | None
-    host_launch_s: float | None
-    samples_s: list[float]
-    rounds: list[RoundFigures]
-    stats: SampleStats | None
-    stop_reason: str | None
-    hot: HotPass | None
-    gflops: float | None
-    gbps: float | None
-    peak_gflops: float | None
-    peak_fraction: float | None
+    first_launch_s: Annotated[
+        Quantity | None,
+        Meta(description="host's time of the process's very first launch of this kernel, until it is synchronised"),
+    ]
+    host_launch_s: Annotated[Quantity | None, Meta(description="median of the host's time to queue one launch")]
+    samples_s: Annotated[
+        list[Quantity],
+        Meta(
+            description="cold pass: seconds per launch, in the order taken; at most 2000 of them, evenly spaced, while "
+            "stats.n counts all"
+        ),
+    ]
+    rounds: Annotated[list[RoundFigures], Meta(description="the cold samples by the round in which they were taken")]
+    stats: Annotated[SampleStats | None, Meta(description="of all cold samples, seconds")]
+    stop_reason: Annotated[
+        StopReason | None,
+        Meta(description='why sampling ended; "slow": a launch takes so long that one sample is enough'),
+    ]
+    hot: Annotated[HotPass | None, Meta(description="hot pass: batches of launches, nothing cleared between them")]
+    gflops: Annotated[Quantity | None, Meta(description="the headline: 2 M N K over the cold median")]
+    gbps: Annotated[Quantity | None, Meta(description="bytes of A, B and C, each once, over the cold median")]
+    peak_gflops: Annotated[Quantity | None, Meta(description="modelled from the device's published limits")]
+    peak_fraction: Annotated[Quantity | None, Meta(description="gflops over peak_gflops")]
     peak_kind: str | None
     telemetry: Telemetry | None
     transfer: TransferTimes | None
-    run_utc: NotRequired[str]
-    library_gflops: NotRequired[float | None]
+    run_utc: NotRequired[
+        Annotated[
+            str,
+            Meta(
+                description="only in a reference made of several runs: when this row's run began; protocol.runs says "
+                "how it measured",
+                extra_json_schema={"format": "date-time"},
+            ),
+        ]
+    ]
+    library_gflops: NotRequired[
+        Annotated[
+            Quantity | None,
+            Meta(
+                description="only in a reference: the best library of the same types, size and place (CPU or GPU) in "
+                "the same run"
+            ),
+        ]
+    ]
+
+
+Digest = Annotated[
+    str | None, Meta(description="digest of what ran: the code, and the front matter that decides the launch")
+]
 
 
 class Outcome(Timing):
     """What is known only of a kernel that was compiled and run."""
 
-    exhibit: bool
-    source_sha256: str | None
-    edited: bool
-    grid: list[int] | None
-    block: list[int] | None
-    smem: int | None
-    regs: int | None
-    local_bytes: int | None
-    status: str
-    message: str
-    line: int | None
-    compile_ms: float | None
+    exhibit: Annotated[bool, Meta(description="an exhibit: verified, never timed, never ranked")]
+    source_sha256: Digest
+    edited: Annotated[bool, Meta(description="whether the text differs from the file that it names")]
+    grid: Annotated[Shape | None, Meta(description="blocks (x, y, z)")]
+    block: Annotated[Shape | None, Meta(description="threads (x, y, z)")]
+    smem: Annotated[FromZero | None, Meta(description="bytes of shared memory per block")]
+    regs: Annotated[FromZero | None, Meta(description="registers per thread")]
+    local_bytes: Annotated[FromZero | None, Meta(description="bytes of local memory per thread")]
+    status: Status
+    message: Annotated[str, Meta(description="why the status is not ok")]
+    line: Annotated[FromOne | None, Meta(description="line of the kernel's file that the message is about")]
+    compile_ms: Quantity | None
     compile_flags: list[str] | None
     verify: Verification
-    flags: list[str]
+    flags: Annotated[list[str], Meta(description="throttled, noisy, contended, above-peak, rounds-disagree, or a note")]
 
 
 class Sized(TypedDict):
     """What is of one size."""
 
-    M: int
-    N: int
-    K: int
+    M: Side
+    N: Side
+    K: Side
 
 
 class Launched(Sized):
     """What is of one launch."""
 
-    kernel: str
+    kernel: Annotated[str, Meta(description='the kernel\'s name in the ladder, or "transfer"')]
     params: dict[str, int]
 
 
 class Row(Launched, Outcome):
     """A kernel at a size, or a transfer."""
 
-    alias: str
-    label: str
-    backend: str
-    dtype_in: str
-    dtype_acc: str
-    layout: dict[str, str]
+    alias: Annotated[str, Meta(description="its name in the document that teaches it")]
+    label: Annotated[str, Meta(description="entry with its parameters, for people")]
+    backend: Backend | Literal["transfer"]
+    dtype_in: Annotated[ElementType, Meta(description="element type of A and B")]
+    dtype_acc: Annotated[ElementType, Meta(description="element type of C and of the sums")]
+    layout: Layout
 
 
 class Fault(TypedDict):
@@ -151,12 +209,35 @@ class Fault(TypedDict):
 
 
 class Counts(Launched):
-    """Figures of a launch, or why there are none: counted while recording, or read by Nsight Compute."""
+    """What a recording on the CPU counted, or why there is none; kept with the results where claims ask for it."""
 
-    figures: dict[str, int | float | str]
+    figures: dict[str, Finite | str]
     fault: Fault | None
-    as_written: NotRequired[bool]
-    source_sha256: NotRequired[str | None]
+    as_written: NotRequired[
+        Annotated[
+            bool,
+            Meta(
+                description="whether every access that the text names was counted; without it, or false: those that a "
+                "compiler leaves"
+            ),
+        ]
+    ]
+
+
+class Shares(TypedDict, total=False):
+    """In percent: compute and memory throughput of the peak, and achieved occupancy."""
+
+    compute: Quantity
+    memory: Quantity
+    occupancy: Quantity
+
+
+class Profile(Launched):
+    """What Nsight Compute read of one launch, or why there is nothing; kept where claims ask for it."""
+
+    figures: Shares
+    fault: Fault | None
+    source_sha256: Digest
 
 
 def figure_of(row: Row) -> float:

@@ -4,7 +4,7 @@ from gemmviz.backends.base import Build
 from gemmviz.backends.watch import Observed
 from gemmviz.bench import quality_flags, results
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import RoundFigures, Row, Telemetry, stats_of
+from gemmviz.bench.row import RoundFigures, Row, Status, Telemetry, stats_of
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import Cold, Hot
 
@@ -31,7 +31,7 @@ def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed) -> None:
     seen
         What was observed while they were taken.
     """
-    median = summarise(cold.seconds[-fresh:]).median
+    median = summarise(cold.seconds[-fresh:])["median"]
     entry: RoundFigures = {
         "round": len(row["rounds"]) + 1,
         "n": fresh,
@@ -53,8 +53,8 @@ def describe_hot(row: Row, hot: Hot, flops: int, host_launch_s: float | None) ->
         row["hot"] = {
             "batch": hot.batch,
             "samples_s": [float(f"{s:.6g}") for s in hot.seconds],
-            "stats": stats.to_plain(),
-            "gflops": flops / stats.median / 1e9,
+            "stats": stats,
+            "gflops": flops / stats["median"] / 1e9,
         }
     quality_flags.judge(row)
 
@@ -77,7 +77,7 @@ def thin(row: Row) -> None:
         row["samples_s"] = [samples[i * len(samples) // MOST_SAMPLES] for i in range(MOST_SAMPLES)]
 
 
-def cut_short(row: Row, protocol: Protocol, status: str, why: str) -> None:
+def cut_short(row: Row, protocol: Protocol, status: Status, why: str) -> None:
     """Settle a row with finished rounds whose other rounds will not come.
 
     It keeps its figures, with a note, when it has as many samples as the stop rule asks for; else it gets `status`.

@@ -1,23 +1,23 @@
-"""The form of a result file: what a row holds, which versions there are, and the checks of one that is read.
+"""The form of a result file: which versions there are, and the checks of one that is read.
 
-The form is published as a JSON Schema in ``resources/schema``, and what is read is compared with that: everything that
-shows results may rely on it. What a row of an older gemmviz does not have counts as unknown.
+The types of `gemmviz.bench.document` and `gemmviz.bench.row` are the form, and what is read is compared with them:
+everything that shows results may rely on it. What a row of an older gemmviz does not have counts as unknown.
 """
 
+from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal, cast, get_args, get_type_hints
 
-from gemmviz.bench import form
-from gemmviz.bench.row import Outcome, Timing
+from gemmviz.bench.document import Document
+from gemmviz.bench.row import Counts, Outcome, Profile, Row, Status, Timing
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.plain import Plain
+from gemmviz.catalogue.typed_reading import Misfit, fits, read_as
 from gemmviz.catalogue.user_file import quoted
 
-VERSION = 2
-STATUSES = ("ok", "wrong", "compile", "launch", "crash", "timeout", "oom", "unsupported", "skipped", "cancelled")
-_READABLE = (1, 2)
-_TABLES = (("results", "row"), ("recordings", "recording"), ("profiles", "profile"))
+VERSION: Final = 2
+STATUSES = get_args(Status)
+_ROWS: Mapping[str, Any] = {"results": Row, "recordings": Counts, "profiles": Profile}
 UNTIMED: Timing = {
     "first_launch_s": None,
     "host_launch_s": None,
@@ -56,13 +56,13 @@ UNKNOWN: Outcome = {
 """What a row holds while nothing is known."""
 
 
-def checked(content: Any, path: Path) -> Plain:
+def checked(content: Any, path: Path) -> Document:
     """Return what a file holds in the form of the present version, once it is seen to be a result file.
 
     Parameters
     ----------
     content
-        The file's JSON.
+        The file's JSON. Keys that are not known stay: a later gemmviz may have written them.
     path
         For the messages.
 
@@ -74,42 +74,46 @@ def checked(content: Any, path: Path) -> Plain:
     if not isinstance(content, dict) or "schema_version" not in content:
         raise GemmvizError(f"{path} is not a result file of gemmviz: it has no schema_version")
     version = content["schema_version"]
-    if version not in _READABLE or isinstance(version, bool):
+    if not fits(version, Literal[1, 2]):
         newer = isinstance(version, int) and version > VERSION
-        known = f"{_READABLE[0]} to {_READABLE[-1]}"
         raise GemmvizError(
-            f"{path} has schema version {quoted(version)}; this gemmviz reads versions {known}"
+            f"{path} has schema version {quoted(version)}; this gemmviz reads versions 1 to {VERSION}"
             + ("; a newer gemmviz wrote it: use that one" if newer else "")
         )
-    whole = form.published(f"result-{VERSION}")
-    for key in ("results", "device", "env"):
-        given = content.get(key)
-        if not form.is_kind(given, whole["properties"][key]) and not (given is None and key == "env"):
-            raise GemmvizError(f"{path} is damaged: {key} is not a {'list' if key == 'results' else 'table'}")
-    for key, its in whole["properties"].items():
-        if key not in dict(_TABLES) and content.get(key) is not None and key != "schema_version":
-            # What a machine says of itself may be less than today.
-            fault = form.fault(content[key], {name: its[name] for name in its if name != "required"}, whole)
-            if fault:
-                raise GemmvizError(f"{path} is damaged: {key} {fault}")
-    # What nobody measured then stays unknown.
-    content["results"] = [deepcopy(dict(UNKNOWN)) | row if isinstance(row, dict) else row for row in content["results"]]
-    for key, definition in _TABLES:
-        if not isinstance(content.get(key, []), list):
+    for key, form in get_type_hints(Document, include_extras=True).items():
+        if key not in _ROWS and key != "schema_version" and (fault := _fault(content.get(key), key, form)):
+            raise GemmvizError(f"{path} is damaged: {key} {fault}")
+    for key, form in _ROWS.items():
+        rows = content.get(key, None if form is Row else [])
+        if not isinstance(rows, list):
             raise GemmvizError(f"{path} is damaged: {key} is not a list")
-        for number, row in enumerate(content.get(key, [])):
-            fault = _fault(row, whole["$defs"][definition], whole)
-            if fault:
-                raise GemmvizError(f"{path} is damaged: {'row' if key == 'results' else key} {number} {fault}")
+        for number, row in enumerate(rows):
+            if form is Row and isinstance(row, dict):
+                rows[number] = row = deepcopy(dict(UNKNOWN)) | row  # what nobody measured then stays unknown
+            if fault := _row_fault(row, form):
+                raise GemmvizError(f"{path} is damaged: {'row' if form is Row else key} {number} {fault}")
     content["schema_version"] = VERSION
-    return content
+    return cast(Document, content)
 
 
-def _fault(row: Any, definition: form.Schema, whole: form.Schema) -> str:
+def _fault(part: Any, key: str, form: Any) -> str:
+    """Say what is wrong with a part of a document that is there; an empty text when nothing is."""
+    try:
+        read_as(part, form | None)
+    except Misfit as misfit:
+        # An older gemmviz may say less of itself and its rules than today; a device has a name in all versions.
+        may_lack = misfit.lacking and "." not in misfit.place and key != "device"
+        return "" if may_lack else str(misfit)
+    return ""
+
+
+def _row_fault(row: Any, form: Any) -> str:
     """Say what is wrong with a row; an empty text when nothing is."""
     if not isinstance(row, dict):
         return "lacks everything"
-    fault = form.fault(row, definition, whole)
-    if not fault and row.get("status") == "ok" and not (row["stats"] or {}).get("median"):
-        return "is ok and has no median"
-    return fault
+    try:
+        read_as(row, form)
+    except Misfit as misfit:
+        return str(misfit)
+    # A rule between two fields, which no type has.
+    return "is ok and has no median" if row.get("status") == "ok" and not (row["stats"] or {}).get("median") else ""

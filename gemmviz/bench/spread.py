@@ -1,4 +1,4 @@
-"""How far the time of a row could be from its median, as its own rounds and samples show."""
+"""The possible distance of a row's time from its median, as its own rounds and samples show."""
 
 from collections.abc import Iterable
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import platformdirs
 
 from gemmviz.bench import results
+from gemmviz.bench.document import Document
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 
 _SUFFIX = ".json"
@@ -46,7 +47,7 @@ def folder() -> Path:
     return Path(platformdirs.user_data_dir("gemmviz", appauthor=False)) / "runs"
 
 
-def save(document: results.Document) -> Path:
+def save(document: Document) -> Path:
     """Keep a result file; a document that was kept before takes its own place.
 
     Returns

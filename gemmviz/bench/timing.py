@@ -7,7 +7,8 @@ from math import ceil
 
 from gemmviz.backends.base import Prepared
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.stats import Stats, summarise
+from gemmviz.bench.row import SampleStats, StopReason
+from gemmviz.bench.stats import summarise
 
 REPORT_S = 0.05
 """How often a measurement lets others have a word: to show it, or to cancel it."""
@@ -50,7 +51,7 @@ class Cold:
     flops: int
     seconds: list[float] = field(default_factory=list)
     spent_s: float = 0.0
-    stop: str = ""
+    stop: StopReason | None = None
 
     def round(self, prepared: Prepared, batch: int, protocol: Protocol, part: float) -> Iterator[Samples]:
         """Take samples until this round's part of the stop rule is met.
@@ -68,7 +69,7 @@ class Cold:
         """
         before, fresh = self.spent_s, list[float]()
         started = reported = time.perf_counter()
-        self.stop = ""
+        self.stop = None
         while not self.stop:
             sample = prepared.sample(batch, True)
             self.seconds.append(sample)
@@ -82,19 +83,19 @@ class Cold:
                 yield self._report(fresh, stats, protocol, part)
                 fresh, reported = [], time.perf_counter()
                 enough = len(self.seconds) >= protocol.min_samples * part and self.spent_s >= protocol.min_time_s * part
-                if enough and stats.iqr_rel < protocol.target_iqr:
+                if enough and stats["iqr_rel"] < protocol.target_iqr:
                     self.stop = "steady"
             if not self.stop and self.spent_s > protocol.timeout_s * part:
                 self.stop = "timeout"
         if fresh:
             yield self._report(fresh, summarise(self.seconds), protocol, part)
 
-    def _report(self, fresh: list[float], stats: Stats, protocol: Protocol, part: float) -> Samples:
+    def _report(self, fresh: list[float], stats: SampleStats, protocol: Protocol, part: float) -> Samples:
         if self.stop == "slow":
-            return Samples(self.label, fresh, self.flops / stats.median / 1e9, 1.0)
+            return Samples(self.label, fresh, self.flops / stats["median"] / 1e9, 1.0)
         samples, seconds = protocol.min_samples * part, protocol.min_time_s * part
         share = min(len(self.seconds) / max(samples, 1), self.spent_s / max(seconds, 1e-9), 1.0)
-        return Samples(self.label, fresh, self.flops / stats.median / 1e9, share)
+        return Samples(self.label, fresh, self.flops / stats["median"] / 1e9, share)
 
 
 def warm_up(prepared: Prepared, protocol: Protocol) -> Iterator[float]:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from statistics import median
+from typing import Final
 
 import numpy as np
 
@@ -11,19 +12,20 @@ from gemmviz.backends.base import Trip
 from gemmviz.bench import quality_flags, results
 from gemmviz.bench.measure import Bench, MeasureStep, blame
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import Row
+from gemmviz.bench.row import Row, StopReason
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import REPORT_S
+from gemmviz.catalogue.dtypes import ElementType
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr
 
-NAME = "transfer"
+NAME: Final = "transfer"
 LABEL = mark("host to device and back")
 
 
-def new_row(problem: Problem, dtype: str, accumulate: str) -> Row:
+def new_row(problem: Problem, dtype: ElementType, accumulate: ElementType) -> Row:
     """Return the row of a transfer that has not been measured.
 
     Parameters
@@ -36,10 +38,13 @@ def new_row(problem: Problem, dtype: str, accumulate: str) -> Row:
     # Every row has a kernel's keys; what belongs to a source stays empty.
     nobody = Kernel(NAME, Path(NAME), "", "cuda", LABEL, alias=NAME, entry=LABEL, dtype=dtype, accumulate=accumulate)
     row = results.new_row(nobody, problem, {})
-    return row | {"backend": NAME, "source_sha256": None, "edited": False}
+    row |= {"backend": NAME, "source_sha256": None, "edited": False}
+    return row
 
 
-def measure(problem: Problem, dtype: str, accumulate: str, bench: Bench) -> Generator[MeasureStep | Row, None, None]:
+def measure(
+    problem: Problem, dtype: ElementType, accumulate: ElementType, bench: Bench
+) -> Generator[MeasureStep | Row, None, None]:
     """Measure a transfer; yields `Stage` records, and the row at the end unless there is no device to copy to.
 
     Parameters
@@ -62,7 +67,7 @@ def measure(problem: Problem, dtype: str, accumulate: str, bench: Bench) -> Gene
         yield row
         return
     ways: list[tuple[float, float]] = []
-    stop = ""
+    stop: StopReason | None = None
     try:
         yield MeasureStep(tr("{kernel}: timing", kernel=tr(LABEL)), 0.1, deadline_s)
         trip.go()  # the first one pays for the pages of the host's memory
@@ -79,10 +84,10 @@ def measure(problem: Problem, dtype: str, accumulate: str, bench: Bench) -> Gene
     yield row
 
 
-def _trips(trip: Trip, protocol: Protocol, ways: list[tuple[float, float]]) -> Iterator[str]:
-    """Append the seconds of both ways, trip by trip; yield an empty text now and then, and at last why it stops."""
+def _trips(trip: Trip, protocol: Protocol, ways: list[tuple[float, float]]) -> Iterator[StopReason | None]:
+    """Append the seconds of both ways, trip by trip; yield None now and then, and at last why it stops."""
     started = reported = time.perf_counter()
-    stop = ""
+    stop: StopReason | None = None
     while not stop:
         ways.append(trip.go())
         now = time.perf_counter()
@@ -91,14 +96,14 @@ def _trips(trip: Trip, protocol: Protocol, ways: list[tuple[float, float]]) -> I
             continue
         reported = now
         if len(ways) >= protocol.min_samples and elapsed >= protocol.min_time_s:
-            steady = summarise([there + back for there, back in ways]).iqr_rel < protocol.target_iqr
-            stop = "steady" if steady else ""
+            steady = summarise([there + back for there, back in ways])["iqr_rel"] < protocol.target_iqr
+            stop = "steady" if steady else None
         if not stop and elapsed > protocol.timeout_s:
             stop = "timeout"
         yield stop
 
 
-def _describe(row: Row, ways: list[tuple[float, float]], stop: str) -> None:
+def _describe(row: Row, ways: list[tuple[float, float]], stop: StopReason | None) -> None:
     totals = [there + back for there, back in ways]
     stats = summarise(totals)
     m, n, k = row["M"], row["N"], row["K"]
@@ -106,9 +111,9 @@ def _describe(row: Row, ways: list[tuple[float, float]], stop: str) -> None:
     row |= {
         "status": "ok",
         "samples_s": [float(f"{s:.6g}") for s in totals],
-        "stats": stats.to_plain(),
+        "stats": stats,
         "stop_reason": stop,
-        "gbps": moved / stats.median / 1e9,
+        "gbps": moved / stats["median"] / 1e9,
         "transfer": {
             "to_device_s": median(there for there, _ in ways),
             "to_host_s": median(back for _, back in ways),

@@ -20,7 +20,7 @@ Key = tuple[str, Problem]
 
 @dataclass(frozen=True)
 class VerificationCase:
-    """Inputs and what C must be for them."""
+    """Inputs and the correct C for them."""
 
     a: Matrix
     b: Matrix
@@ -29,7 +29,7 @@ class VerificationCase:
 
 @dataclass
 class _Kept:
-    """What is known for one element type at one size; filled in when it is asked for."""
+    """The trials of one element type at one size; computed on first use."""
 
     inputs: tuple[Matrix, Matrix] | None = None
     random: tuple[Matrix, Matrix] | None = None
@@ -41,7 +41,7 @@ class _Kept:
 
 
 class References:
-    """Remembers trials, because a ladder of kernels asks for the same ones, round after round.
+    """Keeps trials, because the kernels of a ladder share them, round after round.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class References:
 
     @property
     def nbytes(self) -> int:
-        """How much host memory is kept, in bytes; it is given back when another problem needs it."""
+        """Host memory in use by the kept trials, in bytes; it is given back when another problem needs it."""
         return sum(kept.nbytes for kept in self._kept.values())
 
     def inputs(self, launch: Launch) -> tuple[Matrix, Matrix]:
-        """Return A and B as they are measured with: random."""
+        """Return the random A and B of the measurement."""
         kept = self._find(launch)
         if kept.inputs is None:
             kept.inputs = random_inputs(launch.problem, launch.kernel.dtype, self._seed)
@@ -109,14 +109,14 @@ class References:
         return self._kept[key]
 
     def _make_room(self, launch: Launch) -> None:
-        """Forget the problems that were not asked for the longest, until a new one fits."""
+        """Forget the least recently used problems, until a new one fits."""
         needed = host_bytes(launch.problem, np.dtype(launch.kernel.accumulate).itemsize)
         while self._kept and (available_memory() or 0) < 2 * needed:
             self._kept.popitem(last=False)
 
 
 def _cross_check(a: Matrix, b: Matrix, expected: Matrix) -> None:
-    """Let NumPy compute some rows too: a GPU's library must not be the only witness.
+    """Compute some rows with NumPy too: a GPU's library must not be the only witness.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Whether a computed C is right.
 
-Two questions are asked of every kernel. On inputs of small whole numbers every sum is exact in any order, so C must
+Every kernel is tested twice. On inputs of small whole numbers every sum is exact in any order, so C must
 equal the reference bit for bit: a single term left out or counted twice shows at any size. On random inputs the
 rounding error must stay below its a-priori bound, element by element:
 
@@ -26,7 +26,7 @@ _CHUNK_ELEMENTS = 1 << 18
 
 @dataclass(frozen=True)
 class Reference:
-    """What C must be.
+    """The correct C, and the tolerance.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer for one C.
+    """The result for one C.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Verdict:
     got, wanted
         The two values of that element.
     wrong
-        How many elements are out of bounds.
+        The number of elements out of bounds.
     """
 
     ok: bool
@@ -75,7 +75,7 @@ class Verdict:
 
     @property
     def message(self) -> str:
-        """What is wrong, as a sentence; empty when nothing is."""
+        """The fault as a sentence; empty when there is none."""
         if self.ok:
             return ""
         row, column = self.worst_index

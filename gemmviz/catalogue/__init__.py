@@ -1,1 +1,1 @@
-"""What can be run: kernels that describe themselves, problems, and the launch that joins the two."""
+"""Kernels that describe themselves, problems, and the launch that joins the two."""

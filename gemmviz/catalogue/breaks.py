@@ -19,15 +19,15 @@ def broken(kernel: Kernel, ids: Iterable[str]) -> Kernel:
     Parameters
     ----------
     kernel
-        As it is on file.
+        The kernel as on file.
     ids
-        Of the changes, in any order.
+        Ids of the changes, in any order.
 
     Raises
     ------
     UnknownKernel
-        When the kernel declares no such change, or its code has no longer what the change is about, or two of them
-        are about the same place.
+        When the kernel declares no such change, or its code no longer has the text that a change replaces, or two of
+        them overlap.
     """
     wanted = set(ids)
     known = {change.id: change for change in kernel.breaks}
@@ -48,18 +48,18 @@ def broken(kernel: Kernel, ids: Iterable[str]) -> Kernel:
 
 
 def fitting(kernel: Kernel) -> tuple[Break, ...]:
-    """Return the declared changes that a kernel's code still has the place for: it may have been edited."""
+    """Return the declared changes whose place is still in the kernel's code, which may have been edited."""
     return tuple(change for change in kernel.breaks if all(_find(kernel, edit) is not None for edit in change.edits))
 
 
 def changed_lines(before: str, after: str) -> list[int]:
-    """Return the lines, from 1, in which a variant's text differs from the text that it was made of."""
+    """Return the lines, from 1, in which a variant's text differs from the original."""
     lines = zip(before.split("\n"), after.split("\n"), strict=False)
     return [number for number, (old, new) in enumerate(lines, 1) if old != new]
 
 
 def _places(kernel: Kernel, change: Break) -> Iterator[tuple[int, int, str, str]]:
-    """Give (start, end, replacement, id) of a change's edits."""
+    """Yield (start, end, replacement, id) of a change's edits."""
     for edit in change.edits:
         start = _find(kernel, edit)
         if start is None:

@@ -1,6 +1,6 @@
-"""Which GPUs a kernel is made for: the compute capability that it declares, beside that of a device.
+"""The GPUs that a kernel is made for: its declared compute capability, beside that of a device.
 
-``"8.0"`` is the least one. The letter of ``"9.0a"`` asks for instructions that only this very architecture has: such a
+``"8.0"`` is the minimum. The letter of ``"9.0a"`` stands for instructions that only this very architecture has: such a
 kernel runs on no later one (CUDA C++ Programming Guide, "Architecture-Specific Features").
 """
 
@@ -10,7 +10,7 @@ from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.language import tr
 
 TMA = "9.0"
-"""The least one with a copy engine (TMA) and clusters."""
+"""The first one with a copy engine (TMA) and clusters."""
 _FORM = re.compile(r"(\d+)\.(\d)(a?)")
 
 
@@ -34,17 +34,17 @@ def number(text: str) -> tuple[int, int]:
 
 
 def architecture(text: str) -> str:
-    """Return what the compiler calls an architecture that has to be met exactly, ``"sm_90a"``; else nothing."""
+    """Return the compiler's name of an architecture that has to match exactly, ``"sm_90a"``; else an empty text."""
     return "sm_{}{}a".format(*number(text)) if text.endswith("a") else ""
 
 
 def suits(needed: str, device: str) -> bool:
-    """Return whether a device's compute capability is one that a kernel asks for.
+    """Return whether a device's compute capability meets the kernel's.
 
     Parameters
     ----------
     needed
-        What the kernel declares; empty where it declares nothing.
+        The kernel's declaration; empty without one.
     device
         The device's, for example ``"8.6"``.
     """
@@ -53,12 +53,12 @@ def suits(needed: str, device: str) -> bool:
 
 
 def need(needed: str, device: str = "") -> str:
-    """Return, as a sentence without a full stop, what a kernel needs that a device is not; "" where it suits.
+    """Return, as a sentence without a full stop, the need of a kernel that a device does not meet; "" where it does.
 
     Parameters
     ----------
     needed
-        What the kernel declares.
+        The kernel's declaration.
     device
         The device's compute capability; empty where there is no GPU, or none is known.
     """

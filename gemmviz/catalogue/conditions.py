@@ -1,4 +1,4 @@
-"""What must hold of sizes and parameters before a kernel is launched: what it declares, and what follows from that."""
+"""Conditions on sizes and parameters before a launch: those that a kernel declares, and those that follow from it."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ def never(kernel: Kernel, name: str, value: int) -> bool:
 
 
 def holds(must_hold: Iterable[Expression], values: dict[str, int]) -> bool:
-    """Say whether all conditions hold; one that cannot be evaluated, as it divides by zero, does not."""
+    """Return whether all conditions hold; one that cannot be evaluated, as it divides by zero, does not."""
     try:
         return all(expression.evaluate(values) for expression in must_hold)
     except FrontMatterError:

@@ -2,16 +2,35 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, TypedDict
+
+from msgspec import Meta
 
 from gemmviz.catalogue import moment
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
+from gemmviz.catalogue.front_matter import read_table
 from gemmviz.catalogue.moment import Moment
-from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.switches import Size
+from gemmviz.catalogue.typed_reading import FromOne, FromZero
 
-KEYS = frozenset(("size", "params", "block", "thread", "stop"))
 _EXAMPLE = "demo = { size = 8, params = { TS = 4 } }"
+_WANTED = {
+    "size": "be one whole number, or [M, N, K], for example demo = { size = 8 }",
+    "params": f"give whole numbers, for example {_EXAMPLE}",
+    "block": "be two whole numbers from 0, for example demo = { block = [1, 0] }",
+    "thread": "be two whole numbers from 0, for example demo = { thread = [1, 0] }",
+}
+
+
+class _DemoSaid(TypedDict, total=False):
+    size: FromOne | Annotated[list[FromOne], Meta(min_length=3, max_length=3)]
+    params: dict[str, int]
+    block: tuple[FromZero, FromZero]
+    thread: tuple[FromZero, FromZero]
+    stop: object
+
+
+KEYS = _DemoSaid.__annotations__.keys()
 
 
 @dataclass(frozen=True)
@@ -36,7 +55,7 @@ class Demo:
     thread: tuple[int, int] | None = None
     stop: Moment | None = None
 
-    def to_plain(self) -> Plain:
+    def to_plain(self) -> dict[str, object]:
         """Return the demo as plain data, in the words of the front matter; what it does not say is left out."""
         plain = {"size": list(self.size), "params": self.params, "stop": self.stop and dict(self.stop)}
         pairs = {"block": self.block and list(self.block), "thread": self.thread and list(self.thread)}
@@ -67,9 +86,8 @@ def read_demo(value: object, params: Collection[str], newer: bool = False) -> tu
     """
     if not isinstance(value, dict):
         raise FrontMatterError(f"demo must be a table, for example {_EXAMPLE}")
-    settings = value.get("params", {})
-    if not isinstance(settings, dict) or not all(type(number) is int for number in settings.values()):
-        raise FrontMatterError(f"demo.params must give whole numbers, for example {_EXAMPLE}")
+    said = read_table({"size": None} | value, _DemoSaid, _WANTED, "demo.")
+    settings, size = said.get("params", {}), said["size"]
     if strange := sorted(settings.keys() - set(params)):
         known = ", ".join(params) or "none"
         raise FrontMatterError(f"demo.params names {strange[0]!r}; the kernel's parameters are: {known}")
@@ -80,22 +98,5 @@ def read_demo(value: object, params: Collection[str], newer: bool = False) -> tu
         if not newer:
             raise FrontMatterError(f"demo.stop is written as a lesson's at: {error}") from None
         stop, unknown = None, [*unknown, "stop"]
-    block, thread = (_pair(value, key) for key in ("block", "thread"))
-    return Demo(_size(value.get("size")), dict(settings), block, thread, stop), unknown
-
-
-def _size(value: object) -> Size:
-    sides: list[Any] = value if isinstance(value, list) else [value] * 3
-    if len(sides) != 3 or not all(type(side) is int and side > 0 for side in sides):
-        raise FrontMatterError("demo.size must be one whole number, or [M, N, K], for example demo = { size = 8 }")
-    m, n, k = sides
-    return m, n, k
-
-
-def _pair(table: Plain, key: str) -> tuple[int, int] | None:
-    value = table.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, list) or len(value) != 2 or not all(type(one) is int and one >= 0 for one in value):
-        raise FrontMatterError(f"demo.{key} must be two whole numbers from 0, for example demo = {{ {key} = [1, 0] }}")
-    return value[0], value[1]
+    m, n, k = size if isinstance(size, list) else (size, size, size)
+    return Demo((m, n, k), settings, said.get("block"), said.get("thread"), stop), unknown

@@ -1,4 +1,4 @@
-"""The part of a CUDA file that runs on the device: what only its host code needs is left out, line by line."""
+"""The part of a CUDA file that runs on the device: lines that only its host code needs are left out."""
 
 import re
 
@@ -7,9 +7,9 @@ from gemmviz.catalogue.plain_code import plain_code
 _HOST = re.compile(r"<<<|\bcuda[A-Z]\w*|\bcublas\w*|\bcurand\w*|\bstd\s*::|\b(?:malloc|calloc|free|rand|fopen)\s*\(")
 _DEVICE = re.compile(r"\b(?:__device__|__global__|constexpr)\b")
 _NAME = re.compile(r"(\w+)\s*\([^{}]*\)[^(){};]*$")
-# A longer one is no head of a function, and would take its time.
+# A longer one is no head of a function, and would take long to match.
 _LONGEST_HEAD = 4000
-# What these say, every compiler of kernels knows by itself; NVRTC has no such files.
+# The content of these headers is built into every compiler of kernels; NVRTC has no such files.
 _KNOWN = "cuda.h cuda_runtime.h device_launch_parameters.h"
 # Kernels have no use for these.
 _OF_HOST = """iostream vector string chrono random fstream sstream iomanip algorithm memory thread functional numeric
@@ -20,8 +20,8 @@ cuda_runtime_api.h"""
 def device_code(text: str) -> str:
     """Return a file's text with its host code blanked; each line keeps its number.
 
-    Host code is ``main``, what launches kernels or calls the CUDA runtime, and what calls such functions. Headers
-    that nobody but it needs go with it, and those that say only what every compiler of kernels knows.
+    Host code is ``main``, functions that launch kernels or call the CUDA runtime, and callers of those. Headers
+    that only the host code needs go with it, and those whose content every compiler of kernels has built in.
 
     Parameters
     ----------

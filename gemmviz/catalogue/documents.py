@@ -1,4 +1,4 @@
-"""The documents that the kernels come from, and which kernel stands for each name that they use."""
+"""The documents that the kernels come from, and the kernel that stands for each name in them."""
 
 import tomllib
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ from gemmviz import data
 from gemmviz.catalogue.plain import Plain
 
 Given = Literal["printed", "repaired", "described", "reconstructed"]
-"""The document prints the kernel; prints it with slips, which are mended here; says in words what it does; or gives its
+"""The document prints the kernel; prints it with slips, which are mended here; describes it in words; or gives its
 results alone."""
 
 
 @dataclass(frozen=True)
 class Name:
-    """What a document calls one of its kernels.
+    """A document's name of one of its kernels.
 
     Attributes
     ----------
@@ -23,11 +23,11 @@ class Name:
     kernel
         The name of the kernel of the ladder that implements it.
     listing
-        Where in the document it is shown.
+        Its place in the document.
     text
-        What the document gives of it: see `Given`.
+        The form in which the document gives it: see `Given`.
     repaired
-        What the kernel here has that the printed one lacks, or does otherwise; empty where nothing.
+        Additions and changes of the kernel here to the printed one; empty where there are none.
     params
         The values of the kernel's parameters at which the document shows it; empty where it leaves them open.
     """
@@ -42,7 +42,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Document:
-    """One document: what ``source`` in a kernel's front matter refers to, and every name it uses.
+    """One document: the target of ``source`` in a kernel's front matter, and every name in it.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Document:
     title, kind, language
         For people; the title in English.
     year
-        None where the document does not say.
+        None where the document does not give it.
     names
         In the document's own order.
     """

@@ -3,10 +3,13 @@
 Everybody else writes ``np.dtype(name)``: importing this module is what makes it know ``"bfloat16"``.
 """
 
+from typing import Literal, get_args
+
 import ml_dtypes
 import numpy as np
 
-ELEMENT_TYPES = ("float32", "float64", "float16", "bfloat16", "int32")
+ElementType = Literal["float32", "float64", "float16", "bfloat16", "int32"]
+ELEMENT_TYPES: tuple[ElementType, ...] = get_args(ElementType)
 # How products are made: as the type says, or by tensor cores that keep 10 bits behind the point of a float.
 MATHS = ("", "tf32")
 # A tf32 operand is within this of the float that it was made of, relatively. Rounded to nearest it would be half of it;

@@ -3,15 +3,15 @@
 from typing import Literal
 
 Defect = Literal["crash", "out of bounds", "misaligned vector access", "barrier divergence"]
-"""What a kernel's end counts as: see `gemmviz.trace.hazards.Kind`."""
+"""The kind of defect that ended a kernel: see `gemmviz.trace.hazards.Kind`."""
 
 
 class GemmvizError(Exception):
-    """Something a user asked for cannot be done; the message says what, where and what to do."""
+    """A request that cannot be met; the message gives the fault, its place and the remedy."""
 
 
 class FrontMatterError(GemmvizError):
-    """A kernel file does not describe itself correctly. ``line`` is where, from 1, or None when unknown."""
+    """A kernel file that does not describe itself correctly. ``line`` is the place, from 1, or None when unknown."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -41,8 +41,8 @@ class BuildError(GemmvizError):
 class KernelFault(GemmvizError):
     """A kernel that crashed or did not end.
 
-    ``line`` is where, in its file, from 1, or None when unknown; ``defect`` is what it counts as, and ``array`` the
-    array that it is about, where known.
+    ``line`` is the place in its file, from 1, or None when unknown; ``defect`` is the kind, and ``array`` the
+    array concerned, where known.
     """
 
     def __init__(self, message: str, line: int | None = None, defect: Defect = "crash", array: str = "") -> None:
@@ -57,4 +57,4 @@ class KernelTimeout(KernelFault):
 
 
 class Unavailable(GemmvizError):
-    """Something this machine lacks: no GPU, no CuPy, no compiler. The message says what to do about it."""
+    """A resource that this machine lacks: GPU, CuPy, compiler. The message gives the remedy."""

@@ -1,4 +1,4 @@
-"""Arithmetic on declared names, and nothing else: how front matter states grids and constraints."""
+"""Arithmetic on declared names, and nothing else: the form of grids and constraints in front matter."""
 
 import ast
 import math
@@ -57,7 +57,7 @@ class Expression:
             _check(node, self.text)
 
     def names(self) -> set[str]:
-        """Return the names that the expression needs a value for."""
+        """Return the names that need a value."""
         return {n.id for n in ast.walk(self._tree) if isinstance(n, ast.Name)} - _FUNCTIONS.keys()
 
     def evaluate(self, values: Mapping[str, int]) -> Number:

@@ -1,14 +1,16 @@
-"""Reads single values of a kernel's front matter, and says what is wrong with one."""
+"""The form of a kernel's front matter, and what is said of a value that is not of it."""
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict, get_type_hints
+
+from msgspec import Meta
 
 from gemmviz.catalogue import capability
-from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS
+from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, ElementType
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
@@ -18,8 +20,96 @@ _SINCE = {"version": 2, "demo": 2, "code_of": 3}
 """The versions that brought keys; all others were there from the first on."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
+Words = str | int
+"""A text, or a whole number in its place: an expression of one number."""
 
-Matter = Mapping[str, Any]
+
+class Matter(TypedDict, total=False):
+    """The front matter; ``maps`` and ``demo`` have readers of their own."""
+
+    version: FromOne
+    title: str
+    idea: str
+    source: str
+    alias: str
+    entry: str
+    exhibit: str
+    capability: str
+    math: str
+    library: object
+    args: list[Words]
+    params: dict[str, Annotated[list[int], Meta(min_length=1)]]
+    block: list[Words]
+    grid: list[Words]
+    cluster: list[Words]
+    requires: list[Words]
+    shared: Words
+    dtype: ElementType
+    accumulate: ElementType
+    layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
+    maps: object
+    demo: object
+    code_of: object
+
+
+_A_TYPE = f"be one of {', '.join(ELEMENT_TYPES)}"
+_WANTED: Mapping[str, str] = {
+    "version": f"be a whole number from 1, for example version = {VERSION}",
+    **dict.fromkeys(("title", "idea", "source", "alias", "entry", "exhibit", "capability", "math"), "be a text"),
+    **dict.fromkeys(("args", "block", "grid", "cluster", "requires"), "be a list of texts"),
+    "params": "be a table of lists of at least one whole number, for example params = { TS = [8, 16, 32] }",
+    "shared": "be an expression",
+    "dtype": _A_TYPE,
+    "accumulate": _A_TYPE,
+    "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
+}
+
+
+def read_matter(table: Mapping[str, object]) -> Matter:
+    """Return a front matter, each of whose values is of its type; keys that are not known are left out.
+
+    Raises
+    ------
+    FrontMatterError
+        For a value that is not.
+    """
+    matter: Matter = read_table(table, Matter, _WANTED)
+    for name in matter.get("params", {}):
+        if name in SCALARS or name in MATRICES or not name.isidentifier():
+            raise FrontMatterError(f"params.{name}: choose another name")
+    return matter
+
+
+def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str], within: str = "") -> Any:
+    """Return a table as a TypedDict, or say of its first wrong value what it must be.
+
+    Parameters
+    ----------
+    table
+        From a TOML text.
+    form
+        The TypedDict.
+    wanted
+        By key, what follows "must" in the message.
+    within
+        What stands before each key in the message, such as ``"demo."``.
+
+    Raises
+    ------
+    FrontMatterError
+        For a value that is not of its type.
+    """
+    read = {}
+    for key, its in get_type_hints(form, include_extras=True).items():
+        if key in table:
+            try:
+                read[key] = read_as(table[key], its)
+            except Misfit as misfit:
+                place = misfit.place if misfit.place[:1] in ("", "[") else f".{misfit.place}"
+                found = f"; {within}{key}{place} is" if place else ", not"
+                said = "" if misfit.value is None else f"{found} {quoted(misfit.value)}"  # TOML has no null
+                raise FrontMatterError(f"{within}{key} must {wanted[key]}{said}") from None
+    return read
 
 
 def needed_version(keys: Iterable[str]) -> int:
@@ -27,63 +117,14 @@ def needed_version(keys: Iterable[str]) -> int:
     return max((_SINCE.get(key, 1) for key in keys), default=1)
 
 
-def version(matter: Matter) -> int:
-    """Return the version that a file is written for; 1 where it does not say."""
-    value = matter.get("version", 1)
-    if type(value) is not int or value < 1:
-        example = f"for example version = {VERSION}"
-        raise FrontMatterError(f"version must be a whole number from 1, {example}; not {quoted(value)}")
-    return value
+def one_line(text: str) -> str:
+    """Return a text with single spaces."""
+    return " ".join(text.split())
 
 
-def string(matter: Matter, key: str) -> str:
-    """Return a text with single spaces; empty where there is none."""
-    value = matter.get(key, "")
-    if not isinstance(value, str):
-        raise FrontMatterError(f"{key} must be a text")
-    return " ".join(value.split())
-
-
-def strings(matter: Matter, key: str) -> list[str]:
-    """Return a list of texts, whole numbers among them as texts."""
-    value = matter.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(v, str | int) and not isinstance(v, bool) for v in value):
-        raise FrontMatterError(f"{key} must be a list of texts")
-    return [str(v) for v in value]
-
-
-def expression(matter: Matter, key: str, default: str) -> Expression:
-    """Return an expression, which may be a whole number."""
-    value = matter.get(key, default)
-    if not isinstance(value, str | int) or isinstance(value, bool):
-        raise FrontMatterError(f"{key} must be an expression, not {quoted(value)}")
-    return Expression(str(value))
-
-
-def params(matter: Matter) -> dict[str, tuple[int, ...]]:
-    """Return the parameters with the values offered."""
-    table = matter.get("params", {})
-    if not isinstance(table, dict):
-        raise FrontMatterError("params must be a table, for example params = { TS = [8, 16, 32] }")
-    for name, values in table.items():
-        if not (isinstance(values, list) and values and all(type(v) is int for v in values)):
-            raise FrontMatterError(f"params.{name} must be a list of at least one whole number")
-        if name in SCALARS or name in MATRICES or not name.isidentifier():
-            raise FrontMatterError(f"params.{name}: choose another name")
-    return {name: tuple(values) for name, values in table.items()}
-
-
-def dtype(matter: Matter, key: str, default: str) -> str:
-    """Return the NumPy name of an element type."""
-    value = matter.get(key, default)
-    if value not in ELEMENT_TYPES:
-        raise FrontMatterError(f"{key} must be one of {', '.join(ELEMENT_TYPES)}, not {quoted(value)}")
-    return str(value)
-
-
-def math(matter: Matter, element_type: str) -> str:
+def math(matter: Matter) -> str:
     """Return what operands are rounded to before they are multiplied; empty where they are not."""
-    value = string(matter, "math")
+    value, element_type = one_line(matter.get("math", "")), matter.get("dtype", "float32")
     if value not in MATHS or (value and element_type != "float32"):
         where = 'math may be "tf32" where dtype is float32, and is left out elsewhere'
         raise FrontMatterError(f"{where}; not {quoted(value)}")
@@ -92,15 +133,12 @@ def math(matter: Matter, element_type: str) -> str:
 
 def column_major(matter: Matter) -> frozenset[str]:
     """Return the matrices that are stored by columns."""
-    layout = matter.get("layout", {})
-    if not isinstance(layout, dict) or not all(k in MATRICES and v in ("row", "column") for k, v in layout.items()):
-        raise FrontMatterError('layout must give matrices "row" or "column", for example layout = { B = "column" }')
-    return frozenset(matrix for matrix, order in layout.items() if order == "column")
+    return frozenset(matrix for matrix, order in matter.get("layout", {}).items() if order == "column")
 
 
 def needed_capability(matter: Matter, with_tma: str) -> str:
     """Return the declared capability; what tensor maps and clusters need, which `with_tma` names, is the least."""
-    declared = capability.checked(string(matter, "capability"))
+    declared = capability.checked(one_line(matter.get("capability", "")))
     if with_tma and not declared:
         return capability.TMA
     if with_tma and capability.number(declared) < capability.number(capability.TMA):

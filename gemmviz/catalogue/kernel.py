@@ -1,20 +1,21 @@
 """A kernel: one source file that describes itself in a TOML front matter."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
 from gemmviz.catalogue import demo, front_matter, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.demo import Demo
+from gemmviz.catalogue.dtypes import ElementType
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.front_matter import FENCE, SCALARS
+from gemmviz.catalogue.front_matter import FENCE, SCALARS, Matter, Words, one_line
+from gemmviz.catalogue.guessing.undescribed import what_to_do
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.moment import line_of
-from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
 from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_toml, read_text
@@ -27,13 +28,7 @@ _BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
 _LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "openblas": "openblas", "cublas": "cublas"}
 # Two digits may have a letter behind them, which puts a rung between two others.
 _NUMBER = re.compile(r"^(\d+|\d\d[a-z])_")
-_KEYS = frozenset(
-    {
-        *("title", "idea", "source", "alias", "entry", "args", "params", "block", "grid", "shared", "requires"),
-        *("dtype", "accumulate", "math", "layout", "library", "exhibit", "capability", "maps", "cluster"),
-        *("version", "demo", shared_code.KEY),
-    }
-)
+_KEYS = Matter.__annotations__.keys()
 
 
 @dataclass(frozen=True)
@@ -104,8 +99,8 @@ class Kernel:
     grid: tuple[Expression, ...] = ()
     shared: Expression = Expression("0")  # noqa: RUF009 (frozen)
     requires: tuple[Expression, ...] = ()
-    dtype: str = "float32"
-    accumulate: str = "float32"
+    dtype: ElementType = "float32"
+    accumulate: ElementType = "float32"
     math: str = ""
     column_major: frozenset[str] = frozenset()
     exhibit: str = ""
@@ -204,7 +199,7 @@ class Kernel:
         made = self.name.partition("~")[2].split("+")
         return tuple(dict.fromkeys(kind for change in self.breaks if change.id in made for kind in change.defects))
 
-    def dtype_of(self, matrix: str) -> str:
+    def dtype_of(self, matrix: str) -> ElementType:
         """Return the NumPy name of the element type of matrix ``"A"``, ``"B"`` or ``"C"``."""
         return self.accumulate if matrix == "C" else self.dtype
 
@@ -279,9 +274,14 @@ def parse(text: str, path: Path) -> Kernel:
         As `load` does.
     """
     try:
-        return _build(_front_matter(text, path), text, path)
+        return _parsed(text, path)
     except FrontMatterError as error:
         raise located(error, text, path) from None
+
+
+@lru_cache(maxsize=512)  # the ladder is read more often than it changes
+def _parsed(text: str, path: Path) -> Kernel:
+    return _build(_front_matter(text, path), text, path)
 
 
 def located(error: FrontMatterError, text: str, path: Path) -> FrontMatterError:
@@ -318,13 +318,11 @@ def _line_with(part: str, text: str) -> int | None:
     return text[:at].count("\n") + 1 if at >= 0 else None
 
 
-def _front_matter(text: str, path: Path) -> Plain:
+def _front_matter(text: str, path: Path) -> dict[str, object]:
     body, found = text, None
     if path.suffix != ".toml":
         found = FENCE.search(text)
         if found is None:
-            from gemmviz.catalogue.guessing.undescribed import what_to_do  # late: it is made of this module
-
             raise NoFrontMatter(what_to_do(text, path))
         body = re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE)
     try:
@@ -337,43 +335,46 @@ def _front_matter(text: str, path: Path) -> Plain:
         raise FrontMatterError(f"the front matter is not TOML: {said}", int(at[1]) + first if at else None) from None
 
 
-def _build(matter: Plain, text: str, path: Path) -> Kernel:
-    version = front_matter.version(matter)
-    params = front_matter.params(matter)
+def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
+    matter = front_matter.read_matter(table)
+    version = matter.get("version", 1)
+    params = {name: tuple(values) for name, values in matter.get("params", {}).items()}
     shown, strange = (
         demo.read_demo(matter["demo"], params, version > front_matter.VERSION) if "demo" in matter else (None, [])
     )
-    unknown = (*sorted(matter.keys() - _KEYS), *(f"demo.{key}" for key in strange))
+    unknown = (*sorted(table.keys() - _KEYS), *(f"demo.{key}" for key in strange))
     if unknown and version <= front_matter.VERSION:
         known = demo.KEYS if unknown[0].startswith("demo.") else _KEYS
         raise FrontMatterError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
-    if shared_code.KEY in matter:
+    if "code_of" in matter:
         raise FrontMatterError(shared_code.ALONE)
     name = _NUMBER.sub("", path.stem)
     backend = _BACKEND_OF.get(path.suffix) or _LIBRARIES.get(str(matter.get("library")))
     if backend is None:
         raise FrontMatterError(f"a {path.suffix} file needs library = one of {', '.join(_LIBRARIES)}")
-    strings = {
-        key: front_matter.string(matter, key) for key in ("title", "idea", "source", "alias", "entry", "exhibit")
-    }
-    dtype = front_matter.dtype(matter, "dtype", "float32")
+    dtype = matter.get("dtype", "float32")
     maps = tensor_map.read_tensor_maps(matter.get("maps", {}), MATRICES)
-    cluster = tuple(map(Expression, front_matter.strings(matter, "cluster")))
+    cluster = _expressions(matter.get("cluster", []))
     kernel = Kernel(
         name=name,
         path=path,
         text=text,
         backend=backend,
-        **{**strings, "title": strings["title"] or name, "alias": _alias(strings["alias"], name)},
-        args=tuple(front_matter.strings(matter, "args")),
+        title=one_line(matter.get("title", "")) or name,
+        idea=one_line(matter.get("idea", "")),
+        source=one_line(matter.get("source", "")),
+        alias=_alias(one_line(matter.get("alias", "")), name),
+        entry=one_line(matter.get("entry", "")),
+        exhibit=one_line(matter.get("exhibit", "")),
+        args=tuple(map(str, matter.get("args", []))),
         params=params,
-        block=tuple(map(Expression, front_matter.strings(matter, "block"))),
-        grid=tuple(map(Expression, front_matter.strings(matter, "grid"))),
-        shared=front_matter.expression(matter, "shared", "0"),
-        requires=tuple(map(Expression, front_matter.strings(matter, "requires"))),
+        block=_expressions(matter.get("block", [])),
+        grid=_expressions(matter.get("grid", [])),
+        shared=Expression(str(matter.get("shared", 0))),
+        requires=_expressions(matter.get("requires", [])),
         dtype=dtype,
-        accumulate=front_matter.dtype(matter, "accumulate", dtype),
-        math=front_matter.math(matter, dtype),
+        accumulate=matter.get("accumulate", dtype),
+        math=front_matter.math(matter),
         column_major=front_matter.column_major(matter),
         capability=front_matter.needed_capability(matter, "maps" if maps else "cluster" if cluster else ""),
         maps=maps,
@@ -386,6 +387,10 @@ def _build(matter: Plain, text: str, path: Path) -> Kernel:
     if kernel.recordable:
         _check_entry(kernel)
     return kernel
+
+
+def _expressions(words: Iterable[Words]) -> tuple[Expression, ...]:
+    return tuple(Expression(str(one)) for one in words)
 
 
 def _alias(alias: str, name: str) -> str:

@@ -24,7 +24,7 @@ Dim3 = tuple[int, int, int]
 
 
 class SharedMemoryError(ConstraintError):
-    """A launch that asks for more dynamic shared memory than any GPU gives to a block, or for less than none."""
+    """A launch with more dynamic shared memory than any GPU gives to a block, or with less than none."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Launch:
     Attributes
     ----------
     kernel, problem, params
-        What is launched, at which size, with which value of each parameter.
+        The launched kernel, its size, and the value of each parameter.
     entry
         The function with its template arguments filled in: ``"gputiled<32>"``.
     macros
@@ -44,7 +44,7 @@ class Launch:
     shared_bytes
         Dynamic shared memory per block.
     maps
-        The tensor maps that the kernel is given, by matrix.
+        The tensor maps that the kernel takes, by matrix.
     cluster
         Blocks of a cluster, (x, y, z); (1, 1, 1) without clusters.
     """
@@ -72,7 +72,7 @@ class Launch:
 
     @property
     def label(self) -> str:
-        """What people read: the entry with its parameters, and what was done to the kernel on file."""
+        """The text for people: the entry with its parameters, and the changes made to the kernel on file."""
         extra = ", ".join(f"{name}={value}" for name, value in self.macros.items())
         variant = "".join(self.kernel.name.partition("~")[1:]) if self.entry else ""
         return (self.entry or self.kernel.name) + (f" [{extra}]" if extra else "") + variant
@@ -95,7 +95,7 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
     Parameters
     ----------
     kernel, problem
-        What to launch at which size.
+        The kernel to launch, and its size.
     params
         Values for some of the kernel's parameters; the others take their default. A value need not be one of those
         offered, as long as the constraints hold.
@@ -129,7 +129,7 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
     for condition in must_hold[: len(kernel.requires)]:
         _demand(condition, kernel, problem, chosen)
     block, grid, cluster = (_dim3(kernel, key, [e.integer(names) for e in shape]) for key, shape in shapes)
-    # Those of the copy engine and of clusters divide by what has just been found to be at least 1.
+    # The conditions of the copy engine and of clusters divide by numbers that were just found to be at least 1.
     for condition in must_hold[len(kernel.requires) :]:
         _demand(condition, kernel, problem, chosen)
     if math.prod(block) > MAX_THREADS_PER_BLOCK or any(b > m for b, m in zip(block, MAX_BLOCK, strict=True)):

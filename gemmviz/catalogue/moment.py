@@ -1,4 +1,4 @@
-"""How a file names a moment of a recording, such as ``{ line = "As[ty][tx]", nth = 2 }``: the form alone."""
+"""A moment of a recording as a file names it, such as ``{ line = "As[ty][tx]", nth = 2 }``: the form alone."""
 
 from collections.abc import Mapping
 from typing import Any, TypedDict, cast
@@ -7,7 +7,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 
 KINDS = ("line", "phase", "tile", "share", "step", "end")
-"""What a moment is named by: one of these. ``docs/lessons.md`` says what each means."""
+"""The words that name a moment: one of these. ``docs/lessons.md`` gives the meaning of each."""
 _WITH_LINE = frozenset(("line", "nth", "array", "write"))
 _COUNTED = ("phase", "tile", "step", "nth")
 
@@ -28,7 +28,7 @@ class Moment(TypedDict, total=False):
 
 
 def checked(value: object, *others: str) -> Moment:
-    """Return a moment whose form is right; whether a recording has it, only the recording can say.
+    """Return a moment whose form is right; only the recording can decide whether it has it.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def checked(value: object, *others: str) -> Moment:
     Raises
     ------
     GemmvizError
-        When it is none; the message says what is missing or wrong.
+        When it is none; the message names the missing or wrong part.
     """
     known = (*KINDS, *others)
     named = [key for key in known if isinstance(value, dict) and key in value]

@@ -1,4 +1,4 @@
-"""The name of what is read from elsewhere and not checked yet, and of what is made only to be written."""
+"""The type of data that is read from elsewhere and not checked yet, and of data that is made only to be written."""
 
 from typing import Any
 

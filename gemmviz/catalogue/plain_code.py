@@ -1,4 +1,4 @@
-"""A source without what is not code: where a word decides something, it must be one that a compiler reads."""
+"""A source without comments and texts: where a word decides something, it must be one that a compiler reads."""
 
 import re
 

@@ -1,10 +1,11 @@
 """The problem that a kernel solves: C = A x B of one size, with reproducible inputs."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta
 
 from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import ConstraintError
@@ -12,6 +13,8 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
 
 LARGEST = 131_072
+Side = Annotated[int, Meta(ge=1, le=LARGEST)]
+"""M, N or K of a file."""
 Matrix = npt.NDArray[Any]
 
 

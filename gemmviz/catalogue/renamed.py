@@ -4,10 +4,13 @@
 """
 
 import tomllib
+from collections.abc import Mapping
 from functools import cache
+from typing import Any, TypeVar, cast
 
 from gemmviz import data
-from gemmviz.catalogue.plain import Plain
+
+Named = TypeVar("Named", bound=Mapping[str, Any])
 
 
 def today(name: str) -> str:
@@ -32,7 +35,7 @@ def same_code(sha256: str | None) -> str | None:
     return _table()["texts"].get(sha256, sha256) if sha256 else sha256
 
 
-def row_of_today(row: Plain) -> Plain:
+def row_of_today(row: Named) -> Named:
     """Return a row of a result file, or what else names a kernel and its digest, with those of today.
 
     Parameters
@@ -40,13 +43,13 @@ def row_of_today(row: Plain) -> Plain:
     row
         With ``kernel``, and ``alias`` and ``source_sha256`` where there are such; its other fields stay.
     """
-    name, new = row["kernel"], dict(row)
-    new["kernel"] = today(name)
+    name: str = row["kernel"]
+    new: dict[str, Any] = {**row, "kernel": today(name)}
     if row.get("alias") == name:
         new["alias"] = new["kernel"]
     if "source_sha256" in row:
         new["source_sha256"] = same_code(row["source_sha256"])
-    return new
+    return cast(Named, new)
 
 
 @cache

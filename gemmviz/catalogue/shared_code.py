@@ -11,7 +11,7 @@ from gemmviz.catalogue.user_file import KERNEL_BYTES, UnreadableFile, read_text
 
 KEY = "code_of"
 ALONE = f"{KEY} is for a file that has no code of its own"
-# A key with its value; what follows up to the next key belongs to the value.
+# A key with its value; the text up to the next key belongs to the value.
 _ENTRY = re.compile(
     r"^// ?(?P<key>[A-Za-z_][\w.-]*)[ \t]*=.*\n(?:(?!// ?[A-Za-z_][\w.-]*[ \t]*=)//.*\n)*", re.MULTILINE
 )
@@ -20,15 +20,15 @@ _ENTRY = re.compile(
 def whole(text: str, path: Path) -> str:
     """Return a kernel file's text; where its front matter names another file as its code, both as one text.
 
-    What the front matter does not say is as in the other file. Declared changes are the file's own only. The result is
-    a text like that of any kernel: it names no other file.
+    Keys that the front matter leaves out are as in the other file. Declared changes are the file's own only. The text
+    returned is like that of any kernel: it names no other file.
 
     Parameters
     ----------
     text
-        What the file holds.
+        The content of the file.
     path
-        Where it stands; the other file stands in the same folder.
+        The file's place; the other file stands in the same folder.
 
     Raises
     ------

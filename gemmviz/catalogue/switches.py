@@ -2,9 +2,13 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import parse_toml
 from gemmviz.language import mark
 
@@ -22,12 +26,28 @@ GAINS = ("fewer sectors", "fewer bank conflicts")
 NOTHING = "none"
 """No defect, and no request that is better or worse than before: what changes is their number, or the time alone."""
 _EXPECTED = (*DEFECTS, *COSTS, *GAINS, NOTHING)
-_KEYS = frozenset({"title", "find", "nth", "replace", "edits", "expect", "at", "set"})
 _FENCE = re.compile(
     r"^\n?//[ \t]*---gemmviz breaks[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*(\n|\Z)", re.MULTILINE
 )
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 Size = tuple[int, int, int]
+
+
+class _EditSaid(msgspec.Struct, forbid_unknown_fields=True):
+    find: str
+    replace: str = ""
+    nth: FromOne = 1
+
+
+class _BreakSaid(msgspec.Struct, forbid_unknown_fields=True):
+    title: str
+    find: str = ""
+    nth: FromOne = 1
+    replace: str = ""
+    edits: Annotated[list[_EditSaid], Meta(min_length=1)] | None = None
+    expect: str | Annotated[list[str], Meta(min_length=1)] = NOTHING
+    at: tuple[FromOne, FromOne, FromOne] | None = None
+    set: dict[str, int] = {}
 
 
 @dataclass(frozen=True)
@@ -112,59 +132,48 @@ def _break(name: str, entry: Any) -> Break:
         raise FrontMatterError(f"breaks: {name!r} stands in no table; each begins with a line like [no-barrier]")
     if not _ID.fullmatch(name) or name == "edited":
         raise FrontMatterError(f"breaks are named in small letters, digits and hyphens, not {name!r}")
-    unknown = entry.keys() - _KEYS
+    known = _BreakSaid.__struct_fields__
+    unknown = entry.keys() - known
     if unknown:
         raise FrontMatterError(
-            f"breaks: {name!r} has the unknown key {sorted(unknown)[0]!r}; known are {', '.join(sorted(_KEYS))}"
+            f"breaks: {name!r} has the unknown key {sorted(unknown)[0]!r}; known are {', '.join(sorted(known))}"
         )
-    title = entry.get("title")
-    if not isinstance(title, str) or not title.strip():
-        raise FrontMatterError(f"breaks: {name!r} needs a title")
-    edits = entry.get("edits", [{key: entry[key] for key in ("find", "replace", "nth") if key in entry}])
-    if not isinstance(edits, list) or not edits:
-        raise FrontMatterError(f"breaks: edits of {name!r} must be a list of {{ find, replace, nth }}")
+    try:
+        said = read_as(entry, _BreakSaid)
+    except Misfit as misfit:
+        raise FrontMatterError(_wanted(name, misfit.place)) from None
+    if not said.title.strip():
+        raise FrontMatterError(_wanted(name, "title"))
+    expect = (said.expect,) if isinstance(said.expect, str) else tuple(said.expect)
+    if any(kind not in _EXPECTED for kind in expect) or (NOTHING in expect and len(expect) > 1):
+        raise FrontMatterError(_wanted(name, "expect"))
+    edits = said.edits or [_EditSaid(said.find, said.replace, said.nth)]
     return Break(
-        name,
-        " ".join(title.split()),
-        tuple(_edit(name, edit) for edit in edits),
-        _expected(name, entry.get("expect", NOTHING)),
-        _size(name, entry.get("at")),
-        _settings(name, entry.get("set", {})),
+        name, " ".join(said.title.split()), tuple(_edit(name, edit) for edit in edits), expect, said.at, said.set
     )
 
 
-def _edit(name: str, edit: Any) -> Edit:
-    if not isinstance(edit, dict) or edit.keys() - {"find", "replace", "nth"}:
-        raise FrontMatterError(f"breaks: an edit of {name!r} holds find, replace and nth, and nothing else")
-    find, replace, nth = edit.get("find"), edit.get("replace", ""), edit.get("nth", 1)
-    if not isinstance(find, str) or not find or not isinstance(replace, str):
-        raise FrontMatterError(f"breaks: {name!r} needs find = the text to change; replace is a text too")
-    if type(nth) is not int or nth < 1:
-        raise FrontMatterError(f"breaks: nth of {name!r} counts from 1")
-    if find.count("\n") != replace.count("\n"):
+def _edit(name: str, said: "_EditSaid") -> Edit:
+    if not said.find:
+        raise FrontMatterError(_wanted(name, "find"))
+    if said.find.count("\n") != said.replace.count("\n"):
         raise FrontMatterError(
             f"breaks: replace of {name!r} must have as many lines as find, so that lines keep their numbers"
         )
-    return Edit(find, replace, nth)
+    return Edit(said.find, said.replace, said.nth)
 
 
-def _expected(name: str, value: object) -> tuple[str, ...]:
-    kinds = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else ()
-    if not kinds or any(kind not in _EXPECTED for kind in kinds) or (NOTHING in kinds and len(kinds) > 1):
-        raise FrontMatterError(f"breaks: expect of {name!r} must be one or more of {', '.join(_EXPECTED)}")
-    return tuple(map(str, kinds))
-
-
-def _size(name: str, value: object) -> Size | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or len(value) != 3 or not all(type(side) is int and side > 0 for side in value):
-        raise FrontMatterError(f"breaks: at of {name!r} must be [M, N, K]")
-    m, n, k = value
-    return m, n, k
-
-
-def _settings(name: str, value: object) -> dict[str, int]:
-    if not isinstance(value, dict) or not all(type(number) is int for number in value.values()):
-        raise FrontMatterError(f"breaks: set of {name!r} must be a table, for example {{ TS = 32 }}")
-    return dict(value)
+def _wanted(name: str, place: str) -> str:
+    """Return the message about a value that is not of its type."""
+    first, _, inner = place.partition(".")
+    key = inner if inner and first.startswith("edits[") else first.partition("[")[0]
+    if key in ("find", "replace"):
+        return f"breaks: {name!r} needs find = the text to change; replace is a text too"
+    wanted = {
+        "title": f"{name!r} needs a title",
+        "nth": f"nth of {name!r} counts from 1",
+        "expect": f"expect of {name!r} must be one or more of {', '.join(_EXPECTED)}",
+        "at": f"at of {name!r} must be [M, N, K]",
+        "edits": f"edits of {name!r} must be a list of {{ find, replace, nth }}",
+    }
+    return f"breaks: {wanted.get(key, f'set of {name!r} must be a table, for example {{ TS = 32 }}')}"

@@ -5,13 +5,15 @@ The limits are those of ``cuTensorMapEncodeTiled`` (CUDA Driver API, "Tensor Map
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
+import msgspec
 import numpy as np
 
 import gemmviz.catalogue.dtypes  # noqa: F401 (makes NumPy know bfloat16)
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
 from gemmviz.language import tr
 
@@ -57,7 +59,12 @@ class TensorMap:
     swizzle: int
 
 
-def read_tensor_maps(value: Any, matrices: tuple[str, ...]) -> dict[str, Box]:
+class _BoxSaid(msgspec.Struct, forbid_unknown_fields=True):
+    box: tuple[str | int, str | int]
+    swizzle: str | Literal[0, 32, 64, 128] = 0
+
+
+def read_tensor_maps(value: object, matrices: tuple[str, ...]) -> dict[str, Box]:
     """Return the boxes that the key ``maps`` of a front matter declares, by matrix.
 
     Parameters
@@ -72,29 +79,22 @@ def read_tensor_maps(value: Any, matrices: tuple[str, ...]) -> dict[str, Box]:
     FrontMatterError
         When it says no such thing.
     """
-    if not isinstance(value, dict):
-        raise FrontMatterError(_FORM)
-    for matrix in value:
+    try:
+        boxes = read_as(value, dict[str, _BoxSaid])
+    except Misfit as misfit:
+        matrix, _, key = misfit.place.partition(".")
+        if key.startswith("box") and not misfit.lacking:
+            raise FrontMatterError(f"maps.{matrix}: box must hold two expressions, rows and columns") from None
+        if key == "swizzle":
+            said = f"maps.{matrix}: swizzle must be one of {_KNOWN_SWIZZLES} (bytes), not {quoted(misfit.value)}"
+            raise FrontMatterError(said) from None
+        raise FrontMatterError(_FORM) from None
+    for matrix in boxes:
         if matrix not in matrices:
             raise FrontMatterError(f"maps names {matrix!r}; known are {', '.join(matrices)}")
-    return {matrix: _box(matrix, entry) for matrix, entry in value.items()}
-
-
-def _box(matrix: str, entry: Any) -> Box:
-    if not isinstance(entry, dict) or not entry.keys() <= {"box", "swizzle"} or "box" not in entry:
-        raise FrontMatterError(_FORM)
-    sides, swizzle = entry["box"], entry.get("swizzle", 0)
-    if not isinstance(sides, list) or len(sides) != 2 or not all(map(_is_expression, sides)):
-        raise FrontMatterError(f"maps.{matrix}: box must hold two expressions, rows and columns")
-    if not _is_expression(swizzle) or (isinstance(swizzle, int) and swizzle not in SWIZZLES):
-        given = quoted(swizzle)
-        raise FrontMatterError(f"maps.{matrix}: swizzle must be one of {_KNOWN_SWIZZLES} (bytes), not {given}")
-    rows, columns, over = (Expression(str(text)) for text in (*sides, swizzle))
-    return Box(rows, columns, over)
-
-
-def _is_expression(value: Any) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
+    return {
+        matrix: Box(*(Expression(str(text)) for text in (*said.box, said.swizzle))) for matrix, said in boxes.items()
+    }
 
 
 def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> TensorMap:

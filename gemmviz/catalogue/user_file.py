@@ -1,6 +1,6 @@
-"""Reads files that people hand over, with limits, and writes those they ask for, whole or not at all.
+"""Reads files from users, with limits, and writes files for them, whole or not at all.
 
-What they name may be a pipe, a device or far too large. Everything that opens a kernel, a lesson, a state, a result
+A path from a user may be a pipe, a device or far too large. All code that opens a kernel, a lesson, a state, a result
 file or the preferences reads it here.
 """
 
@@ -40,7 +40,7 @@ def read_text(path: Path, most_bytes: int) -> str:
     Parameters
     ----------
     path
-        What to read. A pipe, a device or a folder is refused without waiting for it.
+        The file. A pipe, a device or a folder is refused without waiting for it.
     most_bytes
         The largest file to read, in bytes.
 
@@ -53,7 +53,7 @@ def read_text(path: Path, most_bytes: int) -> str:
     """
     if "\0" in str(path):  # which no file's name has; `os.open` would raise a ValueError
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-    # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
+    # Without O_NONBLOCK, opening a pipe waits until another process writes to it.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -74,12 +74,12 @@ def read_text(path: Path, most_bytes: int) -> str:
 
 
 def parse_toml(text: str) -> Plain:
-    """Return the table that a TOML text holds.
+    """Return the table in a TOML text.
 
     Raises
     ------
     ValueError
-        When it is no TOML (a `tomllib.TOMLDecodeError`, which says where), is nested too deeply, or holds an integer
+        When it is no TOML (a `tomllib.TOMLDecodeError`, with the place), is nested too deeply, or holds an integer
         of more than 64 bits.
     """
     table: Plain = _parsed(lambda: tomllib.loads(text))
@@ -90,12 +90,12 @@ def parse_toml(text: str) -> Plain:
 
 
 def parse_json(text: str) -> Any:
-    """Return what a JSON text holds; an integer of more than 64 bits becomes the nearest float, or infinity.
+    """Return the value in a JSON text; an integer of more than 64 bits becomes the nearest float, or infinity.
 
     Raises
     ------
     ValueError
-        When it is no JSON (a `json.JSONDecodeError`, which says where), is nested too deeply, or spells half a
+        When it is no JSON (a `json.JSONDecodeError`, with the place), is nested too deeply, or spells half a
         character, which no text can hold.
     """
     value = _parsed(lambda: json.loads(text, parse_int=_integer))
@@ -117,15 +117,15 @@ def quoted(value: Any) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text in UTF-8; what stood there is replaced only when the new file is whole.
+    """Write a text in UTF-8; the old file is replaced only when the new one is whole.
 
-    A file keeps its permissions, and a link still leads to its file. What is no regular file (``/dev/stdout``, a pipe)
-    is written as it is.
+    A file keeps its permissions, and a link still leads to its file. A target that is no regular file (``/dev/stdout``,
+    a pipe) is written directly.
 
     Raises
     ------
     GemmvizError
-        When it cannot be written, as on a full disk; what stood there is then as before.
+        When it cannot be written, as on a full disk; the old file is then as before.
     """
     part: Path | None = None
     try:
@@ -166,14 +166,14 @@ def _parsed(parse: Callable[[], Any]) -> Any:
     except RecursionError:
         raise ValueError(_too_deep()) from None
     except ValueError as error:
-        # Python itself refuses to read an integer of thousands of digits, and says so without a place.
+        # Python itself refuses to read an integer of thousands of digits, with a message without a place.
         if isinstance(error, tomllib.TOMLDecodeError | json.JSONDecodeError):
             raise
         raise ValueError(_too_many_digits()) from None
 
 
 def _leaves(tree: Any) -> Iterable[Any]:
-    """Yield what is neither table nor list in a tree, without recursion; refuse one that is too deep."""
+    """Yield the values in a tree that are neither table nor list, without recursion; refuse one that is too deep."""
     level = [tree]
     for _ in range(_DEEPEST):
         deeper: list[Any] = []

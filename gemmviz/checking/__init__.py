@@ -1,1 +1,1 @@
-"""Looks for defects in a kernel: at which sizes, what is found at each, and how a crash counts."""
+"""Looks for defects in a kernel: the sizes, the findings at each, and the class of a crash."""

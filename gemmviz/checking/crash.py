@@ -1,4 +1,4 @@
-"""What a kernel's crash or endless run counts as in its report."""
+"""The class of a kernel's crash or endless run in its report."""
 
 from gemmviz.catalogue.errors import ConstraintError, Defect, FrontMatterError
 from gemmviz.catalogue.kernel import Kernel
@@ -22,13 +22,13 @@ def crashed(
     Parameters
     ----------
     kernel, problem, params
-        What was launched.
+        The launch.
     message
-        What happened, for people; a FILE:LINE in front of it is left out.
+        The text for people; a FILE:LINE in front of it is left out.
     line
         Of the kernel's file, from 1, where known.
     defect, array
-        What it counts as, and the array that it is about, where known.
+        Its class, and the array that it is about, where known.
     """
     where = f"{kernel.path.name}:{line}: " if line else f"{kernel.path.name}: "
     report = skipped(kernel, problem, params, "")

@@ -1,4 +1,4 @@
-"""What is wrong with a launch, from its recording; a wrong C that the recording leaves open is recorded once more.
+"""The defects of a launch, from its recording; a wrong C that the recording leaves open is recorded once more.
 
 The compiler moves and drops accesses that a result does not need, as where a sum is overwritten. Without
 optimisation each operation of the source stays on its line.
@@ -24,7 +24,7 @@ def diagnose(job: Launch, recording: Recording, again: Callable[[Launch], Record
     Parameters
     ----------
     job, recording
-        The launch and what it did.
+        The launch and its accesses.
     again
         Records another launch; asked only where C is wrong and no defect of another class says why.
 
@@ -43,5 +43,5 @@ def diagnose(job: Launch, recording: Recording, again: Callable[[Launch], Record
             return [unset]
         kernel = replace(job.kernel, text=_NOT_OPTIMISED + job.kernel.text)
         return hazards.find(again(replace(job, kernel=kernel)), c_is_input=c_is_input) or found
-    except (BuildError, ConstraintError):  # what is known already is worth more than why there is no more
+    except (BuildError, ConstraintError):  # the first findings are worth more than the reason why there are no more
         return found

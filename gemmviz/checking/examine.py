@@ -24,18 +24,18 @@ def examine(
     deadline_s: float = 20.0,
     progress: Callable[[str, float | None], None] = lambda text, within_s: None,
 ) -> Report:
-    """Return what is wrong with a launch. What keeps it from being recorded is part of the report.
+    """Return the defects of a launch. A reason why it cannot be recorded is part of the report.
 
     Call it in a process that may die: a kernel is foreign code.
 
     Parameters
     ----------
     kernel, problem, params
-        What to launch.
+        The launch.
     deadline_s
         When to give up on the kernel.
     progress
-        Told what is going on, and within how many seconds it is over unless something hangs (None: nobody knows).
+        Called at each stage with a text and the seconds after which it has ended unless it hangs (None: unknown).
 
     Raises
     ------

@@ -10,9 +10,9 @@ from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 
-# One that tiles divide, and the first of these whose lengths still differ after rounding to what the kernel takes:
+# One that tiles divide, and the first of these whose lengths still differ after rounding for the kernel:
 # an index that mixes up M, N and K goes unnoticed where two of them are equal. A tile of 32 has a neighbour each way:
-# what one tile step does to the next is not seen in one step.
+# a hazard between two tile steps does not show in one step.
 _EVEN = Problem.cube(32)
 _UNEVEN = tuple(Problem(*s) for s in ((37, 45, 41), (48, 32, 64), (64, 32, 96), (96, 64, 32), (256, 128, 64)))
 # A value that is offered takes a compilation of its own; with these a check ends within seconds.
@@ -30,14 +30,14 @@ class CheckEntry(TypedDict):
 
 @dataclass
 class CheckPlan:
-    """What to look at, in this order.
+    """The launches to look at, in this order.
 
     Attributes
     ----------
     launches
         Sizes with parameters, at least one.
     left_out
-        What is not looked at and why, for people.
+        The launches that are left out and why, for people.
     """
 
     launches: list[tuple[Problem, dict[str, int]]] = field(default_factory=list)
@@ -54,17 +54,17 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     Parameters
     ----------
     kernel
-        What is to be checked.
+        The kernel to be checked.
     sizes
         Those asked for; none for sizes that suit the kernel.
     params
-        Those asked for; none for the defaults, for what the kernel's declared changes need to be seen, and then each
+        Those asked for; none for the defaults, for the sizes at which the kernel's declared changes show, and then each
         other value that is offered, one at a time.
 
     Raises
     ------
     ConstraintError
-        When the kernel takes no size near the usual ones: what it requires.
+        When the kernel takes no size near the usual ones; the text names its constraints.
     FrontMatterError
         When that cannot be evaluated.
     """
@@ -97,7 +97,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
 
 
 def telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[str, int]]]:
-    """Return where a kernel's declared changes show: what they break is at work there."""
+    """Return where a kernel's declared changes show: the code that they break is at work there."""
     found: list[tuple[Problem, dict[str, int]]] = []
     for change in kernel.breaks:
         params = base | change.params
@@ -117,7 +117,7 @@ def uneven(kernel: Kernel, params: dict[str, int]) -> Problem | None:
     def worth(size: Problem) -> tuple[int, int]:
         try:
             ways = sum(side > 1 for side in launch(kernel, size, params).grid)
-        except GemmvizError:  # it is worth a look: the check will say what is wrong
+        except GemmvizError:  # it is worth a look: the check will name the fault
             ways = len(kernel.grid)
         return len({size.m, size.n, size.k}), ways
 

@@ -1,4 +1,4 @@
-"""What was found at one size with one value of each parameter."""
+"""The findings at one size with one value of each parameter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from gemmviz.trace.hazards import Finding
 
 @dataclass
 class Report:
-    """What was found at one size with one value of each parameter.
+    """The findings at one size with one value of each parameter.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Report:
     findings
         The defects.
     costs
-        What is no defect and wastes memory traffic, per line of the source.
+        Wasted memory traffic, which is no defect, per line of the source.
     refused
         Why nothing was looked at, for people: a size that the kernel does not take, too many accesses. Else empty.
     """

@@ -1,4 +1,4 @@
-"""How people read what was found: the same words on the command line and in the window."""
+"""The findings in words for people: the same on the command line and in the window."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ _COUNTED = {
     "read of memory nobody wrote": _ELEMENTS,
     "element of C written by two threads": _ELEMENTS,
 }
-# What a break cannot be made to show (see `gemmviz.catalogue.switches`) and is found all the same.
+# A class that no break can declare (see `gemmviz.catalogue.switches`) and that is found all the same.
 _MORE_KINDS = (
     mark("misaligned vector access"),
     mark("crash"),
@@ -32,7 +32,7 @@ _COSTS = {
 
 
 def key(thing: Finding | SiteTraffic) -> object:
-    """Return what makes two of a kind the same: threads, elements and counts differ from size to size.
+    """Return the key that two findings of a kind share: threads, elements and counts differ from size to size.
 
     A cost that narrow blocks alone make is one for each width: its sentence is not true of other blocks.
     """
@@ -49,7 +49,7 @@ def kind(thing: Finding | SiteTraffic) -> str:
 
 
 def sentence(thing: Finding | SiteTraffic) -> str:
-    """Say what happens, without its class and its line."""
+    """Describe the finding, without its class and its line."""
     if isinstance(thing, SiteTraffic):
         moved = {"array": thing.array, "cost": f"{thing.units / thing.requests:.3g}", "times": f"{thing.degree:.3g}"}
         said = tr(_COSTS[thing.space == "shared", bool(thing.write)], **moved)

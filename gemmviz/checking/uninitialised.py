@@ -1,6 +1,6 @@
 """Which local variable was never set: found by setting each to zero and looking whether C changes.
 
-The recorder starts locals as NaN, or as a number that nobody means, so that one which is read too early spoils C.
+The recorder starts locals as NaN, or as an improbable number, so that one which is read too early spoils C.
 """
 
 import re

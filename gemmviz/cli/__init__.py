@@ -1,6 +1,6 @@
 """The command line: ``gemmviz`` opens the window, ``gemmviz COMMAND`` does one thing and ends.
 
-Nothing here imports Qt, so that every command that draws nothing works where Qt does not.
+Nothing here imports Qt, so that commands without pictures run where Qt does not.
 """
 
 import argparse
@@ -16,8 +16,8 @@ from gemmviz import __version__
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable, UnknownKernel
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
-# Each command is a module gemmviz.cli.NAME with a function add(subparsers). Only the one that is asked for is imported:
-# the window must not wait for what the others need.
+# Each command is a module gemmviz.cli.NAME with a function add(subparsers). Only the requested one is imported:
+# the window must not wait for imports of the others.
 _COMMANDS = {
     "window": "open the window (the default)",
     "list": "list the kernels of the ladder",
@@ -36,7 +36,7 @@ _COMMANDS = {
     "doctor": "say what works on this machine, and what to do about what does not",
 }
 
-# What the packages that gemmviz needs are imported as.
+# The import name of each package that gemmviz needs.
 _PACKAGES = {
     "PySide6": "PySide6-Essentials",
     "shiboken6": "PySide6-Essentials",
@@ -73,11 +73,11 @@ def run(arguments: Sequence[str]) -> int:
     except ModuleNotFoundError as error:
         package = _PACKAGES.get((error.name or "").partition(".")[0])
         if package is None:
-            raise  # a part of gemmviz itself: a defect, and no matter of installing
+            raise  # a part of gemmviz itself: a defect, not a missing package
         return _complain(_lacks(package), USAGE)
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # the reader of a pipe has gone, as in `gemmviz list | head -1`
+    except BrokenPipeError:  # the reader of the pipe has ended, as in `gemmviz list | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except OSError as error:
@@ -111,7 +111,7 @@ def _with_window(arguments: Sequence[str]) -> list[str]:
 
 
 def _lacks(package: str) -> str:
-    """Return one line that says what to install, in the versions that gemmviz takes where these are known."""
+    """Return one line with the packages to install, in the versions that gemmviz takes where these are known."""
     wanted = package
     with suppress(PackageNotFoundError):
         needed = (text.partition(";")[0].strip() for text in requires("gemmviz") or ())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.bench import export, results, store
+from gemmviz.bench.document import Document
 from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
@@ -104,7 +105,7 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if results.failed(document["results"]) else 0
 
 
-def keep(document: results.Document) -> None:
+def keep(document: Document) -> None:
     """Store a run that has come to something; that it cannot be stored is told and no failure of the measurement."""
     if not document.get("recordings") and all(row["status"] == "cancelled" for row in document["results"]):
         return
@@ -132,7 +133,7 @@ def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[KernelEntr
     ]
 
 
-def _drive(driver: EngineDriver, requests: list[messages.BenchRequest]) -> results.Document:
+def _drive(driver: EngineDriver, requests: list[messages.BenchRequest]) -> Document:
     """Run the requests, up to a Ctrl-C; return the result file."""
     documents = []
     for number, request in enumerate(requests):

@@ -65,7 +65,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _sizes(args: argparse.Namespace) -> list[Problem]:
-    """Return the sizes asked for; none when it is up to the command."""
+    """Return the requested sizes; none when the command chooses."""
     sides = [args.m, args.n, args.k]
     cubes = args.size or ([] if sides == [None] * 3 else [_USUAL])
     return [Problem(*(cube if side is None else side for side in sides)) for cube in cubes]

@@ -1,4 +1,4 @@
-"""How ``gemmviz check`` says what it found: each thing once, with everything else that it holds for."""
+"""Prints the findings of ``gemmviz check``: each finding once, with all other launches that it holds for."""
 
 from rich.console import Console
 
@@ -8,7 +8,7 @@ from gemmviz.checking.report import Report
 
 
 def show(kernel: Kernel, reports: list[Report], left_out: list[str]) -> None:
-    """Print the reports; what an earlier one has said is not said again."""
+    """Print the reports; findings of an earlier one are not repeated."""
     console = Console()
     holders: dict[object, list[Report]] = {}
     for report in reports:

@@ -1,4 +1,4 @@
-"""Has the engine look at what ``gemmviz check`` has planned, and collects the reports."""
+"""Runs the launches that ``gemmviz check`` has planned in the engine, and collects the reports."""
 
 import threading
 
@@ -14,19 +14,19 @@ from gemmviz.engine.supervisor import Engine
 
 
 def check(kernel: Kernel, todo: CheckPlan, *, must_fit: bool) -> tuple[list[Report], list[str]]:
-    """Return a report per launch, and what was left out and why.
+    """Return a report per launch, and the launches left out with the reasons.
 
     Parameters
     ----------
     kernel, todo
-        What to check how.
+        The kernel and the planned launches.
     must_fit
         Whether a size that the kernel does not take is an error; else it is left out while there are others.
 
     Raises
     ------
     ConstraintError, BuildError, Unavailable
-        When a size is refused that must fit, or nothing at all could be recorded.
+        When a size is refused that must fit, or no launch could be recorded.
     """
     reports: list[Report] = []
     left_out = list(todo.left_out)

@@ -1,4 +1,4 @@
-"""``gemmviz claims``: runs what the documents' claims need, and judges them."""
+"""``gemmviz claims``: makes the runs that the documents' claims need, and judges the claims."""
 
 import argparse
 import json

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from gemmviz.bench import results
 from gemmviz.bench.compare import NOISE, RowComparison, compare, protocol_differences
+from gemmviz.bench.document import Document
 from gemmviz.bench.stats import significant
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.cli import options
@@ -57,7 +58,7 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if any(row.verdict == "SLOWER" for row in rows) else 0
 
 
-def _read(name: str) -> results.Document:
+def _read(name: str) -> Document:
     try:
         return results.read_results(options.result_file(name))
     except GemmvizError as error:  # exit code 1 is kept for regressions

@@ -15,7 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, UnknownKernel
-from gemmviz.catalogue.guessing.guess import Guess, guess, is_described, valid
+from gemmviz.catalogue.guessing.guess import Guess, guess, is_described
+from gemmviz.catalogue.guessing.guessed_kernel import valid
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text, write_text

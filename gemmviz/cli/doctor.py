@@ -1,4 +1,4 @@
-"""``gemmviz doctor``: what works on this machine, and what to do about what does not.
+"""``gemmviz doctor``: the parts that work on this machine, and a remedy for each part that does not.
 
 Qt is looked for without importing it, and CuPy is tried in the engine's process only.
 """
@@ -54,7 +54,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _probe() -> tuple[list[Fact], Mapping[str, object]]:
-    """Ask the engine for its facts, and what else it says; when even that fails, its failure is the fact."""
+    """Return the engine's facts and notes; when the engine fails, its failure is the fact."""
     engine = Engine(Named())
     try:
         for reply in engine.run(ProbeRequest(1), threading.Event()):
@@ -69,7 +69,7 @@ def _probe() -> tuple[list[Fact], Mapping[str, object]]:
 
 
 def window_facts(environment: Mapping[str, str]) -> list[Fact]:
-    """Return what the window needs: Qt, pyqtgraph, system libraries, a display, fonts.
+    """Return the facts about the window's requirements: Qt, pyqtgraph, system libraries, a display, fonts.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def cache_fact() -> Fact:
 
 
 def trust_fact() -> Fact:
-    """Return how much the user lets the window run besides what comes with gemmviz."""
+    """Return the number of foreign texts and folders that the user lets the window run."""
     kept = Trust().kept
     if kept.fault:
         return Fact("Trust", "nothing is allowed", "absent", kept.fault)

@@ -1,4 +1,4 @@
-"""Runs requests in the engine for the command line, with a progress bar and a Ctrl-C that keeps what is finished."""
+"""Runs requests in the engine for the command line, with a progress bar and a Ctrl-C that keeps finished results."""
 
 import signal
 import threading
@@ -35,9 +35,9 @@ class EngineDriver:
         Parameters
         ----------
         request
-            What to do.
+            The request to run.
         start, part
-            Which part of the whole work it is, for the bar.
+            The range of the whole work that it covers, for the bar.
 
         Raises
         ------
@@ -70,7 +70,7 @@ def driving(consent: Consent) -> Iterator[EngineDriver]:
     Parameters
     ----------
     consent
-        Says what may run.
+        Decides which texts may run.
     """
     console = Console(stderr=True)
     bar = Progress(
@@ -100,7 +100,7 @@ def _ctrl_c(cancel: threading.Event) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # signals can be handled in the main thread only
         return
-    # A job that is out of time is ended by SIGTERM: what it has finished is kept just as well.
+    # A job that is out of time is ended by SIGTERM: its finished results are kept, too.
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

@@ -2,6 +2,7 @@
 
 from gemmviz.bench import results
 from gemmviz.bench.claims import BenchJob, ClaimPlan, Evidence, ProfileJob, RecordJob, counted
+from gemmviz.bench.document import Document, Measured
 from gemmviz.bench.protocol import Protocol
 from gemmviz.cli.driving import EngineDriver
 from gemmviz.engine.messages import (
@@ -30,7 +31,7 @@ class Gathering:
     def __init__(self, driver: EngineDriver) -> None:
         self._driver = driver
         self._found = Evidence()
-        self._documents: list[results.Document] = []
+        self._documents: list[Document] = []
         self._run = 0
         self.faults: list[str] = []
 
@@ -48,13 +49,13 @@ class Gathering:
             else:
                 self._bench(job, place)
 
-    def document(self) -> results.Document:
+    def document(self) -> Document:
         """Return everything as one result file, with the counted recordings and the profiles."""
         documents = self._documents
         if not documents:
             self._run += 1
             reply = self._driver.run(ProbeRequest(self._run))
-            found: results.Measured = reply.facts if isinstance(reply, Probed) else {"env": {}, "device": None}
+            found: Measured = reply.facts if isinstance(reply, Probed) else {"env": {}, "device": None}
             documents = [results.document(found["env"], found["device"], Protocol())]
         whole = results.merged(documents) | {"recordings": self._found.counts}
         return whole | {"profiles": self._found.profiles} if self._found.profiles else whole

@@ -79,7 +79,7 @@ def _ladder_table(kernels: Sequence[Kernel]) -> Table:
     table = Table(title="The ladder")
     device = driver().device
     for name in ("kernel", "title", "from", "runs on", "elements", "parameters", "requires"):
-        # A kernel's name is there to be copied.
+        # A kernel's name must stay whole: it gets copied.
         table.add_column(name, overflow="fold", no_wrap=name == "kernel")
     for kernel in kernels:
         source = kernel.source if kernel.alias == kernel.name else f"{kernel.source}: {kernel.alias}"
@@ -92,7 +92,7 @@ def _ladder_table(kernels: Sequence[Kernel]) -> Table:
 
 
 def _runs_on(kernel: Kernel, device: Device | None) -> str:
-    """Return which compute capability a kernel needs, and beside it the device's where that is another one."""
+    """Return the compute capability that a kernel needs, with the device's beside it where that differs."""
     return need(kernel.capability, device.cc if device else "") or need(kernel.capability)
 
 
@@ -102,7 +102,7 @@ def _elements(kernel: Kernel) -> str:
 
 
 def describe(kernel: Kernel, sources: Sequence[Document]) -> Plain:
-    """Return what a kernel's file says and which names of the documents it stands for, as plain data."""
+    """Return the description in a kernel's file and the names that the documents use for it, as plain data."""
     return {
         "name": kernel.name,
         "alias": kernel.alias,

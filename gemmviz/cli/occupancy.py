@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemmviz.bench import results
+from gemmviz.bench.document import Document
 from gemmviz.bench.model.devices import Facts, Limits, limits, published
 from gemmviz.bench.model.occupancy import Use, advice, compiled_use, occupancy
 from gemmviz.catalogue.errors import ConstraintError
@@ -71,7 +72,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _compiled(document: results.Document) -> Iterator[tuple[str, Use]]:
+def _compiled(document: Document) -> Iterator[tuple[str, Use]]:
     """Give the kernels of a run whose registers and shared memory the compiler told, each once."""
     seen = set()
     kernels = {kernel.sha256: kernel for kernel in ladder()}

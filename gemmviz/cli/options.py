@@ -1,4 +1,4 @@
-"""Options that several commands share: the size and the parameters of a launch, what is chosen, how it looks."""
+"""Options that several commands share: the size and the parameters of a launch, the selection, the appearance."""
 
 import argparse
 import os
@@ -70,9 +70,23 @@ def add_view(parser: argparse.ArgumentParser, default: bool | None = False) -> N
     )
 
 
-def add_chosen(parser: argparse.ArgumentParser) -> None:
-    """Add --step, --block, --cell and --warp: what is looked at."""
-    parser.add_argument("--step", type=whole, metavar="S", help="which step, from 1")
+_FARTHEST_STEP = 1e9
+
+
+def add_chosen(parser: argparse.ArgumentParser, between: bool = False) -> None:
+    """Add --step, --block, --cell and --warp: the selection to look at.
+
+    Parameters
+    ----------
+    parser
+        Where to.
+    between
+        Whether a step may have a fraction: a position between two steps.
+    """
+    if between:
+        parser.add_argument("--step", type=position, metavar="S", help="which step, from 1; 15.5: half way to step 16")
+    else:
+        parser.add_argument("--step", type=whole, metavar="S", help="which step, from 1")
     parser.add_argument(
         "--block", type=_block, metavar="X,Y", help="the chosen block, by blockIdx (default: the cell's owner)"
     )
@@ -104,7 +118,7 @@ def problem(args: argparse.Namespace) -> Problem:
 
 
 def says_size(args: argparse.Namespace) -> bool:
-    """Say whether one of --size, --m, --n and --k was given."""
+    """Return whether one of --size, --m, --n and --k was given."""
     return any(side is not None for side in (args.size, args.m, args.n, args.k))
 
 
@@ -114,7 +128,7 @@ def params(args: argparse.Namespace) -> dict[str, int]:
 
 
 def ladder() -> list[Kernel]:
-    """Return the ladder, and print, beside what a command writes, which of its files are left out and why."""
+    """Return the ladder, and print, on standard error, the files that are left out, with the reasons."""
     kernels, faults = read_ladder()
     for fault in faults:
         print(f"gemmviz: {fault}", file=sys.stderr)
@@ -122,7 +136,7 @@ def ladder() -> list[Kernel]:
 
 
 def say_notes(*kernels: Kernel) -> None:
-    """Print, beside what a command writes, what people should know of kernels' files: a line each."""
+    """Print, on standard error, the notes about kernels' files: a line each."""
     for note in (note for kernel in kernels for note in kernel.notes):
         print(f"gemmviz: {note}", file=sys.stderr)
 
@@ -135,13 +149,24 @@ def whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
 
 
+def position(text: str) -> float:
+    """Read a step or a position between two steps, for argparse: a whole number, or one with a fraction."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not abs(value) <= _FARTHEST_STEP:  # false for NaN, too
+        raise argparse.ArgumentTypeError(f"{text!r} is no step: write a number from 1, such as 15 or 15.5")
+    return value
+
+
 def seconds(text: str) -> float:
     """Read a time from a millisecond to a day, for argparse."""
     try:
         value = float(text)
     except ValueError:
         value = 0.0
-    if not 1e-3 <= value <= 86_400:  # neither does NaN hold
+    if not 1e-3 <= value <= 86_400:  # false for NaN, too
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0.001 to 86400")
     return value
 
@@ -155,7 +180,7 @@ def block_range(text: str) -> tuple[int, int]:
 
 
 def step_range(text: str) -> tuple[int, int | None, int | None]:
-    """Parse ``FIRST:END`` or ``FIRST:END:EVERY``, as Python's slices; what is left out is the start, the end, None."""
+    """Parse ``FIRST:END`` or ``FIRST:END:EVERY``, as Python's slices; omitted parts are the start, the end, None."""
     found = re.fullmatch(r"(\d*):(\d*)(?::(\d+))?", text)
     first, end, every = (int(part) if part else None for part in found.groups()) if found else (0, 0, 0)
     if found is None or every == 0 or (end is not None and not (first or 0) < end):

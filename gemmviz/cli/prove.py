@@ -1,4 +1,4 @@
-"""``gemmviz prove``: holds what recordings predict against a GPU's own counters."""
+"""``gemmviz prove``: compares predictions from recordings with a GPU's own counters."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ from gemmviz.proving import ncu, proofs
 from gemmviz.proving.proofs import Machine, Proof
 from gemmviz.proving.proving import predicted, prove
 
-# One that tiles divide, with figures known from elsewhere; and one whose sides differ and leave edges.
+# One that tiles divide, with figures known from other sources; and one whose sides differ and leave edges.
 _USUAL = (Problem.cube(256), Problem(200, 136, 72))
 _COLOUR = {"equal": "green", "explained": "yellow", "differs": "red"}
 
@@ -103,7 +103,7 @@ def _launches(kernel: Kernel, sizes: list[Problem], params: dict[str, int]) -> l
 
 
 def _again(file: proofs.Proofs, kernels: list[Kernel], json_file: str | None) -> int:
-    """Predict anew what a file says was counted."""
+    """Predict anew the counters that a file holds."""
     pairs = [(proof, kernel) for kernel in kernels for proof in file.of(kernel)]
     if not pairs:
         raise GemmvizError("the file holds no counters of these sources as they stand")

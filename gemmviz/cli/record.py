@@ -1,4 +1,4 @@
-"""``gemmviz record``: records a kernel on the CPU and says what it did."""
+"""``gemmviz record``: records a kernel on the CPU and prints its work."""
 
 import argparse
 import json
@@ -93,7 +93,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def engine_reply(request: RecordRequest, consent: Consent) -> Recorded:
-    """Return the recording that a child process makes of what may run, or raise what kept it from one."""
+    """Return the recording that a child process makes of a permitted text, or raise the reason why there is none."""
     engine = Engine(consent)
     try:
         with Console(stderr=True).status("Recording") as status:
@@ -124,12 +124,12 @@ def _error(reply: Failed) -> GemmvizError:
 
 
 def document(recording: Recording, traffic: Traffic, accesses: bool) -> Plain:
-    """Return what ``--json`` writes.
+    """Return the data that ``--json`` writes.
 
     Parameters
     ----------
     recording, traffic
-        What was recorded.
+        The recording and its memory traffic.
     accesses
         Whether to list every access, column by column.
     """
@@ -168,7 +168,7 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> Plain:
         "c_wrong_elements": recording.wrong,
         "notes": list(recording.notes),
     }
-    if recording.backend == "c":  # no warps on a CPU: requests and sectors mean nothing there
+    if recording.backend == "c":  # no warps on a CPU: requests and sectors have no meaning there
         del body["global"]
     if accesses:
         log = recording.accesses
@@ -182,7 +182,7 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> Plain:
 
 
 def _line(site: SiteTraffic, on_gpu: bool) -> Plain:
-    """Return what a line of the source costs; without warps there are no requests."""
+    """Return the cost of a line of the source; without warps there are no requests."""
     counts: Plain = {
         "line": site.line,
         "array": site.array,

@@ -1,4 +1,4 @@
-"""How ``gemmviz record`` says what a kernel did."""
+"""Prints the result of ``gemmviz record``."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from gemmviz.trace.recording.recording import Recording
 
 
 def show(recording: Recording, traffic: Traffic, *, lines: bool) -> None:
-    """Print the totals of a recording, its levels of memory, and what each line costs where that is wanted."""
+    """Print the totals of a recording, its levels of memory, and on request the cost of each line."""
     console = Console()
     on_gpu = recording.backend == "cuda"
     found = levels(recording, traffic)

@@ -42,7 +42,7 @@ def add(commands: Any, summary: str) -> None:
         "kernel", metavar="KERNEL", nargs="?", default=_FIRST, help=f"{options.KERNEL_HELP} (default {_FIRST})"
     )
     options.add_launch(parser, default_size=8, grows=True)
-    options.add_chosen(parser)
+    options.add_chosen(parser, between=True)
     parser.add_argument(
         "--steps", type=options.step_range, metavar="FIRST:END[:EVERY]", help="the steps that a film shows"
     )
@@ -87,7 +87,7 @@ def _run(args: argparse.Namespace) -> int:
     options.say_notes(kernel)
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
-    # Without a size, as the window chooses it.
+    # Without a size, the one that the window would choose.
     problem = options.problem(args) if options.says_size(args) else picture_problem(kernel)
     job = launch(kernel, problem, picture_params(kernel, problem) | options.params(args))
     request = RecordRequest(
@@ -124,7 +124,7 @@ def _refuse_what_says_nothing(args: argparse.Namespace, is_film: bool) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """Provide what shows, on a terminal, how many frames are done."""
+    """Provide a progress bar for the number of finished frames, on a terminal."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("Drawing", total=None)

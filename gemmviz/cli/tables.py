@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gemmviz.bench import results
+from gemmviz.bench.document import Document
 from gemmviz.bench.figures import TRANSFER, size_of
 from gemmviz.bench.ranking import beside_base
 from gemmviz.bench.row import Row, Sized, figure_of, stats_of
@@ -25,7 +25,7 @@ def console() -> Console:
     return made if made.is_terminal else Console(width=_WIDTH)
 
 
-def print_results(document: results.Document, where: str = "as measured on this machine now") -> None:
+def print_results(document: Document, where: str = "as measured on this machine now") -> None:
     """Print a result file: kernels, transfers, exhibits, and what went wrong."""
     out = console()
     rows, skipped = _apart(document["results"])
@@ -87,7 +87,7 @@ def _print_variants(out: Console, rows: list[Row]) -> None:
 
 
 def _cells(row: Row, rows: list[Row]) -> list[str]:
-    status = row["status"]
+    status: str = row["status"]
     if status == "skipped":
         status += ": " + row["message"].split(": ")[0].split(" (")[0]
     head, stats, hot = [row["label"], size(row)], row["stats"], row["hot"]

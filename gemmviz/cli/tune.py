@@ -22,7 +22,7 @@ from gemmviz.engine.consent import Named
 _DEFAULT_SIZE = 1024
 _DEFAULT_SECONDS = 120.0
 _SHOWN = 10
-# What a run that failed for this reason is; all else is a `GemmvizError`.
+# The exception for each reason of a failed run; all else is a `GemmvizError`.
 _ERRORS: dict[str, type[GemmvizError]] = {"unsupported": Unavailable, "refused": ConstraintError}
 
 
@@ -72,7 +72,7 @@ def _run(args: argparse.Namespace) -> int:
     document = _drive(request, Named([kernel]))
     try:
         path = kept.keep(document)
-    except GemmvizError as error:  # no failure of the search
+    except GemmvizError as error:  # not a failure of the search
         print(f"gemmviz: {error}", file=sys.stderr)
         path = None
     if args.json != "-":
@@ -142,7 +142,7 @@ def _table(document: Outcome, right: list[Candidate], default: dict[str, int] | 
 
 
 def _said(document: Outcome) -> list[str]:
-    """Return what a search has come to, in sentences."""
+    """Return the result of a search, in sentences."""
     best, default = document["params"], document["default"]
     lines = []
     if best is None:

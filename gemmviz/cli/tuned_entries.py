@@ -1,4 +1,4 @@
-"""What ``gemmviz bench --tuned`` measures with: the parameters kept for this device, and which those are."""
+"""The parameters for ``gemmviz bench --tuned``: those kept for this device, and where they come from."""
 
 import sys
 
@@ -18,21 +18,21 @@ _NAMED = 4
 def tuned_entries(
     driver: EngineDriver, kernels: list[Kernel], entries: Entries, sizes: list[Problem]
 ) -> list[tuple[Entries, list[Problem]]]:
-    """Return the entries of a bench request with tuned parameters, size by size, and say on standard error which.
+    """Return the entries of a bench request with tuned parameters, size by size, and name these on standard error.
 
     Parameters
     ----------
     driver
-        Its engine is asked for the name of the device.
+        Its engine gives the name of the device.
     kernels, entries
-        What to measure; parameters that an entry gives already stay.
+        The kernels and their entries; parameters that an entry already has stay.
     sizes
-        At which sizes.
+        The sizes to measure at.
 
     Raises
     ------
     GemmvizError
-        When the engine cannot say what this machine has.
+        When the engine cannot name the device.
     """
     reply = driver.run(messages.ProbeRequest(1))
     if not isinstance(reply, messages.Probed):

@@ -10,8 +10,7 @@ from gemmviz.catalogue.plain import Plain
 from gemmviz.cli import options
 from gemmviz.session import SPEEDS
 from gemmviz.session.comparison import PACES
-from gemmviz.session.snapshot_form import Snapshot
-from gemmviz.session.state_file import FURTHEST_SHIFT, ZOOMS
+from gemmviz.session.snapshot_form import FURTHEST_SHIFT, ZOOMS, Snapshot
 from gemmviz.trace.order.stepping_units import UNITS
 
 _PAGES, _PANELS = ("stage", "charts", "claims"), ("counters", "warp", "thread", "origin")

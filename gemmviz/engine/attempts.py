@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gemmviz.bench import results
-from gemmviz.bench.row import Row
+from gemmviz.bench.document import Document
+from gemmviz.bench.row import Row, Status
 from gemmviz.bench.tuning.outcome import candidate, outcome
 from gemmviz.bench.tuning.search import Search
 from gemmviz.bench.tuning.space import Space, space
@@ -31,7 +32,7 @@ class Attempts:
     """
 
     request: TuneRequest
-    header: results.Document | None = None
+    header: Document | None = None
     known: dict[int, tuple[Row, bool]] = field(default_factory=dict)
     _started: float = field(default_factory=time.monotonic)
     _space: Space | None = None
@@ -45,7 +46,7 @@ class Attempts:
         """Note what was tried."""
         self.known[reply.number] = reply.row, reply.final
 
-    def fail(self, number: int, status: str, message: str) -> Tried:
+    def fail(self, number: int, status: Status, message: str) -> Tried:
         """Note that a candidate took the process down, and return what is to be told of it."""
         kernel, problem = what(self.request)
         search = self._search(kernel, problem)

@@ -13,6 +13,7 @@ from gemmviz.backends.cupy_check import cuda_verdict
 from gemmviz.backends.native import NativeBackend
 from gemmviz.backends.openblas import OpenblasBackend
 from gemmviz.bench import results, transfers
+from gemmviz.bench.document import Document
 from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.measure import Bench, Finished, Measurement, MeasureStep
 from gemmviz.bench.protocol import Protocol
@@ -168,7 +169,7 @@ def _read(entry: KernelEntry) -> Kernel | str:
         return str(error)
 
 
-def machine_header(kernels: Iterable[Kernel | str], protocol: Protocol, backends: Backends) -> results.Document:
+def machine_header(kernels: Iterable[Kernel | str], protocol: Protocol, backends: Backends) -> Document:
     """Return a result file without rows: what some kernels are measured on, and how."""
     env = machine.environment()
     for name in dict.fromkeys(kernel.backend for kernel in kernels if isinstance(kernel, Kernel)):

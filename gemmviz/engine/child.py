@@ -47,7 +47,7 @@ from gemmviz.language import set_language, tr
 from gemmviz.sandbox import confined, processes, scratch
 
 Send = Callable[[Reply], None]
-# Looking for defects in as many accesses takes a second or two: nobody waits longer for a recording because of it.
+# A search for defects in this many accesses takes a second or two: no longer delay of a recording is acceptable.
 _MOST_CHECKED_ALONG = 2_000_000
 
 
@@ -59,9 +59,9 @@ def main(connection: Connection, setting: Setting) -> None:
     connection
         This process's end of the pipe.
     setting
-        How the process was started.
+        The start conditions of the process.
     """
-    # A kernel's printf must not get into what the parent writes to its standard output.
+    # A kernel's printf must not get into the parent's standard output.
     _redirect_output()
     inbox: queue.SimpleQueue[tuple[Request, threading.Event]] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(connection, inbox, setting.scratch), name="reader", daemon=True).start()
@@ -90,7 +90,7 @@ def _read(
         try:
             message = receiver.receive(None)
         except (EOFError, OSError, framing.NotAMessage):
-            # Below this process first: what a kernel started may be in no group of ours.
+            # Processes below this one first: those that a kernel started may be outside our group.
             processes.end_descendants()
             scratch.remove(own_folder)
             os.killpg(0, signal.SIGKILL)
@@ -107,7 +107,7 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
     set_language(request.language)
     try:
         _import_for(request)
-        # After the imports, which its processes then need not repeat, and before anything touches CUDA.
+        # After the imports, so that its processes need not repeat them, and before CUDA is touched.
         confined.start(setting.scratch, setting.limits)
         match request:
             case BenchRequest():
@@ -154,7 +154,7 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
 
 
 def _import_for(request: Request) -> None:
-    """Import what a request needs: a recording does not wait for what only measuring needs, and the other way round."""
+    """Import the modules that a request needs: a recording does not wait for those of measuring, nor vice versa."""
     match request:
         case BenchRequest() | TuneRequest():
             import gemmviz.engine.tuning
@@ -241,7 +241,7 @@ def _profile(request: ProfileRequest, send: Send) -> None:
 
 
 def _where(error: Exception) -> str:
-    """Return the error with the place it comes from: it is a defect of gemmviz, and somebody will report it."""
+    """Return the error with the place where it was raised: it is a defect of gemmviz, to be reported."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,7 +1,7 @@
 """Which source texts may be compiled and run: an engine refuses every request that brings another one.
 
-A text may come with an e-mail, inside a state file, or by a lesson. Compiling it runs it, or lets it read files, so
-that whoever makes an engine says which texts somebody has agreed to: `Named` for a command that was given them by name,
+A text may come with an e-mail, inside a state file, or by a lesson. Compiling it runs it, or lets it read files. The
+maker of an engine therefore passes the user's consent: `Named` for a command with the texts named on its line,
 `Described` for a text whose front matter is being guessed, `gemmviz.session.trust.Trust` for a window.
 """
 
@@ -23,21 +23,21 @@ from gemmviz.engine.messages import (
 )
 
 Source = tuple[Path, str]
-"""The file that a text stands in, or would, and the text."""
+"""The file of a text, existing or not, and the text."""
 LIBRARY = ".toml"
 """The suffix of a rung that is a library call: its file holds no code."""
 
 
 class Consent(Protocol):
-    """Says what may run."""
+    """Decides which texts may run."""
 
     def allows(self, path: Path, text: str) -> bool:
-        """Say whether a text may be compiled and run; called from any thread.
+        """Return whether a text may be compiled and run; called from any thread.
 
         Parameters
         ----------
         path
-            The file that the text is of: its suffix is the language, and its folder holds the text's own headers.
+            The file of the text: its suffix is the language, and its folder holds the text's own headers.
         text
             The whole source, front matter included.
         """
@@ -49,7 +49,7 @@ class Named:
     Parameters
     ----------
     kernels
-        What was named.
+        The named kernels.
     """
 
     def __init__(self, kernels: Iterable[Kernel] = ()) -> None:
@@ -83,13 +83,13 @@ class Described:
 
 
 def base_path(path: Path) -> Path | None:
-    """Return the file of the kernel that a variant's file name says that it comes from; None for no variant."""
+    """Return the file of the kernel that a variant's file name derives from; None for no variant."""
     stem, mark, _ = path.stem.partition("~")
     return path.with_stem(stem) if mark and stem else None
 
 
 def is_change(path: Path, text: str, base: str) -> bool:
-    """Say whether a text is a kernel's with those of its declared changes that the file name says.
+    """Return whether a text is a kernel's with the declared changes that the file name lists.
 
     Parameters
     ----------
@@ -109,12 +109,12 @@ def is_change(path: Path, text: str, base: str) -> bool:
 
 
 def sources(request: Request) -> list[Source]:
-    """Return every text that a request would have compiled or run.
+    """Return every text that a request would compile or run.
 
     Raises
     ------
     TypeError
-        For a request of a kind that is unknown here: nothing of it may run.
+        For a request of an unknown kind: no part of it may run.
     """
     match request:
         case RecordRequest() | CheckRequest() | TuneRequest():
@@ -135,6 +135,6 @@ def sources(request: Request) -> list[Source]:
 
 
 def refused(request: Request, consent: Consent) -> list[Path]:
-    """Return the files of a request's texts that nobody has agreed to run, each once."""
+    """Return the files of a request's texts without consent, each once."""
     held = [path for path, text in sources(request) if path.suffix != LIBRARY and not consent.allows(path, text)]
     return list(dict.fromkeys(held))

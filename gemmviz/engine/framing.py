@@ -1,10 +1,10 @@
-"""How messages travel between the window's process and the engine's: typed, with a limit on every length.
+"""The format of messages between the window's process and the engine's: typed, with a limit on every length.
 
-The engine's process runs kernels of strangers, so that nothing it sends is taken on trust. A frame is a head of fixed
+The engine's process runs kernels of strangers, so none of its messages is trusted. A frame is a head of fixed
 size (a mark, the length of the body, the number of arrays), the length of each array, the body, and the arrays. The
 body is MessagePack and is decoded into one of the dataclasses of `gemmviz.engine.messages`: no other type can come out
 of it, and nothing in it is ever executed. Arrays follow as they lie in memory and are read into new memory of the
-receiver's own, so that their sender cannot change them any more. Who wants to use numbers of them as indices checks
+receiver's own, so that their sender cannot change them any more. Code that uses their numbers as indices checks
 them first: see `gemmviz.trace.untrusted`.
 """
 
@@ -31,15 +31,15 @@ _CHUNK = 1 << 22  # bytes read or written at once
 MOST_BODY = 1 << 28
 """The longest body, in bytes: a result file with all its samples is far below."""
 MOST_ARRAYS = 4096
-"""The most arrays of one message."""
+"""The largest number of arrays in one message."""
 STALL_S = 20.0
-"""A message that has begun goes on within this time, in seconds, or its sender is given up."""
+"""The longest pause inside a message, in seconds; after it the sender is given up."""
 
 _TYPES: dict[str, type[Message]] = {t.__name__: t for t in get_args(Message)}
 
 
 class NotAMessage(Exception):
-    """What arrived is no message, or it stopped in the middle of one."""
+    """The received bytes are no message, or a message stopped in its middle."""
 
 
 def send(descriptor: int, message: Message, deadline_s: float | None = None) -> None:
@@ -48,18 +48,18 @@ def send(descriptor: int, message: Message, deadline_s: float | None = None) -> 
     Parameters
     ----------
     descriptor
-        One end of a pipe or of a pair of sockets; nobody else may send meanwhile.
+        One end of a pipe or of a pair of sockets; only one sender may use it at a time.
     message
         One of `gemmviz.engine.messages`. Its arrays hold numbers.
     deadline_s
-        How long the other end may take nothing, in seconds; None: as long as it lives.
+        The longest time, in seconds, in which the other end takes no bytes; None: as long as it lives.
 
     Raises
     ------
     OSError
-        When the other end is gone, or takes nothing any more (TimeoutError).
+        When the other end is gone, or takes no more bytes (TimeoutError).
     TypeError
-        For a message that holds something else than texts, numbers, lists, dictionaries and arrays of numbers.
+        For a message that holds anything but texts, numbers, lists, dictionaries and arrays of numbers.
     """
     arrays: list[npt.NDArray[Any]] = []
 
@@ -98,7 +98,7 @@ def _wait(descriptor: int, event: int, timeout_s: float | None) -> bool:
 
 
 class Receiver:
-    """Reads messages from one end of a pipe or of a pair of sockets, which it takes out of its blocking mode.
+    """Reads messages from one end of a pipe or of a pair of sockets; the end is set to non-blocking mode.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Receiver:
     kinds
         The types that may arrive, for example ``get_args(Reply)``.
     room
-        Asked for the most bytes that the arrays of a message may have; where it is None, or returns None: any number.
+        Returns the largest number of bytes for the arrays of a message; no limit where it is None or returns None.
     """
 
     def __init__(self, descriptor: int, kinds: tuple[type, ...], room: Callable[[], int | None] | None = None) -> None:
@@ -122,16 +122,16 @@ class Receiver:
         self._heard = 0.0
 
     def receive(self, timeout_s: float | None) -> Message | None:
-        """Return the next message, or None when it is not complete within some seconds (None: wait for ever).
+        """Return the next message, or None when it is not complete within some seconds (None: no limit).
 
-        What has arrived of a message is kept for the next call.
+        The received part of a message is kept for the next call.
 
         Raises
         ------
         NotAMessage
             For bytes that are no message, or a message that stops in its middle for `STALL_S`.
         EOFError, OSError
-            When the other end is gone, or goes meanwhile.
+            When the other end is gone, or ends during the call.
         """
         end = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
@@ -151,7 +151,7 @@ class Receiver:
                 return None
 
     def _read(self) -> bool:
-        """Read what is there; False when a message is complete."""
+        """Read the available bytes; False when a message is complete."""
         while True:
             part = self._parts[self._part]
             while self._filled < len(part):
@@ -168,7 +168,7 @@ class Receiver:
                 return False
 
     def _plan(self) -> bool:
-        """Make room for what comes next, after a part has arrived; False when nothing does."""
+        """Make room for the next part, after one has arrived; False when the message is complete."""
         if self._stage == "head":
             mark, body, arrays = _HEAD.unpack(self._parts[0].tobytes())
             if mark != _MARK or body > MOST_BODY or arrays > MOST_ARRAYS:

@@ -1,4 +1,4 @@
-"""Which launches of a check are done, and what a dead process makes of the one that it was at."""
+"""The finished launches of a check, and the report on the launch at which its process ended."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,19 +20,19 @@ class Launches:
 
     @property
     def left(self) -> bool:
-        """Whether any is still to be done."""
+        """Whether a launch is still to be done."""
         return self._done < len(self._request.launches)
 
     def rest(self) -> CheckRequest:
-        """Return the request for those that are not done."""
+        """Return the request for the launches that are not done."""
         return replace(self._request, launches=self._request.launches[self._done :], first=self._done)
 
     def take(self, reply: Checked) -> None:
-        """Note that one is done."""
+        """Note that a launch is done."""
         self._done = reply.job + 1
 
     def fail(self, end: Failed) -> Iterator[Checked]:
-        """Report the launch at which the process ended; after one that did not end, none of the rest is tried.
+        """Report the launch at which the process ended; after a time-out, none of the rest is tried.
 
         Parameters
         ----------

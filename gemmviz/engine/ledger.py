@@ -8,7 +8,7 @@ from pathlib import Path
 from gemmviz.bench import results, rows, transfers
 from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import Row
+from gemmviz.bench.row import Row, Status
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
@@ -62,7 +62,7 @@ class Ledger:
         job = self._submitted[reply.job]
         job.row, job.final = reply.row, reply.final
 
-    def fail(self, number: int, status: str, message: str) -> Row:
+    def fail(self, number: int, status: Status, message: str) -> Row:
         """Note that a job took the process down, and return its row."""
         job = self._submitted[number]
         row = (job.row or self._blank(job.entry)).copy()

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gemmviz.backends.machine import Probe
+from gemmviz.bench.document import Document
 from gemmviz.bench.entries import KernelEntry, ProfileEntry
-from gemmviz.bench.results import Document
-from gemmviz.bench.row import Counts, Row
+from gemmviz.bench.row import Profile, Row
 from gemmviz.bench.tuning.outcome import Candidate, Outcome
 from gemmviz.catalogue.errors import Defect
 from gemmviz.catalogue.plain import Plain
@@ -236,7 +236,7 @@ class Profiled:
     """What Nsight Compute read, one per launch and in order: see `gemmviz.proving.profiling.profile`."""
 
     run: int
-    profiles: list[Counts]
+    profiles: list[Profile]
 
 
 @dataclass(frozen=True)

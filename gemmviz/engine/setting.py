@@ -1,4 +1,4 @@
-"""How an engine's process is started."""
+"""The start conditions of an engine's process."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,16 +8,16 @@ from gemmviz.sandbox.limits import Limits
 
 @dataclass(frozen=True)
 class Setting:
-    """How an engine's process is started.
+    """The start conditions of an engine's process.
 
     Attributes
     ----------
     scratch
         A folder of its own, which its parent removes.
     limits
-        What a stranger's text may use.
+        The resources that a stranger's text may use.
     confined
-        Whether the process may open only what it needs. Nsight Compute needs more: it talks to what it profiles.
+        Whether the process may open only the files it needs. Nsight Compute needs more: it talks to another process.
     """
 
     scratch: Path

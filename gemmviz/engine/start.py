@@ -1,4 +1,4 @@
-"""Where the engine's process begins: it is confined first, and only then imports what has threads of its own."""
+"""The start of the engine's process: it is confined first, and only then imports modules that start threads."""
 
 import os
 import shutil
@@ -25,14 +25,14 @@ def main(connection: Connection, setting: Setting) -> None:
     setting
         See `Setting`.
     """
-    # A group of its own: a compiler that it started dies with it, and a Ctrl-C in the terminal goes to the parent only.
+    # A group of its own: a compiler that it started ends with it, and a Ctrl-C in the terminal reaches the parent only.
     os.setsid()
     with suppress(OSError):
-        # Should a kernel take all memory, let Linux end this process and not the window.
+        # When a kernel takes all memory, Linux ends this process and not the window.
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     if setting.confined:
         engine.confine(setting.scratch, _caches(), _compiler())
-    # Libraries make temporary files, CuPy among them: in the folder that this process may write.
+    # Libraries, CuPy among them, make temporary files: in the folder that this process may write.
     os.environ["TMPDIR"] = tempfile.tempdir = str(setting.scratch)
     from gemmviz.engine import child
 
@@ -41,7 +41,7 @@ def main(connection: Connection, setting: Setting) -> None:
 
 def _caches() -> list[Path]:
     found = {name: data.cache_folder(name)[0] for name in _CACHES}
-    # What the driver compiles for this GPU is kept here, too, and not in the home folder.
+    # The driver's compiled code for this GPU is kept here, too, and not in the home folder.
     os.environ.setdefault("CUDA_CACHE_PATH", str(found["cuda"]))
     named = os.environ.get("ZIG_GLOBAL_CACHE_DIR")
     if named:
@@ -51,7 +51,7 @@ def _caches() -> list[Path]:
 
 
 def _compiler() -> list[Path]:
-    """Return the folder of the compiler that an environment variable names, with its libraries and headers."""
+    """Return the folder of the compiler in an environment variable, with its libraries and headers."""
     named = os.environ.get("GEMMVIZ_CC", "").split()
     found = shutil.which(named[0]) if named else None
     return [Path(found).resolve().parents[1]] if found else []

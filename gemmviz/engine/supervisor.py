@@ -11,12 +11,13 @@ from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from gemmviz.backends.host import available_memory
 from gemmviz.bench import results
+from gemmviz.bench.document import Document
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import Row
+from gemmviz.bench.row import Row, Status
 from gemmviz.engine import framing, start
 from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.consent import Consent, refused
@@ -60,12 +61,20 @@ _TAKING_S = 20.0
 _FIRST_S = 120.0
 
 
+_End = Literal["crash", "timeout", "cancelled", "internal"]
+
+
 class _Lost(Exception):
     """The process is gone; ``kind`` is ``"crash"``, ``"timeout"``, ``"cancelled"`` or ``"internal"``."""
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: _End, message: str) -> None:
         super().__init__(message)
         self.kind = kind
+
+    @property
+    def status(self) -> Status:
+        """What a row says whose kernel was running; a result file has no status for a process that stays."""
+        return "crash" if self.kind == "internal" else self.kind
 
 
 class Engine:
@@ -168,7 +177,7 @@ class Engine:
 
     def _bench(self, request: BenchRequest, cancel: threading.Event) -> Iterator[Reply]:
         rows: list[Row] = []
-        header: results.Document | None = None
+        header: Document | None = None
         for number, size in enumerate(request.sizes):
             ledger = Ledger(request.kernels, size)
             # Every size has the same part of the whole; after a death, the rest of the work has the rest of that part.
@@ -203,7 +212,7 @@ class Engine:
                     if lost.kind == "cancelled":
                         break
                     if running is not None:
-                        row = ledger.fail(running, lost.kind, str(lost))
+                        row = ledger.fail(running, lost.status, str(lost))
                         yield Result(request.run, row, ledger.job(running))
                     elif not heard:
                         silent_deaths += 1
@@ -242,7 +251,7 @@ class Engine:
                     yield attempts.conclude() or Failed(request.run, lost.kind, str(lost))
                     return
                 if running is not None:
-                    yield attempts.fail(running, lost.kind, str(lost))
+                    yield attempts.fail(running, lost.status, str(lost))
                 elif not heard:
                     silent_deaths += 1
                     if silent_deaths > 1:

@@ -17,12 +17,12 @@ _DEADLINE_S = 10.0
 
 
 def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem], str]:
-    """Return a function that records a kernel at a size and says what is wrong; nothing when all is right.
+    """Return a function that records a kernel at a size and returns the fault in words; empty when all is right.
 
     Parameters
     ----------
     engine
-        Its process does the work, and may die of it.
+        Its process does the work, and may end because of it.
     cancel
         Set it from another thread to stop.
     """
@@ -61,7 +61,7 @@ def _verdict(recording: Recording) -> str:
 
 
 def _front_matter_lines(kernel: Kernel) -> int:
-    """Return the last line of the front matter: what the compiler says of a line below is about the source itself."""
+    """Return the last line of the front matter: a compiler's message about a line below is about the source itself."""
     lines = kernel.text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.replace(" ", "").startswith("//---gemmviz")), 0)
     return next((i + 1 for i, line in enumerate(lines) if i > start and line.replace(" ", "") == "//---"), 0)

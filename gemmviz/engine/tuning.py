@@ -1,4 +1,4 @@
-"""What the engine's process does with a request to tune."""
+"""Serves a request to tune, in the engine's process."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ from gemmviz.engine.benching import Backends, machine_header
 from gemmviz.engine.messages import Header, Progress, Reply, Searched, TuneRequest
 from gemmviz.language import tr
 
-# What is true of one candidate is then true of all: there is no GPU, or no memory for the matrices.
+# Reasons that hold for all candidates when they hold for one: there is no GPU, or no memory for the matrices.
 _HOPELESS = ("skipped", "oom")
 
 
@@ -33,13 +33,13 @@ def tune(
     Parameters
     ----------
     request
-        What to tune.
+        The kernel, the size and the limits of the search.
     cancel
-        Checked after every record of every measurement; what is known by then is the answer.
+        Checked after every record of every measurement; the best result so far is then the answer.
     send
         Takes the replies.
     backends
-        Where kernels run; by default, for real.
+        Where kernels run; by default, the real devices.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _refuse_hopeless(row: Row) -> None:
 
 
 def _said(search: Search, number: int, left_s: float) -> str:
-    """Say what is tried, the best so far, and about how long it takes."""
+    """Describe the current trial, the best so far, and the remaining time."""
     params, best = params_text(search.space.candidates[number]), search.best
     if search.racers:
         rounds = search.rounds(number) + 1

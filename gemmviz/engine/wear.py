@@ -1,21 +1,21 @@
-"""When an engine's process has had its time: what its libraries keep it cannot give back."""
+"""When to replace an engine's process: its libraries do not give back all their memory."""
 
 from pathlib import Path
 
 MOST_RESIDENT_BYTES = 3 << 30
-"""Memory that a process may hold while it has nothing to do."""
+"""Memory, in bytes, that an idle process may hold."""
 
 
 def worn(process: int) -> bool:
-    """Say whether a process should be replaced before its next request; False where nothing can be told of it.
+    """Return whether a process should be replaced before its next request; False where its memory is unknown.
 
-    Kernels of the CPU run in processes of their own and leave nothing behind. What CUDA and modules compiled for it
-    take stays.
+    Kernels of the CPU run in processes of their own and leave nothing behind. The memory of CUDA, and of modules that
+    were compiled for it, stays.
 
     Parameters
     ----------
     process
-        Its number.
+        Its process id.
     """
     try:
         return _resident_bytes(Path("/proc") / str(process)) > MOST_RESIDENT_BYTES

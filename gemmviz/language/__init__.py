@@ -4,13 +4,16 @@
 new language. A text that must stand in a table at import is wrapped in `mark`, and in `tr` where it is shown.
 """
 
+from typing import Literal
+
 from gemmviz.language.catalogue import Catalogue, read_catalogue
 
-LANGUAGES = {"en": "English", "ko": "한국어", "es": "Español"}
+Language = Literal["en", "ko", "es"]
+LANGUAGES: dict[Language, str] = {"en": "English", "ko": "한국어", "es": "Español"}
 """Code and own name of every language."""
 
 _state: dict[str, Catalogue] = {}
-_code = "en"
+_code: Language = "en"
 
 
 def set_language(code: str) -> None:
@@ -29,7 +32,7 @@ def set_language(code: str) -> None:
     _code = code
 
 
-def language() -> str:
+def language() -> Language:
     """Return the code of the language that is spoken."""
     return _code
 

@@ -22,7 +22,7 @@ class Catalogue:
         return self.texts.get(text, text)
 
     def several(self, one: str, many: str, count: int) -> str:
-        """Return the form of a text that a number asks for; of forms that were marked one by one, that of English."""
+        """Return the form of a text that a number takes; of forms that were marked one by one, that of English."""
         return self.plurals.get(one, {}).get(self.form(count)) or self.one(one if count == 1 else many)
 
 

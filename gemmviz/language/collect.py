@@ -17,7 +17,7 @@ from gemmviz import data
 from gemmviz.language import LANGUAGES
 
 _SINGLE, _PLURAL = ("tr", "mark"), "trn"
-# What people read of a kernel: `tr` is given these at run time, where they are shown.
+# Texts of a kernel for people: `tr` is given these at run time, where they are shown.
 _READ = ("title", "idea", "exhibit")
 _BLOCK = re.compile(r"^//[ \t]*---gemmviz.*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 
@@ -38,7 +38,7 @@ def texts(package: Path) -> list[Text]:
     Raises
     ------
     ValueError
-        When a text is put together at run time: nobody could translate it.
+        When a text is put together at run time: it could not be translated.
     """
     found = []
     for path in sorted(package.rglob("*.py")):
@@ -67,7 +67,7 @@ def _texts_of(tree: ast.AST, file: str) -> Iterator[Text]:
 
 
 def kernel_texts(folder: Path) -> list[Text]:
-    """Return what people read of the kernels in a folder: titles, ideas, and what can be taken away from them."""
+    """Return the texts for people of the kernels in a folder: titles, ideas, and titles of their breaks."""
     found = []
     for path in sorted(folder.rglob("*")):
         file = path.relative_to(folder.parent).as_posix()

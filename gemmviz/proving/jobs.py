@@ -1,4 +1,4 @@
-"""What is proved: a kernel at a size with parameters, as plain data that another process can take."""
+"""The jobs of a proof: a kernel at a size with parameters, as plain data that another process can take."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from gemmviz.catalogue.problem import Problem
 
 
 class Answer(TypedDict):
-    """What became of a job: why it was not launched, its number among those that were, how many elements are wrong.
+    """The outcome of a job: why it was not launched, its number among those that were, how many elements are wrong.
 
     ``nvrtc`` is the version of the compiler.
     """

@@ -1,12 +1,13 @@
-"""What Nsight Compute counted in one launch: totals, and the memory instructions of the machine code."""
+"""Nsight Compute's counters of one launch: totals, and the memory instructions of the machine code."""
 
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from gemmviz.catalogue.plain import Plain
+import msgspec
+from msgspec.structs import replace
+
 from gemmviz.proving import lines
 
 # NVIDIA Nsight Compute documentation, "Metrics Reference": units of the L1 cache (l1tex), its load/store pipe (lsu).
@@ -33,9 +34,8 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class Instruction:
-    """One memory instruction of the machine code.
+class Instruction(msgspec.Struct, frozen=True, array_like=True):
+    """One memory instruction of the machine code; in a file of proofs, a list of its fields.
 
     Attributes
     ----------
@@ -97,18 +97,9 @@ class LaunchCounters:
             self.counters, [replace(i, line=lines.shifted(i.line, first, by)) for i in self.instructions]
         )
 
-    def to_plain(self) -> Plain:
-        """Return it as plain data, an instruction as a list of its fields."""
-        return {"counters": self.counters, "instructions": [list(astuple(i)) for i in self.instructions]}
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "LaunchCounters":
-        """Undo `to_plain`."""
-        return cls(plain["counters"], [Instruction(*fields) for fields in plain["instructions"]])
-
 
 def read_counters(raw: str, sources: Sequence[str], files: Sequence[str]) -> list[LaunchCounters]:
-    """Read what ``ncu --csv`` prints of a report.
+    """Read the output of ``ncu --csv`` for a report.
 
     Parameters
     ----------
@@ -163,7 +154,7 @@ def instructions(source: str, file: str) -> list[Instruction]:
     Parameters
     ----------
     source
-        A table per source file: what a header's function became stands in the header's, at its lines.
+        A table per source file: the code of a header's function stands in the header's, at its lines.
     file
         The name of the kernel's own file.
     """

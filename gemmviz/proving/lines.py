@@ -13,7 +13,7 @@ def shifted(line: int, first: int, by: int) -> int:
     line
         From 1; 0 is no line and stays so.
     first
-        The line on which the code began: what stands before it, has not moved.
+        The line on which the code began: lines before it have not moved.
     by
         How many lines the code has moved down; negative: up.
     """

@@ -1,7 +1,7 @@
-"""Who moves the data of each access: a thread by the load/store unit (LSU), whose counters are read, or something else.
+"""The mover of each access's data: a thread by the load/store unit (LSU), whose counters are read, or something else.
 
-Held against the counters of an H200: what ``cp.async`` reads is counted among the global loads, what it writes is not
-among the shared stores. Boxes of the copy engine (TMA) are in no counter of the LSU, nor is what ``wgmma`` reads.
+Held against the counters of an H200: reads of ``cp.async`` are counted among the global loads, its writes are not
+among the shared stores. Boxes of the copy engine (TMA) are in no counter of the LSU, nor are reads of ``wgmma``.
 ``ldmatrix`` is a shared load like any other.
 """
 
@@ -23,7 +23,7 @@ Kind = Literal["copies", "boxes loaded", "boxes stored", "products"]
 
 @dataclass(frozen=True)
 class Unseen:
-    """What a launch moves past the load/store unit.
+    """Data that a launch moves past the load/store unit.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Unseen:
 
 
 def movers(recording: Recording) -> npt.NDArray[np.uint8]:
-    """Return, per access of a recording, who makes it: `THREAD`, `COPY_READ`, `COPY_WRITE`, `BOX` or `PRODUCT`."""
+    """Return, per access of a recording, its mover: `THREAD`, `COPY_READ`, `COPY_WRITE`, `BOX` or `PRODUCT`."""
     log, boxes = recording.accesses, recording.boxes
     of_site = np.array([PRODUCT if site.product else THREAD for site in recording.sites] or [THREAD], np.uint8)
     write, read, _ = log.copies.T  # the pieces of boxes too
@@ -81,7 +81,7 @@ def movers(recording: Recording) -> npt.NDArray[np.uint8]:
 
 
 def unseen(recording: Recording, who: npt.NDArray[np.uint8]) -> tuple[Unseen, ...]:
-    """Return what a recording moves past the counters; `who` is what `movers` returned."""
+    """Return the data that a recording moves past the counters; `who` is the result of `movers`."""
     log, boxes = recording.accesses, recording.boxes
     shared = np.array([array.space == "shared" for array in recording.arrays])[log.array]
     written, size = log.write > 0, log.bytes.astype(np.int64)
@@ -110,7 +110,7 @@ def _asked_for(boxes: Boxes, which: npt.NDArray[np.bool_]) -> int:
 
 
 def added(parts: Iterable[Unseen]) -> tuple[Unseen, ...]:
-    """Add up what several parts of a launch move."""
+    """Add up the data that several parts of a launch move."""
     total: dict[Kind, Unseen] = {}
     for part in parts:
         known = total.get(part.kind, replace(part, count=0, bytes=0))

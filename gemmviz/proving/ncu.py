@@ -1,4 +1,4 @@
-"""Runs kernels under Nsight Compute, and reads what it counted."""
+"""Runs kernels under Nsight Compute, and reads its counters."""
 
 import json
 import os
@@ -52,21 +52,21 @@ Tell = Callable[[str], None]
 def count(
     jobs: Sequence[Job], command: str, progress: Tell = lambda text: None
 ) -> list[tuple[LaunchCounters | None, Answer]]:
-    """Launch every job under Nsight Compute, and count what it does to memory.
+    """Launch every job under Nsight Compute, and count its accesses to memory.
 
     Parameters
     ----------
     jobs
-        What to launch; one that fails does not keep the others from running, unless it breaks the device.
+        The launches; one that fails does not keep the others from running, unless it breaks the device.
     command
         From `tool`.
     progress
-        Told what is going on, in words for people.
+        Called at each stage with a text for people.
 
     Returns
     -------
     list
-        Per job: what was counted, or None; and ``{"error": why not, or None, "wrong": wrong elements of C, "nvrtc": its
+        Per job: its counters, or None; and ``{"error": why not, or None, "wrong": wrong elements of C, "nvrtc": its
         version}``.
 
     Raises

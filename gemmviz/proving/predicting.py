@@ -1,4 +1,4 @@
-"""Makes predictions: records a launch, some blocks at a time, and counts what its accesses cost."""
+"""Makes predictions: records a launch, some blocks at a time, and counts the cost of its accesses."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from gemmviz.trace.recording.recording import WARP, Recording
 from gemmviz.trace.recording.recording_cost import most_blocks
 
 Ints = npt.NDArray[np.int64]
-# What one load of a GPU can move per thread.
+# Bytes that one load of a GPU can move per thread.
 _WIDEST_BYTES = 16
 # Accesses to record at a time: several predictions are made side by side.
 _AT_ONCE = 8_000_000
@@ -38,7 +38,7 @@ def predict(job: Job, deadline_s: float = 120.0) -> Prediction:
     launch = job.launch()
     try:
         step = most_blocks(launch, _AT_ONCE)
-    except KernelTimeout:  # a block may wait for what others have done: all together, or not at all
+    except KernelTimeout:  # a block may wait for others: all together, or not at all
         step = launch.blocks
     together = launch.cluster[0]
     step = max(step // together, 1) * together
@@ -51,7 +51,7 @@ def predict(job: Job, deadline_s: float = 120.0) -> Prediction:
 
 
 def of(recording: Recording) -> Prediction:
-    """Count what a recording predicts."""
+    """Return the prediction of a recording."""
     places = [(site.line, site.column) for site in recording.sites]
     first = np.array([places.index(place) for place in places] or [0], np.int64)
     own = np.arange(len(first))
@@ -108,7 +108,7 @@ def _cost(
     write: bool,
     copies: bool = False,
 ) -> PredictedCost:
-    """Count what some accesses to an array cost, whose requests are numbered below `count`."""
+    """Count the cost of some accesses to an array, whose requests are numbered below `count`."""
     log, info = recording.accesses, recording.arrays[array]
     start = (log.element[rows].astype(np.int64) if element is None else element) * info.itemsize
     lane = log.thread[rows].astype(np.int64) % WARP
@@ -130,9 +130,9 @@ def _cost(
 def _parted(
     recording: Recording, array: int, request: Ints, rows: Ints, count: int, width: int, cost: PredictedCost
 ) -> PredictedCost | None:
-    """Count what stores cost if the lanes that have just loaded, on the same line, store apart from the others.
+    """Count the cost of stores if the lanes that have just loaded, on the same line, store apart from the others.
 
-    So does a compiler that branches where the source selects: what was loaded, or zeros. Both stores are executed.
+    So does a compiler that branches where the source selects: the loaded value, or zeros. Both stores are executed.
     """
     log = recording.accesses
     if recording.arrays[array].space != "shared":
@@ -149,7 +149,7 @@ def _parted(
 
 
 def _once(recording: Recording, array: int, rows: Ints, width: int, write: bool) -> dict[int, PredictedCost]:
-    """Count what accesses would cost if each thread made each of them once per phase, reads in wider and wider ones.
+    """Count the cost of accesses if each thread made each of them once per phase, reads in wider and wider ones.
 
     Lanes that branch apart in the recording come together in this: a compiler may select instead of branch.
     """
@@ -164,7 +164,7 @@ def _once(recording: Recording, array: int, rows: Ints, width: int, write: bool)
         first = np.sort(np.unique(thread * (int(chunk.max()) + 1) + chunk, return_index=True)[1])
         needed = needed or len(first)
         if len(first) * (width // narrowest) != needed:
-            break  # a wider load would bring what nobody asks for
+            break  # a wider load would bring unused elements
         heads = changes(thread[first])
         place = np.arange(len(first)) - np.repeat(heads, np.diff(heads, append=len(first)))
         mine = rows[first]

@@ -1,4 +1,4 @@
-"""What a recording predicts that a GPU will count: per line and array, as recorded and as a compiler may make it."""
+"""The GPU counters that a recording predicts: per line and array, as recorded and as a compiler may make it."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from gemmviz.proving.movers import Unseen, added
 class PredictedCost:
     """Requests of warps, the units that they take (sectors, or wavefronts), and the least of the latter.
 
-    ``least`` is what the same requests would take without bank conflicts, as the hardware counts them: one wavefront
+    ``least`` is the cost of the same requests without bank conflicts, as the hardware counts them: one wavefront
     per part in which a request is served.
     """
 
@@ -24,7 +24,7 @@ class PredictedCost:
 
 @dataclass(frozen=True)
 class PredictedSite:
-    """What one place in the source does to one array.
+    """The accesses of one place in the source to one array.
 
     Attributes
     ----------
@@ -36,11 +36,11 @@ class PredictedSite:
         As recorded: one request for each access in the source.
     once
         By width in bytes: if each thread made each of its accesses between two barriers once, with loads of that width.
-        Only widths that its accesses can be merged to. This is what a compiler may make of them.
+        Only widths that its accesses can be merged to. A compiler may make these of them.
     copies
         Whether ``cp.async`` makes the accesses: no compiler changes these.
     parted
-        What stores cost if lanes that have just loaded, on the same line, store apart from those that have not; None
+        The cost of stores if lanes that have just loaded, on the same line, store apart from those that have not; None
         where no such load is.
     """
 
@@ -64,7 +64,7 @@ class PredictedSite:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a recording says of a launch.
+    """The prediction for a launch, from its recording.
 
     Attributes
     ----------
@@ -76,9 +76,9 @@ class Prediction:
         By instruction of the recorded program, where several have one place: loads that one expression makes, or the
         turns of an unrolled loop.
     unseen
-        What is moved past the counters.
+        Data that is moved past the counters.
     own
-        Names of memory that the kernel declares for itself on the device: what it does there is not recorded.
+        Names of memory that the kernel declares for itself on the device: its accesses there are not recorded.
     """
 
     accesses: int

@@ -1,8 +1,9 @@
 """Profiles launches: how busy a GPU's arithmetic and memory are, and how full its SMs, as Nsight Compute reads it."""
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
-from gemmviz.bench.row import Counts, Fault
+from gemmviz.bench.row import Fault, Profile, Shares
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.proving import ncu
 from gemmviz.proving.jobs import Answer, Job
@@ -15,8 +16,8 @@ SHARES = {
 }
 
 
-def profile(jobs: Sequence[Job], command: str, progress: Callable[[str], None] = lambda text: None) -> list[Counts]:
-    """Launch every job once under Nsight Compute, and return what it read, as a result file keeps it.
+def profile(jobs: Sequence[Job], command: str, progress: Callable[[str], None] = lambda text: None) -> list[Profile]:
+    """Launch every job once under Nsight Compute, and return its figures, as a result file keeps them.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ def profile(jobs: Sequence[Job], command: str, progress: Callable[[str], None] =
     command
         Nsight Compute, from `ncu.tool`.
     progress
-        Told what is going on, in words for people.
+        Called at each stage with a text for people.
 
     Returns
     -------
@@ -41,7 +42,7 @@ def profile(jobs: Sequence[Job], command: str, progress: Callable[[str], None] =
     return [_plain(job, *found) for job, found in zip(jobs, ncu.metrics(jobs, command, SHARES, progress), strict=True)]
 
 
-def _plain(job: Job, figures: dict[str, float] | None, answer: Answer) -> Counts:
+def _plain(job: Job, figures: dict[str, float] | None, answer: Answer) -> Profile:
     fault: Fault | None
     if figures is None:
         fault = {"kind": "launch", "message": str(answer["error"])}
@@ -61,6 +62,6 @@ def _plain(job: Job, figures: dict[str, float] | None, answer: Answer) -> Counts
         "K": job.k,
         "params": dict(job.params),
         "source_sha256": sha256,
-        "figures": {} if fault else dict(figures or {}),
+        "figures": {} if fault else cast(Shares, figures),
         "fault": fault,
     }

@@ -2,15 +2,17 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
+
+import msgspec
 
 from gemmviz import data
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.plain import Plain
+from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 from gemmviz.proving.launch_counters import LaunchCounters
 from gemmviz.proving.lines import shifted_note
@@ -38,7 +40,7 @@ class Proof:
     Attributes
     ----------
     kernel, label, sha256, m, n, k, params
-        What was launched; the digest is `Kernel.sha256`.
+        The launch; the digest is `Kernel.sha256`.
     code_line
         The line of the file, from 1, on which the code began: lines in `counted` and `compared` are of that file.
     accesses
@@ -47,11 +49,11 @@ class Proof:
         Elements of C that differ from A x B (exact in small whole numbers), in the recording and on the GPU: where both
         are 0, the two C are equal bit for bit.
     counted
-        What the GPU counted, so that predictions can be made anew anywhere; None where there is an error.
+        The GPU's counters, so that predictions can be made anew anywhere; None where there is an error.
     compared
         The counters beside the prediction.
     unseen
-        What is moved past these counters, as recorded.
+        Data that is moved past these counters, as recorded.
     error
         Why there are none; empty when there are.
     """
@@ -92,22 +94,14 @@ class Proof:
         counted = self.counted and self.counted.shifted(first, by)
         return replace(self, code_line=code_line, counted=counted, compared=compared)
 
-    def to_plain(self) -> Plain:
-        """Return the proof as plain data."""
-        return asdict(self) | {"counted": self.counted and self.counted.to_plain()}
 
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "Proof":
-        """Undo `to_plain`."""
-        counted = plain["counted"] and LaunchCounters.from_plain(plain["counted"])
-        compared = tuple(Compared(**c) for c in plain["compared"])
-        unseen = tuple(Unseen(**one) for one in plain.get("unseen", ()))
-        return cls(**{**plain, "counted": counted, "compared": compared, "unseen": unseen})
+class _Version(TypedDict):
+    schema_version: int
 
 
 @dataclass(frozen=True)
 class Proofs:
-    """What one file holds."""
+    """The content of one file."""
 
     machine: Machine
     proofs: tuple[Proof, ...]
@@ -123,15 +117,19 @@ def write_proofs(path: Path, machine: Machine, proofs: Sequence[Proof]) -> None:
 
 
 def document(machine: Machine, proofs: Sequence[Proof]) -> str:
-    """Return what a file of proofs holds (JSON)."""
+    """Return the content of a file of proofs (JSON)."""
     plain = {
         "schema_version": SCHEMA_VERSION,
         "provenance": {"predicted": "recorded", "measured": "measured"},
-        "machine": asdict(machine),
-        "proofs": [proof.to_plain() for proof in proofs],
+        "machine": machine,
+        "proofs": list(proofs),
     }
     # The fields of an instruction on one line: a file that people can read, and compare.
-    text = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda row: f"[{' '.join(row[1].split())}]", json.dumps(plain, indent=1))
+    text = re.sub(
+        r"\[\s+([^\[\]{}]*?)\s+\]",
+        lambda row: f"[{' '.join(row[1].split())}]",
+        json.dumps(msgspec.to_builtins(plain), indent=1),
+    )
     return text + "\n"
 
 
@@ -145,15 +143,16 @@ def read_proofs(path: Path) -> Proofs:
     """
     try:
         plain = parse_json(read_text(path, RESULT_BYTES))
-        if plain["schema_version"] != SCHEMA_VERSION:
-            raise GemmvizError(
-                f"{path.name} has version {plain['schema_version']}; this gemmviz reads {SCHEMA_VERSION}"
-            )
-        return Proofs(Machine(**plain["machine"]), tuple(Proof.from_plain(p) for p in plain["proofs"]))
+        version = read_as(plain, _Version)["schema_version"]
+        if version != SCHEMA_VERSION:
+            raise GemmvizError(f"{path.name} has version {version}; this gemmviz reads {SCHEMA_VERSION}")
+        return read_as(plain, Proofs)
     except OSError as error:
         raise GemmvizError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except ValueError as error:
         raise GemmvizError(f"{path.name} holds no proofs: {error}") from None
+    except Misfit as misfit:
+        raise GemmvizError(f"{path.name} holds no proofs: it {misfit}") from None
 
 
 def kept(folder: Path | None = None) -> list[Proofs]:

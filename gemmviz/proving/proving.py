@@ -32,7 +32,7 @@ def prove(
     command
         Nsight Compute, from `ncu.tool`.
     progress
-        Told what is going on, in words for people.
+        Called at each stage with a text for people.
 
     Raises
     ------
@@ -57,14 +57,14 @@ def prove(
 def predicted(
     proofs: Sequence[Proof], launches: Sequence[Launch], progress: Callable[[str], None] = lambda text: None
 ) -> list[Proof]:
-    """Return the proofs with predictions made anew, here, for what was counted on a GPU once.
+    """Return the proofs with predictions made anew, here, for counters read on a GPU before.
 
     Parameters
     ----------
     proofs, launches
-        What was counted, and of which launch, in the same order.
+        The counters and their launches, in the same order.
     progress
-        Told what is going on, in words for people.
+        Called at each stage with a text for people.
     """
     progress(f"Recording {len(launches)} launches on the CPU")
     found = []

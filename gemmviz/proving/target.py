@@ -16,7 +16,7 @@ from gemmviz.proving.jobs import Answer, Job
 
 
 def main(jobs_file: Path, answers_file: Path) -> None:
-    """Launch every job, and write what became of it: an error, or how many elements of C differ from A x B."""
+    """Launch every job, and write its outcome: an error, or how many elements of C differ from A x B."""
     jobs = [Job.from_plain(plain) for plain in json.loads(jobs_file.read_text(encoding="utf-8"))]
     # Source lines for the profiler; they change nothing of the code.
     backend = CudaBackend(extra_flags=("-lineinfo",))

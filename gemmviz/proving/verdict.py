@@ -1,4 +1,4 @@
-"""Puts what a recording predicts beside what the GPU counted, and explains what differs where that can be checked."""
+"""Puts a recording's prediction beside the GPU's counters, and explains differences where that can be checked."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,21 +21,21 @@ _WAITED = 0.05
 _BRANCHES = 2.0
 # Choices for the accesses of one line that are tried.
 _MOST_TRIED = 100_000
-# What no counter is read for, but instructions are counted one by one: the operations of the machine code.
+# Figures without a counter, whose instructions are counted one by one: the operations of the machine code.
 BY_INSTRUCTION = {
     "boxes loaded": ("UTMALDG",),
     "boxes stored": ("UTMASTG", "UTMAREDG"),
     "wgmma wavefronts": ("HGMMA",),
 }
-# What is read of each space, of loads and of stores.
+# The counters of each space, of loads and of stores.
 _FIGURES = {"global": ("sectors", "requests"), "shared": ("wavefronts", "conflicts")}
-# What the machine code calls a load that asks memory anew each time: that of a volatile variable.
+# The machine code's name for a load that reads memory anew each time: that of a volatile variable.
 _VOLATILE = ".STRONG.SYS"
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One counter: what the recording says, what the GPU counted, and why they differ if they do.
+    """One counter: the recording's figure, the GPU's, and the reason for a difference.
 
     Attributes
     ----------
@@ -47,13 +47,13 @@ class Compared:
         By the GPU.
     verdict
         ``"explained"``: the machine code makes other accesses than the source, and with these the recording gives
-        `adjusted`, which is what was measured. In shared memory this may be off by 1%; or each instruction counts what
+        `adjusted`, which is the measured figure. In shared memory this may be off by 1%; or each instruction counts as
         is recorded, and the counter of the whole unit a little more (or, beside the copy engine and the tensor cores,
         any number more).
     note
         For people; empty when equal.
     adjusted
-        What the recording predicts with the accesses that the machine code makes; None where that is `predicted`, or
+        The prediction with the accesses that the machine code makes; None where that is `predicted`, or
         nothing gives these accesses.
     """
 
@@ -67,14 +67,14 @@ class Compared:
 
 @dataclass(frozen=True)
 class _Made:
-    """What the machine code makes of the accesses of one kind.
+    """The machine code's version of the accesses of one kind.
 
     Attributes
     ----------
     costs
         As compiled; None where nothing gives the instructions.
     notes
-        What differs from the source.
+        The differences from the source.
     wavefronts
         Of all its instructions, as counted one by one.
     waits
@@ -89,14 +89,14 @@ class _Made:
 
 @dataclass(frozen=True)
 class _Way:
-    """What a launch does to one space of memory in one way.
+    """The loads, or the stores, of a launch in one space of memory.
 
     Attributes
     ----------
     coarse, fine
-        What is recorded, by place, and by instruction of the recorded program where several have one place.
+        The recorded accesses, by place, and by instruction of the recorded program where several have one place.
     written
-        The arrays that the kernel writes: what it reads of them may be in a register already.
+        The arrays that the kernel writes: values that it reads of them may be in a register already.
     code
         The machine code's instructions that do the same.
     own
@@ -114,7 +114,7 @@ class _Way:
 
     @classmethod
     def of(cls, prediction: Prediction, counted: LaunchCounters, space: str, write: bool) -> "_Way":
-        """Take out of a prediction and of what was counted what is about one space and way."""
+        """Take the part about one space and way out of a prediction and of the counters."""
         coarse, fine = (
             [s for s in level if (s.space, s.write) == (space, write)] for level in (prediction.spots, prediction.finer)
         )
@@ -125,7 +125,7 @@ class _Way:
 
     @cached_property
     def made(self) -> _Made:
-        """What the compiler made of it."""
+        """The compiler's version of it."""
         return _as_compiled(self)
 
     def compared(self, what: str, figure: str, measured: int | None) -> Compared | None:
@@ -152,7 +152,7 @@ def compare(prediction: Prediction, counted: LaunchCounters) -> list[Compared]:
 
 
 def _by_instruction(prediction: Prediction, counted: LaunchCounters) -> Iterator[Compared]:
-    """Compare what goes past the load/store unit."""
+    """Compare the data that goes past the load/store unit."""
     recorded = {one.kind: one for one in prediction.unseen}
     for what, operations in BY_INSTRUCTION.items():
         code = [i for i in counted.instructions if any(operation in i.text for operation in operations)]
@@ -191,13 +191,13 @@ def _explained(what: str, figure: str, predicted: int, measured: int, made: _Mad
 
 
 def _as_compiled(way: _Way) -> _Made:
-    """Find what the compiler made of the accesses of each line: a choice for each place that gives its instructions."""
+    """Find the compiler's version of the accesses of each line: a choice for each place that gives its instructions."""
     code = [i for i in way.code if i.executed]
     lines, lines_of_code = {s.line for s in way.coarse if not s.copies}, {i.line for i in code}
     # cp.async is written as one instruction, and stays one.
     parts = [_Made([s.cost for s in way.coarse if s.copies], [])]
     parts += [_on_line(way, line, [i for i in code if i.line == line]) for line in sorted(lines & lines_of_code)]
-    # What stands in functions of a header has no line of the kernel's own file.
+    # Code of a header's functions has no line of the kernel's own file.
     spots = [s for s in way.coarse if not s.copies and s.line not in lines_of_code]
     others = [i for i in code if i.line not in lines]
     if spots:
@@ -226,7 +226,7 @@ def _on_line(way: _Way, line: int, code: list[Instruction]) -> _Made:
 
 
 def _of_its_own(code: list[Instruction], own: tuple[str, ...]) -> _Made:
-    """Take instructions that access what the kernel has for itself as they were counted."""
+    """Take instructions that access the kernel's own memory as they were counted."""
     # A request has one tag at least; an instruction that no lane takes part in has none, and makes no request.
     beside = [PredictedCost(min(i.executed, i.requests), i.sectors, i.sectors) for i in code]
     asking = (not i.write and _VOLATILE in i.text for i in code)
@@ -258,7 +258,7 @@ def _executed(code: Iterable[Instruction]) -> int:
 def _choice(
     spots: list[PredictedSite], written: set[str], code: list[Instruction]
 ) -> tuple[list[PredictedCost], list[str]] | None:
-    """Return what the accesses of one line cost so that they make the instructions executed, by their width."""
+    """Return the cost of one line's accesses that makes the instructions executed, by their width."""
     executed = Counter[int]()
     for instruction in code:
         executed[instruction.bits // 8] += instruction.executed
@@ -277,7 +277,7 @@ def _choice(
             makes[width] += cost.requests
         if +makes != executed:
             continue
-        # Two arrays of one line may change places: what the instructions took says which is which.
+        # Two arrays of one line may change places: the instructions' costs show which is which.
         exact = sum(cost.units for _, cost in choice) == units
         if found is None or exact:
             found = choice
@@ -294,7 +294,7 @@ def _choice(
 
 
 def _alike(spots: list[PredictedSite], code: list[Instruction], executed: Counter[int]) -> bool:
-    """Say whether instructions cost what is recorded; those in which no lane takes part are executed too."""
+    """Return whether instructions cost as much as recorded; those in which no lane takes part are executed too."""
     requests = Counter[int]()
     for spot in spots:
         requests[spot.bytes] += spot.cost.requests

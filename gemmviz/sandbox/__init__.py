@@ -1,1 +1,1 @@
-"""What keeps a stranger's kernel in: each mechanism of the kernel in a file, and the processes that they are put on."""
+"""Confinement of a stranger's kernel: each mechanism of the kernel in a file, and the processes that have them."""

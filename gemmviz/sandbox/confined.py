@@ -56,7 +56,7 @@ def start(scratch: Path, given: Limits) -> None:
     """
     if _state.control is not None or not libc.LINUX:
         return
-    with suppress(OSError):  # should the warden be ended first, what is below it stays in reach
+    with suppress(OSError):  # should the warden be ended first, its children stay in reach
         processes.adopt()
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
@@ -92,7 +92,7 @@ def scratch() -> Path | None:
 
 @dataclass(frozen=True)
 class Compiled:
-    """What a compiler said, and how it ended."""
+    """A compiler's output, and its exit status."""
 
     code: int
     output: str
@@ -112,7 +112,7 @@ def compile_with(command: Sequence[str], environment: dict[str, str], folder: Pa
     folder
         Where it runs.
     access
-        What it may open.
+        The files and folders that it may open.
     """
     with tempfile.TemporaryFile(dir=_state.scratch) as output, tempfile.TemporaryFile(dir=_state.scratch) as errors:
         _submit(warden.Compile(tuple(command), environment, str(folder), access), [output.fileno(), errors.fileno()])
@@ -130,7 +130,7 @@ class Session:
     Parameters
     ----------
     answer
-        Called there with `arguments`; returns what answers: a function of a name and further arguments.
+        Called there with `arguments`; returns the function that answers: it takes a name and further arguments.
     arguments
         Plain data.
     library
@@ -168,7 +168,7 @@ class Session:
             theirs.close()
         _state.running, address = self._receive()
         memory = wire.Memory(_state.running)
-        with suppress(OSError):  # a kernel that is set to let nobody look: then arrays are carried
+        with suppress(OSError):  # a kernel that lets no process look: then arrays are carried
             if memory.read(address, wire.TOKEN_BYTES).tobytes() == self._token:
                 self._memory = memory
 
@@ -180,7 +180,7 @@ class Session:
         Died
             When the process ended instead, or was ended.
         Exception
-            What was raised there.
+            The exception that was raised there.
         """
         body = pickle.dumps((self._memory is not None, name, arguments), protocol=5)
         try:
@@ -239,14 +239,14 @@ def call(
     forks: bool = False,
     before: Callable[[], None] | None = None,
 ) -> Any:
-    """Return what a function returns that runs a kernel, in a process of its own; see `Session` for the parameters.
+    """Call a function that runs a kernel, in a process of its own, and return its result; see `Session`.
 
     Raises
     ------
     Died
         When the process ended instead, or was ended.
     Exception
-        What `function` raised.
+        The exception that `function` raised.
     """
     session = Session(_once, (function, arguments), library, classes, forks=forks, before=before)
     try:
@@ -341,7 +341,7 @@ def _exactly(source: socket.socket, count: int) -> bytes:
 
 
 def _pass_on(printed: Any) -> None:
-    """Hand on what a kernel printed, without what a terminal would take for a command."""
+    """Hand on a kernel's output, without the characters that a terminal would take for a command."""
     printed.seek(0)
     text = printed.read(_MOST_PRINTED).decode(errors="replace")
     plain = "".join(c for c in text if c.isprintable() or c in "\n\t")

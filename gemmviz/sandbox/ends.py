@@ -15,12 +15,12 @@ _SIGNALS = {
 }
 
 
-# What `backends/stack_guard.c` ends a process by; only Linux has it, and never sends it.
+# The signal by which `backends/stack_guard.c` ends a process; only Linux has it, and never sends it.
 _STACK_FULL = getattr(signal, "SIGSTKFLT", None)
 
 
 def by_signal(number: int) -> str:
-    """Return what a signal that ended a process means."""
+    """Return the meaning of a signal that ended a process."""
     if number == _STACK_FULL:
         size, _ = resource.getrlimit(resource.RLIMIT_STACK)
         return tr(

@@ -1,4 +1,4 @@
-"""Confines the engine: before it imports what has threads of its own, as Landlock counts per thread."""
+"""Confines the engine: before it imports modules with threads of their own, as Landlock counts per thread."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ _MODPROBE_S = 20
 
 @dataclass
 class Applied:
-    """What was put on this process: rules for files, and a filter of system calls."""
+    """The confinement of this process: rules for files, and a filter of system calls."""
 
     files: bool = False
     calls: bool = False

@@ -14,11 +14,11 @@ class Mechanism:
     Attributes
     ----------
     name
-        What it is called.
+        Its name.
     on
         Whether it is in force.
     says
-        What it does, or what is open without it, in words for people.
+        Its effect, or the gap without it, in words for people.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Mechanism:
 
 
 def report() -> list[Mechanism]:
-    """Return what is in force in this process and in those that compile and run kernels for it."""
+    """Return the mechanisms in force in this process and in those that compile and run kernels for it."""
     if not confined.active():
         said = tr("nothing: a kernel runs with all rights of this user; open files of people you trust only")
         return [Mechanism(tr("Sandbox"), False, said)]

@@ -15,16 +15,16 @@ def keep(made: Path, folder: Path, name: str) -> Path:
     Parameters
     ----------
     made
-        What was compiled.
+        The compiled file.
     folder
         From `gemmviz.data.cache_folder`.
     name
-        What decides what is in the file: a hash of the sources and of the compiler's flags.
+        The key of its content: a hash of the sources and of the compiler's flags.
 
     Returns
     -------
     Path
-        Where it is kept. Its own name says what is in it, so that two processes that keep the same thing at the same
+        Where it is kept. Its own name tells its content, so that two processes that keep the same thing at the same
         time do not disturb each other.
 
     Raises
@@ -39,7 +39,7 @@ def keep(made: Path, folder: Path, name: str) -> Path:
             shutil.copyfileobj(source, target)
         digest = _digest(temporary)
         file = folder / f"{name}-{digest[:16]}{made.suffix}"
-        # What is there already stays: a process may have been allowed that very file, and no other one of its name.
+        # An older file stays: a process may have been allowed that very file, and no other one of its name.
         if not _is(file, digest):
             temporary.replace(file)
         note.write_text(f"{digest} {file.name}", encoding="utf-8")
@@ -51,7 +51,7 @@ def keep(made: Path, folder: Path, name: str) -> Path:
 
 
 def find(folder: Path, name: str) -> Path | None:
-    """Return what is kept under a name; None where there is nothing, or not what was kept."""
+    """Return the file that is kept under a name; None where there is none, or where it has changed since."""
     try:
         digest, _, file_name = (folder / (name + _NOTE)).read_text(encoding="utf-8").partition(" ")
         file = folder / Path(file_name).name

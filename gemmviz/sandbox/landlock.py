@@ -1,4 +1,4 @@
-"""Landlock: this thread, and what it starts, may open only what is named. Nothing lifts it again.
+"""Landlock: this thread, and all processes that it starts, may open only named files. Nothing lifts it again.
 
 linux/landlock.h; the versions are those of the kernel's documentation, "Landlock: unprivileged access control".
 """
@@ -23,7 +23,7 @@ _MAKE_CHAR, _MAKE_DIR, _MAKE_REG, _MAKE_SOCK, _MAKE_FIFO, _MAKE_BLOCK, _MAKE_SYM
 _REFER, _TRUNCATE, _IOCTL_DEV = (1 << n for n in range(13, 16))
 _READ = _READ_FILE | _READ_DIR
 _CHANGE = _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _REFER | _TRUNCATE
-# What can be granted on a file; the rest is about folders.
+# Rights that can be granted on a file; the rest is about folders.
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _BIND_TCP, _CONNECT_TCP = 1, 2
 _SCOPE_ABSTRACT_UNIX, _SCOPE_SIGNAL = 1, 2
@@ -31,7 +31,7 @@ _SCOPE_ABSTRACT_UNIX, _SCOPE_SIGNAL = 1, 2
 
 @dataclass(frozen=True)
 class Access:
-    """What may be opened: files, or folders with all that is in them.
+    """The files that may be opened, or folders with all their files.
 
     Attributes
     ----------
@@ -65,12 +65,12 @@ def version() -> int:
 def restrict(access: Access) -> None:
     """Put this thread under a set of rules; threads and processes that it starts from now on inherit them.
 
-    Needs ``no_new_privs``. What the kernel's version of Landlock does not know is left out: see `keeps`.
+    Needs ``no_new_privs``. Rights that the kernel's version of Landlock does not have are left out: see `keeps`.
 
     Parameters
     ----------
     access
-        What stays allowed. A path that does not exist is passed over.
+        The rights that stay. A path that does not exist is passed over.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def restrict(access: Access) -> None:
 
 
 def keeps() -> dict[str, bool]:
-    """Return which of files, truncation, TCP, devices and signals this kernel's version of Landlock knows."""
+    """Return which of files, truncation, TCP, devices and signals this kernel's version of Landlock covers."""
     known = version()
     return {
         "files": known >= 1,

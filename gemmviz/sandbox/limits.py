@@ -1,4 +1,4 @@
-"""Limits that every Unix knows, and the rights of root: given up before a stranger's text is looked at."""
+"""Limits that every Unix has, and the rights of root: given up before a stranger's text is looked at."""
 
 import ctypes
 import os
@@ -16,12 +16,12 @@ _CAPABILITY_VERSION_3 = 0x20080522
 
 @dataclass(frozen=True)
 class Limits:
-    """What a stranger's text may use.
+    """The limits for a stranger's text.
 
     Attributes
     ----------
     memory_bytes
-        Resident memory of all processes that compile or run it; None: nine tenths of what is free when it starts.
+        Resident memory of all processes that compile or run it; None: nine tenths of the free memory when it starts.
     processes
         That it may have at once.
     compile_s
@@ -55,14 +55,14 @@ def no_new_privs() -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up what sets root apart from other users.
+    """Give up the privileges of root.
 
     Raises
     ------
     OSError
         When the kernel refuses it.
     """
-    with suppress(OSError):  # beyond the last one that this kernel knows, or not ours to drop
+    with suppress(OSError):  # beyond the last one of this kernel, or not ours to drop
         for capability in range(_LAST_CAPABILITY + 1):
             libc.prctl(libc.PR_CAPBSET_DROP, capability)
     libc.capset(_Header(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)())
@@ -75,7 +75,7 @@ def no_core() -> None:
 
 def lower(cpu_s: int, file_bytes: int) -> None:
     """Limit this process, and each that it starts, in processor time and in the size of the files that it writes."""
-    # The softer limit is a signal that tells why; the harder one ends what does not listen.
+    # The soft limit sends a signal with its reason; the hard one ends a process that ignores it.
     _lower(resource.RLIMIT_CPU, cpu_s, cpu_s + _GRACE_S)
     _lower(resource.RLIMIT_FSIZE, file_bytes)
     _lower(resource.RLIMIT_MSGQUEUE, 0)

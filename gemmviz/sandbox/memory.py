@@ -1,4 +1,4 @@
-"""How much memory a run takes. A limit of the address space would count what is only reserved, as CUDA does."""
+"""How much memory a run takes. A limit of the address space would count memory that is only reserved, as CUDA does."""
 
 import os
 from contextlib import suppress
@@ -12,12 +12,12 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def resident(processes: list[Process], most: int) -> int:
-    """Return the bytes of memory that some processes hold; what they share counts once where it matters.
+    """Return the bytes of memory that some processes hold; shared memory counts once where it matters.
 
     Parameters
     ----------
     processes
-        Who.
+        The processes.
     most
         Up to here a sum that counts shared memory several times is good enough.
     """

@@ -1,4 +1,4 @@
-"""Ends what a run has started, also what has left its group and its session."""
+"""Ends the processes of a run, also those that have left its group and its session."""
 
 import os
 import signal

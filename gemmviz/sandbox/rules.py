@@ -29,7 +29,7 @@ _CUDA_CACHES = ("CUDA_CACHE_PATH", "CUPY_CACHE_DIR")
 
 
 def engine(scratch: Path, caches: Sequence[Path], programs: Sequence[Path]) -> Access:
-    """Return what the engine may open: programs and libraries, gemmviz itself, its caches, and the GPU.
+    """Return the files that the engine may open: programs and libraries, gemmviz itself, its caches, and the GPU.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def engine(scratch: Path, caches: Sequence[Path], programs: Sequence[Path]) -> A
 
 
 def compiling(build: Path, read: Sequence[Path], write: Sequence[Path], programs: Sequence[Path]) -> Access:
-    """Return what a compiler may open: the system's headers and libraries, and its own folders.
+    """Return the files that a compiler may open: the system's headers and libraries, and its own folders.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def compiling(build: Path, read: Sequence[Path], write: Sequence[Path], programs
     write
         Further folders that it keeps things in.
     programs
-        The compiler and what it starts; nothing: whatever the system's folders hold.
+        The compiler and the programs that it starts; none: all of the system's folders.
     """
     system = _sane([*map(Path, _SYSTEM), *_library_path()])
     return Access(
@@ -74,7 +74,7 @@ def compiling(build: Path, read: Sequence[Path], write: Sequence[Path], programs
 
 
 def running(library: Path) -> Access:
-    """Return what a process that runs a kernel may open: the kernel's library and those of the system, to read."""
+    """Return the files for a process that runs a kernel: the kernel's library and those of the system, to read."""
     return Access(read=[library, *_needed_to_run()], devices=[Path("/dev/null")])
 
 
@@ -133,7 +133,7 @@ def _named(variables: Iterable[str]) -> list[Path]:
 
 
 def _sane(paths: Iterable[Path]) -> list[Path]:
-    """Leave out what would open the user's own files, the home folder and what it lies in, and what is said twice."""
+    """Leave out folders that hold the user's own files, the home folder and its parents, and duplicates."""
     home = Path.home().resolve()
     kept: list[Path] = []
     for path in sorted({p.resolve() for p in paths if p.is_absolute()}):

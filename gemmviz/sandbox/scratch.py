@@ -1,4 +1,4 @@
-"""The engine's own folder, and in it copies of what a user's file includes: the engine never sees the user's folders.
+"""The engine's own folder, with copies of a user's included files: the engine never sees the user's folders.
 
 A copy lies below the scratch folder as the file lies below the root: relative names lead from one to the next.
 """
@@ -14,12 +14,12 @@ from pathlib import Path
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _COPIES = "sources"
 _MOST_BYTES, _MOST_FILES = 4 << 20, 500
-# What may be included: the compiler's first error could show a line of it.
+# Names that may be included: the compiler's first error could show a line of the file.
 _SOURCES = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc", ".def", ".ipp", ".tpp", ".c", ".cc", ".cpp", ".cu")
 
 
 def make() -> Path:
-    """Return a new, empty folder that nobody else may look into."""
+    """Return a new, empty folder that no other user may look into."""
     return Path(tempfile.mkdtemp(prefix="gemmviz-"))
 
 
@@ -29,7 +29,7 @@ def remove(folder: Path) -> None:
 
 
 def hand_over(scratch: Path, path: Path, text: str) -> None:
-    """Copy what a source includes from its folder into the scratch folder.
+    """Copy the files that a source includes from its folder into the scratch folder.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def hand_over(scratch: Path, path: Path, text: str) -> None:
     path
         Where the source lies.
     text
-        What it says.
+        Its text.
     """
     for file, body in reached(text, path.parent):
         copy = _copy_of(scratch, file)
@@ -48,7 +48,7 @@ def hand_over(scratch: Path, path: Path, text: str) -> None:
 
 
 def folder_of(path: Path, scratch: Path | None) -> Path:
-    """Return the folder in which a source finds what it includes: the copies' where there is a scratch folder."""
+    """Return the folder of the files that a source includes: the copies' where there is a scratch folder."""
     return path.parent if scratch is None else _copy_of(scratch, path.parent)
 
 
@@ -60,7 +60,7 @@ def copies(scratch: Path) -> Path:
 def reached(text: str, folder: Path) -> Iterator[tuple[Path, bytes]]:
     """Yield the files that a text includes, directly or not, each once.
 
-    Left out is what a source has no business with: hidden files, those that by their name are no sources, those behind
+    Left out are files that a source need not read: hidden ones, those that by their name are no sources, those behind
     a link that leads to such, those named from the root, and whatever is no plain file.
 
     Parameters
@@ -73,7 +73,7 @@ def reached(text: str, folder: Path) -> Iterator[tuple[Path, bytes]]:
     Yields
     ------
     tuple
-        A file, by the name under which it was included, and what is in it.
+        A file, by the name under which it was included, and its content.
     """
     seen: set[Path] = set()
     waiting = [(text, folder)]

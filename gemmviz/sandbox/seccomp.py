@@ -20,7 +20,7 @@ _SET_MODE_FILTER, _GET_ACTION_AVAIL = 1, 2
 # All threads of the process; and without the brakes against Spectre, which cost speed and which nothing here needs.
 _TSYNC, _SPEC_ALLOW = 1, 4
 _KILL_PROCESS, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
-# Where seccomp_data holds what a filter looks at, in bytes: the low halves of the arguments.
+# Offsets in seccomp_data of the fields that a filter looks at, in bytes: the low halves of the arguments.
 _NUMBER, _ARCH, _ARGUMENT = 0, 4, (16, 24, 32, 40)
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _X32 = 0x40000000  # the calls of the 32-bit dialect of x86-64 begin here
@@ -28,7 +28,7 @@ _X32 = 0x40000000  # the calls of the 32-bit dialect of x86-64 begin here
 _CLONE_THREAD = 0x00010000
 _CLONE_NEW = 0x7E020000 | 0x00000080
 _AF_UNIX = 1  # bits/socket.h
-# asm-generic/ioctls.h: typing into somebody's terminal.
+# asm-generic/ioctls.h: typing into a user's terminal.
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
 
@@ -67,7 +67,7 @@ def offered() -> bool:
 
 
 def restrict(which: Filter, *, forks: bool = True) -> None:
-    """Put a filter on all threads of this process and on what it starts. Needs ``no_new_privs``.
+    """Put a filter on all threads of this process and on its children. Needs ``no_new_privs``.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def program(which: Filter, forks: bool, machine: str | None = None) -> list[_Ste
 
     looks("ioctl", 1, [_Step(_EQUAL, _TIOCSTI, 1, 0), _Step(_EQUAL, _TIOCLINUX, 0, 1), refuse])
     if which is Filter.ENGINE:
-        # CUDA's driver listens on a local socket of its own from its start; there is nobody whom one could reach.
+        # CUDA's driver listens on a local socket of its own from its start; there is no other process to reach.
         looks("socket", 0, [_Step(_EQUAL, _AF_UNIX, 1, 0), refuse])
         returns(REFUSED - {"bind", "listen"}, refuse)
         return [*steps, _Step(_RETURN, _ALLOW)]

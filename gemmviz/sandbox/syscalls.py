@@ -68,7 +68,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# What a process that runs a kernel may call: memory, threads, clocks, signals, and files that are open or may be read.
+# Calls of a process that runs a kernel: memory, threads, clocks, signals, and files that are open or may be read.
 RUNNING = _names("""
 read write readv writev pread64 pwrite64 preadv pwritev close close_range fstat newfstatat stat lstat statx access
 faccessat faccessat2 readlink readlinkat getcwd openat open lseek getdents64 fcntl dup dup2 dup3 pipe pipe2 poll
@@ -83,7 +83,7 @@ sched_getscheduler sched_get_priority_max sched_get_priority_min sched_getattr g
 getrlimit prlimit64 sysinfo uname prctl arch_prctl getrandom recvmsg sendmsg sendto recvfrom shutdown
 """)
 
-# What nobody who has to do with a stranger's text may call, the compiler included.
+# System calls refused to every process with a stranger's text, the compiler included.
 REFUSED = _names("""
 socket connect bind listen accept accept4 ptrace process_vm_writev process_madvise process_mrelease
 kcmp pidfd_open pidfd_getfd pidfd_send_signal mount umount2 mount_setattr move_mount open_tree fsopen fsconfig
@@ -94,7 +94,7 @@ ioperm name_to_handle_at open_by_handle_at syslog vhangup fanotify_init fanotify
 setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
 """)
 
-# What a process that runs a kernel is refused besides: programs, memory that is no process's, and changes to files.
+# Further calls refused to a process that runs a kernel: programs, memory that is no process's, and changes to files.
 REFUSED_WHILE_RUNNING = REFUSED | _names("""
 socketpair unshare execve execveat memfd_create memfd_secret shmget shmat shmctl shmdt msgget msgsnd msgrcv msgctl
 semget semop semctl mq_open mq_unlink chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat truncate

@@ -1,4 +1,4 @@
-"""The process between the engine and a stranger's text: it starts what compiles or runs it, watches it, and ends it.
+"""The process between the engine and a stranger's text: it starts, watches and ends those that compile or run it.
 
 It is forked from the engine before CUDA is touched, and holds nothing but its end of a socket to the engine. Where the
 kernel lets it, it is the first process of a namespace of its own: whatever a kernel starts ends with it at the latest.
@@ -26,7 +26,7 @@ LENGTH = struct.Struct("<Q")
 # Before a job, and to end the one that is under way.
 JOB, END = b"j", b"e"
 _TICK_S = 0.04
-# Of a process that runs a kernel: what it prints.
+# Of a process that runs a kernel: its output.
 _MOST_PRINTED = 16 << 20
 _MEMORY_SHARE = 0.9
 _KEPT_VARIABLES = ("LANG", "LC_", "TZ", "OMP_", "PATH")
@@ -39,9 +39,9 @@ class Compile:
     Attributes
     ----------
     command, environment, folder
-        What to start, with which variables, where.
+        The command, its variables, its folder.
     access
-        What it may open.
+        The files and folders that it may open.
     """
 
     command: tuple[str, ...]
@@ -52,7 +52,7 @@ class Compile:
 
 @dataclass(frozen=True)
 class Run:
-    """Call a function that runs a kernel. With it come a socket for the answer and a file for what it prints.
+    """Call a function that runs a kernel. With it come a socket for the answer and a file for its output.
 
     Attributes
     ----------
@@ -61,11 +61,11 @@ class Run:
     arguments
         Plain data.
     access
-        What it may open.
+        The files and folders that it may open.
     forks
         Whether it may make processes.
     before
-        Called first, in this process, which outlives the run: for what is worth keeping.
+        Called first, in this process, which outlives the run: for data that is worth keeping.
     """
 
     function: Callable[..., None]
@@ -84,7 +84,7 @@ class Ended:
     code
         Its exit code; below 0 the signal that ended it.
     why
-        What it had too much of where it was ended for that: see `gemmviz.sandbox.ends.too_much`. Or ``"asked"``.
+        The resource that it used too much of, if that ended it: see `gemmviz.sandbox.ends.too_much`. Or ``"asked"``.
     most
         The limit that it met.
     """
@@ -108,7 +108,7 @@ def main(control: socket.socket, given: Limits) -> None:
         Limits of each job.
     """
     keep(control.fileno())
-    gc.freeze()  # what is known now stays as it is: forked processes need no copies of it
+    gc.freeze()  # objects of now stay as they are: forked processes need no copies of them
     if namespaces.leave(network=not seccomp.offered()):
         first = os.fork()
         if first:
@@ -263,7 +263,7 @@ def _stand_alone(output: int, errors: int) -> None:
 
 
 def confine(access: Access, which: seccomp.Filter, *, forks: bool = True) -> None:
-    """Put on this process what the kernel offers. What it does not offer is left out: the report says so."""
+    """Confine this process with the mechanisms that Linux offers. Others are left out: the report says so."""
     with suppress(OSError):
         limits.no_new_privs()
     if landlock.version():

@@ -2,7 +2,7 @@
 
 A message is a token, the length of a JSON text, the text, and the arrays it speaks of as they lie in memory. Where the
 reader may look into the writer's memory, large arrays are named by their address and not carried. Whoever does not know
-the token cannot make a message; what one says is about the kernel itself, and is checked as it is read.
+the token cannot make a message; its content is about the kernel itself, and is checked as it is read.
 """
 
 import json
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-import ml_dtypes  # NumPy then knows bfloat16 by name
+import ml_dtypes  # NumPy then has bfloat16 by name
 import numpy as np
 import numpy.typing as npt
 
@@ -29,7 +29,7 @@ Classes = Mapping[str, type]
 
 
 class Malformed(Exception):
-    """What was read is no message of ours."""
+    """The bytes read are no message of ours."""
 
 
 class Memory:
@@ -50,7 +50,7 @@ class Memory:
         Raises
         ------
         OSError
-            Where there is no such memory, or the kernel lets nobody read it.
+            Where there is no such memory, or the kernel lets no process read it.
         """
         found = np.empty(size, np.uint8)
         at = 0
@@ -69,7 +69,7 @@ def send(descriptor: int, token: bytes, value: Any, readable: bool = False) -> N
     token
         With which it begins.
     value
-        What to send. It must stay as it is until it was received.
+        The data to send. It must stay as it is until it was received.
     readable
         Whether the reader may look into this process's memory.
 

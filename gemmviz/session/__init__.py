@@ -1,4 +1,4 @@
-"""What is chosen, playing and measured: observable, and without Qt, so that tests and scripts can drive it."""
+"""The state of a session: choice, playback, results; observable and without Qt, so that tests and scripts drive it."""
 
 from gemmviz.bench.figures import SampleSeries
 from gemmviz.bench.row import Row

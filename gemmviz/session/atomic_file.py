@@ -16,17 +16,17 @@ class AtomicFile:
     Parameters
     ----------
     path
-        Where it is to stand; what stands there is replaced only by `keep`.
+        Its final path; a file there is replaced only by `keep`.
 
     Attributes
     ----------
     part
-        Where it is being made: in the same folder, with the same suffix.
+        The path while it is being made: in the same folder, with the same suffix.
 
     Raises
     ------
     GemmvizError
-        When nothing can be written there.
+        When the folder cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,7 +44,7 @@ class AtomicFile:
         Raises
         ------
         GemmvizError
-            When it cannot stand there; nothing is left behind.
+            When it cannot be put there; no part of it is left behind.
         """
         try:
             self.part.chmod(self.path.stat().st_mode & 0o777 if self.path.exists() else 0o644)
@@ -56,13 +56,13 @@ class AtomicFile:
             ) from None
 
     def drop(self) -> None:
-        """Leave nothing behind."""
+        """Remove the unfinished file."""
         self.part.unlink(missing_ok=True)
 
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Provide a path to write to: at the end the file stands at `path`, and after any error nothing does.
+    """Provide a path to write to: at the end the file is at `path`, and after any error there is none.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is chosen: the kernel, as it is on file or changed in the window, its size and its parameters."""
+"""The choice: the kernel, as it is on file or changed in the window, its size and its parameters."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 from gemmviz.session import kernel_names
 from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.session.square import Square
 from gemmviz.trace.order.timeline import Order
 
 _BENCH_SIZE = 512
@@ -20,9 +21,9 @@ _EDITED = "~edited"
 
 
 class Choice:
-    """What is to be recorded and measured.
+    """The kernel, size and parameters to record and to measure.
 
-    `kernel` is what is recorded and measured. `base` is the rung or opened file that it comes from, as it is on file:
+    `kernel` is recorded and measured. `base` is the rung or opened file that it comes from, as it is on file:
     the same object, unless the text was edited or broken in the window.
 
     Parameters
@@ -33,12 +34,12 @@ class Choice:
 
     kernels_changed = Signal()
     chosen = Signal()
-    """The kernel, its text, size, parameters, order or view: what should be recorded."""
+    """The kernel, its text, size, parameters, order or view: the recording to make."""
     opened = Signal()
-    """A rung was chosen, or read from its file anew: `kernel`, after `chosen`."""
+    """A rung was chosen, or read from its file again: `kernel`, after `chosen`."""
     bench_chosen = Signal()
     drafted = Signal()
-    """Whether the chosen kernel's text is as it is on file changed."""
+    """The chosen kernel's text is now equal to the one on file, or no longer so."""
     text_changed = Signal(Kernel)
     """The chosen kernel is another text of the same rung from now on: before `chosen`."""
     file_changed = Signal(str)
@@ -49,18 +50,23 @@ class Choice:
         self.base = self.kernel = kernels[0]
         self.breaks: tuple[str, ...] = ()
         self.fault: FrontMatterError | None = None
-        """Why the text that is being edited is no kernel: `kernel` is then the one before."""
+        """The reason why the edited text is no kernel: `kernel` is then the one before."""
         self.wanted: Problem | None = None
-        """The size that somebody chose: it stays from rung to rung. None: each rung opens at its demo."""
+        """The size that the user chose: it stays from rung to rung. None: each rung opens at its demo."""
         self.problem = picture_problem(self.kernel)
         self.params: dict[str, int] = self.kernel.defaults | picture_params(self.kernel, self.problem)
         self.order: Order = "grid"
+        self.auto = True
+        """Whether a change is recorded without a command."""
         self.as_written = False
         """Whether every access that the text names is recorded, or those that a compiler leaves."""
+        self.square, self.bench_square = Square(), Square()
         self.bench_problem = Problem.cube(_BENCH_SIZE)
         self.bench_params: dict[str, int] = dict(self.kernel.defaults)
         self.protocol: dict[str, float] = {}
-        """What of the measuring protocol is not as usual."""
+        """The values of the measuring protocol that differ from the defaults."""
+        self.sweep = ""
+        """The sizes N to measure over, as typed; empty: the usual ones."""
         self._shipped = {kernel.path: kernel.text for kernel in kernels}
         self._drafts: dict[Path, str] = {}
         self._on_file: dict[Path, str] = {}
@@ -69,32 +75,32 @@ class Choice:
 
     @property
     def variant(self) -> bool:
-        """Whether what is recorded and measured is not the kernel as it is on file."""
+        """Whether the kernel to record and measure differs from the one on file."""
         return self.kernel is not self.base
 
     @property
     def text(self) -> str:
-        """The text to show: of the broken kernel, or as far as it is edited, or as it is on file."""
+        """The text to show: of the broken kernel, the edited one, or the one on file."""
         return self.kernel.text if self.breaks else self.text_of(self.base)
 
     @property
     def title(self) -> str:
-        """What the shown text is, for people: the file's name, and what was done to it."""
+        """The title of the shown text: the file's name, and its changes."""
         name = self.base.path.name
         if self.breaks:
             return tr("{file}, broken: {changes}", file=name, changes="; ".join(kernel_names.changes(self.kernel)))
         return tr("{file}, edited", file=name) if self.unsaved(self.base) else name
 
     def text_of(self, base: Kernel) -> str:
-        """Return a kernel's text as far as it is edited."""
+        """Return a kernel's text with its edits."""
         return self._drafts.get(base.path, base.text)
 
     def on_file(self, base: Kernel) -> str:
-        """Return the text that a kernel's file has, as far as is known."""
+        """Return the last known text of a kernel's file."""
         return self._on_file.get(base.path, base.text)
 
     def unsaved(self, base: Kernel) -> bool:
-        """Say whether a kernel's text was edited and is not on file."""
+        """Return whether a kernel's text was edited and is not on file."""
         return self.text_of(base) != self.on_file(base)
 
     def all_unsaved(self) -> list[Kernel]:
@@ -102,15 +108,15 @@ class Choice:
         return [kernel for kernel in self.kernels if self.unsaved(kernel)]
 
     def shipped(self, kernel: Kernel) -> bool:
-        """Say whether a kernel is one that gemmviz brings, unchanged."""
+        """Return whether a kernel is one that gemmviz brings, unchanged."""
         return self._shipped.get(kernel.path) == kernel.text
 
     def is_shipped_file(self, base: Kernel) -> bool:
-        """Say whether a kernel's file is one that gemmviz brings: it is never written."""
+        """Return whether a kernel's file is one that gemmviz brings: it is never written."""
         return base.path in self._shipped
 
     def draft(self, text: str) -> None:
-        """Keep a text as it is being typed: quick, and nothing is recorded yet (see `edit`)."""
+        """Keep a text during typing: quick, and without a recording yet (see `edit`)."""
         before = self.title
         self.breaks = ()
         self._keep(self.base, text)
@@ -118,14 +124,14 @@ class Choice:
             self.drafted.emit()
 
     def edit(self, text: str) -> None:
-        """Let the chosen kernel be what a text says; a text that is no kernel is kept, and `fault` says why."""
+        """Make a text the chosen kernel; a text that is no kernel is kept, with the reason in `fault`."""
         self.breaks = ()
         self._keep(self.base, text)
         kernel = self._drafted(self.base)
         self._put(kernel if kernel is not None else self.kernel)
 
     def settle(self) -> None:
-        """Let the chosen kernel be what was typed last, without waiting for a pause."""
+        """Make the last typed text the chosen kernel, without waiting for a pause."""
         if not self.breaks and self.fault is None and self.text != self.kernel.text:
             self.edit(self.text)
 
@@ -143,19 +149,19 @@ class Choice:
         self._put(variant or self._drafted(self.base) or self.base)
 
     def revert(self) -> None:
-        """Mend what is broken; else go back to the text on file."""
+        """Undo the changes of a broken kernel; else go back to the text on file."""
         if self.breaks:
             self.break_it(())
         else:
             self.edit(self.on_file(self.base))
 
     def set_on_file(self, base: Kernel, text: str) -> None:
-        """Say which text the file of a kernel has now."""
+        """Take the present text of a kernel's file."""
         self._on_file[base.path] = text
         self.drafted.emit()
 
     def drop_edits(self, base: Kernel) -> None:
-        """Forget what was edited in a kernel: it was saved elsewhere."""
+        """Drop the edits of a kernel: they were saved elsewhere."""
         self._drafts.pop(base.path, None)
         self.drafted.emit()
 
@@ -166,7 +172,7 @@ class Choice:
             self._drafts[base.path] = text
 
     def _drafted(self, base: Kernel) -> Kernel | None:
-        """Return a kernel as it is edited; None, with the reason in `fault`, where the text is no kernel."""
+        """Return a kernel with its edits; None, with the reason in `fault`, where the text is no kernel."""
         text = self.text_of(base)
         self.fault = None
         if text == base.text:
@@ -200,24 +206,24 @@ class Choice:
     # The launch
 
     def launch(self) -> Launch:
-        """Return the launch that is chosen.
+        """Return the chosen launch.
 
         Raises
         ------
         GemmvizError
-            When sizes and parameters do not fit the kernel; the message says what would.
+            When sizes and parameters do not fit the kernel; the message names some that do.
         """
         return launch(self.kernel, self.problem, self.params)
 
     def choose_kernel(
         self, kernel: Kernel, params: dict[str, int] | None = None, problem: Problem | None = None
     ) -> None:
-        """Choose a rung, at its demo, or where somebody has chosen a size at that one.
+        """Choose a rung, at its demo, or at the size that the user has chosen.
 
-        Parameters are the demo's at the demo's size, else small enough that tiles can be seen. A rung that does not
+        Parameters are the demo's at the demo's size, else small enough that tiles are visible. A rung that does not
         take the chosen size, or for which `problem` gives another, is shown at that one, and the next rung at the
         chosen one again.
-        A rung that was edited is chosen as it was left.
+        An edited rung is chosen with its edits.
         """
         base = self._base_of(kernel)
         self.breaks = ()
@@ -238,7 +244,7 @@ class Choice:
         self.opened.emit()
 
     def _base_of(self, kernel: Kernel) -> Kernel:
-        """Return the kernel on file that a variant comes from; any other kernel is its own."""
+        """Return the kernel on file that a variant derives from; any other kernel is its own base."""
         stem, mark, _ = kernel.path.stem.partition("~")
         found = (k for k in self.kernels if mark and k.path == kernel.path.with_stem(stem))
         return next(found, kernel)
@@ -257,9 +263,9 @@ class Choice:
         Parameters
         ----------
         problem, params, order, as_written
-            What to choose; None: as it is.
+            The new values; None: unchanged.
         stays
-            Whether the next rungs are to be shown at this size, too: it was chosen for its own sake.
+            Whether the next rungs are to be shown at this size, too: the user chose it deliberately.
         """
         before = (self.problem, self.params, self.order, self.as_written)
         self.problem = problem or self.problem
@@ -285,9 +291,9 @@ class Choice:
         Parameters
         ----------
         kernel
-            What to add; edits of the one before it are dropped.
+            The kernel to add; edits of the one before it are dropped.
         on_file
-            The text that its file has, where that is not the kernel's.
+            The text in its file, where that is not the kernel's.
 
         Raises
         ------
@@ -314,12 +320,12 @@ class Choice:
             self._replace(kernel, None)
 
     def refuse_name(self, path: Path, name: str) -> None:
-        """Refuse a kernel at a path whose name another one has.
+        """Refuse a kernel whose name another kernel, of another path, has.
 
         Raises
         ------
         GemmvizError
-            When there is one, or had one before.
+            When there is one, or one had the name before.
         """
         if name in [known for k in self.kernels if k.path != path for known in (k.name, *renamed.before(k.name))]:
             raise GemmvizError(

@@ -13,7 +13,7 @@ def command(plain: Snapshot) -> str:
 
 
 def left_out(plain: Snapshot) -> str:
-    """Say what the command line of a snapshot does not hold; empty when it holds all."""
+    """Name the parts of a snapshot that its command line does not hold; empty when it holds all."""
     parts = []
     kernel = plain["kernel"]
     if "name" in kernel and "text" in kernel:
@@ -26,7 +26,7 @@ def left_out(plain: Snapshot) -> str:
 
 
 def words(plain: Snapshot) -> list[str]:
-    """Return the options of ``gemmviz window`` that say what a snapshot says; what is as by default is left out."""
+    """Return the options of ``gemmviz window`` for a snapshot; default values are left out."""
     kernel = plain["kernel"]
     breaks = "~" + "+".join(plain["breaks"]) if plain.get("breaks") else ""
     said = ["--kernel", kernel.get("name", kernel.get("path", "")) + breaks, *_size(plain["size"])]

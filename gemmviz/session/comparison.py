@@ -1,4 +1,4 @@
-"""Two rungs side by side: which stands beside the chosen one, and how both are played in step."""
+"""Two rungs side by side: the one beside the chosen one, and the playback of both in step."""
 
 import re
 
@@ -24,30 +24,30 @@ from gemmviz.trace.playable import Playable
 Pair = tuple[Playable, Playable]
 _REFUSAL_END = re.compile(r" \([^()]*\)(;.*)?$")
 PACES: tuple[Pace, ...] = ("work", "bytes")
-# A recording beside plays on at its own speed when the chosen rung's has ended (in step by bytes): as `Playback` does.
+# After the end of the chosen rung's recording (in step by bytes), the one beside plays on at a speed of its own.
 _PLAY_SECONDS, _SLOWEST, _LONGEST_TICK_S, _CALM_S = 30.0, 3.0, 0.25, 0.5
 
 
 class Comparison:
     """A second rung beside the chosen one.
 
-    Both are recorded at one size, in one view, with the same values of the parameters that both have. Whatever moves
-    the chosen one moves the one beside.
+    Both are recorded at one size, in one view, with the same values of the parameters that both have. The one beside
+    follows the chosen one.
 
     Parameters
     ----------
     mine
         The stage of the chosen rung, on the left.
     playback
-        What plays it.
+        Plays it.
     """
 
     changed = Signal()
-    """Whether there is a rung beside, which, or what they are in step by."""
+    """The rung beside, whether it is shown, or the measure that keeps both in step."""
     wanted = Signal()
-    """What `second` names should be recorded."""
+    """The choice of `second` is to be recorded."""
     paired = Signal()
-    """Both recordings are there: somebody should work out how far each is when, and call `meet`."""
+    """Both recordings are there: the listener computes their courses, and calls `meet`."""
     matched = Signal()
     """Both recordings are played in step."""
 
@@ -60,11 +60,17 @@ class Comparison:
         cursor = Cursor()
         self._follower = Follower(cursor, playback, mine.preferences)
         self.second = Staged(
-            Choice(mine.choice.kernels), cursor, Progress("record"), Messages(), mine.preferences, self._follower.trail
+            Choice(mine.choice.kernels),
+            cursor,
+            Progress("record"),
+            Messages(),
+            mine.preferences,
+            self._follower.trail,
+            mine.motion,
         )
         """The stage of the rung beside."""
         self.note = ""
-        """Why both are at another size than the one that was chosen; empty where they are not."""
+        """The reason why both are at another size than the chosen one; empty where they are not."""
         self.match: Match | None = None
         self._met: Pair | None = None
         self._size_before: tuple[Problem, Problem] | None = None
@@ -76,10 +82,10 @@ class Comparison:
         mine.cursor.picked.connect(self._on_picked)
         cursor.picked.connect(self._on_pointed)
 
-    # Which
+    # The rung beside
 
     def toggle(self) -> None:
-        """Show a rung beside the chosen one, or only that again."""
+        """Show a rung beside the chosen one, or only the chosen one again."""
         if self.on:
             self.stop()
         else:
@@ -91,9 +97,9 @@ class Comparison:
         Parameters
         ----------
         kernel
-            The rung; one that is what is chosen already gives way to the default.
+            The rung; the chosen kernel itself gives way to the default.
         pace
-            What to keep in step by; by default as it is.
+            The measure to keep in step by; by default unchanged.
         """
         mine = self._mine
         if not mine.choice.kernel.recordable:
@@ -140,7 +146,7 @@ class Comparison:
             mine.choice.choose(problem=before[1], stays=False)
 
     def set_pace(self, pace: Pace) -> None:
-        """Choose what both have done the same amount of: products' work (``"work"``) or bytes moved (``"bytes"``)."""
+        """Choose the measure that is equal in both: work on products (``"work"``) or bytes moved (``"bytes"``)."""
         self.pace = pace
         if self.match is not None:
             self.match = Match(self.match.mine, self.match.other, pace)
@@ -152,7 +158,7 @@ class Comparison:
         self.set_pace(PACES[(PACES.index(self.pace) + 1) % len(PACES)])
 
     def _arrange(self) -> None:
-        """Find the size for both, and ask for what is missing."""
+        """Find the size for both, and request the missing recording."""
         mine, kernel, beside = self._mine, self.kernel, self.second
         if not self.on or kernel is None or not mine.choice.kernel.recordable:
             return
@@ -171,10 +177,10 @@ class Comparison:
             return
         if found.problem != mine.choice.problem:
             self._size_before = found.problem, mine.choice.problem
-            # A refusal ends with what was tried and which size that rung would take, which may not suit the other.
+            # A refusal ends with the tried size and the one that this rung would take, which may not suit the other.
             self.note = tr("Both at {size}: {why}", size=found.problem, why=_REFUSAL_END.sub("", found.why))
             mine.choice.choose(problem=found.problem, stays=False)
-            return  # chosen: this is done again
+            return  # the new choice calls this again
         if self._size_before is None or self._size_before[0] != mine.choice.problem:
             self.note = ""
         there = beside.cursor.playable
@@ -188,7 +194,7 @@ class Comparison:
         self.wanted.emit()
 
     def _want(self, kernel: Kernel, problem: Problem, params: dict[str, int]) -> None:
-        """Choose what is to be recorded beside, in the view and order of the chosen rung."""
+        """Choose the kernel to record beside, in the view and order of the chosen rung."""
         mine, beside = self._mine.choice, self.second.choice
         beside.order, beside.as_written = mine.order, mine.as_written
         beside.choose_kernel(kernel, params, problem)
@@ -197,11 +203,11 @@ class Comparison:
 
     @property
     def room(self) -> int:
-        """Accesses that the recording beside may have, as two of them must fit in memory; less than 1: none does."""
+        """Accesses that the recording beside may have, as two of them must fit in memory; less than 1: none fits."""
         return comparison_match.room_beside(self._mine.cursor.playable, self.second.choice.kernel)
 
     def too_large(self) -> bool:
-        """Say whether the chosen rung's recording leaves no room for another; if so, the size that does is told."""
+        """Return whether the chosen rung's recording leaves no room for another; if so, show a message with a size."""
         playable = self._mine.cursor.playable
         if playable is None or self.room > 0:
             return False
@@ -226,9 +232,9 @@ class Comparison:
         self._meet()
 
     def meet(self, pair: Pair) -> None:
-        """Play two recordings in step from now on; one that is on neither stage any more is left alone.
+        """Play two recordings in step from now on; one that is no longer on a stage is left alone.
 
-        What is asked of them first takes as long as they are large: it may have been worked out before.
+        The first use of their progress takes time in proportion to their size: it may have been computed before.
         """
         if not _same(pair, self.pair):
             return
@@ -258,14 +264,14 @@ class Comparison:
 
     @property
     def finished(self) -> bool:
-        """Whether both stand at their last step."""
+        """Whether both are at their last step."""
         match, step = self.match, self._mine.cursor.step
         return match is not None and step >= match.mine.last and self.second.cursor.step >= match.other.last
 
     def overtime(self, seconds: float) -> bool:
-        """Let the one beside play on where the chosen rung's has ended; False when there is nothing to wait for.
+        """Play the one beside on after the end of the chosen rung's; False when it does not play on.
 
-        In step by bytes, the rung that moves fewer has finished while the other is on its way.
+        In step by bytes, the rung that moves fewer ends before the other.
         """
         mine, match, beside = self._mine, self.match, self.second.cursor
         waits = match is not None and self._playback.loop_range is None and mine.cursor.step >= match.mine.last
@@ -289,7 +295,7 @@ class Comparison:
     # Cells
 
     def _on_picked(self) -> None:
-        """Choose on the second stage what is chosen on the first."""
+        """Choose on the second stage the cell that is chosen on the first."""
         if not self.on or self._pointing:
             return
         mine, beside = self._mine.cursor, self.second.cursor
@@ -301,7 +307,7 @@ class Comparison:
             self._pointing = False
 
     def _on_pointed(self) -> None:
-        """Choose on the first stage what was chosen on the second; a cell that only that one has stays there."""
+        """Choose on the first stage the cell that was chosen on the second; a cell of the second alone stays there."""
         if self._pointing:
             return
         mine, beside = self._mine.cursor, self.second.cursor
@@ -314,7 +320,7 @@ class Comparison:
         finally:
             self._pointing = False
 
-    # What happens on the left
+    # Signals of the first stage
 
     def _on_chosen(self) -> None:
         if not self.on:
@@ -337,5 +343,5 @@ class Comparison:
 
 
 def _same(one: Pair | None, other: Pair | None) -> bool:
-    """Say whether these are the same two recordings, without comparing what they hold."""
+    """Return whether these are the same two recordings, without a comparison of their contents."""
     return one is not None and other is not None and all(a is b for a, b in zip(one, other, strict=True))

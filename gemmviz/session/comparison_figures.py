@@ -1,4 +1,4 @@
-"""What two recordings that are played in step have come to, side by side: the figures of the race."""
+"""Figures of two recordings that are played in step, side by side: the figures of the race."""
 
 from dataclasses import dataclass, replace
 
@@ -9,8 +9,8 @@ from gemmviz.session.comparison import Comparison
 from gemmviz.session.results import Results
 from gemmviz.trace.order.progress import Match, Tally
 
-_ABOUT = "≈"  # not equal, and equal in the digits that are shown
-# By how many of the two ran on a GPU.
+_ABOUT = "≈"  # not equal, but equal in the visible digits
+# Index: how many of the two ran on a GPU.
 _OTHER_ENDED = (
     mark("{other} has finished with the bytes that {mine} has asked for so far."),
     mark("{other} has finished with as many bytes as {mine} so far; a CPU's are asked for, a GPU's moved."),
@@ -26,7 +26,7 @@ _BY_BYTES = (
     mark("{other} goes as far as it gets with as many bytes as {mine}; a CPU's are asked for, a GPU's moved."),
     mark("{other} goes as far as it gets with the bytes that {mine} has moved."),
 )
-# By how the one beside compares.
+# Key: the result of the rung beside, relative to the chosen one.
 _GPU_VERDICTS = {
     "=": mark("{other} moves as many bytes as {mine}."),
     _ABOUT: mark("{other} moves about as many bytes as {mine}."),
@@ -50,15 +50,15 @@ class FigurePair:
     id
         ``"bytes"``, ``"requests"``, ``"sectors"``, ``"wavefronts"``, ``"done"`` or ``"gflops"``.
     name
-        For people.
+        The name on the screen.
     unit
         ``"B"``, ``"%"``, ``"GFLOPS"`` or empty, for counts. Shares are in percent.
     origin
-        For people: *recorded as compiled*, *recorded as written* or *measured*.
+        On the screen: *recorded as compiled*, *recorded as written* or *measured*.
     now, total
-        Of the chosen rung and of the one beside: so far, and in all. None: a CPU has no such thing.
+        Of the chosen rung and of the one beside: so far, and in all. None: a CPU has no such figure.
     alike
-        Whether both figures count the same thing. A CPU's bytes are asked for, a GPU's are moved.
+        Whether both figures count the same quantity. A CPU's bytes are requested, a GPU's are moved.
     """
 
     id: str
@@ -71,7 +71,7 @@ class FigurePair:
 
     @property
     def ratio(self) -> float | None:
-        """What the one beside comes to in all, relative to the chosen rung; None where that cannot be compared."""
+        """The total of the one beside, relative to the chosen rung's; None where they cannot be compared."""
         mine, other = self.total
         return other / mine if self.alike and mine and other else None
 
@@ -86,7 +86,7 @@ def figure_pairs(comparison: Comparison, step: int, results: Results, problem: P
     step
         Of the chosen rung.
     results
-        Whose figures to show beside: only where both rungs were measured here.
+        The results with the GFLOPS: only where both rungs were measured here.
     problem
         The size of these figures.
     """
@@ -96,7 +96,7 @@ def figure_pairs(comparison: Comparison, step: int, results: Results, problem: P
     now = match.mine.at(min(step, match.mine.last)), match.other.at(comparison.second.cursor.step)
     total = match.mine.at(match.mine.last), match.other.at(match.other.last)
     on_gpu = _on_gpu(match)
-    # A CPU has no sectors: its loop asks for bytes, and nobody recorded which cache lines that moved.
+    # A CPU has no sectors: its loop requests bytes, and the cache lines that these moved are not recorded.
     bytes_name = (tr("bytes asked for"), tr("bytes asked for, moved"), tr("global bytes moved"))[on_gpu]
     origin = tr("recorded {view}", view=tr(pair[0].recording.view))
 
@@ -119,7 +119,7 @@ def figure_pairs(comparison: Comparison, step: int, results: Results, problem: P
 
 
 def _on_gpu(match: Match) -> int:
-    """Return how many of the two ran on a GPU: bytes are comparable where it is none or both."""
+    """Return the number of the two that ran on a GPU: bytes are comparable where it is none or both."""
     return match.mine.on_gpu + match.other.on_gpu
 
 
@@ -136,7 +136,7 @@ def _lane(
 
 
 def ratio_text(ratio: float | None) -> str:
-    """Write what one comes to relative to another as people say it: ``1/6.6``, ``6.6×``, ``=`` or ``≈``, or nothing."""
+    """Return a ratio as text: ``1/6.6``, ``6.6×``, ``=`` or ``≈``, or empty."""
     if ratio is None:
         return ""
     if ratio == 1:
@@ -146,14 +146,14 @@ def ratio_text(ratio: float | None) -> str:
 
 
 def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
-    """Say how the race stands.
+    """Describe the state of the race.
 
     Parameters
     ----------
     comparison, step
-        As for `lanes`.
+        As for `figure_pairs`.
     names
-        Of the chosen rung and of the one beside, for people.
+        Of the chosen rung and of the one beside, as on the screen.
     """
     match = comparison.match
     mine, other = names

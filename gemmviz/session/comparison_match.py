@@ -1,4 +1,4 @@
-"""Which rung stands beside the chosen one, and at which size both can be recorded."""
+"""The rung beside the chosen one, and the size at which both can be recorded."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from gemmviz.session.tour.lessons import find_lesson
 from gemmviz.trace.playable import Playable
 
 MOST_BYTES = 2_500_000_000
-"""Memory that the recordings of a pair may take together, with all that the stages ask of them."""
-# What an access takes then (measured): on a CPU, where each is a step of its own, more.
+"""Memory that the recordings of a pair may take together, with all derived data of the stages, in bytes."""
+# The memory per access (measured): on a CPU, where each access is a step of its own, more.
 _BYTES_EACH = {"cuda": 100, "c": 370}
 _SIZES = (16, 32, 64, 128)
 _ROUNDS = 4
@@ -34,7 +34,7 @@ class Fit:
     params
         Parameters of the one beside.
     why
-        Why it is another size than the one wanted; empty where it is that one.
+        The reason for another size than the wanted one; empty where it is that one.
     """
 
     problem: Problem
@@ -44,14 +44,14 @@ class Fit:
 
 @dataclass(frozen=True)
 class Offer:
-    """Something that can stand beside: a rung, or a rung with one of the changes that it declares.
+    """A candidate for the stage beside: a rung, or a rung with one of its declared changes.
 
     Attributes
     ----------
     base
         The rung as it is on file.
     change
-        What to break; None: nothing.
+        The change to make; None: none.
     """
 
     base: Kernel
@@ -63,14 +63,14 @@ class Offer:
         return f"{self.base.name}~{self.change.id}" if self.change is not None else self.base.name
 
     def kernel(self) -> Kernel:
-        """Return the kernel: a variant is made of its rung's text only when somebody wants it."""
+        """Return the kernel: the variant's text is made from its rung's on demand."""
         return broken(self.base, [self.change.id]) if self.change is not None else self.base
 
 
 def next_to(choice: Choice) -> Kernel | None:
-    """Return the rung to compare with first: what a variant was made of, else what comes next.
+    """Return the rung to compare with first: the base of a variant, else the next rung.
 
-    What comes next is what the rung's lesson names, or else the next on the ladder that has a source; after the last
+    The next rung is the one that the lesson names, or else the next on the ladder that has a source; after the last
     one, the one before.
     """
     base = choice.base
@@ -81,7 +81,7 @@ def next_to(choice: Choice) -> Kernel | None:
         if lesson is not None and lesson.next:
             return find(lesson.next, choice.kernels)
     except GemmvizError:
-        pass  # a lesson that cannot be read is told about where it is opened
+        pass  # a lesson that cannot be read has its message where it is opened
     rungs = [k for k in choice.kernels if (k.recordable and not k.exhibit) or k is base]
     at = next((i for i, k in enumerate(rungs) if k is base), -1)
     others = [k for k in (*rungs[at + 1 :], *reversed(rungs[:at])) if k.recordable]
@@ -89,9 +89,9 @@ def next_to(choice: Choice) -> Kernel | None:
 
 
 def offers(choice: Choice) -> list[Offer]:
-    """Return what can stand beside the chosen kernel, the likeliest first: no two of one name.
+    """Return the candidates for the stage beside, the likeliest first: each name once.
 
-    What comes next, the rung as it is on file and its broken variants, then the ladder, then the others' variants.
+    First the next rung, then the rung as it is on file and its broken variants, the ladder, the others' variants.
     """
     first = next_to(choice)
     rungs = [kernel for kernel in choice.kernels if kernel.recordable]
@@ -110,7 +110,7 @@ def _variants(base: Kernel) -> list[Offer]:
 
 
 def fit(mine: Kernel, params: dict[str, int], other: Kernel, wanted: Problem) -> Fit | None:
-    """Return the size nearest to the one wanted that both kernels take; None where none is found.
+    """Return the size nearest to the wanted one that both kernels take; None where none is found.
 
     Parameters
     ----------
@@ -156,17 +156,17 @@ def _refused(kernel: Kernel, problem: Problem, params: dict[str, int]) -> str:
 
 
 def weight(playable: Playable) -> int:
-    """Return about how many bytes of memory a recording takes on a stage."""
+    """Return the approximate memory of a recording on a stage, in bytes."""
     return len(playable.recording.accesses) * _BYTES_EACH[playable.recording.backend]
 
 
 def room_beside(playable: Playable | None, kernel: Kernel) -> int:
-    """Return how many accesses a kernel's recording may have beside another one; less than 1: none."""
+    """Return the number of accesses that a kernel's recording may have beside another one; less than 1: none."""
     return (MOST_BYTES - (weight(playable) if playable is not None else 0)) // _BYTES_EACH[kernel.backend]
 
 
 def smaller(playable: Playable) -> Problem:
-    """Return about the size at which a pair like this recording fits: a multiple of 16 in M, N and K."""
+    """Return the approximate size at which a pair like this recording fits: a multiple of 16 in M, N and K."""
     recording = playable.recording
     scale = (MOST_BYTES / 2 / max(weight(playable), 1)) ** (1 / 3)
     m, n, k = (max(_STEP, int(length * scale) // _STEP * _STEP) for length in (recording.m, recording.n, recording.k))

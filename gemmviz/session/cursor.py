@@ -4,9 +4,11 @@ import numpy as np
 from psygnal import Signal
 
 from gemmviz.trace.order.requests import Ints
-from gemmviz.trace.order.stepping_units import UNITS, neighbour, possible, stations
+from gemmviz.trace.order.stepping_units import UNITS, Unit, neighbour, possible, stations
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
+
+_ALMOST = 1 - 1e-9
 
 
 class Cursor:
@@ -16,6 +18,8 @@ class Cursor:
     shown = Signal()
     """A recording was put on the stage, and everybody has taken note of it: it is time to go to a place in it."""
     stepped = Signal()
+    moved = Signal()
+    """Playing has gone on between two steps."""
     picked = Signal()
     """The chosen block, warp or cell."""
     unit_chosen = Signal()
@@ -27,11 +31,16 @@ class Cursor:
         self.block = 0
         self.warp = 0
         self.cell: tuple[int, int] | None = None
-        self.wanted_unit = "step"
+        self.wanted_unit: Unit = "step"
         """What was chosen of `UNITS`, also where the recording has none of it; see `unit`."""
         self.position = 0.0
-        """Where playing stands, between two steps: the picture may wait for it to reach the next one."""
+        """Where playing stands, between two steps: what moves stands there, what cells hold waits for the next step."""
         self._found: dict[tuple[object, ...], Ints | None] = {}
+
+    @property
+    def fraction(self) -> float:
+        """How far it is from the step to the next one, from 0 to less than 1."""
+        return min(max(self.position - self.step, 0.0), _ALMOST)
 
     @property
     def steps(self) -> int:
@@ -104,16 +113,18 @@ class Cursor:
             Where playing stands; None: at the beginning of the step.
         """
         step = int(np.clip(step, 0, max(self.steps - 1, 0)))
-        self.position = float(step) if position is None else position
+        before, self.position = self.position, float(step) if position is None else position
         if step != self.step:
             self.step = step
             self.stepped.emit()
+        elif self.position != before:
+            self.moved.emit()
 
     def seek_phase(self, direction: int) -> None:
         """Go to the next phase (1), or back to the start of this one or the last (-1)."""
         self.jump("phase", direction)
 
-    def jump(self, unit: str, direction: int) -> bool:
+    def jump(self, unit: Unit, direction: int) -> bool:
         """Go to where the next unit begins (1), or back to where this or the last one does (-1).
 
         Parameters
@@ -140,16 +151,16 @@ class Cursor:
     # By which unit
 
     @property
-    def units(self) -> tuple[str, ...]:
+    def units(self) -> tuple[Unit, ...]:
         """The units that the recording has, with what is chosen in it."""
         return tuple(u for u in UNITS if self.playable is not None and possible(self.playable, u, self.cell))
 
     @property
-    def unit(self) -> str:
+    def unit(self) -> Unit:
         """By which of `UNITS` the arrow keys step: the one that was chosen, where the recording has it."""
         return self.wanted_unit if self.wanted_unit in self.units else UNITS[0]
 
-    def choose_unit(self, unit: str) -> None:
+    def choose_unit(self, unit: Unit) -> None:
         """Choose one of `UNITS`."""
         self.wanted_unit = unit
         self.unit_chosen.emit()
@@ -160,7 +171,7 @@ class Cursor:
         if units:
             self.choose_unit(units[(units.index(self.unit) + direction) % len(units)])
 
-    def stations(self, unit: str) -> Ints | None:
+    def stations(self, unit: Unit) -> Ints | None:
         """Return the steps at which a unit begins, with what is chosen now; None where every step does."""
         if self.playable is None:
             return None

@@ -1,7 +1,7 @@
-"""Edited texts that are not saved, kept on disk while the program runs: what is left there was lost with a program.
+"""Unsaved edited texts, kept on disk while the program runs: a file without its program holds lost texts.
 
-Each running program has a file of its own, and holds a lock beside it as long as it lives. A file whose lock nobody
-holds was left by a program that died, or was ended from outside.
+Each running program has a file of its own, and holds a lock beside it as long as it lives. A file whose lock is free
+was left by a program that died, or was ended from outside.
 """
 
 import fcntl
@@ -34,13 +34,13 @@ _FILE_BYTES = 2 * MOST_TEXTS * KERNEL_BYTES  # JSON writes a line break as two c
 
 
 def folder() -> Path:
-    """Return where the texts are kept; it need not exist."""
+    """Return the folder of the texts; it need not exist."""
     return Path(platformdirs.user_state_dir("gemmviz", appauthor=False)) / "drafts"
 
 
 @dataclass(frozen=True)
 class Lost:
-    """What a program left that is gone.
+    """The texts that an ended program left.
 
     Attributes
     ----------
@@ -58,17 +58,17 @@ class Lost:
 
 
 class Drafts:
-    """Keeps the texts of a session that are not saved, and gives back those of programs that are gone.
+    """Keeps the unsaved texts of a session, and gives back those of ended programs.
 
     Parameters
     ----------
     session
-        Whose texts to keep.
+        The session with the texts.
 
     Attributes
     ----------
     fault
-        Why nothing can be kept; empty where it can.
+        The reason why no text can be kept; empty where it can.
     """
 
     def __init__(self, session: Session) -> None:
@@ -77,14 +77,14 @@ class Drafts:
         self._path: Path | None = None
         self._lock: int | None = None
         self.lost: list[Lost] = []
-        """What `find` found and nobody has restored or discarded yet."""
+        """The result of `find` that is neither restored nor discarded yet."""
         self.fault = ""
         self._signals = (session.choice.chosen, session.choice.drafted, session.choice.kernels_changed)
         for signal in self._signals:
             signal.connect(self.keep)
 
     def keep(self) -> None:
-        """Let the file hold what is not saved now; without such texts there is no file."""
+        """Write the unsaved texts to the file; without such texts there is no file."""
         session = self._session
         texts = [_plain(session.choice, base) for base in session.choice.all_unsaved()][-MOST_TEXTS:]
         texts = [text for text in texts if len(text["text"].encode()) <= KERNEL_BYTES]
@@ -101,7 +101,7 @@ class Drafts:
         self._written, self.fault = texts, ""
 
     def find(self) -> list[Lost]:
-        """Look for what programs left that are gone, newest first, and keep it for this one."""
+        """Find the files of ended programs, newest first, and lock them for this one."""
         place = folder()
         with suppress(OSError):
             files = sorted(place.glob(f"*{_KEPT}"), key=_age, reverse=True)
@@ -109,7 +109,7 @@ class Drafts:
             for number, path in enumerate(file for file in files if file != self._path and file not in taken):
                 lock = _locked(path.with_suffix(_LOCK))
                 if lock is None:
-                    continue  # its program is alive
+                    continue  # its program runs
                 kernels = _read(path) if number < MOST_FILES else ()
                 if kernels:
                     self.lost.append(Lost(path, kernels, lock))
@@ -118,12 +118,12 @@ class Drafts:
         return self.lost
 
     def restore(self) -> None:
-        """Let the session have the lost texts again, the newest of each kernel.
+        """Give the lost texts back to the session, the newest of each kernel.
 
         Raises
         ------
         GemmvizError
-            When some cannot be had again, or were edited here meanwhile; the others are there, and the file is kept.
+            When some cannot be restored, or were edited here since; the others are restored, and the file is kept.
         """
         done: set[str] = set()
         faults = []
@@ -157,7 +157,7 @@ class Drafts:
             self._forget(lost)
 
     def close(self, keep: bool) -> None:
-        """Let go of everything; `keep` leaves what is not saved for the next start."""
+        """Release everything; `keep` leaves unsaved texts for the next start."""
         for signal in self._signals:
             signal.disconnect(self.keep)
         if keep:
@@ -188,7 +188,7 @@ class Drafts:
 
 
 def names(lost: Sequence[Lost]) -> list[str]:
-    """Return what people call the kernels whose texts were lost, each once."""
+    """Return the names of the kernels whose texts were lost, each once."""
     said = (plain.get("name") or Path(plain["path"]).name for one in lost for plain in one.kernels)
     return list(dict.fromkeys(said))
 
@@ -217,7 +217,7 @@ def _age(path: Path) -> float:
 
 
 def _locked(path: Path, make: bool = False) -> int | None:
-    """Return a descriptor that holds a lock as long as this process lives; None where another one holds it."""
+    """Return a descriptor that holds a lock as long as this process lives; None where another process holds it."""
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_CREAT | (os.O_EXCL if make else 0)
     descriptor = os.open(path, flags, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""Films of a recording: which steps they show, how long they take, and whether that is sensible."""
+"""Films of a recording: their steps, their duration, and checks of both."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -8,11 +8,11 @@ from gemmviz.language import tr
 from gemmviz.trace.playable import Playable
 
 FPS = 8.0
-"""Frames per second, unless another number is asked for: each step can be seen."""
+"""Frames per second by default: each step can be seen."""
 LEAST_FPS, MOST_FPS = 1.0, 50.0
-"""Browsers slow a GIF down that wants more than 50."""
+"""Limits of the frames per second; browsers slow down a GIF of more than 50."""
 HOLD_SECONDS = 1.5
-"""For how long the last frame stands: the result is to be seen before the film starts again."""
+"""The time of the last frame, in seconds: the result is visible before the film starts again."""
 MOST_FRAMES = 3000
 _SENSIBLE_SECONDS = 12.0
 _TRAIL = 4
@@ -47,16 +47,16 @@ class Film:
 
     @property
     def frames(self) -> int:
-        """How many frames there are."""
+        """The number of frames."""
         return -(-(self.last - self.first) // self.every) + 1
 
     @property
     def seconds(self) -> float:
-        """How long it takes, the last frame held."""
+        """Its duration in seconds, the last frame held."""
         return (self.frames - 1) / self.fps + HOLD_SECONDS
 
     def durations(self) -> list[float]:
-        """Return for how many seconds each frame stands."""
+        """Return the time of each frame, in seconds."""
         return [1 / self.fps] * (self.frames - 1) + [HOLD_SECONDS]
 
 
@@ -66,7 +66,7 @@ def film(steps: int, first: int = 0, end: int | None = None, every: int | None =
     Parameters
     ----------
     steps
-        How many steps the recording has.
+        The number of steps of the recording.
     first, end
         The first step that is shown, from 0, and the one after the last (None, or beyond the recording: its end).
     every
@@ -97,17 +97,17 @@ def film(steps: int, first: int = 0, end: int | None = None, every: int | None =
 
 
 def sensible_every(count: int, fps: float) -> int:
-    """Return at how many steps a frame a film of so many steps lasts twelve seconds at most."""
+    """Return the steps per frame at which a film of some steps lasts twelve seconds at most."""
     return max(1, ceil(count / (_SENSIBLE_SECONDS * fps)))
 
 
 def trail(playable: Playable, every: int) -> int:
-    """Return for how many steps an access glows in a film: always those that pass between two frames."""
+    """Return the number of steps that an access glows in a film: always those between two frames."""
     return max(_TRAIL, loop_trail(playable), every)
 
 
 def loop_trail(playable: Playable) -> int:
-    """Return how many steps a CPU's loop takes along K, so that a trail shows the row and the column that it walks."""
+    """Return the steps of a CPU's loop along K, so that a trail shows the row and the column that it walks."""
     recording = playable.recording
     if recording.backend == "cuda":
         return 0

@@ -1,4 +1,4 @@
-"""What the checker has found in the chosen kernel: in the recording on the stage, and at other sizes."""
+"""The checker's findings in the chosen kernel: in the recording on the stage, and at other sizes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from gemmviz.trace.hazards import Finding
 
 @dataclass(frozen=True)
 class FindingGroup:
-    """One thing that was found, and every launch that it holds for.
+    """One finding, and every launch that it holds for.
 
     Attributes
     ----------
     thing
-        As it is in the first of these launches.
+        The finding in the first of these launches.
     reports
         The launches.
     here
@@ -32,18 +32,18 @@ class FindingGroup:
 
     @property
     def is_cost(self) -> bool:
-        """Whether it wastes traffic and is no defect."""
+        """Whether it is a cost in traffic and no defect."""
         return isinstance(self.thing, SiteTraffic)
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The lines that it is about, from 1, the first one first; none where they are unknown."""
+        """Its lines, from 1, the first one first; none where they are unknown."""
         other = self.thing.other_line if isinstance(self.thing, Finding) else 0
         return tuple(dict.fromkeys(line for line in (self.thing.line, other) if line))
 
     @property
     def sentence(self) -> str:
-        """What happens and where else, without the class and the line."""
+        """The event and its other launches, without the class and the line."""
         others = report_text.names(self.reports[1:] if self.here else self.reports)
         said = report_text.sentence(self.thing)
         if not others:
@@ -54,12 +54,12 @@ class FindingGroup:
 
     @property
     def text(self) -> str:
-        """What people read: the class, and what happens."""
+        """The text on the screen: the class, and the event."""
         return f"{report_text.kind(self.thing)}: {self.sentence}"
 
 
 class Findings:
-    """What was found in one text of a kernel; another text begins anew."""
+    """Findings in one text of a kernel; another text begins anew."""
 
     changed = Signal()
 
@@ -78,7 +78,7 @@ class Findings:
         return bool(self.others or self.left_out) and not self.checking
 
     def record(self, text: str, here: Report | None) -> None:
-        """Take what was found in a recording of a text."""
+        """Take the findings in a recording of a text."""
         self._begin(text)
         self.here = here
         self.changed.emit()
@@ -90,7 +90,7 @@ class Findings:
         self.changed.emit()
 
     def add(self, report: Report) -> None:
-        """Take what was found at another size."""
+        """Take the findings at another size."""
         if report.refused:
             self.left_out.append(f"{report}: {report.refused}")
         else:
@@ -98,13 +98,13 @@ class Findings:
         self.changed.emit()
 
     def finish(self, left_out: list[str]) -> None:
-        """End the check of other sizes, with what was not looked at and why."""
+        """End the check of other sizes, with the launches left out and the reasons."""
         self.left_out = [*left_out, *self.left_out]
         self.checking = False
         self.changed.emit()
 
     def entries(self) -> list[FindingGroup]:
-        """Return each thing once: the defects of the recording, those at other sizes, then the same of costs."""
+        """Return each finding once: defects of the recording, those at other sizes, then costs in the same order."""
         return sorted(self._merged(), key=lambda entry: (entry.is_cost, not entry.here))
 
     def _merged(self) -> Iterator[FindingGroup]:

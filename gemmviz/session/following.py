@@ -1,4 +1,4 @@
-"""How the stage beside follows the first one: its steps, its trail, and the same cell on it."""
+"""The stage beside follows the first one: its steps, its trail, and the same cell."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ from gemmviz.session.preferences import Preferences
 from gemmviz.trace.playable import Playable
 
 Cell = tuple[int, int]
-# An access glows from the last picture on; where a picture leaves out more accesses than these, the newest glow.
+# An access glows from the last picture on; where more accesses than these lie between pictures, the newest glow.
 _MOST_GLOWING = 40_000
-# The trail of what plays may be that of a CPU loop, whose steps are single accesses.
+# The first stage's trail may be that of a CPU loop, whose steps are single accesses.
 _LONGEST_TRAIL = 64
 
 
@@ -34,18 +34,18 @@ class Follower:
         cursor.recorded.connect(self._on_recorded)
 
     def go(self, step: int) -> None:
-        """Go to a step; a step outside the recording means its nearest end."""
+        """Go to a step; for a step outside the recording, to its nearest end."""
         self._passed = max(step - self._cursor.step, 1)
         self._cursor.seek(step)
 
     def trail(self) -> int:
-        """Return for how many steps an access glows: since the last picture, as its steps may be far shorter."""
+        """Return the number of steps that an access glows: since the last picture, as its steps may be far shorter."""
         cursor, playable = self._cursor, self._cursor.playable
         if playable is None or self._preferences.calm:
             return 1
         start = playable.timeline.start
         first = int(np.searchsorted(start, start[min(cursor.step + 1, len(start) - 1)] - _MOST_GLOWING))
-        passed = self._passed if self._playback.playing else 1  # a jump is no play
+        passed = self._passed if self._playback.playing else 1  # a jump shows one step
         return max(min(passed, cursor.step - first + 1), min(self._playback.trail, _LONGEST_TRAIL))
 
     def _on_recorded(self) -> None:

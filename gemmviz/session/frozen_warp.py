@@ -1,4 +1,4 @@
-"""The frozen warp: playing stands still, and stepping goes from request to request of the chosen warp."""
+"""The frozen warp: playback pauses, and stepping goes from request to request of the chosen warp."""
 
 from psygnal import Signal
 
@@ -12,16 +12,16 @@ from gemmviz.trace.order.stepping_units import neighbour
 
 
 class FrozenWarp:
-    """Whether the chosen warp of the chosen block is frozen, and what it asks for.
+    """Whether the chosen warp of the chosen block is frozen, and its request.
 
-    Playing releases it. A CPU has no warps, so that nothing can be frozen there.
+    Playing releases it. A CPU has no warps, so there is none to freeze.
 
     Parameters
     ----------
     choice, cursor
         The rung, and the recording that is on the stage.
     playback
-        What plays it.
+        Plays it.
     """
 
     changed = Signal()
@@ -39,7 +39,7 @@ class FrozenWarp:
 
     @property
     def why_not(self) -> str:
-        """Why there is no warp to freeze, and what to do."""
+        """The reason why there is no warp to freeze, and the remedy."""
         if self._cursor.playable is None or not self._choice.kernel.recordable:
             return no_source(self._choice.kernel) or tr("Record a kernel (Ctrl+R) to see what its warps ask of memory.")
         return tr("A CPU has no warps: its threads access memory one by one. Choose a CUDA rung.")
@@ -50,19 +50,19 @@ class FrozenWarp:
             self.release()
         elif self.possible:
             self._playback.pause()
-            # Where blocks play one by one, the one that is seen is meant.
+            # Where blocks play one by one, the visible one is meant.
             self._cursor.pick(self._cursor.cell, self._cursor.shown_block)
             self.on = True
             self.changed.emit()
 
     def release(self) -> None:
-        """Let the warp go."""
+        """Release the warp."""
         if self.on:
             self.on = False
             self.changed.emit()
 
     def step(self, direction: int) -> bool:
-        """Go to the warp's next (1) or last (-1) request; say whether the warp is frozen, so that this was to be done.
+        """Go to the warp's next (1) or last (-1) request; return whether the warp is frozen, so that this was due.
 
         At its last request, or its first one, it stays.
         """
@@ -72,12 +72,12 @@ class FrozenWarp:
         return self.on
 
     def next_warp(self, direction: int) -> None:
-        """Choose the warp after (1) or before (-1) this one; behind the last comes the first."""
+        """Choose the warp after (1) or before (-1) this one; after the last comes the first."""
         if self._cursor.warps:
             self._cursor.choose_warp((self._cursor.warp + direction) % self._cursor.warps)
 
     def request(self) -> WarpRequest | None:
-        """Return what the chosen warp asks for at this step, or next; where nothing more comes, what it asked last."""
+        """Return the chosen warp's request at this step, or its next one; after the last one, the last."""
         begins = self._cursor.stations("request")
         if self._cursor.playable is None or begins is None:
             return None

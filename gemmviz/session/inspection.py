@@ -1,4 +1,4 @@
-"""What is looked at closely: one thread, and one way that a value took to an element of C."""
+"""The subject of the inspector: one thread, and one way of a value to an element of C."""
 
 import numpy as np
 from psygnal import Signal
@@ -12,7 +12,7 @@ from gemmviz.trace.recording.recording import WARP
 class Inspection:
     """The chosen lane of the chosen warp, and the chosen hop.
 
-    Who chooses an element of C chooses its owner: its warp and lane.
+    A chosen element of C chooses its owner: warp and lane.
 
     Parameters
     ----------
@@ -22,14 +22,14 @@ class Inspection:
 
     changed = Signal()
     panel_wanted = Signal(str)
-    """A tab of the inspector should be turned to."""
+    """The inspector is to turn to a tab."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
         self._cell: tuple[int, int] | None = None
         self.lane = 0
         self.hop: Hop | None = None
-        """The way that is drawn on the stage; None: those that are taken at the step."""
+        """The way that is drawn on the stage; None: the ways of the step."""
 
     @property
     def thread(self) -> int:
@@ -48,7 +48,7 @@ class Inspection:
         return min(threads - self._cursor.warp * WARP, WARP) if self._cursor.warps else threads
 
     def choose_lane(self, lane: int) -> None:
-        """Choose a lane of the chosen warp; one that does not exist means the nearest."""
+        """Choose a lane of the chosen warp; for one that does not exist, the nearest."""
         self.lane = int(np.clip(lane, 0, max(self.lanes - 1, 0)))
         self.changed.emit()
 
@@ -59,11 +59,11 @@ class Inspection:
             self.changed.emit()
 
     def turn_to(self, panel: str) -> None:
-        """Ask for a tab of the inspector: ``"counters"``, ``"warp"``, ``"thread"`` or ``"origin"``."""
+        """Turn to a tab of the inspector: ``"counters"``, ``"warp"``, ``"thread"`` or ``"origin"``."""
         self.panel_wanted.emit(panel)
 
     def take_pick(self) -> None:
-        """Turn to the owner of the chosen cell: something was picked."""
+        """Turn to the owner of the chosen cell, after a pick."""
         if self._cursor.cell == self._cell:
             return
         self._cell, self.hop = self._cursor.cell, None
@@ -76,6 +76,6 @@ class Inspection:
         self.changed.emit()
 
     def begin_anew(self) -> None:
-        """Look at nothing closely: another recording is on the stage."""
+        """Clear the selection: another recording is on the stage."""
         self._cell, self.lane, self.hop = None, 0, None
         self.changed.emit()

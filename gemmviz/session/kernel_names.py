@@ -1,4 +1,4 @@
-"""Names of kernels and of what was done to them, in the language that is spoken."""
+"""Names of kernels and of their changes, in the chosen language."""
 
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
@@ -7,7 +7,7 @@ _EDITED = "edited"
 
 
 def changes(kernel: Kernel) -> list[str]:
-    """Return what was done to the kernel on file, as `Kernel.changes` does, translated."""
+    """Return the changes of the kernel on file, as `Kernel.changes` does, translated."""
     made = kernel.name.partition("~")[2].split("+")
     titles = {change.id: tr(change.title) for change in kernel.breaks}
     titles[_EDITED] = tr("edited")
@@ -15,7 +15,7 @@ def changes(kernel: Kernel) -> list[str]:
 
 
 def no_source(kernel: Kernel) -> str:
-    """Say that a library call cannot be recorded, and what to do; empty for a kernel that has a source."""
+    """Say that a library call cannot be recorded, with the remedy; empty for a kernel that has a source."""
     if kernel.recordable:
         return ""
     return tr(

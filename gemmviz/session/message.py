@@ -1,4 +1,4 @@
-"""What is told to people: a message, and what they can do about it."""
+"""Messages for the user, and their possible answers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Answer:
-    """Something that a user can do about a message: what the button says, and what it does."""
+    """An answer to a message: the button's text, and its action."""
 
     title: str
     act: Callable[[], object]
@@ -14,12 +14,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Message:
-    """Something to tell the user: ``kind`` is ``"error"``, ``"warning"`` or ``"info"``; ``line`` as in the source.
+    """A message for the user: ``kind`` is ``"error"``, ``"warning"`` or ``"info"``; ``line`` as in the source.
 
-    ``answers`` are what can be done about it. ``lasting``: it is not about the recording, so that a new one leaves it
+    ``answers`` are the possible actions. ``lasting``: it is not about the recording, so that a new one leaves it
     standing.
     ``source`` is the (file name, text) that `line` belongs to, where that is not the chosen kernel's.
-    ``asks``: it stands until it is answered, whatever is typed meanwhile.
+    ``asks``: it stands until it is answered, also during typing.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""The message that people see now."""
+"""The message on the screen."""
 
 from psygnal import Signal
 
@@ -14,6 +14,6 @@ class Messages:
         self.current: Message | None = None
 
     def tell(self, message: Message | None) -> None:
-        """Show a message, or take the last one away (None)."""
+        """Show a message, or remove the last one (None)."""
         self.current = message
         self.changed.emit()

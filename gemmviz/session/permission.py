@@ -1,4 +1,4 @@
-"""Whether what is chosen may run, and the question about it: text from elsewhere is shown and not run."""
+"""Whether the chosen text may run, and the question about it: text from elsewhere is shown and not run."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,22 +14,22 @@ from gemmviz.session.trust import Trust
 
 
 class Permission:
-    """Asks once for each text; until it is answered, and after "only look", nothing of the text is compiled or run.
+    """Puts the question once for each text; until its answer, and after "only look", the text is not compiled or run.
 
     Parameters
     ----------
     choice
-        Whose kernel.
+        The choice with the kernel.
     messages
-        Where it is said that an answer cannot be kept.
+        Shows a message when an answer cannot be kept.
     trust
-        What may run, and where answers are kept.
+        Decides which texts may run, and keeps answers.
     """
 
     changed = Signal()
-    """Whether the chosen text may run, or whether it is asked about."""
+    """Whether the chosen text may run, or whether the question is open."""
     granted = Signal()
-    """The chosen text may run since now, and should be recorded."""
+    """The chosen text may run from now on, and is to be recorded."""
 
     def __init__(self, choice: Choice, messages: Messages, trust: Trust) -> None:
         self._choice, self._messages, self.trust = choice, messages, trust
@@ -50,7 +50,7 @@ class Permission:
 
     @property
     def folder(self) -> Path | None:
-        """The folder that could be trusted instead; None where the text is not what the file holds."""
+        """The folder that could be trusted instead; None where the text differs from the file's."""
         return self.trust.folder_of(*self._subject) if self.held else None
 
     @property
@@ -64,7 +64,7 @@ class Permission:
         return self.trust.allowed_before(self.path)
 
     def refresh(self) -> bool:
-        """Look again whether the chosen text may run; return that."""
+        """Check again whether the chosen text may run; return the result."""
         kernel, before = self._choice.kernel, (self.held, self.asks)
         self.held = kernel.recordable and not self.trust.allows(kernel.path, kernel.text)
         if self.held or before != (self.held, self.asks):
@@ -72,35 +72,35 @@ class Permission:
         return not self.held
 
     def ask(self) -> None:
-        """Ask again about a text that is only looked at."""
+        """Put the question again for a text that is open for reading only."""
         self._looked.discard(self._key)
         self.refresh()
 
     def only_look(self) -> None:
-        """Show the text, and run nothing of it."""
+        """Show the text without running it."""
         if self.held:
             self._looked.add(self._key)
             self.changed.emit()
 
     def run(self) -> None:
-        """Let the text run, now and later."""
+        """Allow the text to run, now and later."""
         self._grant(lambda: self.trust.allow(*self._subject))
 
     def trust_folder(self) -> None:
-        """Let the text run, with whatever stands in its folder now and later."""
+        """Allow the text, and all present and later files of its folder, to run."""
         folder = self.folder
         if folder is not None:
             self._grant(lambda: self.trust.allow_folder(folder))
 
     @property
     def _subject(self) -> tuple[Path, str]:
-        """What is asked about: the whole text, of which a declared change is a part."""
+        """The text that the question is about; of a kernel with declared changes, that of its base."""
         kernel = self._choice.base if self._choice.breaks else self._choice.kernel
         return kernel.path, kernel.text
 
     @property
     def _key(self) -> tuple[Path, str]:
-        """Once for each text of a file: edits of one that is only looked at are not asked about."""
+        """Once for each text of a file: there is no question about edits of one that is open for reading only."""
         return self._choice.base.path, self._choice.base.text
 
     def _grant(self, act: Callable[[], None]) -> None:

@@ -24,7 +24,7 @@ _Choices = tuple[tuple[str, tuple[int, ...]], ...]
 
 @dataclass(frozen=True)
 class _Shape:
-    """Blocks of a launch, threads of one, how far from square it is, whether boxes reach beyond their matrix."""
+    """The number of blocks of a launch, the threads of one, its squareness, whether boxes reach beyond their matrix."""
 
     blocks: int
     threads: int
@@ -33,10 +33,10 @@ class _Shape:
 
 
 def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
-    """Return parameters with which a small problem still shows several blocks: about four, as square as they can be.
+    """Return parameters with which a small problem still shows several blocks: about four, nearly square.
 
-    At the size of the kernel's demo they are the demo's. Returns nothing where the kernel has no parameters, or none of
-    the values tried fits.
+    At the size of the kernel's demo they are the demo's. Returns no parameters where the kernel has none, or none of
+    the tried values fits.
     """
     if kernel.demo is not None and kernel.demo.size == (problem.m, problem.n, problem.k):
         return dict(kernel.demo.params)
@@ -44,7 +44,7 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
         return {}
     sizes = {"M": problem.m, "N": problem.n, "K": problem.k}
     must_hold = tuple(condition.expression for condition in conditions(kernel))
-    # The loops of a CPU's kernel are no blocks that could be counted: two of each of theirs fit into half a side.
+    # The loops of a CPU's kernel are no countable blocks: two of each of theirs fit into half a side.
     half = min(sizes.values()) // 2 if kernel.backend == "c" else max(map(max, kernel.params.values()))
     shapes: dict[tuple[int, ...], _Shape | None] = {}
     of_boxes = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
@@ -60,11 +60,11 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
             continue
         values = params.values()
         score = (
-            # One thread, or one fragment per warp, shows nothing of what the parameter is for.
+            # One thread, or one fragment per warp, does not show the parameter's effect.
             1 in values,
             sum(max(value - half, 0) for value in values),
             shape.oversized,
-            # Of blocks without work, few.
+            # Few blocks without work.
             shape.blocks if shape.oversized else abs(min(shape.blocks, 64) - _ENOUGH_BLOCKS),
             shape.threads < 4,
             shape.uneven,
@@ -82,11 +82,11 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
 
 
 def picture_problem(kernel: Kernel, wanted: Problem | None = None) -> Problem:
-    """Return the size to show a kernel at: the one wanted, or where that shows no several blocks, a larger one.
+    """Return the size to show a kernel at: the wanted one, or where that shows too few blocks, a larger one.
 
-    Where nobody wants a certain size, it is that of the kernel's demo; without a demo, 8 is wanted.
-    A GPU kernel whose tiles are larger than the size wanted, or that does not take it, is shown at the smallest of some
-    sizes that has blocks enough. One that takes none of them keeps the one wanted; launching it then says why not.
+    Without a wanted size, it is that of the kernel's demo; without a demo, 8.
+    A GPU kernel whose tiles are larger than the wanted size, or that does not take it, is shown at the smallest of some
+    sizes that has enough blocks. One that takes none of them keeps the wanted size; its launch then gives the reason.
     """
     if wanted is None and kernel.demo is not None:
         return Problem(*kernel.demo.size)
@@ -94,7 +94,7 @@ def picture_problem(kernel: Kernel, wanted: Problem | None = None) -> Problem:
     fitting = None
     for problem in (wanted, *map(Problem.cube, _SIZES)):
         if fitting == wanted and problem.m <= max(wanted.m, wanted.n):
-            continue  # the size wanted is large enough for all but blocks
+            continue  # the wanted size is large enough except for the number of blocks
         params = kernel.defaults | picture_params(kernel, problem)
         try:
             launch(kernel, problem, params)
@@ -127,7 +127,7 @@ def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression,
 def _combinations(choices: _Choices, must_hold: tuple[Expression, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the combinations of values for which conditions on parameters hold, the last parameter changing fastest.
 
-    Each condition is asked as soon as all of its parameters have a value: of thousands of combinations few are made.
+    Each condition is checked as soon as all of its parameters have a value: of thousands of combinations few are made.
     """
     names = [name for name, _ in choices]
     ripe = [
@@ -156,7 +156,7 @@ def _hold(must_hold: list[Expression], values: dict[str, int]) -> bool:
 
 
 def _shape(kernel: Kernel, problem: Problem, params: dict[str, int]) -> _Shape | None:
-    """Return what blocks a launch has; None where CUDA takes no such blocks."""
+    """Return the shape of a launch's blocks; None where CUDA takes no such blocks."""
     values = {"M": problem.m, "N": problem.n, "K": problem.k, **params}
     try:
         block, grid, cluster = (
@@ -174,7 +174,7 @@ def _shape(kernel: Kernel, problem: Problem, params: dict[str, int]) -> _Shape |
 def _oversized(kernel: Kernel, problem: Problem, values: dict[str, int], cluster: int) -> bool:
     """Whether a box of the copy engine is larger than its matrix, or those of A for all blocks of a cluster together.
 
-    Then the grid still has blocks, but most of what they load, or all, lies outside.
+    Then the grid still has blocks, but most or all of their loads lie outside.
     """
     for matrix, box in kernel.maps.items():
         rows, columns = problem.shape(matrix)[:: -1 if matrix in kernel.column_major else 1]

@@ -1,4 +1,4 @@
-"""A recording that plays: how fast, over which range, in how large strides."""
+"""Playback of a recording: its speed, its range, its units."""
 
 import numpy as np
 from psygnal import Signal
@@ -6,13 +6,17 @@ from psygnal import Signal
 from gemmviz.session.cursor import Cursor
 from gemmviz.session.film import loop_trail
 from gemmviz.session.preferences import Preferences
+from gemmviz.trace.motion.gestures import Motion
 
+# A gesture leads from one step to the next: the longer a step lasts (in milliseconds), the more of it is drawn.
+_MOTIONS: tuple[tuple[int, Motion], ...] = ((600, "full"), (300, "plain"), (150, "bare"))
+_ROUNDED = 0.99
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-# At speed 1 a recording should last about this long, but never crawl and never be too fast to follow.
+# At speed 1 a recording should last about this long, within limits for a rate that people can follow.
 _PLAY_SECONDS = 30.0
-_SLOWEST, _FASTEST = 3.0, 120.0
+_SLOWEST, _FASTEST = 1 / 0.6, 120.0
 _LONGEST_TICK_S = 0.25
-# Where motion is reduced the picture changes twice a second at most: what flashes more often than thrice can harm.
+# Where motion is reduced the picture changes twice a second at most: flashes of more than three per second can harm.
 _CALM_S = 0.5
 _TRAIL = 4
 
@@ -23,13 +27,13 @@ class Playback:
     Parameters
     ----------
     cursor
-        What to move.
+        The cursor to move.
     preferences
         Whether motion is reduced.
     """
 
     changed = Signal()
-    """Playing, speed, loop, or the range that is played."""
+    """Playing, speed, loop, or the range to play."""
 
     def __init__(self, cursor: Cursor, preferences: Preferences) -> None:
         self._cursor, self._preferences = cursor, preferences
@@ -37,20 +41,30 @@ class Playback:
         self.speed = 1.0
         self.loop = True
         self.loop_range: tuple[int, int] | None = None
-        """The first and the last step that are played; None: all. People may step out of it, playing does not."""
+        """The first and the last step to play; None: all. The user may step out of it, playing does not."""
         self._still_s = 0.0
         cursor.recorded.connect(self._on_recorded)
 
     def _on_recorded(self) -> None:
-        """Play all of a new recording: a range that was played belonged to the one before."""
+        """Play all of a new recording: a range belonged to the one before."""
         self.loop_range = None
 
     @property
     def rate(self) -> float:
         """Steps per second at the chosen speed."""
-        # A CPU makes one access per step: hundreds of thousands, which nobody watches one by one.
+        # A CPU makes one access per step: hundreds of thousands, too many to watch one by one.
         fastest = np.inf if self._is_loop else _FASTEST
         return self.speed * float(np.clip(self._cursor.steps / _PLAY_SECONDS, _SLOWEST, fastest))
+
+    @property
+    def motion(self) -> Motion:
+        """The detail of gestures: the faster the playback, the less, and a line where motion is reduced."""
+        if self._preferences.calm:
+            return "line"
+        if not self.playing:
+            return "full"
+        milliseconds = 1000 / self.rate
+        return next((motion for least, motion in _MOTIONS if milliseconds >= least * _ROUNDED), "none")
 
     @property
     def _is_loop(self) -> bool:
@@ -59,7 +73,7 @@ class Playback:
 
     @property
     def trail(self) -> int:
-        """For how many steps an access glows: some, and always those that passed since the last picture."""
+        """The number of steps that an access glows: some, and always those since the last picture."""
         if self._preferences.calm:
             return 1
         along_k = loop_trail(self._cursor.playable) if self._cursor.playable else 0
@@ -67,7 +81,7 @@ class Playback:
 
     @property
     def played(self) -> tuple[int, int]:
-        """The first and the last step that are played."""
+        """The first and the last step to play."""
         return self.loop_range or (0, max(self._cursor.steps - 1, 0))
 
     def step_by(self, count: int) -> None:
@@ -76,7 +90,7 @@ class Playback:
         self._cursor.seek(self._cursor.step + count)
 
     def step_unit(self, direction: int) -> None:
-        """Stop, and go to where the next of the chosen units begins (1), or the one before (-1)."""
+        """Stop, and go to the start of the next of the chosen units (1), or of the one before (-1)."""
         self.pause()
         self._cursor.jump(self._cursor.unit, direction)
 
@@ -94,7 +108,7 @@ class Playback:
         return True
 
     def play(self) -> None:
-        """Play; from the start of what is played, when at its end."""
+        """Play; at the end of the range, from its start."""
         if not self._cursor.steps or self.playing:
             return
         first, last = self.played
@@ -126,7 +140,7 @@ class Playback:
         at = min(range(len(SPEEDS)), key=lambda i: abs(SPEEDS[i] - self.speed))
         self.set_speed(SPEEDS[int(np.clip(at + direction, 0, len(SPEEDS) - 1))])
 
-    # Again and again
+    # Loop
 
     def set_loop(self, loop: bool) -> None:
         """Start again at the end, or stop there."""
@@ -141,12 +155,12 @@ class Playback:
         self.changed.emit()
 
     def loop_from_here(self) -> None:
-        """Let the range that is played begin at this step; it ends where it did, if that comes later."""
+        """Set the first step of the range; its end stays, if that comes later."""
         last = self.played[1]
         self.set_loop_range(self._cursor.step, last if last > self._cursor.step else self._cursor.steps - 1)
 
     def loop_to_here(self) -> None:
-        """Let the range that is played end at this step; it begins where it did, if that comes earlier."""
+        """Set the last step of the range; its start stays, if that comes earlier."""
         first = self.played[0]
         self.set_loop_range(first if first < self._cursor.step else 0, self._cursor.step)
 
@@ -156,7 +170,7 @@ class Playback:
         self.changed.emit()
 
     def advance(self, seconds: float) -> None:
-        """Let time pass: while playing, go on by as many steps as belong to it."""
+        """Advance the time: while playing, go on by the steps that belong to it."""
         cursor = self._cursor
         if not self.playing or not cursor.steps:
             return
@@ -165,7 +179,7 @@ class Playback:
         seconds = min(seconds, _LONGEST_TICK_S)
         position = cursor.position + seconds * self.rate
         if not first <= cursor.position < last + 1:
-            position = float(first)  # somebody stepped out of the range
+            position = float(first)  # the user stepped out of the range
         if position >= last + 1:
             if not self.loop:
                 cursor.seek(last)
@@ -180,7 +194,7 @@ class Playback:
         cursor.seek(step, position)
 
     def _calmly(self, step: int, first: int) -> int:
-        """Return the step to show where motion is reduced: the start of the unit that a step lies in, or the same."""
+        """Return the step to show where motion is reduced: the start of the step's unit, or the step itself."""
         if self._still_s < _CALM_S:
             return self._cursor.step
         begins = self._cursor.stations(self._cursor.unit)

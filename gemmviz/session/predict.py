@@ -11,33 +11,33 @@ from gemmviz.trace.quiz.questions import Question, question
 
 
 class Predict:
-    """Asks about what comes after the step that is shown, takes the answer, and then goes to where it is seen.
+    """Makes a question about the event after the shown step, takes the answer, and then goes to the event's step.
 
-    While the session plays, nothing is asked: what comes next is on its way.
+    While the session plays, there is no question: the next event is about to show.
 
     Parameters
     ----------
     cursor, playback
-        What plays.
+        The recording, and its playback.
     inspection
-        Its tabs: that of a warp would show its next request.
+        Its tabs: that of a warp would show the warp's next request.
     preferences
         The language of the question.
     """
 
     changed = Signal()
-    """The question, the answer, or what is revealed."""
+    """The question, the answer, or its reveal."""
 
     def __init__(self, cursor: Cursor, playback: Playback, inspection: Inspection, preferences: Preferences) -> None:
         self._cursor, self._playback, self._inspection = cursor, playback, inspection
         self.on = False
         self.question: Question | None = None
-        """What is to be guessed; None while the session plays, and where nothing comes that can be asked about."""
+        """The question; None while the session plays, and where no suitable event follows."""
         self.chosen: int | None = None
         """The answer that was chosen, from 0."""
         self.revealed = False
         self.right = self.answered = 0
-        """Since the mode was turned on. Nobody keeps them."""
+        """Counts since the mode was turned on. They are not kept."""
         self._seed = 0
         self._asked: tuple[int, int, int, Cell | None] = (0, 0, 0, None)
         cursor.recorded.connect(self._on_recorded)
@@ -47,7 +47,7 @@ class Predict:
         preferences.spoken.connect(self._on_spoken)
 
     def toggle(self) -> None:
-        """Begin to ask, counting from 0, or end it."""
+        """Start the questions, with counts from 0, or end them."""
         self.on = not self.on
         if self.on:
             self.right = self.answered = 0
@@ -65,7 +65,7 @@ class Predict:
             self.changed.emit()
 
     def reveal(self) -> None:
-        """Go to the step that was asked about and say what is right; when that was done, ask again."""
+        """Go to the question's step and show the right answer; after that, make a new question."""
         if self.question is None:
             return
         if self.revealed:
@@ -83,7 +83,7 @@ class Predict:
         return self._cursor.step, self._cursor.shown_block, self._cursor.warp, self._cursor.cell
 
     def _ask(self) -> None:
-        """Ask about what comes next now."""
+        """Make a question about the present next event."""
         self._seed += 1
         self._put()
 
@@ -123,12 +123,12 @@ class Predict:
             self._ask()
 
     def _on_picked(self) -> None:
-        """Ask about another block or warp when it is chosen; no new question because a cell was clicked."""
+        """Make a question about another block or warp when it is chosen; a click on a cell alone makes no new one."""
         if self.on and not self.revealed and self._asked != self._moment():
             self._put()
 
     def _on_spoken(self) -> None:
-        """Say the same in another language."""
+        """Put the same question in another language."""
         if self.on and self.question is not None:
             self.question = self._question()
             self.changed.emit()

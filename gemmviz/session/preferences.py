@@ -1,12 +1,17 @@
 """How somebody likes the window to be: language, theme, size of type, calm."""
 
+from typing import Annotated, Literal
+
 import numpy as np
+from msgspec import Meta
 from psygnal import Signal
 
-from gemmviz.language import language, set_language
+from gemmviz.language import Language, language, set_language
 
+ThemeName = Literal["dark", "light"]
 TYPE_SCALES = (0.5, 3.0)
 """How small and how large type may be, relative to what the system asks for."""
+TypeScale = Annotated[float, Meta(ge=TYPE_SCALES[0], le=TYPE_SCALES[1])]
 
 
 class Preferences:
@@ -23,13 +28,13 @@ class Preferences:
     spoken = Signal()
     """The language: whoever shows texts shows them anew."""
 
-    def __init__(self, theme: str = "dark") -> None:
+    def __init__(self, theme: ThemeName = "dark") -> None:
         self.theme = theme
         self.type_scale = 1.0
         self.calm = False
         """Whether motion is reduced: playing shows whole units, twice a second at most, and nothing glows."""
 
-    def set_theme(self, theme: str) -> None:
+    def set_theme(self, theme: ThemeName) -> None:
         """Choose ``"dark"`` or ``"light"``."""
         self.theme = theme
         self.themed.emit()
@@ -45,7 +50,7 @@ class Preferences:
         self.themed.emit()
 
     @property
-    def language(self) -> str:
+    def language(self) -> Language:
         """The code of the language that is spoken."""
         return language()
 

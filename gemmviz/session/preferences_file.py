@@ -2,27 +2,26 @@
 
 import json
 import locale
-import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TypedDict
 
 import platformdirs
 
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.plain import Plain
+from gemmviz.catalogue.typed_reading import Finite, read_parts
 from gemmviz.catalogue.user_file import PREFERENCES_BYTES, parse_json, quoted, read_text, write_text
-from gemmviz.language import LANGUAGES, tr
-from gemmviz.session.preferences import Preferences
+from gemmviz.language import LANGUAGES, Language, tr
+from gemmviz.session.preferences import Preferences, ThemeName
 
-_THEMES = ("dark", "light")
-_GOOD: Mapping[str, Callable[[object], bool]] = {
-    "language": lambda value: isinstance(value, str) and value in LANGUAGES,
-    "theme": lambda value: isinstance(value, str) and value in _THEMES,
-    "type_scale": lambda value: _is_finite(value),
-    "calm": lambda value: isinstance(value, bool),
-}
+
+class _Kept(TypedDict, total=False):
+    language: Language
+    theme: ThemeName
+    type_scale: Finite  # what is too small or too large becomes the nearest that can be
+    calm: bool
 
 
 def file() -> Path:
@@ -30,7 +29,7 @@ def file() -> Path:
     return Path(platformdirs.user_config_dir("gemmviz", appauthor=False)) / "preferences.json"
 
 
-def restore(preferences: Preferences, theme: str | None = None, language: str | None = None) -> list[str]:
+def restore(preferences: Preferences, theme: ThemeName | None = None, language: str | None = None) -> list[str]:
     """Let everything be shown as it was liked last; whatever the file holds, the window can start.
 
     Parameters
@@ -47,14 +46,13 @@ def restore(preferences: Preferences, theme: str | None = None, language: str | 
         A sentence for each preference that cannot be used, which is then as at the first start.
     """
     kept, unreadable = _read()
-    bad = [key for key in kept if key in _GOOD and not _GOOD[key](kept[key])]
-    good: Plain = {key: value for key, value in kept.items() if key in _GOOD and key not in bad}
+    good, bad = read_parts(kept, _Kept)
     theme = theme or good.get("theme")
     preferences.speak(language or good.get("language") or system_language(os.environ))
     if theme is not None and theme != preferences.theme:
         preferences.set_theme(theme)
     if "type_scale" in good:
-        preferences.set_type_scale(float(good["type_scale"]))
+        preferences.set_type_scale(good["type_scale"])
     if "calm" in good:
         preferences.set_calm(good["calm"])
     said = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
@@ -80,10 +78,6 @@ def system_language(environ: Mapping[str, str]) -> str:
     return code if code in LANGUAGES else "en"
 
 
-def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _read() -> tuple[dict[str, object], str]:
     """Return what is kept, and why nothing of it can be read; that there is nothing yet is no fault."""
     try:
@@ -96,7 +90,7 @@ def _read() -> tuple[dict[str, object], str]:
 
 
 def _write(preferences: Preferences) -> None:
-    plain = {
+    plain: _Kept = {
         "language": preferences.language,
         "theme": preferences.theme,
         "type_scale": preferences.type_scale,

@@ -1,15 +1,15 @@
-"""How far each engine is."""
+"""The progress of each engine."""
 
 from collections.abc import Iterator
 
 from psygnal import Signal
 
 Share = tuple[str, float | None]
-"""What is being done, and how much of it is done (0 to 1; None: unknown)."""
+"""The text of the work under way, and its finished share (0 to 1; None: unknown)."""
 
 
 class Progress:
-    """How far some engines are.
+    """The progress of some engines.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ class Progress:
         self._of: dict[str, Share | None] = dict.fromkeys(engines)
 
     def __getitem__(self, engine: str) -> Share | None:
-        """Return how far an engine is; None when it is idle."""
+        """Return the progress of an engine; None when it is idle."""
         return self._of[engine]
 
     def __iter__(self) -> Iterator[str]:
-        """Give the names of the engines."""
+        """Yield the names of the engines."""
         return iter(self._of)
 
     def set(self, engine: str, progress: Share | None) -> None:
-        """Say how far an engine is; None when it is idle."""
+        """Set the progress of an engine; None when it is idle."""
         self._of[engine] = progress
         self.changed.emit(engine)

@@ -4,13 +4,17 @@ from collections.abc import Callable, Iterable
 
 from psygnal import Signal
 
+from gemmviz.bench.document import Document
 from gemmviz.bench.figures import TRANSFER, Figures, SampleSeries, Shown, Size, by_volume, fullest_size, size_of
 from gemmviz.bench.model.devices import Facts
 from gemmviz.bench.reference_results import ReferenceResults
-from gemmviz.bench.results import FAILURES, Document
+from gemmviz.bench.results import FAILURES
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.proving.proofs import Proofs
+
+Sampled = tuple[str, str]
+"""Whose samples: the label of a row, and the size as people read it."""
 
 
 class Results:
@@ -44,7 +48,7 @@ class Results:
         self.size_wanted: Size | None = None
         self.log_wanted: bool | None = None
         """Whether the ladder's figures stand on a logarithmic axis; None: where they differ much."""
-        self.all_samples: dict[tuple[str, str], SampleSeries] = {}
+        self.all_samples: dict[Sampled, SampleSeries] = {}
         self.samples = SampleSeries("", "")
         self.device = ""
         self.device_facts: Facts | None = None

@@ -12,9 +12,10 @@ from gemmviz.session.messages import Messages
 from gemmviz.session.permission import Permission
 from gemmviz.session.playback import Playback
 from gemmviz.session.predict import Predict
-from gemmviz.session.preferences import Preferences
+from gemmviz.session.preferences import Preferences, ThemeName
 from gemmviz.session.progress import Progress
 from gemmviz.session.results import Results
+from gemmviz.session.sight import ChartChoices, Sight
 from gemmviz.session.snapshot import Reopening
 from gemmviz.session.staged import Staged
 from gemmviz.session.tour.demonstration import Demonstration
@@ -38,19 +39,22 @@ class Session:
         ``"dark"`` or ``"light"``.
     """
 
-    def __init__(self, kernels: list[Kernel], theme: str = "dark") -> None:
+    def __init__(self, kernels: list[Kernel], theme: ThemeName = "dark") -> None:
         ladder = list(kernels)
         self.messages = Messages()
         self.progress = Progress("record", "bench")
         self.preferences = Preferences(theme)
         self.results = Results(ladder)
         self.findings = Findings()
+        self.sight, self.chart_choices = Sight(), ChartChoices()
         self.choice = Choice(ladder)
         self.cursor = Cursor()
         self.playback = Playback(self.cursor, self.preferences)
         self.staged = Staged(
             *(self.choice, self.cursor, self.progress, self.messages, self.preferences),
             trail=lambda: self.playback.trail,
+            # Where the next step is asked for, nothing shows it.
+            motion=lambda: "none" if self.predict.on else self.playback.motion,
         )
         self.inspection = Inspection(self.cursor)
         self.permission = Permission(self.choice, self.messages, Trust(kernels))

@@ -94,7 +94,7 @@ def take(session: OnScreen, view: ViewSaid | None = None) -> Snapshot:
             "warp": session.cursor.warp,
             "lane": session.inspection.lane,
             "frozen": session.frozen_warp.on,
-            "cell": None if session.cursor.cell is None else list(cell_name(recording, session.cursor.cell)),
+            "cell": None if session.cursor.cell is None else cell_name(recording, session.cursor.cell),
         }
     return plain
 

@@ -1,13 +1,32 @@
-"""What a snapshot holds, part by part, as ``resources/schema/state-1.json`` publishes it."""
+"""What a snapshot holds, part by part, with the limits that hold where one is read.
 
-from typing import NotRequired, Required, TypedDict
+``docs/schemas.py`` publishes it as ``resources/schema/state-1.json``.
+"""
 
+from typing import Annotated, NotRequired, Required, TypedDict
+
+from msgspec import Meta
+
+from gemmviz.catalogue.problem import Side
+from gemmviz.catalogue.typed_reading import FromOne, FromZero
+from gemmviz.language import Language
+from gemmviz.session.preferences import ThemeName, TypeScale
 from gemmviz.trace.order.progress import Pace
+from gemmviz.trace.order.stepping_units import Unit
 from gemmviz.trace.order.timeline import Order
+
+ZOOMS, FURTHEST_SHIFT = (0.1, 100.0), 100.0
+"""How far a view may be zoomed, and shifted (in widths of the stage): further there is nothing to see."""
+Size = Annotated[list[Side], Meta(min_length=3, max_length=3, description="M, N, K")]
+AsWritten = Annotated[
+    bool,
+    Meta(description="Whether every access that the text names is recorded; without it, or false: as compiled"),
+]
+Shift = Annotated[float, Meta(ge=-FURTHEST_SHIFT, le=FURTHEST_SHIFT)]
 
 
 class KernelSaid(TypedDict, total=False):
-    """A kernel by its name, or by the path of its file; and its text, where that is another than on file."""
+    """A shipped kernel by its name, or any other by its file; and its text, where it is edited or not shipped."""
 
     name: str
     path: str
@@ -22,52 +41,60 @@ class BesideSaid(TypedDict):
 
 
 class StopSaid(TypedDict, total=False):
-    """One of one's own stops; ``cell`` is (array index, element in memory order)."""
+    """One of one's own stops."""
 
-    step: Required[int]
+    step: Required[FromOne]
     say: str
-    cell: list[int]
-    block: int
-    warp: int
+    cell: Annotated[
+        list[FromZero],
+        Meta(min_length=2, max_length=2, description="Index of the array, and of the element in memory order"),
+    ]
+    block: FromZero
+    warp: FromZero
     panel: str
-    size: list[int]
+    size: Size
     params: dict[str, int]
     order: Order
-    as_written: bool
+    as_written: AsWritten
 
 
 class ViewSaid(TypedDict, total=False):
-    """What the window adds: page and panel in sight; the stage's zoom, and its shift in widths of the stage."""
+    """The window: page and panel in sight; the stage's zoom, and its shift in widths of the stage."""
 
     page: str
     panel: str
-    zoom: float
-    shift: list[float]
+    zoom: Annotated[float, Meta(ge=ZOOMS[0], le=ZOOMS[1])]
+    shift: Annotated[list[Shift], Meta(min_length=2, max_length=2)]
 
 
 class Snapshot(TypedDict, total=False):
-    """What is on screen. Steps are counted from 1; ``cell`` is [array, row, column], ``block`` is blockIdx."""
+    """What is on screen. Steps are counted from 1."""
 
     kernel: KernelSaid
-    breaks: list[str]
-    size: list[int]
+    breaks: Annotated[list[str], Meta(description="Ids of what was taken away")]
+    size: Size
     params: dict[str, int]
-    order: Order
-    as_written: bool
+    order: Annotated[Order, Meta(description="Blocks move together, or one after another")]
+    as_written: AsWritten
     speed: float
-    unit: str
-    loop: bool
-    theme: str
-    language: str
-    type_scale: float
-    calm: bool
-    beside: BesideSaid | None
-    stops: list[StopSaid]
+    unit: Annotated[Unit, Meta(description="How far an arrow key goes")]
+    loop: Annotated[bool, Meta(description="Whether playing starts again at the end")]
+    theme: ThemeName
+    language: Language
+    type_scale: TypeScale
+    calm: Annotated[bool, Meta(description="Reduced motion")]
+    beside: Annotated[BesideSaid | None, Meta(description="The second of two rungs; null: none")]
+    stops: Annotated[list[StopSaid], Meta(description="One's own stops on this kernel")]
     view: ViewSaid
-    step: int
-    loop_range: list[int] | None
-    block: list[int]
-    warp: int
-    lane: int
-    frozen: bool
-    cell: list[str | int] | None
+    step: FromOne
+    loop_range: Annotated[
+        Annotated[list[FromOne], Meta(min_length=2, max_length=2)] | None,
+        Meta(description="First and last step that are played; null: all"),
+    ]
+    block: Annotated[list[FromZero], Meta(min_length=1, max_length=3, description="blockIdx x, y, z")]
+    warp: FromZero
+    lane: FromZero
+    frozen: Annotated[bool, Meta(description="Whether the warp is frozen")]
+    cell: Annotated[
+        tuple[str, FromZero, FromZero] | None, Meta(description="Array, row and column, from 0; null: none")
+    ]

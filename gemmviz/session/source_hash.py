@@ -1,4 +1,4 @@
-"""The hash of what would be compiled: a source text, its language, and the headers of its own that it includes."""
+"""The hash of a compilation's input: a source text, its language, and the headers of its own that it includes."""
 
 import hashlib
 import json
@@ -6,29 +6,29 @@ import re
 from pathlib import Path
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
-# Whatever else makes a compiler read another file, as `#include NAME`, `%:include`, `#embed` and `.incbin` do.
+# All other ways to make a compiler read a file: `#include NAME`, `%:include`, `#embed` and `.incbin`.
 _READS = re.compile(r"\b(?:include|include_next|import|embed|__has_include|__has_embed)\b|\.incbin")
 _COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _LARGEST = 10_000_000
 
 
 def source_hash(path: Path, text: str) -> tuple[str, bool]:
-    """Return the hexadecimal SHA-256 of a source with its headers, and whether nothing else can get into it.
+    """Return the hexadecimal SHA-256 of a source with its headers, and whether these are all files that it reads.
 
-    The front matter, which decides entry, arguments and macros, is a part of the text. A header counts where it stands
-    in the folder of the file, or below; what the compiler or gemmviz brings does not.
+    The front matter, which decides entry, arguments and macros, is a part of the text. A header counts when it is
+    in the folder of the file, or below; headers of the compiler or of gemmviz do not.
 
     Parameters
     ----------
     path
-        The file that the text is of, or would be.
+        The file of the text, existing or not.
     text
         Its text.
 
     Returns
     -------
     tuple
-        The hash, and False where the text names a file that cannot be told by reading it: ``#include NAME``.
+        The hash, and False where the text names a file that a reader cannot determine: ``#include NAME``.
     """
     headers, plain = _headers(path, text)
     said = [path.suffix, text, sorted((_name(header, path.parent), held) for header, held in headers.items())]

@@ -1,4 +1,4 @@
-"""One stage: what is wanted on it, the recording that is on it, and how it is shown."""
+"""One stage: its choice, its recording, and its settings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,27 +9,30 @@ from gemmviz.session.cursor import Cursor
 from gemmviz.session.messages import Messages
 from gemmviz.session.preferences import Preferences
 from gemmviz.session.progress import Progress
+from gemmviz.trace.motion.gestures import Motion
 from gemmviz.trace.playable import Playable
 
 
 @dataclass(frozen=True)
 class Staged:
-    """What belongs to one stage: there is one, or two side by side.
+    """The parts of one stage: there is one, or two side by side.
 
     Attributes
     ----------
     choice
-        What is wanted on it.
+        The kernel, size and parameters to show.
     cursor
-        The recording that is on it, and the place in it.
+        The recording on the stage, and the place in it.
     progress
-        How far the recording of what is wanted is: ``"record"``.
+        The progress of the chosen recording: ``"record"``.
     messages
-        What is said about it.
+        Messages about it.
     preferences
-        How it is shown.
+        The display settings.
     trail
-        Returns for how many steps an access glows.
+        Returns the number of steps that an access glows.
+    motion
+        Returns the detail in which gestures are drawn.
     """
 
     choice: Choice
@@ -38,10 +41,11 @@ class Staged:
     messages: Messages
     preferences: Preferences
     trail: Callable[[], int]
+    motion: Callable[[], Motion]
 
     @property
     def outdated(self) -> bool:
-        """Whether the picture is of another text, size, parameters or view than those that are chosen."""
+        """Whether the picture is of another text, size, parameters or view than the chosen ones."""
         choice, playable = self.choice, self.cursor.playable
         return playable is not None and not is_of(
             playable, choice.text, choice.problem, choice.params, choice.as_written
@@ -49,7 +53,7 @@ class Staged:
 
     @property
     def current(self) -> Playable | None:
-        """The recording on the stage, if it is of what is chosen, in the chosen order of blocks."""
+        """The recording on the stage, if it is of the present choice, in the chosen order of blocks."""
         playable = self.cursor.playable
         if playable is None or self.outdated or playable.timeline.order_by != self.choice.order:
             return None
@@ -57,7 +61,7 @@ class Staged:
 
 
 def is_of(playable: Playable, text: str, problem: Problem, params: dict[str, int], as_written: bool) -> bool:
-    """Say whether a recording is of a text at a size with parameters, in a view."""
+    """Return whether a recording is of a text at a size with parameters, in a view."""
     recording = playable.recording
     size = Problem(recording.m, recording.n, recording.k)
     shown = recording.text, size, recording.params, recording.as_written

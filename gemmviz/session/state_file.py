@@ -1,123 +1,32 @@
 """State files (``.gemmviz``): a snapshot as JSON, checked before anything is changed.
 
-The form is published as a JSON Schema, ``resources/schema/state-1.json``; what is read is checked here by hand, so that
-the messages name what is wrong and nobody needs a validator. A part that cannot be is left out; the rest is used.
+The types of `gemmviz.session.snapshot_form` are the form. A part that cannot be is left out; the rest is used.
 """
 
 import json
-import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 from gemmviz import __version__
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.plain import Plain
-from gemmviz.catalogue.problem import LARGEST
+from gemmviz.catalogue.typed_reading import fits, read_parts
 from gemmviz.catalogue.user_file import STATE_BYTES, parse_json, quoted, read_text, write_text
-from gemmviz.language import LANGUAGES, tr
-from gemmviz.session.comparison import PACES
+from gemmviz.language import tr
 from gemmviz.session.playback import SPEEDS
-from gemmviz.session.preferences import TYPE_SCALES
-from gemmviz.session.snapshot_form import Snapshot
-from gemmviz.trace.order.stepping_units import UNITS
+from gemmviz.session.snapshot_form import KernelSaid, Snapshot, ViewSaid
 
 VERSION = 1
 SUFFIX = ".gemmviz"
-ZOOMS, FURTHEST_SHIFT = (0.1, 100.0), 100.0
-"""How far a view may be zoomed, and shifted (in widths of the stage): further there is nothing to see."""
+_KERNEL_KEYS = KernelSaid.__annotations__.keys()
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_whole(value: Any, least: int = 0) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_size(value: Any) -> bool:
-    return _is_whole(value, 1) and value <= LARGEST
-
-
-def _is_list_of(value: Any, count: tuple[int, ...], good: Callable[[Any], bool]) -> bool:
-    return isinstance(value, list) and (not count or len(value) in count) and all(map(good, value))
-
-
-def _is_step(value: Any) -> bool:
-    return _is_whole(value, 1)
-
-
-def is_kernel(value: Any) -> bool:
+def is_kernel(value: object) -> bool:
     """Say whether a value names a kernel as a snapshot does: by name or path, with or without a text."""
-    if not isinstance(value, dict) or not all(map(_is_text, value.values())):
+    if not isinstance(value, dict) or not fits(value, KernelSaid):
         return False
-    named = ("name" in value) != ("path" in value) and value.keys() <= {"name", "path", "text"}
+    # One of two keys and no other: a TypedDict cannot say so.
+    named = ("name" in value) != ("path" in value) and value.keys() <= _KERNEL_KEYS
     return named and "\0" not in value.get("path", "")
-
-
-def _is_cell(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and _is_text(value[0]) and all(map(_is_whole, value[1:]))
-
-
-def _is_stop(value: Any) -> bool:
-    if not isinstance(value, dict) or not _is_step(value.get("step")):
-        return False
-    return (
-        _is_text(value.get("say", ""))
-        and _is_text(value.get("panel", ""))
-        and _is_list_of(value.get("cell", [0, 0]), (2,), _is_whole)
-        and all(_is_whole(value.get(key, 0)) for key in ("block", "warp"))
-        and all(_GOOD[key](value[key]) for key in ("size", "params", "order", "as_written") if key in value)
-    )
-
-
-def _is_beside(value: Any) -> bool:
-    return isinstance(value, dict) and _is_text(value.get("kernel")) and value.get("pace", PACES[0]) in PACES
-
-
-def _is_shift(value: Any) -> bool:
-    return _is_number(value) and abs(value) <= FURTHEST_SHIFT
-
-
-_Checks = dict[str, Callable[[Any], bool]]
-_GOOD_VIEW: _Checks = {
-    "zoom": lambda v: _is_number(v) and ZOOMS[0] <= v <= ZOOMS[1],
-    "shift": lambda v: _is_list_of(v, (2,), _is_shift),
-    "page": _is_text,
-    "panel": _is_text,
-}
-
-
-_GOOD: _Checks = {
-    "kernel": is_kernel,
-    "breaks": lambda v: _is_list_of(v, (), _is_text),
-    "size": lambda v: _is_list_of(v, (3,), _is_size),
-    "params": lambda v: isinstance(v, dict) and all(isinstance(x, int) and not isinstance(x, bool) for x in v.values()),
-    "order": lambda v: v in ("grid", "block"),
-    "as_written": lambda v: isinstance(v, bool),
-    "step": _is_step,
-    "loop": lambda v: isinstance(v, bool),
-    "loop_range": lambda v: v is None or _is_list_of(v, (2,), _is_step),
-    "block": lambda v: _is_list_of(v, (1, 2, 3), _is_whole),
-    "warp": _is_whole,
-    "lane": _is_whole,
-    "frozen": lambda v: isinstance(v, bool),
-    "beside": lambda v: v is None or _is_beside(v),
-    "cell": lambda v: v is None or _is_cell(v),
-    "unit": lambda v: v in UNITS,
-    "speed": lambda v: _is_number(v) and v in SPEEDS,
-    "theme": lambda v: v in ("dark", "light"),
-    "language": lambda v: v in tuple(LANGUAGES),
-    "type_scale": lambda v: _is_number(v) and TYPE_SCALES[0] <= v <= TYPE_SCALES[1],
-    "calm": lambda v: isinstance(v, bool),
-    "view": lambda v: isinstance(v, dict),
-    "stops": lambda v: _is_list_of(v, (), _is_stop),
-}
 
 
 def write_state(plain: Snapshot, path: Path) -> None:
@@ -175,19 +84,16 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
     if not is_kernel(document["kernel"]):
         said = quoted(document["kernel"])
         raise GemmvizError(tr("{file} is damaged: {key} cannot be {value}", file=file, key="kernel", value=said))
-    plain, faults = _good_parts(document, _GOOD, file)
-    if "view" in plain:
-        plain["view"], more = _good_parts(plain["view"], _GOOD_VIEW, file)
-        faults += more
+    plain, bad = read_parts(document, Snapshot)
+    wrong = {key: document[key] for key in bad}
+    if isinstance(view := document.get("view"), dict):  # its parts are left out one by one
+        plain["view"], bad = read_parts(view, ViewSaid)
+        wrong = {key: value for key, value in wrong.items() if key != "view"} | {key: view[key] for key in bad}
+    if plain.get("speed", SPEEDS[0]) not in SPEEDS:  # msgspec knows no choice of fractions
+        wrong["speed"] = plain.pop("speed")
+    faults = [
+        tr("{file}: {key} cannot be {value}, and is left out", file=file, key=key, value=quoted(value))
+        for key, value in wrong.items()
+    ]
     # A file that does not name the view is from when there was one.
     return cast(Snapshot, {"as_written": False} | plain), faults
-
-
-def _good_parts(document: Plain, good: _Checks, file: str) -> tuple[Plain, list[str]]:
-    """Return the known parts that can be, and a sentence for each one that cannot."""
-    bad = [key for key in good if key in document and not good[key](document[key])]
-    faults = [
-        tr("{file}: {key} cannot be {value}, and is left out", file=file, key=key, value=quoted(document[key]))
-        for key in bad
-    ]
-    return {key: document[key] for key in good if key in document and key not in bad}, faults

@@ -1,4 +1,4 @@
-"""What may run in a window: what gemmviz brings, what this user has allowed, and what was typed here."""
+"""The texts that may run in a window: those that gemmviz brings, those that this user has allowed or typed."""
 
 import os
 import stat
@@ -15,14 +15,14 @@ from gemmviz.session.trust_store import Kept, TrustStore
 
 
 class Trust:
-    """Says which texts may be compiled and run; a `gemmviz.engine.consent.Consent`, asked from several threads.
+    """Decides which texts may be compiled and run; a `gemmviz.engine.consent.Consent`, called from several threads.
 
     Parameters
     ----------
     shipped
         The kernels that gemmviz brings.
     store
-        What the user has allowed before, and where it is kept.
+        The user's earlier consent, and its file.
     """
 
     def __init__(self, shipped: Iterable[Kernel] = (), store: TrustStore | None = None) -> None:
@@ -32,18 +32,18 @@ class Trust:
         self._here: set[str] = set()
         """Hashes that may run while this program does."""
         self._foreign: set[str] = set()
-        """Hashes that came from elsewhere and were not allowed: typing cannot bring them back by an undo."""
+        """Hashes that came from elsewhere and were not allowed: an undo while typing cannot make them allowed."""
         self._bases: dict[Path, str] = {}
-        """The text by file that was last allowed: what a declared change is made of."""
+        """The text by file that was last allowed: the base of declared changes."""
 
     @property
     def kept(self) -> Kept:
-        """What the user has allowed for good."""
+        """The user's lasting consent."""
         with self._lock:
             return self.store.read()
 
     def allows(self, path: Path, text: str) -> bool:
-        """Say whether a text may run: see `gemmviz.engine.consent.Consent`."""
+        """Return whether a text may run: see `gemmviz.engine.consent.Consent`."""
         with self._lock:
             if path.suffix == LIBRARY or self._is_shipped(path, text):
                 return True
@@ -55,14 +55,14 @@ class Trust:
             return False
 
     def allow(self, path: Path, text: str) -> None:
-        """Let a text run from now on, in later windows too.
+        """Allow a text to run from now on, in later windows too.
 
-        A text that includes what cannot be told by reading it may run in this window only.
+        A text with an include that a reader cannot determine may run in this window only.
 
         Raises
         ------
         GemmvizError
-            When it cannot be kept; it may run in this window all the same.
+            When it cannot be kept; it may still run in this window.
         """
         with self._lock:
             if self._is_shipped(path, text):
@@ -79,19 +79,19 @@ class Trust:
                 raise
 
     def allow_here(self, path: Path, text: str) -> None:
-        """Let a text run while this program does."""
+        """Allow a text to run while this program does."""
         with self._lock:
             self._here.add(source_hash(path, text)[0])
 
     def typed(self, path: Path, before: str, after: str) -> None:
-        """Take what the user has made of a text in the editor: of one that may run, it may run as well.
+        """Take an edit of a text in the editor: when the old text may run, the new one may, too.
 
         Parameters
         ----------
         path
-            Of the text's file.
+            The text's file.
         before, after
-            What stood in the editor, and what stands there now.
+            The text in the editor before and after the edit.
         """
         with self._lock:
             sha256, _ = source_hash(path, after)
@@ -99,21 +99,21 @@ class Trust:
                 self._here.add(sha256)
 
     def allowed_before(self, path: Path) -> bool:
-        """Say whether another text of a file was allowed in this window."""
+        """Return whether another text of a file was allowed in this window."""
         with self._lock:
             return path in self._bases
 
     def folder_of(self, path: Path, text: str) -> Path | None:
-        """Return the folder that could be trusted so that a text may run; None where it is not what its file says."""
+        """Return the folder whose trust would allow a text to run; None where the text differs from its file's."""
         return path.resolve().parent if _on_disk(path) == text else None
 
     def allow_folder(self, folder: Path) -> None:
-        """Let what stands in a folder, or below it, run from now on.
+        """Allow the files in a folder, or below it, to run from now on.
 
         Raises
         ------
         GemmvizError
-            When there is no such folder, everybody can write into it, or it cannot be kept.
+            When there is no such folder, every user can write into it, or it cannot be kept.
         """
         with self._lock:
             folder = folder.resolve()
@@ -123,7 +123,7 @@ class Trust:
             self.store.add_folder(folder)
 
     def forget(self) -> int:
-        """Forget everything that was allowed, here too; return how many texts and folders were kept."""
+        """Drop all consent, here too; return the number of texts and folders that were kept."""
         with self._lock:
             self._here.clear()
             self._bases.clear()
@@ -134,7 +134,7 @@ class Trust:
         known = self._shipped.get(base) if base is not None else None
         if self._shipped.get(path) == text or (known is not None and is_change(path, text, known)):
             return True
-        # The same text elsewhere is the same only where its folder has no header that it would take.
+        # The same text elsewhere is equal only where its folder has no header that it would include.
         same = any(known == text and at.suffix == path.suffix for at, known in self._shipped.items())
         return same and not own_headers(path, text)
 
@@ -146,7 +146,7 @@ class Trust:
             return False
         real = path.resolve()
         inside = [folder for folder in kept.folders if real.is_relative_to(folder) and not _folder_fault(folder)]
-        # A state file may say that any text is of a file in there.
+        # A state file may claim that any text is of a file in there.
         return bool(inside) and _on_disk(path) == text
 
     def _is_change(self, path: Path, text: str) -> bool:
@@ -165,7 +165,7 @@ def _on_disk(path: Path) -> str | None:
 
 
 def _folder_fault(folder: Path) -> str:
-    """Say why a folder cannot be trusted; empty where it can."""
+    """Return the reason why a folder cannot be trusted; empty where it can."""
     try:
         found = folder.stat()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The file that keeps what a user has allowed to run: texts by their hash, and folders."""
+"""The file of the user's consent: texts by their hash, and folders."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 @dataclass(frozen=True)
 class AllowedText:
-    """A text that may run: its hash (see `source_hash`), the file that it was in, and the day it was allowed."""
+    """A text that may run: its hash (see `source_hash`), its file then, and the day of the consent."""
 
     sha256: str
     file: str
@@ -34,7 +34,7 @@ class AllowedText:
 
 @dataclass(frozen=True)
 class Kept:
-    """What the file holds.
+    """The content of the file.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Kept:
     folders
         Folders whose files may run.
     fault
-        Why the file counts for nothing, for people; empty where it does count, or there is none.
+        The reason why the file is ignored, in words; empty where it is valid, or there is none.
     """
 
     texts: tuple[AllowedText, ...] = ()
@@ -57,7 +57,7 @@ class TrustStore:
     Parameters
     ----------
     path
-        Where it is; by default in the user's folder for settings.
+        Its path; by default in the user's folder for settings.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -66,7 +66,7 @@ class TrustStore:
         self._kept = Kept()
 
     def read(self) -> Kept:
-        """Return what the file holds; a file that is damaged, or that others could have written, holds nothing."""
+        """Return the content of the file; empty for a file that is damaged, or that others could have written."""
         try:
             found = self.path.stat()
         except OSError:
@@ -83,7 +83,7 @@ class TrustStore:
         Raises
         ------
         GemmvizError
-            When nothing can be written.
+            When the file cannot be written.
         """
         kept = self.read()
         if sha256 not in {text.sha256 for text in kept.texts}:
@@ -95,19 +95,19 @@ class TrustStore:
         Raises
         ------
         GemmvizError
-            When nothing can be written.
+            When the file cannot be written.
         """
         kept = self.read()
         if folder not in kept.folders:
             self._write(replace(kept, folders=(*kept.folders, folder)))
 
     def forget(self, name: str | None = None) -> int:
-        """Forget a folder, a file, or the text whose hash begins with `name`; None: everything. Return how many went.
+        """Drop a folder, a file, or the text whose hash begins with `name`; None: everything. Return their number.
 
         Raises
         ------
         GemmvizError
-            When nothing can be written.
+            When the file cannot be written.
         """
         kept = self.read()
         at = "" if name is None else str(Path(name).resolve())
@@ -143,7 +143,7 @@ class TrustStore:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self.read().fault:
-                # Else its permissions would go on to the new one.
+                # Else the new file would inherit its permissions.
                 self.path.unlink(missing_ok=True)
         except OSError as error:
             raise GemmvizError(
@@ -158,7 +158,7 @@ def _begins(sha256: str, name: str) -> bool:
 
 
 def _checked(document: Any) -> Kept:
-    """Return what a file's content says, once each field is seen to be one.
+    """Return a file's content, with each field checked.
 
     Raises
     ------

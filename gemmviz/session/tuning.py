@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from psygnal import Signal
 
+from gemmviz.bench.document import Measured
 from gemmviz.bench.ranking import LIBRARIES, place
-from gemmviz.bench.results import Measured
 from gemmviz.bench.row import Row, figure_of
 from gemmviz.bench.tuning import kept
 from gemmviz.bench.tuning.kept import Tuned

@@ -1,4 +1,4 @@
-"""What the recorder tells of asynchronous copies: which arrived, and which instructions made them."""
+"""The recorder's report on asynchronous copies: those that arrived, and the instructions that made them."""
 
 import ctypes
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def begin(code: ctypes.CDLL, capacity: int) -> None:
 
 
 def copies_of_run(code: ctypes.CDLL, site_pc: Sequence[int]) -> Copies:
-    """Return what was told since `begin`, and give its memory back.
+    """Return the report since `begin`, and give its memory back.
 
     Parameters
     ----------

@@ -26,12 +26,12 @@ from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.sandbox import confined, kept
 
 _HERE = Path(__file__).parent
-# As compiled, the compiler merges what a GPU's would, too: what is in a register is not loaded again, and a load that
+# As compiled, the compiler merges loads as a GPU's does: a value in a register is not loaded again, and a load that
 # stays the same in a loop is made before it. As written, it merges nothing: every access that the text names is made.
 _LEVEL = {False: "-O1", True: "-O0"}
 # In both views no loop is unrolled or vectorised, and nothing is contracted.
 # A frame larger than a page must meet the guard page below its fibre's stack, and not jump over it.
-# A local variable that nobody set must not be right by chance: it starts as NaN, or as a number that nobody means.
+# An uninitialised local variable must not be right by chance: it starts as NaN, or as an improbable number.
 _COMMON = [
     *("-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fstack-clash-protection", "-w"),
     "-ftrivial-auto-var-init=pattern",
@@ -43,7 +43,7 @@ _PLAIN = {
         *("-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"),
         # Else a read that is followed by a write to the same address is not called out.
         *("-mllvm", "-tsan-instrument-read-before-write=1"),
-        # What is volatile may be a flag that other blocks wait for.
+        # A volatile variable may be a flag that other blocks wait for.
         *("-mllvm", "-tsan-distinguish-volatile=1"),
         # Else a loop that copies or clears becomes one memcpy or memset, and how wide its accesses are is lost.
         *("-mllvm", "-disable-loop-idiom-all"),
@@ -67,8 +67,10 @@ _CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-strict-
 _UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
 # A C kernel's threads become recorded threads of one run; see runtime/pthreads.c.
 _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
-# Linked to every recorder; in front of every CUDA kernel; what kernels include by name.
+# Linked to every recorder; in front of every CUDA kernel; the headers that kernels include, in place of the GPU's.
 _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"
+# Headers of the GPU's that are CUDA C++ and nothing else, and serve the recorder too: searched after its own.
+_SHARED_HEADERS = data.root("kernels") / "include"
 _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
     r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
@@ -97,7 +99,8 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     source = _wrapper(launch)
     flags = _flags(tool, launch, as_written)
     folder, _ = data.cache_folder("recorders")
-    headers = included(launch.kernel.text, source_folder(launch.kernel.path))
+    folders = (source_folder(launch.kernel.path), _SHARED_HEADERS)
+    headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
     # Where the copies of these lie is another folder in each process, and changes nothing.
     told = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
     link, runtime = _link_flags(tool), runtime_flags(tool)
@@ -145,16 +148,17 @@ def _flags(tool: Compiler, launch: Launch, as_written: bool) -> list[str]:
     if launch.kernel.backend == "c":
         language = ["-x", "c", "-std=gnu11", *_THREADS, f"-I{_INCLUDE}"]
     else:
-        language = [*_CXX, *_HALF[tool.kind], *_UNPRINTED, "-include", str(_PRELUDE / "cuda.h"), f"-I{_INCLUDE}"]
+        folders = (f"-I{_INCLUDE}", f"-I{_SHARED_HEADERS}")
+        language = [*_CXX, *_HALF[tool.kind], *_UNPRINTED, "-include", str(_PRELUDE / "cuda.h"), *folders]
     plain = [_LEVEL[as_written], *_COMMON, *_PLAIN[tool.kind]]
     return [*language, *plain, "-fsanitize=thread", *entry.flags(launch)]
 
 
 def runtime_flags(tool: Compiler) -> list[str]:
-    """Return what the recorder's runtime is compiled with."""
+    """Return the flags with which the recorder's runtime is compiled."""
     # Without debug information, which would be read with each kernel's.
     unsanitised = ["-fno-sanitize=all"] if tool.kind == "clang" else []
-    # What Python calls is visible, and all else calls each other without a detour.
+    # Functions that Python calls are visible; calls between all others take no detour.
     return ["-O2", "-g0", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", *unsanitised]
 
 
@@ -177,7 +181,7 @@ def _wrapper(launch: Launch) -> str:
         count = f"({max(launch.shared_bytes, 1)} + sizeof({element}) - 1) / sizeof({element})"
         lines.append(f"__shared__ {element} {name}[{count}];")
     extern = "" if kernel.backend == "c" else 'extern "C" '
-    # An anchor in the same thread-local segment as the shared arrays tells where that segment lies.
+    # An anchor in the same thread-local segment as the shared arrays gives that segment's address.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"
     lines += [
         f"{anchor} char gv_anchor;",

@@ -79,23 +79,26 @@ def read_debug_info(library: Path, source_name: str) -> DebugInfo:
     Parameters
     ----------
     library
-        What `gemmviz.simt.build.build` made.
+        The result of `gemmviz.simt.build.build`.
     source_name
         The kernel file's name, whose lines count.
     """
     with library.open("rb") as stream:
         elf = ELFFile(stream)
-        dwarf = elf.get_dwarf_info()
+        # A shared library's sections stand where they will be: nothing in them is relocated.
+        dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
         anchor = _symbol(elf, "gv_anchor")
         lines: list[tuple[int, tuple[int, int]]] = []
         shared: list[SharedArray] = []
+        by_gcc = False
         for unit in dwarf.iter_CUs():
             mine = list(_lines(dwarf, unit, source_name))
             producer = unit.get_top_DIE().attributes.get("DW_AT_producer")
-            gnu = mine and producer is not None and producer.value.startswith(b"GNU")
+            gnu = bool(mine) and producer is not None and producer.value.startswith(b"GNU")
             lines += _called(dwarf, unit, source_name, mine) if gnu else mine
             shared += _shared(unit, anchor)
-        guards = [value - anchor for value in _guards(elf)]
+            by_gcc |= gnu
+        guards = [value - anchor for value in _guards(elf)] if by_gcc else []
     lines.sort(key=lambda row: row[0])
     unique = {array.offset: array for array in shared if array.name != "gv_anchor"}
     arrays = sorted(unique.values(), key=lambda a: a.name)
@@ -115,10 +118,9 @@ def symbol_address(library: Path, name: str) -> int:
 
 
 def _symbol(elf: Any, name: str) -> int:
-    for section in elf.iter_sections():
-        if isinstance(section, SymbolTableSection):
-            for symbol in section.get_symbol_by_name(name) or ():
-                return int(symbol["st_value"])
+    exported = elf.get_section_by_name(".dynsym")
+    for symbol in (exported and exported.get_symbol_by_name(name)) or ():
+        return int(symbol["st_value"])
     raise LookupError(f"the recorder has no symbol {name}")
 
 
@@ -141,9 +143,9 @@ def _lines(dwarf: Any, unit: Any, source_name: str) -> Iterator[tuple[int, tuple
 
 
 def _called(dwarf: Any, unit: Any, source_name: str, lines: list[Line]) -> list[Line]:
-    """Give what was inlined from the recorder's own headers the line of the kernel that calls it.
+    """Give code inlined from headers the line of the kernel that calls it.
 
-    Clang does so by itself, as the headers say ``nodebug``. GCC knows no such word, but tells what is inlined where.
+    Clang does so by itself, as their functions are ``nodebug``. GCC has no such word, but lists the inlined calls.
     """
     lines = sorted(lines, key=lambda row: row[0])
     addresses = [address for address, _ in lines]
@@ -215,7 +217,7 @@ def _shared(unit: Any, anchor: int) -> Iterator[SharedArray]:
 
 
 def _arrays(name: str, offset: int, kind: Any) -> Iterator[SharedArray]:
-    """Yield a variable as one array; a structure as its members, which are what the kernel's author calls arrays."""
+    """Yield a variable as one array; a structure as its members, which are the arrays of the kernel's author."""
     kind = _plain(kind)
     if kind is not None and kind.tag == "DW_TAG_array_type" and _is_one(kind):  # dynamic: all of it is one structure
         kind = _plain(_attribute_die(kind, "DW_AT_type"))
@@ -269,7 +271,7 @@ def _type(die: Any) -> tuple[tuple[int, ...], str]:
         if die.tag == "DW_TAG_array_type":
             shape += [_extent(child) for child in die.iter_children() if child.tag == "DW_TAG_subrange_type"]
         elif die.tag in _AGGREGATE:
-            # An array of structures is shown as what they hold: one dimension more.
+            # An array of structures is shown as their members: one dimension more.
             inner, dtype = _known(die) or _flat(die)
             return (*shape, *inner) or (1,), dtype
         die = _attribute_die(die, "DW_AT_type")

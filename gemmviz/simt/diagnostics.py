@@ -1,4 +1,4 @@
-"""What the recorder noticed while a kernel ran, in words."""
+"""The recorder's diagnostics of a run, in words."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ class Diagnostic:
     line
         Of the kernel's file, from 1; 0 where unknown.
     text
-        For people; it begins with FILE:LINE and tells the first time.
+        For people; it begins with FILE:LINE and describes the first time.
     count
         How often it came about, in all threads.
     array
@@ -46,14 +46,14 @@ def diagnostics_of_run(
     unwatched: Collection[int] = (),
     barrier_name: Callable[[int], str] = hex,
 ) -> list[Diagnostic]:
-    """Return what a run noticed, each defect once: the compiler may make many instructions of one line.
+    """Return the diagnostics of a run, each defect once: the compiler may make many instructions of one line.
 
     Parameters
     ----------
     job
         After the run.
     launch
-        What ran.
+        The launch.
     names
         Of the watched arrays.
     line_of
@@ -87,7 +87,7 @@ def diagnostics_of_run(
         else:
             found[defect] = replace(known, count=known.count + note.times)
     told = list(found.values())
-    if told and job.notes == MAX_NOTES:  # no room: what came after these is lost
+    if told and job.notes == MAX_NOTES:  # no room: later ones are lost
         more = tr("{what}; there may be more, of which nothing is kept", what=told[-1].text)
         told[-1] = replace(told[-1], text=more)
     return told
@@ -107,7 +107,7 @@ def who(launch: Launch, block: int, thread: int) -> str:
 
 
 def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str]) -> str:
-    """Say what a thread waits for when nobody can go on."""
+    """Name the event that a thread waits for when no thread can go on."""
     culprit = who(launch, note.block, note.thread)
     if note.kind == NoteKind.STUCK_AT_BARRIER:
         if not note.other:
@@ -129,7 +129,7 @@ def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int],
 
 
 def _out_of_order(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str], line: int) -> str:
-    """Say who uses a barrier that may not be there by then; `line` is that of its initialisation."""
+    """Name the thread that uses a barrier which may be uninitialised by then; `line` is that of its initialisation."""
     said = {"thread": who(launch, note.block, note.thread), "barrier": barrier_name(note.barrier)}
     if note.kind == NoteKind.LATE:
         return tr(

@@ -1,4 +1,4 @@
-"""Dynamic shared memory that a kernel declares as bytes and carves into arrays: of which type its elements are."""
+"""Dynamic shared memory that a kernel declares as bytes and carves into arrays: the type of its elements."""
 
 import re
 from dataclasses import replace
@@ -34,7 +34,7 @@ _CAST = (
 
 
 def typed(array: SharedArray, text: str) -> SharedArray:
-    """Return the array with the type that the source gives to what it carves out of its bytes.
+    """Return the array with the element type that the source gives to its bytes.
 
     The array stays one of bytes where the source names no type, several, or one that is not known.
 

@@ -1,4 +1,4 @@
-"""What ended a run that did not come to its end: raised as the error that says so, for people."""
+"""Faults that end a run early: each is raised as an error with a text for people."""
 
 import signal
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from gemmviz.simt.layout import RecorderRun, Status
 from gemmviz.simt.misaligned import misaligned
 from gemmviz.simt.wild_access import meant
 
-# What a kernel has done; where only the signal is known, as the C library says it in English.
+# The kernel's fault; where only the signal is known, in the C library's English words.
 _SIGNALS: dict[int, str] = {
     signal.SIGSEGV: mark("Segmentation fault"),
     signal.SIGBUS: mark("Bus error"),
-    # Of integers: what floats do never raises this signal.
+    # Of integers: arithmetic on floats never raises this signal.
     signal.SIGFPE: mark("Division by zero (or of the smallest integer by -1)"),
     signal.SIGABRT: mark("Aborted"),
     signal.SIGILL: mark("Illegal instruction"),
@@ -44,13 +44,13 @@ class _End:
     Attributes
     ----------
     text
-        What happened, with the names of `_values` in it.
+        The event, with the names of `_values` in it.
     error
         Raised for it.
     defect
         Of a `KernelFault`.
     before
-        What stands in front of the text: ``{where}`` is file and line.
+        The prefix of the text: ``{where}`` is file and line.
     """
 
     text: str
@@ -142,14 +142,14 @@ _BLOCK_BEFORE = _End(
 def raise_fault(
     job: RecorderRun, launch: Launch, info: DebugInfo, base: int, barrier_name: Callable[[int], str] = hex
 ) -> None:
-    """Raise what went wrong in a run; nothing when all went well.
+    """Raise the fault of a run; do nothing when there is none.
 
     Parameters
     ----------
     job
         After the run.
     launch
-        What ran.
+        The launch.
     info, base
         Of the recorder: its debug information, and the address where it is loaded.
     barrier_name
@@ -166,7 +166,7 @@ def raise_fault(
     if status is Status.OK:
         return
     name = launch.kernel.path.name
-    # A fault outside the kernel's own code (in the recorder, in a library) is told by the access before it.
+    # A fault outside the kernel's own code (in the recorder, in a library) is attributed to the access before it.
     line = next((line for pc in (job.fault_pc, job.last_pc) if (line := info.place(pc - base)[0])), 0) or None
     where = f"{name}:{line}" if line else name
     culprit = who(launch, job.fault_block, job.fault_thread)
@@ -184,7 +184,7 @@ def raise_fault(
 
 
 def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Callable[[int], str]) -> dict[str, object]:
-    """Return what the text of a status says beside thread and file."""
+    """Return the values in the text of a status, beside thread and file."""
     match status:
         case Status.FULL:
             return {"kernel": launch.kernel.name, "size": launch.problem, "count": f"{job.capacity:,}"}

@@ -1,4 +1,4 @@
-"""What the recorder's C side and its Python side agree on (``runtime/recording.h``), for ctypes and NumPy.
+"""The interface of the recorder's C side and its Python side (``runtime/recording.h``), for ctypes and NumPy.
 
 `check` compares the two descriptions, number by number and field by field.
 """
@@ -57,7 +57,7 @@ class Status(IntEnum):
 
 
 class NoteKind(IntEnum):
-    """What is wrong with a kernel, without ending its run."""
+    """Defects of a kernel that do not end its run."""
 
     OUT_OF_BOUNDS = 1
     BARRIER_LEFT = 2
@@ -70,7 +70,7 @@ class NoteKind(IntEnum):
 
 
 class SiteKind(IntEnum):
-    """What an instruction is that accesses memory."""
+    """Kinds of instructions that access memory."""
 
     PLAIN = 0
     ATOMIC = 1
@@ -78,7 +78,7 @@ class SiteKind(IntEnum):
 
 
 class EventKind(IntEnum):
-    """What happens to an mbarrier; from `FENCE` on to none."""
+    """Events of an mbarrier; from `FENCE` on of none."""
 
     INIT = 0
     ARRIVE = 1
@@ -97,7 +97,7 @@ class EventKind(IntEnum):
 
 
 class BoxKind(IntEnum):
-    """What the copy engine does with a box: ``store`` of `BOX`."""
+    """The copy engine's use of a box: ``store`` of `BOX`."""
 
     LOAD = 0
     STORE = 1
@@ -248,7 +248,7 @@ def described() -> dict[str, int]:
         for field in structure._fields_:
             place = getattr(structure, field[0])
             lines |= {f"{name}.{field[0]}": place.offset, f"sizeof {name}.{field[0]}": place.size}
-    # What a pointer points to shows in no size.
+    # The target of a pointer shows in no size.
     lines |= {f"sizeof *gv_run.{column}": np.dtype(kind).itemsize for column, kind in (*COLUMNS, ("more", np.uint32))}
     records = {"gv_copy": COPY, "gv_box": BOX, "gv_event": EVENT, "gv_tensor_map": TENSOR_MAP}
     for name, record in records.items():

@@ -11,7 +11,7 @@ from gemmviz.simt.layout import RecorderRun
 
 
 def misaligned(job: RecorderRun, thread: str, shared: Sequence[SharedArray]) -> tuple[str, str]:
-    """Say what a thread does, for people, and to which array ("" where it is none that is watched).
+    """Describe a thread's access, for people, and name its array ("" where it is none that is watched).
 
     ``thread ... reads A[9], 16 bytes at once: the index must be ...``; it names no address, as that of an array is
     another one in each run.

@@ -34,7 +34,7 @@ _GUARD = 1 << 20
 # Shared arrays stand 64 KiB apart (see cuda.h) and have 48 at most.
 _SHARED_GUARD = 8 << 10
 _ALIGNMENT = 256  # as cudaMalloc aligns
-# CUDA gives a thread up to 512 KiB of local memory. Only what is touched is committed.
+# CUDA gives a thread up to 512 KiB of local memory. Only touched pages are committed.
 _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 _SCOUTING_S = 20.0
 BLOCKS_PER_WORKER = 2  # with fewer it is not worth sharing them
@@ -43,7 +43,7 @@ _MAX_BLOCKS = 2**32 - 1  # the width of the column
 
 @dataclass(frozen=True)
 class RawTrace:
-    """What the recorder saw.
+    """The raw trace of a run.
 
     Attributes
     ----------
@@ -60,11 +60,11 @@ class RawTrace:
     diagnostics
         Accesses out of bounds, barriers that some threads missed.
     kinds
-        What each site is.
+        The kind of each site.
     copies
         The asynchronous copies that arrived.
     told, barriers
-        The copy engine's boxes and what happened to mbarriers; the arrays of these. All their addresses are offsets, as
+        The copy engine's boxes and the events of mbarriers; the arrays of these. All their addresses are offsets, as
         those of the shared arrays.
     together
         How many threads handed each other values by one instruction: 1, `layout.WARP` or `layout.WARPGROUP`.
@@ -73,7 +73,7 @@ class RawTrace:
     workers
         How many processes ran the blocks.
     seconds
-        What the kernel took, with all that was written down meanwhile.
+        Time of the kernel, the recording of its accesses included.
     """
 
     columns: dict[str, npt.NDArray[Any]]
@@ -96,7 +96,7 @@ class RawTrace:
 class AccessCount:
     """How many accesses some blocks make, and how many further elements these cover.
 
-    ``complete``: whether it was counted to the end; ``seconds``: what counting took.
+    ``complete``: whether it was counted to the end; ``seconds``: the time of counting.
     """
 
     accesses: int
@@ -125,7 +125,7 @@ def run(
     library
         From `gemmviz.simt.build.build`.
     launch
-        What was built.
+        The launch that was built.
     a, b
         A and B as the kernel stores them, flat.
     deadline_s
@@ -135,7 +135,7 @@ def run(
     blocks
         The first block to run (linear, x fastest) and the one after the last; all by default. Clusters run whole.
     workers
-        How many processes may share the blocks; by default as many as this process may use cores. What is recorded
+        How many processes may share the blocks; by default as many as this process may use cores. The recording
         does not depend on it.
 
     Raises
@@ -205,7 +205,7 @@ def count(
 
 def most_workers(launch: Launch) -> int:
     """Return how many processes may share the blocks of a launch."""
-    # A process that has used CUDA must not be forked; what runs recorders in the sandbox never uses it.
+    # A process that has used CUDA must not be forked; the one that runs recorders in the sandbox never uses it.
     if launch.kernel.backend != "cuda":
         return 1
     if not confined.active() and "libcuda.so" in Path("/proc/self/maps").read_text():
@@ -271,10 +271,10 @@ class _Job:
     def _find_tiles(self, dtypes: Sequence[str]) -> None:
         """Run the first block, or cluster, once and keep nothing but where the copy engine's boxes stand.
 
-        What the kernel declares as bytes is watched as the tiles that these make of it.
+        Memory that the kernel declares as bytes is watched as the tiles of these boxes.
         """
         run, first, end = self.run, self.run.first_block, self.run.end_block
-        # The very first: another one may wait for what this one does.
+        # The very first: another one may wait for this one.
         run.first_block, run.end_block, run.workers, run.count_only = 0, run.cluster, 1, 1
         run.capacity = run.more_capacity = MAX_ACCESSES
         run.deadline_s = _SCOUTING_S
@@ -292,7 +292,7 @@ class _Job:
         self._watch(len(tiles))
 
     def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
-        """Set A and B, and C to what nobody computes by chance."""
+        """Set A and B, and C to values that no kernel computes by chance."""
         self.arrays[A].view[:] = a.astype(self.arrays[A].view.dtype, copy=False)
         self.arrays[B].view[:] = b.astype(self.arrays[B].view.dtype, copy=False)
         self.arrays[C].view.view(np.uint8)[:] = poison_byte(self.launch.kernel)
@@ -329,7 +329,7 @@ class _Job:
         self.run.arrays = 3 + len(shared_arrays)
 
     def start(self) -> tuple[Copies, TmaReport]:
-        """Run, and raise what went wrong."""
+        """Run, and raise the fault, if any."""
         async_copies.begin(self._code, self.run.capacity)
         tma_boxes.begin(self._code, self.run.capacity)
         self._code.gv_record(ctypes.byref(self.run))
@@ -358,7 +358,7 @@ _debug_info = lru_cache(maxsize=8)(debuginfo.read_debug_info)
 
 
 def read_beforehand(library: Path, file_name: str) -> None:
-    """Read what `run` needs of a library, without loading it: processes that are forked later have it."""
+    """Read the facts that `run` needs about a library, without loading it: later forks have them."""
     _debug_info(library, file_name)
     _symbol_address(library, "gv_entry")
 
@@ -391,7 +391,7 @@ class _Arguments:
 
 
 def _arguments(launch: Launch, arrays: list[_Guarded]) -> _Arguments:
-    """Return what ``gv_entry`` takes: matrices as they are, scalars as pointers to a long long or a double."""
+    """Return the arguments of ``gv_entry``: matrices as they are, scalars as pointers to a long long or a double."""
     pointers: list[int | None] = []
     keep: list[Any] = []
     for name in launch.kernel.args:

@@ -1,4 +1,4 @@
-"""What the recorder tells of the copy engine's boxes and of mbarriers, and the arrays that boxes make of bare bytes."""
+"""The recorder's report on the copy engine's boxes and on mbarriers, and the arrays that boxes make of bare bytes."""
 
 import ctypes
 from collections.abc import Callable, Collection, Sequence
@@ -22,7 +22,7 @@ BARE = ("int8", "uint8")
 
 @dataclass(frozen=True)
 class TmaReport:
-    """What was told since `begin`.
+    """The report since `begin`.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ def begin(code: ctypes.CDLL, capacity: int) -> None:
 
 
 def boxes_of_run(code: ctypes.CDLL, anchor: int, place: Callable[[int], tuple[int, int]] | None = None) -> TmaReport:
-    """Return what was told since `begin`, and give its memory back.
+    """Return the report since `begin`, and give its memory back.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def boxes_of_run(code: ctypes.CDLL, anchor: int, place: Callable[[int], tuple[in
     anchor
         Where offsets in shared memory are counted from.
     place
-        Tells the source line of an instruction's address; without it, ``line`` is 0.
+        Returns the source line of an instruction's address; without it, ``line`` is 0.
     """
     boxes, events = (
         _relative(_records(function, kind), anchor, place)
@@ -92,10 +92,10 @@ def _records(function: Any, kind: np.dtype[Any]) -> npt.NDArray[Any]:
 def tiles(
     array: SharedArray, boxes: npt.NDArray[Any], dtypes: Sequence[str], names: Collection[str] = ()
 ) -> list[SharedArray]:
-    """Return what boxes make of shared memory that the kernel declares as one row of bytes or numbers: arrays of tiles.
+    """Return the arrays of tiles that boxes make of shared memory declared as one row of bytes or numbers.
 
     The boxes of a matrix that stand one behind the other are one array: (stages, boxes of a stage, rows, columns),
-    where a stage is what one mbarrier waits for; without the first two where they are 1.
+    where a stage is the memory that one mbarrier waits for; without the first two where they are 1.
 
     Parameters
     ----------

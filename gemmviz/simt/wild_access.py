@@ -13,16 +13,16 @@ _FAR = 1 << 32
 
 
 def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None:
-    """Return the element that a faulting access would be, and how many its matrix has; None where that cannot be told.
+    """Return the element that a faulting access would be, and how many its matrix has; None where that is unknown.
 
-    It is told when the source line indexes one matrix only, as A, B and C lie too close to tell them by the address.
+    It is known when the source line indexes one matrix only, as A, B and C lie too close to differ by the address.
 
     Parameters
     ----------
     job
         After a run that ended with a signal.
     launch
-        What ran.
+        The launch.
     line
         Of the kernel's file, from 1.
     """

@@ -1,1 +1,1 @@
-"""What a recording says: accesses, their lockstep order, the traffic they cause."""
+"""The content of a recording: accesses, their lockstep order, the traffic they cause."""

@@ -14,6 +14,8 @@ from gemmviz.trace.hazards.out_of_bounds import OutOfBounds, out_of_bounds
 from gemmviz.trace.hopper.async_copies import AsyncCopies, async_copies
 from gemmviz.trace.hopper.mbarrier_state import MbarrierStates, mbarrier_states
 from gemmviz.trace.hopper.warpgroups import Warpgroups, warpgroups
+from gemmviz.trace.motion.live_sums import LiveSums, live_sums
+from gemmviz.trace.motion.products import AddedProducts, added_products
 from gemmviz.trace.order.participation import Participation, participation
 from gemmviz.trace.order.progress import RecordingProgress, progress
 from gemmviz.trace.order.story import Story, story
@@ -35,7 +37,7 @@ class Playable:
 
     @cached_property
     def history(self) -> History:
-        """What each array holds at each step."""
+        """The contents of each array at each step."""
         return history(self.recording, self.timeline)
 
     @cached_property
@@ -50,8 +52,18 @@ class Playable:
 
     @cached_property
     def provenance(self) -> Provenance:
-        """Where elements of C come from, and who touched a cell."""
+        """The origin of elements of C, and the accesses to a cell."""
         return Provenance(self.recording, self.timeline, self.history, self.staged)
+
+    @cached_property
+    def products(self) -> AddedProducts | None:
+        """Every product that is added to an element of C; None where the recording is too large."""
+        return added_products(self.provenance)
+
+    @cached_property
+    def live_sums(self) -> LiveSums | None:
+        """The running sums of C that lie in registers; None where they are not known."""
+        return live_sums(self.recording, self.timeline.steps, self.products)
 
     @cached_property
     def recording_progress(self) -> RecordingProgress:
@@ -60,7 +72,7 @@ class Playable:
 
     @cached_property
     def story(self) -> Story:
-        """What each step is for: tile in, barrier, use, next."""
+        """The purpose of each step: tile in, barrier, use, next."""
         return story(self)
 
     @cached_property
@@ -70,7 +82,7 @@ class Playable:
 
     @cached_property
     def mbarrier_states(self) -> MbarrierStates:
-        """What each mbarrier is at each step."""
+        """The state of each mbarrier at each step."""
         return mbarrier_states(self.recording, self.timeline)
 
     @cached_property
@@ -85,7 +97,7 @@ class Playable:
 
     @cached_property
     def out_of_bounds(self) -> OutOfBounds:
-        """Who is absent from each step because it accessed memory out of bounds."""
+        """The threads that are absent from each step because they accessed memory out of bounds."""
         return out_of_bounds(self.recording, self.timeline)
 
     @cached_property
@@ -163,7 +175,7 @@ class Playable:
         return rows[first:last]
 
     def stale_reads(self, step: int, block: int) -> StaleReads:
-        """Return what a block reads that its shared cells do not show: see `gemmviz.trace.origin.stale_reads`."""
+        """Return a block's reads of values that its cells do not show: see `gemmviz.trace.origin.stale_reads`."""
         rows = self.block_rows(step, block) if self.timeline.steps else np.zeros(0, np.int64)
         return stale_reads(self.recording, self.history, step, rows)
 
@@ -186,6 +198,7 @@ class Playable:
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
         _ = self.timeline.step_of_row, self._block_steps, self.provenance, self.story.prepare(), self.async_copies
         _ = self.participation, self._block_start, self.out_of_bounds, self.mbarrier_states, self.warpgroups
+        _ = self.live_sums
         if self.recording.wrong:
             _ = self.wrong_from
         return self

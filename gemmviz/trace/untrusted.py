@@ -1,6 +1,6 @@
 """Recordings that come from a process in which a stranger's kernel ran: checked before their numbers serve as indices.
 
-A kernel can write over anything in its own process, the recording among it. What is read here may therefore hold any
+A kernel can write over anything in its own process, the recording among it. The data read here may therefore hold any
 numbers; it becomes a `Recording`, a `Timeline` and a `Traffic` only if every number that points somewhere points to
 something that is there.
 """
@@ -154,7 +154,7 @@ def _check_rows(found: Recording) -> None:
         width = np.maximum(log.bytes.astype(np.int64) // itemsize[log.array], 1)
         _need(bool((log.element.astype(np.int64) + width <= size[log.array]).all()), "element points outside")
         _need(len(log.more) in (0, int((width - 1).sum())), "the further values")
-    # What is not a column: rows of others, or -1.
+    # Tables that are no columns: they hold row numbers, or -1.
     for name, columns in (("copies", (0, 1)), ("boxes", (0, 2)), ("events", (10,))):
         table = getattr(log, name)
         _need(isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype == np.int64, name)

@@ -1,1 +1,1 @@
-"""The window. The only room that knows Qt."""
+"""The window. The only room that imports Qt."""

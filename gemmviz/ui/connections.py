@@ -1,4 +1,4 @@
-"""What a view listens to: kept with the view, and closed with its window, while the session goes on."""
+"""Connections of a view to signals: kept with the view, and closed with its window, while the session goes on."""
 
 from collections.abc import Callable
 from types import MethodType
@@ -16,21 +16,21 @@ class Connections(QObject):
     Parameters
     ----------
     view
-        Whose.
+        The view that owns the connections.
     """
 
     def __init__(self, view: QObject) -> None:
         super().__init__(view)
-        # A view is not kept by what it hears.
+        # A connection does not keep its view alive.
         self._kept: list[tuple[SignalInstance, Callable[[], Slot | None]]] = []
 
     def add(self, signal: SignalInstance, slot: Slot) -> None:
-        """Connect a signal, and keep that it is."""
+        """Connect a signal, and keep the connection."""
         signal.connect(slot)
         self._kept.append((signal, WeakMethod(slot) if isinstance(slot, MethodType) else lambda: slot))
 
     def tell(self, signal: SignalInstance, *args: object) -> None:
-        """Tell this view alone, as if the signal were emitted."""
+        """Call this view's slots alone, as if the signal were emitted."""
         for kept, reference in self._kept:
             slot = reference() if kept is signal else None
             if slot is not None:
@@ -46,13 +46,13 @@ class Connections(QObject):
 
 
 def listen(view: QObject, signal: SignalInstance, slot: Slot) -> None:
-    """Let a view hear a signal until its window is closed, or another window takes its place."""
+    """Connect a view to a signal until its window is closed, or another window takes its place."""
     own = view.findChild(Connections, options=Qt.FindChildOption.FindDirectChildrenOnly)
     (own or Connections(view)).add(signal, slot)
 
 
 def tell(window: QObject, signal: SignalInstance, *args: object) -> None:
-    """Tell the views of one window alone, as if a signal were emitted."""
+    """Call the slots of one window's views alone, as if a signal were emitted."""
     for connections in window.findChildren(Connections):
         connections.tell(signal, *args)
 

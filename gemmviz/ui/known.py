@@ -1,4 +1,4 @@
-"""What Qt and the session say less about by their types than is known where it is used."""
+"""Narrower types than those of Qt and the session, where the program's structure guarantees them."""
 
 from typing import TypeVar
 
@@ -10,18 +10,18 @@ _Thing = TypeVar("_Thing")
 
 
 def known(thing: _Thing | None) -> _Thing:
-    """Return what is there at this place by how the program is built; None is a mistake in it, and fails here."""
+    """Return a value that the program's structure guarantees; None is a mistake in the program, and fails here."""
     assert thing is not None
     return thing
 
 
 def qt() -> QApplication:
-    """Return the application that runs: there is one before any widget."""
+    """Return the running application: there is one before any widget."""
     running = QApplication.instance()
     assert isinstance(running, QApplication)
     return running
 
 
 def shortcut(event: QEvent) -> QKeyEvent | None:
-    """Return the key that becomes a shortcut unless the event is accepted; None where the event is about none."""
+    """Return the key that becomes a shortcut unless the event is accepted; None for an event of another kind."""
     return event if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride else None

@@ -19,51 +19,12 @@
 //   "STAGES * (128 + BN) * 128 <= 230400"
 // ]
 // ---
+// New here: `tile_at`, and the loop over tiles in both roles. multiply, store and ring are those of rungs 60 to 63.
 #include <cuda_fp16.h>
 #include <gemmviz/ptx.h>
+#include <gemmviz/wgmma_tile.h>
+using namespace gemmviz;
 using namespace gemmviz::ptx;
-
-// Starts sum = a b, or sum += a b: 64 rows of A, 16 deep, and BN columns of B.
-template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
-{
-    if constexpr (BN == 64)
-        wgmma_m64n64k16_f32_f16<ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 128)
-        wgmma_m64n128k16_f32_f16<ACROSS_K>(sum, a, b, add);
-    else
-        wgmma_m64n256k16_f32_f16<ACROSS_K>(sum, a, b, add);
-}
-
-// Writes a warpgroup's sums, which begin at (row, col) of C. wgmma gives each of the 4 warps 16 of the 64 rows; lane l of a
-// warp has row l / 4 and the row 8 below (h), and of each 8 columns (j) column l % 4 * 2 and the next one.
-template <int BN>
-__device__ __forceinline__ void store(float *C, int M, int N, int row, int col, const float (&sum)[BN / 2])
-{
-    row += threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-    col += threadIdx.x % 4 * 2;
-    #pragma unroll
-    for (int h = 0; h < 2; h++) {
-        #pragma unroll
-        for (int j = 0; j < BN / 8; j++) {
-            if (row + 8 * h < M && col + 8 * j < N)
-                *(float2 *)&C[(size_t)(row + 8 * h) * N + col + 8 * j] =
-                    make_float2(sum[4 * j + 2 * h], sum[4 * j + 2 * h + 1]);
-        }
-    }
-}
-
-// Where a thread is in the ring of stages. The parity is that of the phase in which the stage is filled.
-template <int STAGES> struct ring {
-    int stage = 0;
-    unsigned parity = 0;
-    __device__ void next()
-    {
-        if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-        }
-    }
-};
 
 struct tile_place {
     int row, col;
@@ -77,7 +38,7 @@ template <int GROUP> __device__ __forceinline__ tile_place tile_at(int t, int do
     return {top + in_band % high, in_band / high};
 }
 
-// What is in dynamic shared memory: the tensor cores read rows of 128 bytes, swizzled, so B is in boxes of 64 columns.
+// Dynamic shared memory: the tensor cores read rows of 128 bytes, swizzled, so B is in boxes of 64 columns.
 template <int BN, int STAGES> struct tiles {
     half a[STAGES][128][64], b[STAGES][BN / 64][64][64];
 };
@@ -90,13 +51,8 @@ persistent(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_
     auto &tile = *(tiles<BN, STAGES> *)memory;
     __shared__ barrier full[STAGES], empty[STAGES];
     int down = (M + 127) / 128, across = (N + BN - 1) / BN;
-    if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) {
-            barrier_init(full[s], 1);
-            barrier_init(empty[s], 2);
-        }
-        barriers_ready();
-    }
+    if (threadIdx.x == 0)
+        ring_init(full, empty, 2);
     __syncthreads();
 
     ring<STAGES> at;
@@ -131,8 +87,8 @@ persistent(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_
                 wgmma_begin();
                 #pragma unroll
                 for (int k = 0; k < 64; k += 16)
-                    multiply<BN>(sum, along_k(&tile.a[at.stage][rows][k]),
-                                 across_k(tile.b[at.stage][0][k], sizeof(tile.b[0][0])), t || k);
+                    multiply<half, BN>(sum, along_k(&tile.a[at.stage][rows][k]),
+                                       across_k(tile.b[at.stage][0][k], sizeof(tile.b[0][0])), t || k);
                 wgmma_commit();
                 wgmma_wait<1>();
                 if (t > 0)

@@ -20,20 +20,13 @@
 //   "STAGES * (128 + BN) * 128 <= 197632"
 // ]
 // ---
+// New here: `store`, which hands boxes to the copy engine. multiply and ring are those of rungs 60 to 63, tile_at is rung 64's.
 #include <cuda_fp16.h>
 #include <gemmviz/ptx.h>
+#include <gemmviz/tile_order.h>
+#include <gemmviz/wgmma_tile.h>
+using namespace gemmviz;
 using namespace gemmviz::ptx;
-
-// Starts sum = a b, or sum += a b: 64 rows of A, 16 deep, and BN columns of B.
-template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
-{
-    if constexpr (BN == 64)
-        wgmma_m64n64k16_f32_f16<ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 128)
-        wgmma_m64n128k16_f32_f16<ACROSS_K>(sum, a, b, add);
-    else
-        wgmma_m64n256k16_f32_f16<ACROSS_K>(sum, a, b, add);
-}
 
 // Sends a warpgroup's sums, which begin at (row, col) of C, through the group's two boxes of 64 rows and 32 columns.
 // Of the 64 rows each of the 4 warps has 16; lane l of a warp has row l / 4 (r is that row of the box) and the row 8 below
@@ -46,7 +39,7 @@ __device__ __forceinline__ void store(const tensor_map &C, int row, int col, con
     bool sends = threadIdx.x % 128 == 0;
     #pragma unroll
     for (int part = 0; part < BN; part += 64) {
-        // The copy engine has to have read what is in the boxes.
+        // The copy engine has to have read the boxes.
         if (sends)
             tma_store_wait<0>();
         threads_meet(group, 128);
@@ -72,32 +65,7 @@ __device__ __forceinline__ void store(const tensor_map &C, int row, int col, con
     }
 }
 
-// Where a thread is in the ring of stages. The parity is that of the phase in which the stage is filled.
-template <int STAGES> struct ring {
-    int stage = 0;
-    unsigned parity = 0;
-    __device__ void next()
-    {
-        if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-        }
-    }
-};
-
-struct tile_place {
-    int row, col;
-};
-
-// The place in C of tile number t: GROUP rows of tiles make a band, which is walked column by column. So the tiles that
-// the blocks compute at one time share a few rows of A and columns of B, which are found in L2.
-template <int GROUP> __device__ __forceinline__ tile_place tile_at(int t, int down, int across)
-{
-    int top = t / (GROUP * across) * GROUP, high = min(GROUP, down - top), in_band = t - top * across;
-    return {top + in_band % high, in_band / high};
-}
-
-// What is in dynamic shared memory: the tensor cores read rows of 128 bytes, swizzled, so B is in boxes of 64
+// Dynamic shared memory: the tensor cores read rows of 128 bytes, swizzled, so B is in boxes of 64
 // columns. C leaves in boxes of 32 floats, which are 128 bytes too.
 template <int BN, int STAGES> struct tiles {
     half a[STAGES][128][64], b[STAGES][BN / 64][64][64];
@@ -113,13 +81,8 @@ tma_store_tiles(const __grid_constant__ tensor_map A, const __grid_constant__ te
     auto &tile = *(tiles<BN, STAGES> *)memory;
     __shared__ barrier full[STAGES], empty[STAGES];
     int down = (M + 127) / 128, across = (N + BN - 1) / BN;
-    if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) {
-            barrier_init(full[s], 1);
-            barrier_init(empty[s], 2);
-        }
-        barriers_ready();
-    }
+    if (threadIdx.x == 0)
+        ring_init(full, empty, 2);
     __syncthreads();
 
     ring<STAGES> at;
@@ -154,8 +117,8 @@ tma_store_tiles(const __grid_constant__ tensor_map A, const __grid_constant__ te
                 wgmma_begin();
                 #pragma unroll
                 for (int k = 0; k < 64; k += 16)
-                    multiply<BN>(sum, along_k(&tile.a[at.stage][rows][k]),
-                                 across_k(tile.b[at.stage][0][k], sizeof(tile.b[0][0])), t || k);
+                    multiply<half, BN>(sum, along_k(&tile.a[at.stage][rows][k]),
+                                       across_k(tile.b[at.stage][0][k], sizeof(tile.b[0][0])), t || k);
                 wgmma_commit();
                 wgmma_wait<1>();
                 if (t > 0)

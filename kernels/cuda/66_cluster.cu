@@ -21,84 +21,17 @@
 //   "BN % (64 * CLUSTER) == 0", "BLOCKS >= 1", "BLOCKS % CLUSTER == 0", "STAGES * (128 + BN) * 128 <= 197632"
 // ]
 // ---
+// New here: the rank of a block, loads for the whole cluster, and arrivals at the barriers of all its blocks. multiply and
+// ring are those of rungs 60 to 63, tile_at is rung 64's, store is rung 65's.
 #include <cuda_fp16.h>
+#include <gemmviz/box_store.h>
 #include <gemmviz/ptx.h>
+#include <gemmviz/tile_order.h>
+#include <gemmviz/wgmma_tile.h>
+using namespace gemmviz;
 using namespace gemmviz::ptx;
 
-// Starts sum = a b, or sum += a b: 64 rows of A, 16 deep, and BN columns of B.
-template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
-{
-    if constexpr (BN == 64)
-        wgmma_m64n64k16_f32_f16<ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 128)
-        wgmma_m64n128k16_f32_f16<ACROSS_K>(sum, a, b, add);
-    else
-        wgmma_m64n256k16_f32_f16<ACROSS_K>(sum, a, b, add);
-}
-
-// Sends a warpgroup's sums, which begin at (row, col) of C, through the group's two boxes of 64 rows and 32 columns.
-// Of the 64 rows each of the 4 warps has 16; lane l of a warp has row l / 4 (r is that row of the box) and the row 8 below
-// (h), and of each 8 columns (j) column l % 4 * 2 and the next one.
-template <int BN>
-__device__ __forceinline__ void store(const tensor_map &C, int row, int col, const float (&sum)[BN / 2],
-                                      float (*box)[64][32])
-{
-    int group = threadIdx.x / 128, r = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-    bool sends = threadIdx.x % 128 == 0;
-    #pragma unroll
-    for (int part = 0; part < BN; part += 64) {
-        // The copy engine has to have read what is in the boxes.
-        if (sends)
-            tma_store_wait<0>();
-        threads_meet(group, 128);
-        #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            #pragma unroll
-            for (int j = 0; j < 8; j++) {
-                // Swizzled: the 4 columns of piece p of row r stand at piece p ^ (r % 8), as the tensor map says. Odd rows take
-                // their columns in another order: without that, two rows would meet in a bank.
-                const float *even = &sum[part / 2 + 4 * j + 2 * h], *odd = &sum[part / 2 + 4 * (j ^ 2) + 2 * h];
-                int column = (r % 2 ? j ^ 2 : j) * 8 + threadIdx.x % 4 * 2, piece = column % 32 / 4 ^ r % 8;
-                *(float2 *)&box[column / 32][r + 8 * h][piece * 4 + column % 4] =
-                    make_float2(r % 2 ? odd[0] : even[0], r % 2 ? odd[1] : even[1]);
-            }
-        }
-        shared_written();
-        threads_meet(group, 128);
-        if (sends) {
-            tma_store(C, col + part, row, box[0]);
-            tma_store(C, col + part + 32, row, box[1]);
-            tma_store_commit();
-        }
-    }
-}
-
-// Where a thread is in the ring of stages. The parity is that of the phase in which the stage is filled.
-template <int STAGES> struct ring {
-    int stage = 0;
-    unsigned parity = 0;
-    __device__ void next()
-    {
-        if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-        }
-    }
-};
-
-struct tile_place {
-    int row, col;
-};
-
-// The place in C of tile number t: GROUP rows of tiles make a band, which is walked column by column. So the tiles that
-// the blocks compute at one time share a few rows of A and columns of B, which are found in L2.
-template <int GROUP> __device__ __forceinline__ tile_place tile_at(int t, int down, int across)
-{
-    int top = t / (GROUP * across) * GROUP, high = min(GROUP, down - top), in_band = t - top * across;
-    return {top + in_band % high, in_band / high};
-}
-
-// What is in dynamic shared memory: the tensor cores read rows of 128 bytes, swizzled, so B is in boxes of 64
+// Dynamic shared memory: the tensor cores read rows of 128 bytes, swizzled, so B is in boxes of 64
 // columns. C leaves in boxes of 32 floats, which are 128 bytes too.
 template <int BN, int STAGES> struct tiles {
     half a[STAGES][128][64], b[STAGES][BN / 64][64][64];
@@ -115,14 +48,9 @@ cluster(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map
     __shared__ barrier full[STAGES], empty[STAGES];
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
     int down = (M + 128 * CLUSTER - 1) / (128 * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
-    if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) {
-            barrier_init(full[s], 1);
-            // Before a part of B is overwritten, the groups of all blocks that have it have read it.
-            barrier_init(empty[s], 2 * CLUSTER);
-        }
-        barriers_ready();
-    }
+    // Before a part of B is overwritten, the groups of all blocks that have it have read it.
+    if (threadIdx.x == 0)
+        ring_init(full, empty, 2 * CLUSTER);
     cluster_meet();
 
     ring<STAGES> at;
@@ -160,8 +88,8 @@ cluster(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map
                 wgmma_begin();
                 #pragma unroll
                 for (int k = 0; k < 64; k += 16)
-                    multiply<BN>(sum, along_k(&tile.a[at.stage][rows][k]),
-                                 across_k(tile.b[at.stage][0][k], sizeof(tile.b[0][0])), t || k);
+                    multiply<half, BN>(sum, along_k(&tile.a[at.stage][rows][k]),
+                                       across_k(tile.b[at.stage][0][k], sizeof(tile.b[0][0])), t || k);
                 wgmma_commit();
                 wgmma_wait<1>();
                 if (t > 0)
@@ -174,7 +102,7 @@ cluster(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map
         // Shared memory has to be there until it has been read.
         tma_store_wait<0>();
     }
-    // Nobody leaves while others copy to its shared memory, or arrive at its barriers.
+    // No block leaves while others copy to its shared memory, or arrive at its barriers.
     cluster_meet();
 }
 
@@ -211,8 +139,8 @@ cluster(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map
 //
 // [own-readers]
 // title = "With a stage empty when the groups of one block have read it"
-// find = "barrier_init(empty[s], 2 * CLUSTER);"
-// replace = "barrier_init(empty[s], 2);"
+// find = "ring_init(full, empty, 2 * CLUSTER);"
+// replace = "ring_init(full, empty, 2);"
 // expect = ["barrier divergence", "element of C never written"]
 // at = [256, 128, 200]
 // set = { BN = 128, STAGES = 2 }

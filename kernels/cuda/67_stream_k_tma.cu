@@ -23,37 +23,25 @@
 //   "STAGES * (BM + BN) * 128 + BM * 256 <= 231424"
 // ]
 // ---
+// New here: `share`, the flags `begun`, and a store that can add. multiply and ring are those of rungs 60 to 63, tile_at is
+// rung 64's, put is rung 65's, and the cluster is rung 66's.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <gemmviz/box_store.h>
 #include <gemmviz/ptx.h>
+#include <gemmviz/tile_order.h>
+#include <gemmviz/wgmma_tile.h>
+using namespace gemmviz;
 using namespace gemmviz::ptx;
 
 enum { MOST_BLOCKS = 264, MOST_GROUPS = 3 };
 // Whether a group of a block has stored its part of a tile that the next cluster adds to. A cluster waits only for the one
-// before it: GPUs start that first, though CUDA does not promise it. Who has waited lowers the flag, so the next launch
-// finds all of them down; two launches at one time would not.
+// before it: GPUs start that first, though CUDA does not promise it. The group that has waited lowers the flag, so the next
+// launch finds all of them down; two launches at one time would not.
 __device__ volatile int begun[MOST_BLOCKS][MOST_GROUPS];
 
-// Starts sum = a b, or sum += a b: 64 rows of A, 16 deep, and BN columns of B. T is the type of their elements.
-template <typename T, int BN>
-__device__ __forceinline__ void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
-{
-    if constexpr (BN == 64)
-        wgmma_m64n64k16_f32<T, ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 96)
-        wgmma_m64n96k16_f32<T, ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 128)
-        wgmma_m64n128k16_f32<T, ACROSS_K>(sum, a, b, add);
-    else if constexpr (BN == 192)
-        wgmma_m64n192k16_f32<T, ACROSS_K>(sum, a, b, add);
-    else
-        wgmma_m64n256k16_f32<T, ACROSS_K>(sum, a, b, add);
-}
-
-// Stores a warpgroup's sums, which begin at (row, col) of C, or adds them to what is there, through the group's two
-// boxes of 64 rows and 32 columns: one is written while the copy engine reads the other.
-// Of the 64 rows each of the 4 warps has 16; lane l of a warp has row l / 4 (r is that row of the box) and the row 8 below
-// (h), and of each 8 columns (j) column l % 4 * 2 and the next one.
+// Stores a warpgroup's sums, which begin at (row, col) of C, or adds them to C, through the group's two boxes of 64 rows
+// and 32 columns: one is written while the copy engine reads the other.
 template <int BN>
 __device__ __forceinline__ void store(const tensor_map &C, int row, int col, const float (&sum)[BN / 2],
                                       float (*boxes)[64][32], bool add)
@@ -63,21 +51,15 @@ __device__ __forceinline__ void store(const tensor_map &C, int row, int col, con
     #pragma unroll
     for (int part = 0; part < BN; part += 32) {
         auto &box = boxes[part / 32 % 2];
-        // The copy engine has to have read the box: all but what was sent last, or that too where it was in this box.
+        // The copy engine has to have read the box: all stores but the last one, or that too where it used this box.
         if (sends)
             BN % 64 && part == 0 ? tma_store_wait<0>() : tma_store_wait<1>();
         threads_meet(group, 128);
         #pragma unroll
         for (int h = 0; h < 2; h++) {
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                // Swizzled: the 4 columns of piece p of row r stand at piece p ^ (r % 8), as the tensor map says. Odd rows take
-                // their columns in another order: without that, two rows would meet in a bank.
-                const float *even = &sum[part / 2 + 4 * j + 2 * h], *odd = &sum[part / 2 + 4 * (j ^ 2) + 2 * h];
-                int column = (r % 2 ? j ^ 2 : j) * 8 + threadIdx.x % 4 * 2, piece = column / 4 ^ r % 8;
-                *(float2 *)&box[r + 8 * h][piece * 4 + column % 4] =
-                    make_float2(r % 2 ? odd[0] : even[0], r % 2 ? odd[1] : even[1]);
-            }
+            for (int j = 0; j < 4; j++)
+                put(&box, r, h, j, &sum[part / 2]);
         }
         shared_written();
         threads_meet(group, 128);
@@ -91,29 +73,16 @@ __device__ __forceinline__ void store(const tensor_map &C, int row, int col, con
     }
 }
 
-// Where a thread is in the ring of stages. The parity is that of the phase in which the stage is filled.
-template <int STAGES> struct ring {
-    int stage = 0;
-    unsigned parity = 0;
-    __device__ void next()
-    {
-        if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-        }
-    }
-};
-
 // Where a tile is, in tiles, and which k-steps of it are meant.
 struct piece {
     int row, col, from, to;
 };
 
-// The pieces of a cluster. Whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would
-// leave a quarter of them or more without a tile, as many tiles as it and one wave more have are handed out in equal
-// shares of k-steps (to one step), before the whole tiles, each share from its end to its beginning: so the first part
-// of a tile is stored long before the cluster that has the rest comes to it. No share is shorter than a tile, so a tile has two parts at
-// most.
+// The pieces of a cluster. Whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would leave a
+// quarter of the clusters or more without a tile, the tiles of it and of one wave more are divided into equal shares of
+// k-steps (to one step), which come before the whole tiles. Each share runs from its end to its beginning: so the first
+// part of a tile is stored long before the cluster with the rest adds to it. No share is shorter than a tile, so a tile
+// has two parts at most.
 template <int GROUP> struct share {
     int down, across, steps, workers, begin, end, tile, whole;
 
@@ -132,16 +101,14 @@ template <int GROUP> struct share {
             tile = (end - 1) / steps;
         }
     }
-    // GROUP rows of tiles make a band, which is walked column by column. So the tiles that the blocks compute at one
-    // time share a few rows of A and columns of B, which are found in L2.
     __device__ bool next(piece &p)
     {
         bool part = tile >= 0 && (tile + 1) * steps > begin;
         int t = part ? tile : whole;
         if (t >= down * across)
             return false;
-        int top = t / (GROUP * across) * GROUP, high = min(GROUP, down - top), in_band = t - top * across;
-        p = {top + in_band % high, in_band / high, 0, steps};
+        tile_place at = tile_at<GROUP>(t, down, across);
+        p = {at.row, at.col, 0, steps};
         if (part) {
             p.from = max(begin - t * steps, 0);
             p.to = min(end - t * steps, steps);
@@ -152,7 +119,7 @@ template <int GROUP> struct share {
     }
 };
 
-// What is in dynamic shared memory. The tensor cores read swizzled rows of 128 bytes or of 64, so B is in boxes of 64
+// Dynamic shared memory. The tensor cores read swizzled rows of 128 bytes or of 64, so B is in boxes of 64
 // columns, or of 32 where BN is no multiple of 64. C leaves in boxes of 32 floats, which are 128 bytes too.
 template <typename T, int BM, int BN, int STAGES> struct tiles {
     enum { BOX = 64 - BN % 64 };
@@ -173,17 +140,13 @@ stream_k_tma(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
     if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) {
-            barrier_init(full[s], 1);
-            // Before a part of B is overwritten, the groups of all blocks that have it have read it.
-            barrier_init(empty[s], GROUPS * CLUSTER);
-        }
-        barriers_ready();
+        // Before a part of B is overwritten, the groups of all blocks that have it have read it.
+        ring_init(full, empty, GROUPS * CLUSTER);
         tma_prefetch(A);
         tma_prefetch(B);
     } else if (threadIdx.x == 128)
         tma_prefetch(C);
-    // A small product's time is mostly its start, so the first piece is worked out while others are waited for.
+    // A small product's time is mostly its start, so the first piece is computed during the wait for others.
     share<GROUP> work(down, across, (K + 63) / 64, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
     piece p;
     bool any = work.next(p);
@@ -242,7 +205,7 @@ stream_k_tma(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
             }
             wgmma_wait<0>();
             give_back();
-            // What was stored a piece ago has arrived by now: telling it then costs no waiting.
+            // The store of the last piece has arrived by now: setting its flag costs no wait.
             if (sends && to_tell)
                 tell();
             if (sends && p.from > 0) {
@@ -260,7 +223,7 @@ stream_k_tma(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         // Shared memory has to be there until it has been read.
         tma_store_wait<0>();
     }
-    // Nobody leaves while others copy to its shared memory, or arrive at its barriers.
+    // No block leaves while others copy to its shared memory, or arrive at its barriers.
     if (CLUSTER > 1)
         cluster_meet();
 }

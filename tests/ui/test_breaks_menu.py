@@ -19,7 +19,7 @@ from gemmviz.ui.source.breaks import BreakBox, look_for
 def idle(make_window):
     """A window that records only when it is told to, with the tiled rung chosen."""
     window = make_window()
-    window.controller.auto = False
+    window.session.choice.auto = False
     window.session.choice.choose_kernel(rung(window.session, "gputiled"))
     return window
 

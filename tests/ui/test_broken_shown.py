@@ -179,8 +179,8 @@ def test_nan_is_not_written_as_nothing(qapp):
     # The cells of C hold NaN in the end, and nothing before.
     texts = CellText(shown, THEME, QFont())
     whole = (slice(0, 7), slice(0, 6))
-    assert {said for row in texts._values_at(2, 0, 0, whole) for said in row} == {""}
-    end = texts._values_at(2, shown.timeline.steps - 1, 0, whole)
+    assert {said for row in texts._values_at(2, 0, 0, whole)[0] for said in row} == {""}
+    end, _ = texts._values_at(2, shown.timeline.steps - 1, 0, whole)
     assert end[0][3] == "NaN" == number(float(shown.recording.c[0, 3]))
     assert wrong_text(shown.recording, 0, 3).startswith("WRONG: NaN instead of ")
     part = record(launch(find("gputiled", ladder()), Problem(7, 6, 9), {"TS": 4}), blocks=(0, 1))

@@ -128,7 +128,7 @@ def test_a_click_on_a_bar_chooses_its_rung(charts, qtbot):
     window, chart = window_of(charts), charts.ladder
     add(window, LADDER)
     qtbot.wait(20)
-    window.controller.auto = False
+    window.session.choice.auto = False
     qtbot.mouseClick(
         chart.plot.viewport(), Qt.MouseButton.LeftButton, pos=chart.plot.pixel(chart.plot.viewRange()[0][0], -3)
     )

@@ -8,7 +8,8 @@ from window_driving import need_qt
 
 need_qt()
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from fake_engines import FakeEngines
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QPushButton
 
@@ -24,6 +25,7 @@ from gemmviz.bench.stats import summarise
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
+from gemmviz.control.claims_runner import ClaimsRunner
 from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
@@ -31,13 +33,9 @@ from gemmviz.engine.messages import (
     Profiled,
     ProfileRequest,
     Progress,
-    RecordRequest,
     Result,
 )
-from gemmviz.engine.supervisor import Engine
 from gemmviz.ui.claims.claims_page import ClaimsPage
-from gemmviz.ui.claims.claims_runner import ClaimsRunner
-from gemmviz.ui.window.controller import Controller
 
 FAST = Quantity(Case("hostmult1", (64, 64, 64)), "gflops")
 SLOW = Quantity(Case("hostmult0", (64, 64, 64)), "gflops")
@@ -96,43 +94,6 @@ SOURCES = [
 ]
 
 
-class FakeWorker(QObject):
-    """Takes requests and answers nothing by itself."""
-
-    replied = Signal(object)
-    recorded = Signal(int, object)
-
-    def __init__(self):
-        super().__init__()
-        self.requests = []
-        self.stops = 0
-
-    def submit(self, request):
-        self.requests.append(request)
-
-    def isRunning(self):
-        return bool(self.requests)
-
-    def stop(self):
-        self.stops += 1
-
-
-class FakeController(QObject):
-    cancelled = Signal()
-
-    def __init__(self):
-        super().__init__()
-        self.bench, self.recorder = FakeWorker(), FakeWorker()
-        self.runs = 0
-
-    def next_run(self):
-        self.runs += 1
-        return self.runs
-
-    def cancel(self):
-        self.cancelled.emit()
-
-
 @pytest.fixture
 def kept(monkeypatch):
     """The result files that were kept among the past runs."""
@@ -146,9 +107,9 @@ def make_page(qtbot, kept):
     def make(claims):
         session = new_session("dark")
         session.results.set_device("Some CPU (2 cores)", None)
-        controller = FakeController()
-        page = ClaimsPage(session, ClaimsRunner(session, controller, claims, SOURCES))
-        page.controller = controller
+        engines = FakeEngines()
+        page = ClaimsPage(session, ClaimsRunner(session, engines, claims, SOURCES))
+        page.engines = engines
         qtbot.addWidget(page)
         page.resize(1040, 740)
         page.show()
@@ -171,18 +132,18 @@ def row(session, name, gflops, params=None, status="ok"):
     kernel, problem = find(name, session.choice.kernels), Problem.cube(64)
     made = results.new_row(kernel, problem, params or {})
     seconds = 2 * 64**3 / gflops / 1e9
-    made |= {"status": status, "gflops": gflops, "samples_s": [seconds], "stats": summarise([seconds]).to_plain()}
+    made |= {"status": status, "gflops": gflops, "samples_s": [seconds], "stats": summarise([seconds])}
     return made
 
 
 def answer(page, rows):
     """Let the engine answer the last request with these rows, one after the other, and end."""
-    request = page.controller.bench.requests[-1]
+    request = page.engines.bench.requests[-1]
     assert isinstance(request, BenchRequest)
     for one in rows:
-        page.controller.bench.replied.emit(Result(request.run, one))
+        page.engines.bench.replied.emit(Result(request.run, one))
     document = results.document({}, None, Protocol()) | {"results": rows}
-    page.controller.bench.replied.emit(BenchDone(request.run, document))
+    page.engines.bench.replied.emit(BenchDone(request.run, document))
 
 
 def press_enter(page, qtbot, claim):
@@ -200,12 +161,12 @@ def test_claims_stand_under_their_documents(page):
 
 def test_enter_runs_the_chosen_claim_and_the_verdict_appears(page, qtbot, kept):
     press_enter(page, qtbot, RATIO)
-    (request,) = page.controller.bench.requests
+    (request,) = page.engines.bench.requests
     assert sorted(entry["path"].rsplit("_")[-1] for entry in request.kernels) == ["hostmult0.c", "hostmult1.c"]
     assert request.sizes == [(64, 64, 64)]
     assert words(page, RATIO) == ["running"]
     assert page.stop.isEnabled() and not page.run_all.isEnabled()
-    page.controller.bench.replied.emit(Progress(request.run, "hostmult0: timing", 0.5))
+    page.engines.bench.replied.emit(Progress(request.run, "hostmult0: timing", 0.5))
     page.refresh()
     assert "hostmult0: timing" in page.progress.text() and page.bar.value() == 500
 
@@ -227,27 +188,18 @@ def test_a_claim_that_does_not_hold_is_said_so(page, qtbot):
     assert "✗ 1 does not" in page.counts.text()
 
 
-def test_a_verdict_follows_the_rounds(page, qtbot):
-    press_enter(page, qtbot, RATIO)
-    run = page.controller.bench.requests[-1].run
-    for fast in (6.0, 2.0):
-        for one in (row(page.session, "hostmult1", fast), row(page.session, "hostmult0", 2.0)):
-            page.controller.bench.replied.emit(Result(run, one))
-        assert page.runner.judge.verdict(RATIO).state == ("holds" if fast == 6.0 else "does not hold")
-
-
 def test_stop_keeps_what_is_finished_and_starts_nothing_more(page, qtbot):
     qtbot.mouseClick(page.run_all, Qt.MouseButton.LeftButton)
-    assert len(page.controller.recorder.requests) == 1 and not page.controller.bench.requests
-    record = page.controller.recorder.requests[-1]
-    page.controller.recorder.replied.emit(Failed(record.run, "compile", "no C here"))
-    request = page.controller.bench.requests[-1]
-    page.controller.bench.replied.emit(Result(request.run, row(page.session, "hostmult1", 6.0)))
-    page.controller.bench.replied.emit(Result(request.run, row(page.session, "hostmult0", 2.0)))
+    assert len(page.engines.recorder.requests) == 1 and not page.engines.bench.requests
+    record = page.engines.recorder.requests[-1]
+    page.engines.recorder.replied.emit(Failed(record.run, "compile", "no C here"))
+    request = page.engines.bench.requests[-1]
+    page.engines.bench.replied.emit(Result(request.run, row(page.session, "hostmult1", 6.0)))
+    page.engines.bench.replied.emit(Result(request.run, row(page.session, "hostmult0", 2.0)))
     page.refresh()
     qtbot.mouseClick(page.stop, Qt.MouseButton.LeftButton)
     answer(page, [row(page.session, "hostmult1", 6.0), row(page.session, "hostmult0", 9.0, status="cancelled")])
-    assert page.controller.bench.requests == [request]
+    assert page.engines.bench.requests == [request]
     assert words(page, RATIO) == ["holds"]
     assert not page.runner.active and page.session.progress["bench"] is None
 
@@ -257,71 +209,8 @@ def test_nothing_starts_while_something_else_is_measured(page, qtbot):
     page.refresh()
     assert not page.run_all.isEnabled() and not page.list.buttons["t-ratio"].isEnabled()
     press_enter(page, qtbot, RATIO)
-    assert not page.controller.bench.requests
+    assert not page.engines.bench.requests
     assert "being measured" in page.session.messages.current.text
-
-
-def test_another_benchmark_may_take_the_place_of_a_run(page, qtbot):
-    press_enter(page, qtbot, RATIO)
-    run = page.controller.bench.requests[-1].run
-    page.session.progress.set("bench", ("Starting", None))
-    page.controller.bench.replied.emit(Failed(run, "cancelled", "cancelled"))
-    assert not page.runner.active
-    assert page.session.progress["bench"] == ("Starting", None)
-
-
-def test_a_recording_of_the_users_goes_first(page, qtbot):
-    recorder = page.controller.recorder
-    page.session.progress.set("record", ("Recording mm", None))
-    press_enter(page, qtbot, COUNT)
-    assert not recorder.requests
-    page.session.progress.set("record", None)
-    (first,) = recorder.requests
-    assert isinstance(first, RecordRequest) and (first.m, first.n, first.k) == (4, 4, 4)
-    # The user records something else meanwhile: ours is cancelled by the worker, and made again afterwards.
-    page.session.progress.set("record", ("Recording mm", None))
-    recorder.replied.emit(Failed(first.run, "cancelled", "cancelled"))
-    assert recorder.requests == [first] and page.runner.active
-    page.session.progress.set("record", None)
-    assert [r.path for r in recorder.requests] == [first.path] * 2
-
-
-def test_closing_while_a_recording_waits_starts_nothing(page, qtbot):
-    page.session.progress.set("record", ("Recording mm", None))
-    press_enter(page, qtbot, COUNT)
-    page.controller.cancel()
-    page.session.progress.set("record", None)
-    assert not page.controller.recorder.requests and not page.runner.active
-
-
-def test_first_launches_are_measured_in_a_fresh_engine(make_page, qtbot):
-    first = Claim("t-first", "T", "First", "It costs.", checks=(ratio(replace(SLOW, what="first_launch_s"), SLOW),))
-    page = make_page([RATIO, first])
-    press_enter(page, qtbot, RATIO)
-    answer(page, [])
-    assert page.controller.bench.stops == 0
-    press_enter(page, qtbot, first)
-    assert page.controller.bench.stops == 1
-    assert len(page.controller.bench.requests) == 2
-
-
-def test_another_text_of_a_kernel_makes_the_claims_open_again(page, qtbot, tmp_path):
-    press_enter(page, qtbot, RATIO)
-    answer(page, [row(page.session, "hostmult1", 6.0), row(page.session, "hostmult0", 2.0)])
-    session = page.session
-    kernel = find("hostmult1", session.choice.kernels)
-    session.choice.add_kernel(replace(kernel, name="mine", path=tmp_path / "mine.c"))
-    assert words(page, RATIO) == ["holds"]
-    session.choice.add_kernel(replace(kernel, text=kernel.text + "// changed"))
-    assert words(page, RATIO) == ["not run yet"]
-
-
-def test_an_engine_that_fails_ends_the_run_with_its_message(page, qtbot):
-    press_enter(page, qtbot, RATIO)
-    run = page.controller.bench.requests[-1].run
-    page.controller.bench.replied.emit(Failed(run, "internal", "the engine does not start"))
-    assert "the engine does not start" in page.session.messages.current.text
-    assert not page.runner.active and words(page, RATIO) == ["not run yet"]
 
 
 def test_without_a_gpu_the_reference_is_shown_as_one(page):
@@ -365,11 +254,11 @@ def test_a_share_of_the_peak_is_profiled_judged_and_kept(make_page, qtbot, kept,
     give_gpu(page)
     assert words(page, PROFILED) == ["not run yet"]
     press_enter(page, qtbot, PROFILED)
-    (request,) = page.controller.bench.requests
+    (request,) = page.engines.bench.requests
     assert isinstance(request, ProfileRequest)
     assert [(e["m"], e["params"]) for e in request.launches] == [(64, {"BLOCK": 16})]
     assert words(page, PROFILED) == ["running"]
-    page.controller.bench.replied.emit(Profiled(request.run, shares(74.6)))
+    page.engines.bench.replied.emit(Profiled(request.run, shares(74.6)))
     assert words(page, PROFILED) == ["holds"] and not page.runner.active
     assert "measured by Nsight Compute 74.6% (A GPU" in page.list.figures(PROFILED)
     assert [document["profiles"] for document in kept] == [shares(74.6)]
@@ -380,8 +269,8 @@ def test_a_profiler_that_fails_is_said_at_its_claims_and_the_run_goes_on(make_pa
     page = make_page([PROFILED])
     give_gpu(page)
     press_enter(page, qtbot, PROFILED)
-    run = page.controller.bench.requests[-1].run
-    page.controller.bench.replied.emit(Failed(run, "unsupported", "this user may not read the GPU's counters"))
+    run = page.engines.bench.requests[-1].run
+    page.engines.bench.replied.emit(Failed(run, "unsupported", "this user may not read the GPU's counters"))
     assert words(page, PROFILED) == ["cannot be judged here"] and not page.runner.active
     page.list.choose("t-share")
     page.refresh()
@@ -407,10 +296,10 @@ def test_without_nsight_compute_the_reference_is_shown(make_page, monkeypatch):
 def test_what_takes_many_minutes_is_run_by_itself(make_page, qtbot):
     page = make_page([replace(RATIO, id="t-long", long=True), COUNT])
     qtbot.mouseClick(page.run_all, Qt.MouseButton.LeftButton)
-    page.controller.recorder.replied.emit(Failed(page.controller.recorder.requests[-1].run, "compile", "no C here"))
-    assert not page.controller.bench.requests and not page.runner.active
+    page.engines.recorder.replied.emit(Failed(page.engines.recorder.requests[-1].run, "compile", "no C here"))
+    assert not page.engines.bench.requests and not page.runner.active
     qtbot.mouseClick(page.list.buttons["t-long"], Qt.MouseButton.LeftButton)
-    assert len(page.controller.bench.requests) == 1
+    assert len(page.engines.bench.requests) == 1
 
 
 def test_what_no_run_can_judge_has_no_button_and_says_why(page, qtbot):
@@ -500,20 +389,6 @@ def test_claims_that_cannot_be_read_are_said_so(qtbot, monkeypatch):
 
     monkeypatch.setattr("gemmviz.bench.claims.load", broken)
     session = new_session("dark")
-    page = ClaimsPage(session, ClaimsRunner(session, FakeController()))
+    page = ClaimsPage(session, ClaimsRunner(session, FakeEngines()))
     qtbot.addWidget(page)
     assert "s9.toml" in page.counts.text() and not page.run_all.isEnabled()
-
-
-def test_a_recording_is_counted_by_the_real_engine(qtbot, kept):
-    session = new_session("dark")
-    controller = Controller(session, lambda: Engine(session.permission.trust))
-    runner = ClaimsRunner(session, controller, CLAIMS, SOURCES)
-    try:
-        with qtbot.waitSignal(runner.finished, timeout=60_000):
-            runner.run(["t-count"])
-    finally:
-        controller.close()
-    verdict = runner.judge.verdict(COUNT)
-    assert (verdict.state, verdict.findings[0].ours, verdict.findings[0].origin) == ("holds", 80, "recorded")
-    assert not kept  # recordings alone are no run worth keeping

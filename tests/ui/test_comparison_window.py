@@ -15,6 +15,7 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.matrices import C
 from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.messages import Failed
 from gemmviz.ui.comparison.chooser import Chooser
 
 D = Qt.Key.Key_D
@@ -104,14 +105,27 @@ def test_a_broken_text_beside_leaves_the_first_stage_alone(window, qtbot):
     assert comparison.match is None and not window.arena.race.bars.lanes
 
 
+class Waits:
+    """An engine whose recording lasts until it is cancelled."""
+
+    def run(self, request, cancel):
+        assert cancel.wait(RECORDING_MS / 1000)
+        yield Failed(request.run, "cancelled", "cancelled")
+
+    def close(self):
+        pass
+
+
 def test_cancelling_ends_the_second_recording_and_says_so(window, qtbot):
-    comparison = window.session.comparison
+    comparison, worker = window.session.comparison, window.controller.engines.second
+    worker._engine = Waits()
     comparison.start_named("matmul_kernel_2d_thread_tiling")
     qtbot.waitUntil(lambda: comparison.second.progress["record"] is not None)
     qtbot.keyClick(window.stage, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: comparison.second.messages.current is not None, timeout=RECORDING_MS)
     assert "cancelled" in comparison.second.messages.current.text
     assert comparison.second.cursor.playable is None and comparison.second.progress["record"] is None
+    worker._engine = None  # the next request starts a real one
     qtbot.keyClick(window.stage, D)
     qtbot.keyClick(window.stage, D)
     qtbot.waitUntil(lambda: comparison.match is not None, timeout=RECORDING_MS)
@@ -120,7 +134,7 @@ def test_cancelling_ends_the_second_recording_and_says_so(window, qtbot):
 def test_another_size_on_the_left_is_recorded_on_both(window, comparison, qtbot):
     session = window.session
     session.choice.choose(problem=Problem.cube(12))
-    window.controller.record()
+    window.controller.recording.record()
 
     def both():
         assert comparison.match is not None

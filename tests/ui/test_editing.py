@@ -330,7 +330,7 @@ def test_a_heavy_recording_is_given_up_when_the_text_changes_again(window, qtbot
     from gemmviz.catalogue.problem import Problem
 
     window.session.choice.choose(problem=Problem.cube(96))
-    window.controller.record()
+    window.controller.recording.record()
     type_over(window, qtbot, "float sum = 0;", "float sum = 0.f;")
     window.session.choice.choose(problem=Problem.cube(8))
     wait_shown(window, qtbot)

@@ -71,7 +71,7 @@ def test_a_file_without_a_kernel_is_said_so_and_nothing_is_promised_that_does_no
 
 def test_the_message_about_a_file_outlives_the_recording_that_goes_on(window, qtbot, tmp_path):
     window.session.choice.choose(params={"TS": 2})
-    window.controller.record()
+    window.controller.recording.record()
     (tmp_path / "nothing.cu").write_text("int x;\n")
     window.open_file(tmp_path / "nothing.cu")
     wait_recorded(window, qtbot)
@@ -133,7 +133,7 @@ def test_what_is_no_source_file_is_said_so(window, tmp_path, kind):
 
 def test_a_killed_engine_is_said_so_and_the_next_run_works(window, qtbot):
     window.session.choice.choose(problem=Problem.cube(96))
-    window.controller.record()
+    window.controller.recording.record()
     qtbot.waitUntil(lambda: window.session.progress["record"] != ("Recording gputiled", None), timeout=RECORDING_MS)
     for child in multiprocessing.active_children():
         os.kill(child.pid, signal.SIGKILL)
@@ -197,11 +197,11 @@ def test_controls_do_not_overlap_in_the_smallest_window(window, qtbot):
 
 def test_a_recording_cancelled_leaves_the_window_ready(window, qtbot):
     window.session.choice.choose(problem=Problem.cube(96))  # a small one may be done before the key is
-    window.controller.record()
+    window.controller.recording.record()
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     assert "Cancelled" in wait_message(window, qtbot).text
     window.session.choice.choose(problem=Problem.cube(8))
-    window.controller.record()
+    window.controller.recording.record()
     wait_recorded(window, qtbot)
     assert window.session.messages.current is None
 

@@ -159,7 +159,7 @@ def test_an_edited_kernel_that_is_clean_is_measured_after_a_check(loop, qtbot):
     assert names[names.index("hostmult1") + 1] == "hostmult1~edited"
     loop.measuring.measure_this.emit()
     assert session.progress["bench"] is not None  # it was found clean before
-    loop.controller.cancel()
+    loop.controller.engines.cancel()
     session.choice.revert()
 
 
@@ -185,18 +185,12 @@ def test_a_defect_keeps_it_from_being_measured_until_somebody_wants_that(loop, q
     session.choice.revert()
 
 
-def test_a_shipped_rung_is_measured_at_once(loop):
-    loop.controller.measure_this()
-    assert loop.session.progress["bench"] is not None and loop.session.progress["record"] is None
-    loop.controller.cancel()
-
-
 def test_measuring_all_leaves_out_an_opened_file_with_a_defect(window, qtbot, tmp_path):
     open_file(window, tmp_path, "sum += As", "sum -= As")
     wait_recorded(window, qtbot)
     asked = []
-    window.controller.measure = lambda entries, problems=None: asked.append([e["path"] for e in entries])
-    window.controller.measure_all()
+    window.controller.measuring.measure = lambda entries, problems=None: asked.append([e["path"] for e in entries])
+    window.controller.measuring.measure_all()
     qtbot.waitUntil(lambda: bool(asked), timeout=RECORDING_MS)
     assert len(asked[0]) == len(window.session.choice.kernels) - 1
     assert not [path for path in asked[0] if path.endswith("mine.cu")]

@@ -64,7 +64,7 @@ def test_lanes_and_banks_stand_apart_in_a_cell(qapp, tiled, cell, monkeypatch):
     )
     stamped = []
 
-    def stamp(painter, said, shade, size, x, y, ratio):
+    def stamp(painter, said, shade, size, x, y, ratio, style=0):
         small = QFont(font)
         small.setPixelSize(size)
         half = QFontMetricsF(small).horizontalAdvance(said) / 2

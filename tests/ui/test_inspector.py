@@ -368,3 +368,29 @@ def test_lanes_that_missed_the_array_are_not_called_inactive(inspector):
     session.cursor.seek(session.cursor.steps - 1)
     session.cursor.choose_warp(session.cursor.warps - 1)
     assert "At this step this warp accesses nothing within bounds" in inspector.warp.cost.text()
+
+
+@pytest.mark.parametrize(("name", "panel"), [("CC", "warp"), ("wmma_shared", "thread")])
+def test_a_scroll_bar_never_makes_a_picture_need_another_height(inspector, monkeypatch, name, panel):
+    """Where it did, bar and height changed each other without end, and the stack of the window overflowed."""
+    session = inspector.session
+    session.cursor.show(playable(name, 32))
+    view = inspector.warp.view if panel == "warp" else inspector.by_thread.warp
+    turns = []
+    take = view._take_height
+
+    def counted():
+        turns.append(view.width())
+        if len(turns) < 40:  # else this test would end with the process
+            take()
+
+    monkeypatch.setattr(view, "_take_height", counted)
+    inspector.show_panel(panel)
+    session.frozen_warp.toggle()
+    for width in range(340, 1300, 160):
+        for height in range(90, 420, 5):
+            turns.clear()
+            inspector.resize(width, height)
+            QApplication.processEvents()
+            assert len(turns) < 12, (width, height, turns)
+    assert view.isVisible()

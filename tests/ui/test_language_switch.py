@@ -21,10 +21,11 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox
 
 from gemmviz import language
 from gemmviz.app import new_session
+from gemmviz.control.controller import Controller
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language.catalogue import Catalogue
 from gemmviz.session import preferences_file
-from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.windows import Windows
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -74,16 +75,16 @@ def windows(qtbot, monkeypatch):
     monkeypatch.setitem(language._state, "ko", Catalogue(KOREAN, {}, lambda n: 0))
     monkeypatch.setattr("gemmviz.ui.window.windows.can_write_korean", lambda: True)
     session = new_session()
-    windows = Windows(session, Controller(session, lambda: Engine(session.permission.trust)))
+    windows = Windows(session, Controller(session, lambda: Engine(session.permission.trust), QtLoop()))
     windows.window.show()
-    windows._controller.play_next = False
-    windows._controller.record()
+    windows._controller.recording.play_next = False
+    windows._controller.recording.record()
     wait_recorded(windows.window, qtbot)
     qtbot.waitUntil(lambda: windows.window.charts is not None)
     yield windows
     session.choice._drafts.clear()
     windows.window.close()
-    assert not windows._controller.recorder.isRunning()
+    assert not windows._controller.engines.recorder.running
     assert not [t for t in windows.window.findChildren(QTimer) if t.isActive()]
     windows.window.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
@@ -151,8 +152,38 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     assert new.charts.currentIndex() == 2
     assert new.charts.ladder.log.isChecked() and not new.charts.sizes.log.isChecked()
     assert new.measuring.quick.isChecked() and windows.session.choice.protocol
-    assert not new.recording.auto.isChecked() and not windows._controller.auto
+    assert not new.recording.auto.isChecked() and not windows.session.choice.auto
     assert new.focusWidget() is new.ladder
+
+
+def test_what_is_chosen_in_the_panels_stays(windows, qtbot):
+    session, window = windows.session, windows.window
+    for label in ("one", "other"):
+        session.results.add_samples(label, "8 × 8 × 8", [1.0, 2.0], 1.5)
+    window.source_side.findings.heading.click()
+    window.recording.size_row.link.click()
+    window.measuring.sizes.setEditText("32, 16")
+    charts = window.charts
+    charts.setCurrentWidget(charts.samples)
+    charts.refresh()
+    boxes = (charts.ladder.places, charts.roofline.device, charts.samples.chooser)
+    for box, text in zip(boxes, ("GPU", "T4", "one"), strict=True):
+        box.setCurrentText(text)
+        box.activated.emit(box.currentIndex())
+    speak(windows, qtbot, "ko")
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    speak(windows, qtbot, "es")
+    new = windows.window
+    assert new is not window
+    assert not new.source_side.findings.heading.isChecked() and new.source_side.findings.state.isHidden()
+    assert not new.recording.size_row.link.isChecked() and new.measuring.size_row.link.isChecked()
+    assert new.measuring.sizes.sizes() == [16, 32]
+    assert new.charts.currentWidget() is new.charts.samples
+    new.charts.samples.refresh()
+    charts = new.charts
+    boxes = (charts.ladder.places, charts.sizes.places, charts.roofline.device, charts.samples.chooser)
+    assert [box.currentText() for box in boxes] == ["GPU", "CPU + GPU", "T4", "one"]
+    assert charts.roofline.device.facts["name"] != charts.occupancy.device.facts["name"]
 
 
 def test_what_plays_is_frozen_or_looped_stays_as_it_is(windows, qtbot):

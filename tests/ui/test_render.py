@@ -306,3 +306,19 @@ def test_a_display_that_does_not_answer_is_named():
 def test_offscreen_needs_no_display():
     assert missing({"QT_QPA_PLATFORM": "offscreen"}) is None
     assert missing_libraries(x11=False) == []
+
+
+def test_a_position_between_two_steps_is_drawn_as_itself(tmp_path):
+    def drawn(step, code=0):
+        path = tmp_path / f"{step}.png"
+        assert (
+            run(["render", "gputiled", "--set", "TS=4", "--step", step, "--resolution", "500x400", "-o", str(path)])
+            == code
+        )
+        return path.read_bytes() if code == 0 else b""
+
+    assert drawn("15") == drawn("15.0") != drawn("15.5") == drawn("15.50") != drawn("16")
+    drawn("25.5", code=2)  # the last step is 25
+    for wrong in ("x", "nan", "1e99"):
+        with pytest.raises(SystemExit):
+            drawn(wrong)

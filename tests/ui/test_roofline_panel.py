@@ -32,7 +32,7 @@ def panel(qtbot):
     qtbot.waitExposed(made)
     yield made
     made.stop()
-    assert not made.survey.worker.isRunning()
+    assert not made.survey.worker.running
 
 
 def measure(session, name, gflops, **params):
@@ -84,7 +84,7 @@ def test_recording_the_traffic_moves_a_rung_to_what_its_warps_ask_for(panel, qtb
     assert panel.placed[0].place.from_global == pytest.approx(4, rel=0.01)
     assert "sectors its warps ask for (recorded" in panel.describe(panel.placed[0])
     assert panel.record.isHidden()
-    assert not panel.survey.worker.isRunning()
+    assert not panel.survey.worker.running
 
 
 def test_a_measurement_that_starts_ends_the_recording(panel):

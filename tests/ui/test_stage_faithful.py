@@ -182,7 +182,7 @@ def painted(playable, theme, moments):
     image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
     for array, element, step, block, warp in moments:
         into = QPainter(image)
-        painter.paint(into, rect, Moment(step, block, trail=TRAIL, warp=warp))
+        painter.paint(into, rect, Moment(step, block, trail=TRAIL, warp=warp, motion="none"))
         into.end()
         panel = panels[array]
         if panel.cell < LEAST_CELL:

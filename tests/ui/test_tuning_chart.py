@@ -130,20 +130,6 @@ def test_a_cancelled_search_keeps_the_best_so_far(window, qtbot):
     assert session.progress["bench"] is None
 
 
-def test_a_kernel_without_parameters_and_one_that_is_busy_are_not_tuned(window):
-    session, runner = window.session, window.controller.tuning
-    runner.use()
-    assert "nothing to use" in session.messages.current.text
-    session.choice.choose_kernel(rung(session, "hostmult0"))
-    runner.start()
-    assert "declares no parameters" in session.messages.current.text and not session.tuning.running
-    session.choice.choose_kernel(rung(session, "gputiled"))
-    session.progress.set("bench", ("busy", None))
-    runner.start()
-    assert "being measured" in session.messages.current.text and not session.tuning.running
-    session.progress.set("bench", None)
-
-
 def test_the_chart_says_what_is_best_so_far_and_in_the_end(charts, qtbot):
     window, chart = charts.window(), charts.tuning
     searched(window, [100.0, 150.0, None, 120.0], finish=False)

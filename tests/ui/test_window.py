@@ -274,10 +274,10 @@ def test_cancel_stops_a_run(window, qtbot):
 
 
 def test_closing_during_a_run_leaves_nothing_behind(window, qtbot):
-    window.controller.measure_all()
+    window.controller.measuring.measure_all()
     qtbot.waitUntil(lambda: window.session.progress["bench"] not in (None, ("Starting", None)), timeout=BENCH_MS)
     window.close()
-    assert not window.controller.bench.isRunning()
+    assert not window.controller.engines.bench.running
 
 
 def test_every_action_has_keys_and_stands_in_the_help(window):

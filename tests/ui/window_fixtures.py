@@ -7,11 +7,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
 from window_driving import wait_recorded
 
 from gemmviz.app import new_session
+from gemmviz.control.controller import Controller
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language
 from gemmviz.ui.look.style import set_scale
 from gemmviz.ui.window.application import collect_garbage_here
-from gemmviz.ui.window.controller import Controller
+from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
 
 PATIENCE_MS = 60_000
@@ -53,7 +54,7 @@ def make_window(qtbot):
 
     def make(theme="dark"):
         session = new_session(theme)
-        window = Window(session, Controller(session, lambda: Engine(session.permission.trust)))
+        window = Window(session, Controller(session, lambda: Engine(session.permission.trust), QtLoop()))
         window.show()
         qtbot.waitUntil(lambda: window.charts is not None)
         windows.append(window)
@@ -63,11 +64,10 @@ def make_window(qtbot):
     for window in windows:
         window.files.may_close = lambda: True  # nobody is here to answer
         window.close()
-        assert not window.controller.recorder.isRunning()
-        assert not window.controller.bench.isRunning()
-        timers = window.findChildren(QTimer) + window.controller.findChildren(QTimer)
+        assert not any(worker.running for worker in window.controller.engines.workers)
+        timers = window.findChildren(QTimer) + window.controller.engines.loop.findChildren(QTimer)
         assert timers and not [t for t in timers if t.isActive()]
-        assert not multiprocessing.active_children()
+        qtbot.waitUntil(lambda: not multiprocessing.active_children(), timeout=5000)
         assert not [t for t in window.findChildren(QThread) if t.isRunning()]
         window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
@@ -77,8 +77,8 @@ def make_window(qtbot):
 def window(make_window, qtbot):
     """A window with its first recording on the stage, paused at the first step."""
     window = make_window()
-    window.controller.play_next = False
-    window.controller.record()
+    window.controller.recording.play_next = False
+    window.controller.recording.record()
     wait_recorded(window, qtbot)
     window.activateWindow()
     qtbot.waitUntil(lambda: window.isActiveWindow())

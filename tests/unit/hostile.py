@@ -5,6 +5,7 @@ HEAD = """// ---gemmviz
 // args  = ["C", "A", "B", "M", "N", "K"]
 // ---
 """
+END = "// ---\n"
 LOOPS = """
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
@@ -16,9 +17,10 @@ LOOPS = """
 """
 
 
-def source(before="", top="", loops=LOOPS):
+def source(before="", top="", loops=LOOPS, head=""):
+    """Return a C kernel with front matter: ``top`` stands above the function, ``before`` at its beginning."""
     signature = "void mine(float *c, const float *a, const float *b, int m, int n, int k)"
-    return f"{HEAD}{top}\n{signature}\n{{\n{before}\n{loops}}}\n"
+    return f"{HEAD.replace(END, head + END)}{top}\n{signature}\n{{\n{before}\n{loops}}}\n"
 
 
 RIGHT = source()

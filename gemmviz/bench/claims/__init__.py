@@ -1,7 +1,7 @@
-"""What the five documents claim, as data: load the claims, plan the runs that they need, judge them by what was found.
+"""The claims of the five documents, as data: load them, plan the runs that they need, judge them by the evidence.
 
-`load` reads the records, `plan` says what has to be measured, profiled and recorded for them, an `Evidence` takes
-result rows, profiles and counted recordings as they arrive, and `judge` turns both into a `ClaimVerdict` at any moment.
+`load` reads the records, `plan` lists the runs to measure, profile and record for them, an `Evidence` takes
+result rows, profiles and counted recordings as they arrive, and `judge` makes a `ClaimVerdict` of both at any moment.
 """
 
 from gemmviz.bench.claims.evidence import Evidence, counted

@@ -1,4 +1,4 @@
-"""How figures and verdicts are put into words: a sentence that explains itself, on the terminal and in the window."""
+"""Texts of figures and verdicts: a sentence that explains itself, on the terminal and in the window."""
 
 from gemmviz.language import mark, tr
 
@@ -13,14 +13,14 @@ ORIGINS = {
     "modelled": mark("modelled"),
     "reference": mark("reference"),
 }
-"""Where figures come from, in words."""
+"""The origins of figures, in words."""
 STATES = {
     "holds": mark("holds"),
     "does not hold": mark("does not hold"),
     "cannot be judged here": mark("cannot be judged here"),
     "not run": mark("not run yet"),
 }
-"""What becomes of a check or a claim, in words."""
+"""The states of checks and claims, in words."""
 
 
 def figure(value: Value | None, unit: str) -> str:
@@ -34,18 +34,18 @@ def figure(value: Value | None, unit: str) -> str:
 
 
 def sentence(stated: str, rule: str, found: str, state: str, because: str) -> str:
-    """Return what a document states, what counts as holding here, what was found, and the verdict, in one sentence.
+    """Return the stated figure, the condition that counts as holding, our figure, and the verdict, in one sentence.
 
     Parameters
     ----------
     stated, found
-        Both figures with their units, and what they were taken on; empty where there is none.
+        Both figures with their units, and the devices they were taken on; empty where there is none.
     rule
-        What counts as holding, as `Rule.words` says it.
+        The condition that counts as holding, as `Rule.words` gives it.
     state
         A key of `STATES`.
     because
-        Why there is no figure, or what to know about it; may be empty.
+        Why there is no figure, or a remark about it; may be empty.
 
     Returns
     -------
@@ -61,5 +61,5 @@ def sentence(stated: str, rule: str, found: str, state: str, because: str) -> st
 
 
 def beside(text: str, device: str) -> str:
-    """Return a figure with what it was taken on."""
+    """Return a figure with the device it was taken on."""
     return f"{text} ({device})" if device else text

@@ -9,9 +9,10 @@ from gemmviz.bench.claims import tiles
 from gemmviz.bench.claims.claim_text import AS_WRITTEN, ORIGINS
 from gemmviz.bench.claims.models import modelled
 from gemmviz.bench.claims.record import Case, Quantity
+from gemmviz.bench.document import Document, Machine
 from gemmviz.bench.figures import TRANSFER, Key, key_of
-from gemmviz.bench.results import Document, Machine, machine
-from gemmviz.bench.row import Counts, Fault, Launched, Row, stats_of
+from gemmviz.bench.results import machine
+from gemmviz.bench.row import Counts, Fault, Launched, Profile, Row, stats_of
 from gemmviz.bench.spread import shaky, span
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
@@ -61,7 +62,7 @@ class Evidence:
         self.device, self.date, self.reference = device, date, reference
         self._rows: dict[Key, Row] = {}
         self._counts: dict[tuple[Key, bool], Counts] = {}
-        self._profiles: dict[Key, Counts] = {}
+        self._profiles: dict[Key, Profile] = {}
 
     @classmethod
     def of(cls, document: Document, reference: bool = False) -> "Evidence":
@@ -128,19 +129,18 @@ class Evidence:
         """Note that a case could not be recorded, and why; ``kind`` as `gemmviz.engine.messages.Failed` has it."""
         self.add_counts(_counts(case, {}, {"kind": kind, "message": message}))
 
-    def add_profiles(self, profiles: Iterable[Counts]) -> None:
+    def add_profiles(self, profiles: Iterable[Profile]) -> None:
         """Take what `gemmviz.proving.profiling.profile` returned."""
         for plain in profiles:
             self._profiles[_key(plain)] = plain
 
     def add_profile_fault(self, case: Case, message: str) -> None:
         """Note that a case could not be profiled, and why."""
-        plain = _counts(case, {}, {"kind": "other", "message": message})
-        del plain["as_written"]
-        self.add_profiles([{**plain, "source_sha256": None}])
+        fault: Fault = {"kind": "other", "message": message}
+        self.add_profiles([{**_launched(case), "figures": {}, "fault": fault, "source_sha256": None}])
 
     @property
-    def profiles(self) -> list[Counts]:
+    def profiles(self) -> list[Profile]:
         """The profiles, as a result file keeps them under ``profiles``."""
         return list(self._profiles.values())
 
@@ -238,8 +238,9 @@ class Evidence:
             raise Missing(tr("{kernel} has not been profiled", kernel=case.kernel), waiting=True)
         if profile["fault"]:
             raise Missing(profile["fault"]["message"])
-        value = profile["figures"].get(what)
-        if value is None:
+        figures: Mapping[str, object] = profile["figures"]
+        value = figures.get(what)
+        if not isinstance(value, float | int):
             raise Missing(tr("the profile of {kernel} has no {figure}", kernel=case.kernel, figure=what))
         return float(value)
 
@@ -291,17 +292,12 @@ def _origin(quantity: Quantity) -> str:
 
 
 def _counts(case: Case, figures: Mapping[str, float | str], fault: Fault | None) -> Counts:
+    return {**_launched(case), "as_written": case.as_written, "figures": dict(figures), "fault": fault}
+
+
+def _launched(case: Case) -> Launched:
     m, n, k = case.size
-    return {
-        "kernel": case.kernel,
-        "M": m,
-        "N": n,
-        "K": k,
-        "params": dict(case.params),
-        "as_written": case.as_written,
-        "figures": dict(figures),
-        "fault": fault,
-    }
+    return {"kernel": case.kernel, "M": m, "N": n, "K": k, "params": dict(case.params)}
 
 
 def _key(of: Launched) -> Key:

@@ -1,4 +1,4 @@
-"""Judges a claim by what has been found so far."""
+"""Judges a claim by the evidence so far."""
 
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -17,12 +17,12 @@ State = Literal["holds", "does not hold", "cannot be judged here", "not run"]
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What one check of a claim found.
+    """The result of one check of a claim.
 
     Attributes
     ----------
     label, unit
-        What the figures are.
+        Name and unit of the figures.
     theirs, ours
         The document's figure and ours: numbers, texts, or None where there is none.
     state
@@ -30,11 +30,11 @@ class CheckResult:
     origin
         Where our figure comes from, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``.
     rule
-        What counts as holding, for people: ``"52x or more"``.
+        The condition that counts as holding, for people: ``"52x or more"``.
     because
-        Why there is no figure, or what to know about it; may be empty.
+        Why there is no figure, or a remark about it; may be empty.
     where
-        What the document measured on; may be empty.
+        The document's device; may be empty.
     """
 
     label: str
@@ -49,7 +49,7 @@ class CheckResult:
 
     @property
     def sentence(self) -> str:
-        """What is stated, what counts as holding, what was found, and the verdict."""
+        """The stated figure, the condition that counts as holding, our figure, and the verdict."""
         stated = "" if self.theirs is None else beside(figure(self.theirs, self.unit), self.where)
         found = ""
         if self.ours is not None:
@@ -85,7 +85,7 @@ class VerdictTable:
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """What became of a claim.
+    """The verdict on a claim.
 
     Attributes
     ----------
@@ -113,16 +113,27 @@ class ClaimVerdict:
         findings = [asdict(finding) | {"sentence": finding.sentence} for finding in self.findings]
         return asdict(self) | {"findings": findings}
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is for or against the claim."""
+        return self.state in ("holds", "does not hold")
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether it has any figure of ours."""
+        cells = [value for row in self.table.ours for value in row] if self.table else []
+        return any(value is not None for value in [*cells, *(finding.ours for finding in self.findings)])
+
 
 def judge(claim: Claim, evidence: Evidence) -> ClaimVerdict:
-    """Judge a claim by what has been found so far.
+    """Judge a claim by the evidence so far.
 
     Parameters
     ----------
     claim
         From `load`.
     evidence
-        What has been measured and recorded; may be empty.
+        Measured, profiled and recorded figures; may be empty.
 
     Returns
     -------
@@ -134,7 +145,7 @@ def judge(claim: Claim, evidence: Evidence) -> ClaimVerdict:
     if claim.why:
         return ClaimVerdict(claim.id, "cannot be judged here", claim.why, findings, table)
     states = [finding.state for finding in findings]
-    # What was found false stays false; what waits for a run may still come; what cannot be found here never does.
+    # A false check stays false; a check that waits for a run may still hold; one that cannot be judged here never does.
     worst: tuple[State, ...] = ("does not hold", "not run", "cannot be judged here")
     state: State = next((s for s in worst if s in states), "holds")
     telling = [finding for finding in findings if finding.state == state][: 1 if state == "holds" else 2]

@@ -1,4 +1,4 @@
-"""Figures of claims that are modelled: computed from published limits, or from the inputs, whatever machine is here."""
+"""Modelled figures of claims: computed from published limits, or from the inputs, whatever this machine is."""
 
 from functools import cache
 
@@ -14,13 +14,13 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem, random_inputs
 
 _KIB = 1024
-# Every row of C is like any other; these are enough to find a largest error, and take no time.
+# All rows of C are alike; these are enough to find a largest error, and take no time.
 _ROWS = 64
 _RESOURCES: tuple[Resource, ...] = ("threads", "blocks", "registers", "shared")
 
 
 def modelled(case: Case, what: str, kernels: list[Kernel]) -> float | None:
-    """Return a figure; None where nothing is known about it.
+    """Return a modelled figure; None where its inputs are unknown.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def input_rounding(size: tuple[int, int, int], dtype: str) -> float:
     -------
     float
         Largest |A' B' - A B| / (|A| |B|) over the first rows of C, A and B being the random float32 inputs that are
-        measured with, A' and B' the rounded ones: the measure of `gemmviz.bench.verify.Verdict.max_rel`.
+        used in measurements, A' and B' the rounded ones: the measure of `gemmviz.bench.verify.Verdict.max_rel`.
     """
     exact, rounded = (
         [matrix.astype(np.float64) for matrix in (a[:_ROWS], b)]

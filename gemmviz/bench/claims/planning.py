@@ -1,4 +1,4 @@
-"""What has to be run for some claims: each case once, whatever number of claims want it."""
+"""The runs that some claims need: each case once, however many claims share it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class BenchJob:
     Attributes
     ----------
     entries
-        ``{"path", "text", "params"}`` per kernel, as a bench request wants them.
+        ``{"path", "text", "params"}`` per kernel, as in a bench request.
     size
         (M, N, K).
     protocol
@@ -45,9 +45,9 @@ class RecordJob:
     Attributes
     ----------
     case
-        What it answers.
+        The case that it answers.
     path, text
-        The kernel's file, as a record request wants them.
+        The kernel's file, as in a record request.
     """
 
     case: Case
@@ -62,7 +62,7 @@ class ProfileJob:
     Attributes
     ----------
     launches
-        One per case, as a profile request wants them.
+        One per case, as in a profile request.
     cases
         The cases that it answers, in the same order.
     """
@@ -73,7 +73,7 @@ class ProfileJob:
 
 @dataclass(frozen=True)
 class ClaimPlan:
-    """What has to be run: jobs that need a fresh process first, then the smallest; profiles in one job, or none."""
+    """The runs: jobs that need a fresh process first, then the smallest; profiles in one job, or none."""
 
     bench: tuple[BenchJob, ...]
     record: tuple[RecordJob, ...]
@@ -89,7 +89,7 @@ class _Batch:
 def plan(
     claims: Iterable[Claim], kernels: Sequence[Kernel] | None = None, protocol: Protocol | None = None
 ) -> ClaimPlan:
-    """Return what has to be run for some claims.
+    """Return the runs that some claims need.
 
     Parameters
     ----------

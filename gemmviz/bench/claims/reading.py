@@ -39,7 +39,7 @@ def load(folder: Path | None = None) -> list[Claim]:
     Raises
     ------
     GemmvizError
-        When a file does not say what it must; the message names file and claim.
+        When a file lacks a required field, or one is wrong; the message names file and claim.
     """
     claims: list[Claim] = []
     for path, content in _files(folder):

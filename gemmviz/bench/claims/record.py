@@ -1,4 +1,4 @@
-"""A claim of one of the documents: what it states, and the experiment that looks at it."""
+"""A claim of one of the documents: its statement, and the experiment that tests it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ _ORIGINS = ("recorded", "modelled", "profiled")
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel at a size with all of its parameters: what a figure belongs to.
+    """A kernel at a size with all of its parameters: the case that a figure belongs to.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Quantity:
     Attributes
     ----------
     case
-        What it belongs to.
+        The case that it belongs to.
     what
         A figure of a result row (``"gflops"``, ``"first_launch_s"``, ...), of a recording (``"recorded.C.writes"``), of
         Nsight Compute (``"profiled.compute"``) or of a model (``"modelled.occupancy"``).
@@ -60,24 +60,24 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing to look at: a rule over some figures.
+    """One check of a claim: a rule over some figures.
 
     Attributes
     ----------
     rule
         A name in `gemmviz.bench.claims.rules.RULES`.
     label
-        What the figure is, for people.
+        The name of the figure, for people.
     quantities
-        What the rule gets, in this order.
+        The arguments of the rule, in this order.
     names
-        What each quantity is called in the claim.
+        The name of each quantity in the claim.
     theirs
-        What the document states: a number or a text; None where it gives no figure.
+        The document's figure or text; None where it gives none.
     unit
         Of `theirs` and of our figure: ``"x"``, ``"ms"``, ``"writes"``...
     limits
-        What else the rule wants (``least``, ``within``, ``factor``, ...).
+        Other arguments of the rule (``least``, ``within``, ``factor``, ...).
     """
 
     rule: str
@@ -96,17 +96,17 @@ class StatedTable:
     Attributes
     ----------
     title, unit
-        What the figures are.
+        Name and unit of the figures.
     row_axis, column_axis
-        What rows and columns stand for.
+        The meaning of rows and columns.
     rows, columns
         Their names.
     cells
-        What stands in each cell; None where there is nothing to measure.
+        The quantity in each cell; None where there is nothing to measure.
     theirs
         The document's figures; None where it gives none.
     scale
-        What a figure of a row (seconds, GFLOPS) is multiplied with to be in `unit`.
+        The factor that converts a figure of a row (seconds, GFLOPS) to `unit`.
     """
 
     title: str
@@ -129,23 +129,23 @@ class Claim:
     id, source
         ``"s0-unroll"``, and the id of the document: ``"S0"`` (see `gemmviz.catalogue.documents`).
     title, statement
-        A few words, and what the document says in one plain sentence.
+        A few words, and the document's statement in one plain sentence.
     figures
         The document's figures, for people; may be empty.
     where
-        What the document measured on; may be empty.
+        The document's device; may be empty.
     checks
-        What is looked at; all must hold.
+        The checks; all must hold.
     table
         Figures to show side by side, or None.
     why
         Why it cannot be judged, where that is so; then there are no checks.
     note
-        What to know about it, for example a flaw of the document's own measurement.
+        A remark about it, for example a flaw of the document's own measurement.
     protocol
-        Fields of the measuring protocol that this claim's experiment needs to differ.
+        Fields of the measuring protocol that differ for this claim's experiment.
     long
-        Whether the experiment takes many minutes, so that it is run only when it is asked for by name.
+        Whether the experiment takes many minutes, so that it runs only when it is named.
     """
 
     id: str
@@ -163,12 +163,12 @@ class Claim:
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
-        """Every figure that the claim wants, once each."""
+        """Every figure that the claim needs, once each."""
         wanted = [q for check in self.checks for q in check.quantities]
         wanted += [q for row in (self.table.cells if self.table else ()) for q in row if q is not None]
         return tuple(dict.fromkeys(wanted))
 
     @property
     def first_launch(self) -> bool:
-        """Whether it looks at the very first launch of a process."""
+        """Whether it needs the very first launch of a process."""
         return any(q.what == "first_launch_s" for q in self.quantities)

@@ -1,4 +1,4 @@
-"""The rules by which a check holds or not: small functions over figures, chosen by name in a claim's file."""
+"""The rules that decide whether a check holds: small functions over figures, chosen by name in a claim's file."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Limits = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a rule found: the figure to put beside the document's, and whether the check holds."""
+    """The result of a rule: the figure to put beside the document's, and whether the check holds."""
 
     ours: Value | None
     holds: bool
@@ -29,7 +29,7 @@ class Rule:
     apply
         Takes our figures, the document's (or None), and the limits.
     words
-        Takes the document's figure, the limits and the unit, and names what counts as holding, for people:
+        Takes the document's figure, the limits and the unit, and returns the condition of holding, for people:
         ``"52x or more"``.
     limits
         The limits that a check with this rule must give.
@@ -170,7 +170,7 @@ RULES: dict[str, Rule] = {
     "none": Rule(_none, lambda *_: tr("none")),
     "some": Rule(_some, lambda *_: tr("one or more")),
 }
-"""``at least``, ``about``, ``same`` and ``slightly above`` look at the first figure over the second, ``greater ratio``
-at that against the third over the fourth; ``ascending`` asks whether each figure is above the one before it,
-``smallest`` and ``greatest`` whether the first is that of all; ``above`` bounds one figure; ``near`` and ``equal``
-compare it with the document's, ``unlike`` with a text of its own; ``none`` and ``some`` count."""
+"""``at least``, ``about``, ``same`` and ``slightly above`` test the first figure over the second, ``greater ratio``
+that ratio against the third over the fourth; ``ascending`` tests whether each figure is above the one before it,
+``smallest`` and ``greatest`` whether the first is the least or greatest of all; ``above`` bounds one figure; ``near``
+and ``equal`` compare it with the document's, ``unlike`` with a text of its own; ``none`` and ``some`` count."""

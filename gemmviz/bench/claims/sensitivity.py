@@ -1,4 +1,4 @@
-"""Whether noisy rows could turn a verdict: the check is applied again at the ends of what the rows span."""
+"""Whether noisy rows could change a verdict: the check is repeated at the ends of the rows' spreads."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -7,21 +7,21 @@ from gemmviz.bench.claims.evidence import Evidence
 from gemmviz.bench.claims.record import Case, Check
 from gemmviz.bench.claims.rules import RULES, Outcome
 
-# Up to here every combination of the ends is looked at; above, each case is set against all others.
+# Up to here every combination of the ends is tried; above, each case is set against all others.
 _FEW = 6
 
 
 def turns(check: Check, evidence: Evidence, outcome: Outcome) -> bool:
-    """Return whether a check comes out otherwise somewhere at the ends of what the rows of its cases span.
+    """Return whether a check has another result at some ends of the spreads of its cases' rows.
 
     Parameters
     ----------
     check
-        What is looked at.
+        The check.
     evidence
         Must hold every figure of the check.
     outcome
-        What the medians gave.
+        Its result with the medians.
     """
     reaches = [evidence.reach(quantity) for quantity in check.quantities]
     cases = list(dict.fromkeys(quantity.case for quantity in check.quantities))
@@ -34,7 +34,7 @@ def turns(check: Check, evidence: Evidence, outcome: Outcome) -> bool:
 
 
 def _choices(cases: Sequence[Case]) -> Iterator[set[Case]]:
-    """Yield which cases are taken at their slow ends; the others are taken at their fast ones."""
+    """Yield the cases that are taken at their slow ends; the others are taken at their fast ones."""
     if len(cases) <= _FEW:
         for ends in product((False, True), repeat=len(cases)):
             yield {case for case, slow in zip(cases, ends, strict=True) if slow}

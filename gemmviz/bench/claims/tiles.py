@@ -1,4 +1,4 @@
-"""Which tiles of A and B a block multiplies with each other, as its recording shows."""
+"""The tiles of A and B that a block multiplies with each other, as its recording shows."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from gemmviz.trace.recording.recording import Recording
 
 
 def walk(recording: Recording, block: int = 0) -> str:
-    """Return what a block reads of A and B in each of its tile steps.
+    """Return the parts of A and B that a block reads in each of its tile steps.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What published limits of devices imply: occupancy, roofline, peaks. *Modelled*."""
+"""Consequences of the published limits of devices: occupancy, roofline, peaks. *Modelled*."""

@@ -1,7 +1,7 @@
-"""What is published about GPUs, and what a device of a result file can hold and deliver. All of it is *modelled*.
+"""Published facts about GPUs, and the capacity and rates of a device of a result file. All of it is *modelled*.
 
 A *device* is the part ``device`` of a result file (`gemmviz.backends.driver.Device` as plain data); `Published.facts`
-gives a GPU that is not here the same form. What the driver says goes before what is published.
+gives a GPU that is not here the same form. The driver's figures take precedence over published ones.
 """
 
 import tomllib
@@ -24,23 +24,23 @@ _TRANSFERS_PER_CLOCK = 2
 
 @dataclass(frozen=True)
 class Limits:
-    """What one SM can hold, and the units in which it is given out.
+    """The capacity of one SM, and the units in which it is allocated.
 
     Attributes
     ----------
     threads_per_block, threads_per_sm, blocks_per_sm, registers_per_block, registers_per_sm
-        The most there can be.
+        The maximum of each.
     registers_per_thread
-        The most a thread can have.
+        The maximum for one thread.
     register_unit
         Registers are given to a warp in multiples of this.
     partitions
         Parts of an SM, each with its own share of the registers.
     shared_per_sm, shared_per_block, shared_unit, shared_reserved
-        Bytes: of an SM, the most of a block (after opting in), the multiple in which it is given out, what CUDA itself
-        takes of each block's.
+        Bytes: of an SM, the maximum for a block (after opting in), the multiple in which it is allocated, and CUDA's
+        own share of each block's.
     blocks_per_cluster
-        The most blocks of a cluster; 1 where there are no clusters.
+        The maximum number of blocks in a cluster; 1 where there are no clusters.
     """
 
     threads_per_block: int
@@ -59,7 +59,7 @@ class Limits:
 
     @property
     def warps_per_sm(self) -> int:
-        """The most warps that one SM can hold."""
+        """The maximum number of warps that one SM can hold."""
         return self.threads_per_sm // WARP
 
 
@@ -70,7 +70,7 @@ class Published:
     Attributes
     ----------
     name, cuda_names
-        What people call it, and what CUDA calls it.
+        Its usual name, and its names in CUDA.
     boost_mhz, bandwidth_gbs
         Clock, and GB/s of its memory.
     tensor_fp16_fp32_tflops, tensor_fp16_tflops
@@ -109,17 +109,17 @@ def published() -> tuple[Published, ...]:
 
 
 def find(device: Facts | None) -> Published | None:
-    """Return what is published about a device, or None."""
+    """Return the published facts about a device, or None."""
     return named(device["name"]) if device else None
 
 
 def named(name: str) -> Published | None:
-    """Return what is published about the device that CUDA calls so, or None."""
+    """Return the published facts about the device with this CUDA name, or None."""
     return next((p for p in published() if name in p.cuda_names), None)
 
 
 def limits(device: Facts | None) -> Limits | None:
-    """Return what one SM of a device can hold; None when its compute capability is not known."""
+    """Return the capacity of one SM of a device; None when its compute capability is not known."""
     row = rates(device)
     if device is None or row is None:
         return None

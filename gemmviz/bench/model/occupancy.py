@@ -8,10 +8,10 @@ Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as
 * registers: r per thread are ceil(32 r / 256) x 256 per warp; each of the SM's partitions holds
   floor(registers per partition / that) warps; floor(warps of all partitions / W)
 * shared memory: s bytes and what CUDA reserves are rounded up to the unit; floor(shared memory per SM / that). An SM
-  divides one memory into shared memory and L1 cache: as much as the *carve-out* says is shared, by default all it can
+  divides one memory into shared memory and L1 cache: the *carve-out* is the shared part, by default the largest
 
 Occupancy is warps held / warps per SM. Blocks of a cluster run on SMs of one GPC (CUDA C++ Programming Guide, "Thread
-Block Clusters"); how many clusters fit is for the driver to say (``cudaOccupancyMaxActiveClusters``) and not modelled.
+Block Clusters"); the number of clusters that fit is not modelled (``cudaOccupancyMaxActiveClusters``).
 """
 
 from collections.abc import Mapping
@@ -24,16 +24,16 @@ from gemmviz.catalogue.kernel import Kernel
 
 # A block is refused as if its warps filled four partitions evenly, also on the one SM that has two (cuda_occupancy.h).
 _CHECKED_PARTITIONS = 4
-# What every device with clusters takes, unasked.
+# Every device with clusters takes this many without an attribute.
 _PORTABLE_CLUSTER = 8
 Resource = Literal["threads", "blocks", "registers", "shared"]
 
 
 @dataclass(frozen=True)
 class Use:
-    """What one block of a kernel takes: threads, registers per thread, bytes of shared memory (static and dynamic).
+    """Resources of one block of a kernel: threads, registers per thread, bytes of shared memory (static and dynamic).
 
-    ``cluster`` is how many blocks make a cluster; 1 without clusters.
+    ``cluster`` is the number of blocks in a cluster; 1 without clusters.
     """
 
     threads: int
@@ -49,7 +49,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """How much of an SM a kernel can fill.
+    """The share of an SM that a kernel can fill.
 
     Attributes
     ----------
@@ -71,21 +71,21 @@ class Occupancy:
 
 
 def compiled_use(row: Mapping[str, Any], kernel: Kernel | None) -> Use:
-    """Return what a block took in a row of a result file that has ``block``, ``regs`` and ``smem``.
+    """Return the resources of a block in a row of a result file that has ``block``, ``regs`` and ``smem``.
 
     Parameters
     ----------
     row
         Of a kernel that was compiled.
     kernel
-        What it ran, for its clusters, which a row does not hold; None where that is not known.
+        The kernel of the row, for its clusters, which a row does not hold; None where that is not known.
     """
     cluster = cluster_blocks(kernel, {name: row[name] for name in "MNK"} | row["params"]) if kernel else 1
     return Use(prod(row["block"]), row["regs"], row["smem"], cluster)
 
 
 def cluster_blocks(kernel: Kernel, values: Mapping[str, int]) -> int:
-    """Return how many blocks make a cluster of a kernel, given M, N, K and its parameters; 1 without clusters."""
+    """Return the number of blocks in a cluster of a kernel, given M, N, K and its parameters; 1 without clusters."""
     return prod(e.integer(values) for e in kernel.cluster)
 
 
@@ -95,9 +95,9 @@ def occupancy(use: Use, limits: Limits, carve_out: int | None = None) -> Occupan
     Parameters
     ----------
     use
-        What a block takes.
+        Resources of a block.
     limits
-        What an SM can hold.
+        Capacity of an SM.
     carve_out
         Bytes of the SM that are shared memory (a profile shows it as the configured size); None: as many as it can
         have. The driver chooses one of the sizes that the GPU offers: 0, 8, 16, 32, 64 or 100 KiB for compute
@@ -146,7 +146,7 @@ def _shared_per_block(use: Use, limits: Limits) -> int:
 
 
 def advice(use: Use, limits: Limits) -> str:
-    """Return what limits the occupancy and what would have to change to hold one block more, in a sentence or two."""
+    """Return the limit of the occupancy and the change that would fit one block more, in a sentence or two."""
     said = _advice(use, limits)
     if use.cluster == 1 or not occupancy(use, limits).blocks:
         return said
@@ -222,7 +222,7 @@ NAMES: dict[Resource, str] = {
     "registers": "registers",
     "shared": "shared memory",
 }
-"""What people call the resources."""
+"""The usual names of the resources."""
 
 
 def _names(limiters: tuple[Resource, ...]) -> str:

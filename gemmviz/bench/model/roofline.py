@@ -1,14 +1,14 @@
 """The roofline of a device and the place of a kernel under it.
 
 A roof is *modelled*: a kernel that does I floating-point operations per byte reaches at most min(peak, I x bandwidth)
-(Williams, Waterman, Patterson: "Roofline", CACM 52(4), 2009, doi 10.1145/1498765.1498785). How high a kernel stands is
-*measured*; how far to the right depends on where its bytes are counted:
+(Williams, Waterman, Patterson: "Roofline", CACM 52(4), 2009, doi 10.1145/1498765.1498785). The height of a kernel is
+*measured*; its place to the right depends on where its bytes are counted:
 
 * compulsory: each matrix crosses once, as if caches were perfect (*modelled* from the size);
-* global: 32-byte sectors that its warps ask for, as if there were no caches (*recorded*, scaled to the size);
+* global: 32-byte sectors that its warps request, as if there were no caches (*recorded*, scaled to the size);
 * shared: wavefronts of shared memory x 128 bytes, replays of bank conflicts included (*recorded*, scaled).
 
-What really crosses the memory's bus lies between the first two.
+The bytes that really cross the memory's bus lie between the first two.
 """
 
 from collections.abc import Mapping, Sequence
@@ -117,7 +117,7 @@ def tile_intensity(rows: int, columns: int, itemsize: int) -> float:
 def moved_bytes(arrays: Sequence[ArrayTraffic], recorded: Problem, problem: Problem) -> MovedBytes:
     """Scale the traffic of a recording to another size, the parameters being the same.
 
-    What is read of A and B, and all of shared memory, grows with M N K; C grows with M N, or with M N K where its sum
+    Reads of A and B, and all of shared memory, grow with M N K; C grows with M N, or with M N K where its sum
     is kept in memory. Exact where tiles divide both sizes.
 
     Parameters
@@ -156,7 +156,7 @@ def survey_size(kernel: Kernel, params: dict[str, int]) -> Problem | None:
 
 
 def point(row: Mapping[str, Any], traffic: MovedBytes | None = None) -> Point:
-    """Return the place of a row of a result file, with what its launch moves where that is known."""
+    """Return the place of a row of a result file, with the bytes that its launch moves where they are known."""
     problem = Problem(row["M"], row["N"], row["K"])
     compulsory = compulsory_intensity(problem, row["dtype_in"], row["dtype_acc"])
     if traffic is None:
@@ -167,10 +167,10 @@ def point(row: Mapping[str, Any], traffic: MovedBytes | None = None) -> Point:
 
 
 def cached_share(place: Point, device: Facts | None) -> float | None:
-    """Return the least share (0 to 1) of the sectors asked for that caches must have served; None where not known.
+    """Return the least share (0 to 1) of the requested sectors that caches must have served; None where not known.
 
-    In the time measured, the memory can have delivered bandwidth x time bytes: what was asked for beyond that came out
-    of a cache. A bound from a measured time, a recorded traffic and a published bandwidth.
+    In the time measured, the memory can have delivered bandwidth x time bytes: requests beyond that were served by
+    a cache. A bound from a measured time, a recorded traffic and a published bandwidth.
     """
     memory = memory_gbs(device)
     if memory is None or not place.gflops or place.from_global is None:

@@ -16,18 +16,12 @@ from gemmviz.catalogue import renamed
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
-from gemmviz.catalogue.problem import Problem
-from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, quoted, read_text
+from gemmviz.catalogue.problem import Problem, Side
+from gemmviz.catalogue.typed_reading import FromZero, Misfit, Quantity, read_as
+from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text
 
 VERSION = 1
 _SUFFIX = ".json"
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    **dict.fromkeys(("kernel", "source_sha256", "tuned_on", "date_utc"), (str,)),
-    **dict.fromkeys(("M", "N", "K", "rounds"), (int,)),
-    "params": (dict,),
-    "gflops": (int, float),
-    "gain": (int, float, type(None)),
-}
 
 
 @dataclass(frozen=True)
@@ -56,13 +50,13 @@ class Tuned:
     source_sha256: str
     tuned_on: str
     date_utc: str
-    M: int
-    N: int
-    K: int
+    M: Side
+    N: Side
+    K: Side
     params: dict[str, int]
-    gflops: float
-    gain: float | None
-    rounds: int
+    gflops: Quantity
+    gain: Quantity | None
+    rounds: FromZero
 
     @property
     def problem(self) -> Problem:
@@ -199,30 +193,15 @@ def _read(path: Path) -> Tuned:
         raise GemmvizError(f"cannot read {path}: {error.strerror}") from None
     except ValueError:
         raise GemmvizError(f"{path} is truncated or not JSON: delete it, and tune again") from None
-    fault = _fault(content)
-    if fault:
-        raise GemmvizError(f"{path} is no file of tuned parameters: it {fault}")
-    return Tuned(**renamed.row_of_today({f.name: content[f.name] for f in fields(Tuned)}))
+    if not isinstance(content, dict) or content.get("schema_version") != VERSION:
+        raise GemmvizError(f"{path} is no file of tuned parameters: it is not of version {VERSION}")
+    try:
+        return Tuned(**renamed.row_of_today(asdict(read_as(content, Tuned))))
+    except Misfit as misfit:
+        raise GemmvizError(f"{path} is no file of tuned parameters: it {misfit}") from None
 
 
 def _file_name(found: Tuned, kernel: str) -> str:
     device = hashlib.sha256(found.tuned_on.encode()).hexdigest()[:8]
     name = re.sub(r"[^\w.+~-]", "_", kernel)
     return f"{name}-{found.M}x{found.N}x{found.K}-{device}{_SUFFIX}"
-
-
-def _fault(content: Any) -> str:
-    """Say what is wrong with a file's content; an empty text when nothing is."""
-    if not isinstance(content, dict) or content.get("schema_version") != VERSION:
-        return f"is not of version {VERSION}"
-    for key, kinds in _TYPES.items():
-        value = content.get(key)
-        if key not in content or not isinstance(value, kinds) or isinstance(value, bool):
-            return f"has a {key} that cannot be: {quoted(value)}"
-    if not all(isinstance(k, str) and type(v) is int for k, v in content["params"].items()):
-        return "has params that are no whole numbers"
-    try:
-        Problem(content["M"], content["N"], content["K"])
-    except ConstraintError as error:
-        return f"has a size that cannot be: {error}"
-    return ""

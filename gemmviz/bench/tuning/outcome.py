@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TypedDict
 
 from gemmviz.backends.environment import cpu_of
-from gemmviz.bench.results import Machine, Measured
+from gemmviz.bench.document import Machine, Measured
 from gemmviz.bench.row import Row, Sized, Verification
 from gemmviz.bench.tuning.search import Search
 from gemmviz.catalogue.kernel import Kernel

@@ -1,18 +1,18 @@
 """Searches the values of a kernel's parameters for the fastest: a look at each, then a race of the best ones.
 
-The search decides what to measure next and what the figures say; how a figure is taken is `gemmviz.bench.measure`'s, so
+The search decides the next measurement and reads the figures; `gemmviz.bench.measure` takes each figure, so
 that every candidate is verified and timed by the same rules as every other figure of gemmviz. A tuner library would not
 take that off our hands. Kernel Tuner compiles, runs, checks and times by itself, so that its figures would follow other
 rules than those beside them, and a candidate that breaks the device would not cost its own row only; it brings SciPy,
-pandas, scikit-learn and four more packages. Optuna and its like only choose what to try next, which is the least of the
-work here: the spaces are lists of some dozens to some thousands of combinations, and what is hard is telling apart two
+pandas, scikit-learn and four more packages. Optuna and its like only choose the next trial, which is the least of the
+work here: the spaces are lists of some dozens to some thousands of combinations, and the hard part is to tell apart two
 candidates that differ by less than the machine's noise.
 
 1. **Look**: one round of a few cold samples for each candidate; the default first, then some neighbours of the
    fastest so far (one parameter changed; of the second when the fastest has none left, and so on) for each that may be
    anywhere, picked by a fixed seed, until all are tried or the time for it is up.
-2. **Race**: the fastest ones and the default take turns, in rounds, each round in the order opposite to the last. What
-   is clearly slower than the leader in paired rounds drops out, until the rest is surely alike or the time is up.
+2. **Race**: the fastest ones and the default take turns, in rounds, each round in the order opposite to the last. Those
+   clearly slower than the leader in paired rounds drop out, until the rest is surely alike or the time is up.
 
 Candidates that are not clearly slower than the leader are *equal* to it; of equals the first in the declared order is
 taken, which is the default where it is one of them.
@@ -45,10 +45,10 @@ PROTOCOL = Protocol(
 
 _LOOK_SHARE = 0.6  # of the time, where there are more candidates than that suffices for
 _RACING_WITHIN = 0.15  # of the fastest look
-_LOOK_NOISE = 0.03  # what two single rounds at different times may differ by
+_LOOK_NOISE = 0.03  # possible difference of two single rounds at different times
 _LOOKS_PER_STRANGER = 4  # the others are neighbours of the fastest
 _LEAST_DIFFERENCE = 0.002
-_ALIKE = 0.005  # when two differ by less for sure, more rounds would not matter to anybody
+_ALIKE = 0.005  # a smaller difference, once certain, does not matter: more rounds are of no use
 _SEED = 2026
 _USUAL_ROUNDS = 6
 # Student's t, 99%, one-sided, by degrees of freedom from 2: several candidates are judged, after every round.
@@ -56,12 +56,12 @@ _T = {2: 6.96, 3: 4.54, 4: 3.75, 5: 3.36, 6: 3.14, 7: 3.00, 8: 2.90, 9: 2.82, 10
 
 
 class Search:
-    """The state of a search: ask `next` what to measure, and `take` what came of it.
+    """The state of a search: `next` returns the candidate to measure, and `take` receives the result.
 
     Parameters
     ----------
     space
-        What can be tried.
+        The candidates.
     flops
         Floating-point operations of one launch.
     seconds
@@ -89,7 +89,7 @@ class Search:
             self._begin_race()
             self._drop()
 
-    # What is next
+    # The next candidate
 
     def next(self, spent_s: float) -> int | None:
         """Return the candidate to measure a round of, or None when the search is over.
@@ -107,7 +107,7 @@ class Search:
         return self._next_in_race(spent_s)
 
     def take(self, number: int, row: Row, final: bool, took_s: float = 0.0) -> None:
-        """Note what a round of a candidate came to, or why it failed, and how long that took."""
+        """Note the result of a round of a candidate, or why it failed, and its duration."""
         if number not in self.rows:
             self.order.append(number)
         self.rows[number] = row
@@ -151,7 +151,7 @@ class Search:
             running = [i for i in running if i not in self._dropped]
             if least >= ROUNDS or self.settled or len(running) < 2:
                 return None
-        # What drifts within a round is turned round in the next one.
+        # The order is reversed in the next round, so that drift within a round cancels out.
         order = sorted(running, reverse=bool(least % 2))
         return next(i for i in order if self.rounds(i) == least)
 
@@ -163,7 +163,7 @@ class Search:
         slower = {i for i in self.racing if i != self.space.default_number and self._clearly_slower(i, leader)}
         self._dropped |= slower
 
-    # What is known
+    # Results so far
 
     @property
     def usable(self) -> list[int]:
@@ -192,7 +192,7 @@ class Search:
 
     @property
     def equals(self) -> list[int]:
-        """The candidates that cannot be told from the fastest."""
+        """The candidates that are not clearly slower than the fastest."""
         best = self.best
         if best is None:
             return []
@@ -209,12 +209,12 @@ class Search:
 
     @property
     def settled(self) -> bool:
-        """Whether more rounds of the race would not change what it says."""
+        """Whether more rounds of the race would not change its result."""
         best = self.best
         return best is not None and self.rounds(best) >= LEAST_ROUNDS and all(self._alike(i, best) for i in self.equals)
 
     def rounds(self, number: int) -> int:
-        """Return how many rounds of the race a candidate has finished."""
+        """Return the number of rounds of the race that a candidate has finished."""
         return len(self._race_s(number))
 
     def gflops(self, number: int) -> float:
@@ -225,14 +225,14 @@ class Search:
         return self._flops / exp(fmean(map(log, seconds))) / 1e9
 
     def gain(self, number: int, over: int) -> float:
-        """Return how many times as fast one candidate is as another: in the rounds of both, else as they looked."""
+        """Return the ratio of two candidates' speeds: in the rounds of both, else in their looks."""
         pairs = self._pairs(over, number)
         return exp(fmean(pairs)) if pairs else _look_gflops(self.rows[number]) / _look_gflops(self.rows[over])
 
     def left_s(self, spent_s: float) -> float:
-        """Return about how much longer the search will take, in seconds."""
+        """Return the expected remaining duration of the search, in seconds."""
         look = self._looked_s / max(self._looks, 1)
-        # A round of the race neither compiles nor computes a reference; how long it takes shows when there was one.
+        # A round of the race neither compiles nor computes a reference; its duration is known once there was one.
         race = self._raced_s / self._races if self._races else look / 2
         if self.racers:
             done = max(map(self.rounds, self.racing), default=0)
@@ -261,7 +261,7 @@ class Search:
 
 
 def _noise(pairs: list[float]) -> float:
-    """Return what the mean of some paired rounds may be off by."""
+    """Return the possible error of the mean of some paired rounds."""
     return _T[len(pairs) - 1] * stdev(pairs) / sqrt(len(pairs))
 
 
@@ -271,5 +271,5 @@ def _look_gflops(row: Row) -> float:
 
 
 def _changed(one: Params, other: Params) -> int:
-    """Return how many parameters differ."""
+    """Return the number of parameters that differ."""
     return sum(one[name] != other[name] for name in one)

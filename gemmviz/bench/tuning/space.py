@@ -1,4 +1,4 @@
-"""What a tuner may try: every combination of the values that a kernel declares, less those that cannot run."""
+"""The candidates of a tuner: every combination of the values that a kernel declares, less those that cannot run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,9 +30,9 @@ class Space:
     candidates
         Values for all of the kernel's parameters, in the declared order: the defaults, where they can run, come first.
     default
-        The defaults with what is held, whether they can run or not.
+        The defaults with the held values, whether they can run or not.
     left_out
-        How many combinations cannot run, by reason: a condition that does not hold, `BLOCK` or `SHARED`.
+        The number of combinations that cannot run, by reason: a condition that does not hold, `BLOCK` or `SHARED`.
     """
 
     candidates: tuple[Params, ...]
@@ -41,22 +41,22 @@ class Space:
 
     @property
     def default_number(self) -> int | None:
-        """Which of the candidates is the default; None where it cannot run."""
+        """The index of the default among the candidates; None where it cannot run."""
         return self.candidates.index(self.default) if self.default in self.candidates else None
 
     @property
     def combinations(self) -> int:
-        """How many there are with those that are left out."""
+        """The number of combinations, those left out included."""
         return len(self.candidates) + sum(self.left_out.values())
 
 
 def space(kernel: Kernel, problem: Problem, held: Mapping[str, int], device: Facts | None) -> Space:
-    """Return what can be tried.
+    """Return the candidates and the combinations left out.
 
     Parameters
     ----------
     kernel, problem
-        What is tuned, for which size.
+        The tuned kernel, and its size.
     held
         Parameters that keep one value, which need not be one of those offered.
     device
@@ -66,7 +66,7 @@ def space(kernel: Kernel, problem: Problem, held: Mapping[str, int], device: Fac
     ------
     ConstraintError
         For a held parameter that does not exist, a kernel with nothing to tune, more than `MOST` combinations, or none
-        that can run; the message says what would.
+        that can run; the message names the remedy.
     """
     for name in held:
         if name not in kernel.params:

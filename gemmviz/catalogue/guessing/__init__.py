@@ -1,1 +1,1 @@
-"""Guesses how a kernel without front matter is called: entry, arguments, parameters, launch."""
+"""Guesses the call of a kernel without front matter: entry, arguments, parameters, launch."""

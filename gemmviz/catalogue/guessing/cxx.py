@@ -37,7 +37,7 @@ class Parameter:
     type
         Without qualifiers, ``"float"``.
     pointer, const
-        Whether it is a pointer or array, and whether what it points to is const.
+        Whether it is a pointer or array, and whether its target is const.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Function:
     bounds
         Tokens of the first argument of ``__launch_bounds__``; empty without one.
     line
-        Where its name stands, from 1.
+        The line of its name, from 1.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Function:
 
 @dataclass(frozen=True)
 class ParsedSource:
-    """What a file holds.
+    """The content of a file.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class ParsedSource:
 
 
 def read_source(text: str) -> ParsedSource:
-    """Read a file; what cannot be understood is left out, and nothing is ever raised for it."""
+    """Read a file; unintelligible parts are left out, and no error is raised for them."""
     plain = without_comments(text[:LONGEST].replace("\r\n", "\n"))
     objects, functions, tunable, known = _macros(plain)
     blank = _DIRECTIVE.sub(lambda found: "\n" * found[0].count("\n"), plain)
@@ -232,7 +232,7 @@ def _functions(
 
 
 def _partners(tokens: list[str]) -> list[int]:
-    """Return, for each opening bracket, where it closes; the number of tokens for all else."""
+    """Return, for each opening bracket, its closing one; the number of tokens for all else."""
     found, waiting = [len(tokens)] * len(tokens), []
     for at, token in enumerate(tokens):
         if token in OPEN:
@@ -243,7 +243,7 @@ def _partners(tokens: list[str]) -> list[int]:
 
 
 def _head(tokens: list[str], name: int) -> list[str]:
-    """Return what stands before a function's name: back to the end of what came before."""
+    """Return the tokens before a function's name: back to the end of the code before."""
     start = name
     while start > 0 and tokens[start - 1] not in (";", "}", "{"):
         start -= 1

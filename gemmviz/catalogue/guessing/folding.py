@@ -1,4 +1,4 @@
-"""Expressions of front matter as text: their value, brackets, and what can be worked out of them at once."""
+"""Expressions of front matter as text: their value, brackets, and the parts that can be computed at once."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.tokens import closing
 
 _KEPT = 2048
-"""Texts whose meaning is remembered."""
+"""The number of texts whose meaning is kept."""
 
 
 def evaluate(text: str, values: Mapping[str, int]) -> float | None:
@@ -23,7 +23,7 @@ def evaluate(text: str, values: Mapping[str, int]) -> float | None:
 
 @lru_cache(_KEPT)
 def _expression(text: str) -> Expression | None:
-    """Return an expression, read once: a guess asks for the value of the same ones with thousands of parameters."""
+    """Return an expression, parsed once: a guess evaluates the same ones with thousands of parameters."""
     try:
         return Expression(text)
     except FrontMatterError:
@@ -38,7 +38,7 @@ def bracket(text: str) -> str:
 
 @lru_cache(_KEPT)
 def fold(text: str) -> str:
-    """Work out an expression that has no name in it, and drop brackets around a single word or the whole."""
+    """Compute an expression that has no name in it, and drop brackets around a single word or the whole."""
     text = re.sub(r"(?<!\w)\((\w+)\)", r"\1", text.strip())
     while text.startswith("(") and closing(list(text), 0) == len(text) - 1:
         text = text[1:-1]

@@ -1,4 +1,4 @@
-"""The blocks that share the rows and columns of C, and what is said of them."""
+"""The blocks that share the rows and columns of C, and their description."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,21 @@ from gemmviz.catalogue.guessing.roles import Term, kind_of
 
 @dataclass(frozen=True)
 class Blocks:
-    """How many blocks share the rows or columns of C, and along which axis of the grid they lie."""
+    """The number of blocks that share the rows or columns of C, and their axis of the grid."""
 
     count: str
     axis: str
 
 
 def one_block(size: str, side: list[Term], block: tuple[str, ...]) -> list[str]:
-    """Return what a size must be where the threads of one block have all of its rows or columns."""
+    """Return the condition on a size where the threads of one block have all of its rows or columns."""
     threads = [t for t in side if kind_of(t.atom) == "thread"]
     extents = dict(zip("xyz", block, strict=False))
     return [f"{size} == {extents.get(threads[0].atom[-1], '1')}"] if threads else []
 
 
 def in_words(grid: tuple[str, ...], chosen: dict[str, Blocks]) -> str:
-    """Say what each block index chooses."""
+    """Return the choice made by each block index, in words."""
     sides: dict[str, list[str]] = {}
     for size, blocks in chosen.items():
         sides.setdefault(blocks.axis, []).append("rows" if size == "M" else "columns")

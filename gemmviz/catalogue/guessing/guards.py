@@ -1,4 +1,4 @@
-"""Which comparisons of a kernel keep it within its matrices."""
+"""The comparisons that keep a kernel within its matrices."""
 
 import re
 
@@ -10,7 +10,7 @@ def flat(indexing: Indexing, roles: Roles, body: str, *, strided: bool) -> str:
     """Return M * N where one index runs through all of C up to that product; else an empty text."""
     if "blockIdx . y" in body:
         return ""
-    # A grid-stride loop asks in its head.
+    # A grid-stride loop compares in its head.
     compared = [*indexing.compared, *((loop.start, loop.bound) for loop in indexing.loops)]
     for left, right in compared:
         for index, bound in ((left, right), (right, left)):
@@ -43,9 +43,9 @@ def k_of(roles: Roles) -> str:
 
 
 def tail_guarded(indexing: Indexing, roles: Roles, body: str) -> bool:
-    """Return whether something takes care of a last step along k that is not whole.
+    """Return whether a comparison guards a last step along k that is not whole.
 
-    ``k0 < K`` alone does not: it only asks whether there is a step, where ``k0 + threadIdx.x < K`` asks for each
+    ``k0 < K`` alone does not: it only tests whether there is a step, where ``k0 + threadIdx.x < K`` tests each
     element of it.
     """
     k = k_of(roles)

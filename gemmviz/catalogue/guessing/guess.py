@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.front_matter import needed_version
+from gemmviz.catalogue.dtypes import ElementType
+from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
-from gemmviz.catalogue.kernel import SCALARS, Kernel, parse
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import SUFFIX
 
@@ -63,8 +62,8 @@ class Guess:
     grid: tuple[str, ...] = ()
     shared: str = "0"
     requires: tuple[str, ...] = ()
-    dtype: str = "float32"
-    accumulate: str = "float32"
+    dtype: ElementType = "float32"
+    accumulate: ElementType = "float32"
     math: str = ""
     column_major: frozenset[str] = frozenset()
     why: dict[str, GuessReason] = field(default_factory=dict)
@@ -113,16 +112,6 @@ class Guess:
     def described(self) -> str:
         """Return the file's text with the front matter on top."""
         return self.front_matter() + self.text.removeprefix("\ufeff")
-
-    def kernel(self) -> Kernel:
-        """Return the kernel that the guess describes.
-
-        Raises
-        ------
-        FrontMatterError
-            When the guess is no valid front matter, for example because a parameter stayed unknown.
-        """
-        return parse(self.described(), self.path)
 
     @property
     def mapped(self) -> tuple[str, ...]:
@@ -259,7 +248,7 @@ def _argument(kind: str, name: str, shape: Shape) -> str:
     return name if name in shape.params else "1"
 
 
-def _dtype(function: Function, roles: Roles, matrix: str) -> str:
+def _dtype(function: Function, roles: Roles, matrix: str) -> ElementType:
     kind = next((p.type for p in function.parameters if roles.of.get(p.name) == matrix), "float")
     return DTYPES.get(kind, "float32")
 
@@ -280,12 +269,3 @@ def _texts(parts: Iterable[str]) -> str:
 def is_described(text: str) -> bool:
     """Return whether a text has front matter already, be it right or wrong."""
     return re.search(r"^//[ \t]*---gemmviz(?![ \t]+breaks\b)", text, re.MULTILINE) is not None
-
-
-def valid(made: Guess) -> str:
-    """Return what is wrong with the front matter of a guess; nothing when it is valid."""
-    try:
-        made.kernel()
-    except FrontMatterError as error:
-        return str(error)
-    return ""

@@ -1,4 +1,4 @@
-"""Reads the launch in a file's own host code: the best evidence of how its kernel is to be launched."""
+"""Reads the launch in a file's own host code: the best evidence of the right launch of its kernel."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles
 from gemmviz.catalogue.guessing.shape import Shape
 
-# What the block's extents are called where the source leaves them open.
+# Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
 _CEIL = re.compile(r"\(([^()]*|\([^()]*\)) / (\w+|\([^()]*\))\)")
 
@@ -24,16 +24,16 @@ def find(source: ParsedSource, function: Function) -> HostLaunch | None:
 
 
 def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> Shape | None:
-    """Return the launch as front matter gives it; None where the host code uses names that say nothing here.
+    """Return the launch as front matter gives it; None where the host code uses names without a meaning here.
 
     Parameters
     ----------
     launch, function, source
         From `gemmviz.catalogue.guessing.cxx.read_source`.
     roles
-        What the parameters are: this tells what the host's own names stand for.
+        The roles of the parameters: they give the host's own names a meaning.
     made
-        What the kernel itself says; its constraints are kept.
+        The launch by the kernel's own code; its constraints are kept.
     """
     given = _given(launch, function, source, roles, made)
 
@@ -48,7 +48,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     requires = made.requires + _together(given.offered)
     in_grid = {name for text in grid for name in Expression(text).names()}
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
-        requires.append("M == N")  # the host knows square matrices only
+        requires.append("M == N")  # the host code has square matrices only
     why = dict(made.why)
     if given.offered:
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
@@ -60,7 +60,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
 
 @dataclass(frozen=True)
 class _Given:
-    """What a launch gives to a kernel.
+    """The values that a launch gives to a kernel.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class _Given:
     offered
         Those of them that the host code's own constants give.
     names
-        What the host's names stand for: a size or a parameter.
+        The meaning of the host's names: a size or a parameter.
     """
 
     params: dict[str, tuple[int, ...]]
@@ -128,7 +128,7 @@ def _names(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, st
 
 
 def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop what only makes a number a float: ``ceil(N / 16.0f)``, ``ceil((float) N / 16)``."""
+    """Drop the parts that only make a number a float: ``ceil(N / 16.0f)``, ``ceil((float) N / 16)``."""
     out: list[str] = []
     for token in tokens:
         number = re.fullmatch(r"(\d+)\.0*[fF]?", token)
@@ -147,7 +147,7 @@ def _constant(source: ParsedSource, word: str, depth: int = 0) -> Polynomial | N
 def _local(
     launch: HostLaunch, source: ParsedSource, word: str, names: Mapping[str, str], depth: int = 0
 ) -> Polynomial | None:
-    """Return what a name means at a launch: a size or parameter first, then a constant around it, then the file's."""
+    """Return a name's meaning at a launch: a size or parameter first, then a constant around it, then the file's."""
     if word in names:
         return Polynomial.name(names[word]) if names[word] != word else None
     if word in launch.constants and depth <= 8:
@@ -158,7 +158,7 @@ def _local(
 def _offered(
     first: HostLaunch, function: Function, source: ParsedSource, wanted: list[str]
 ) -> dict[str, tuple[int, ...]]:
-    """Return the template arguments that the host code's own constants give, of all launches; nothing where unclear."""
+    """Return the template arguments that the host code's own constants give, of all launches; empty where unclear."""
     if not wanted or not first.constants.keys() & {word for argument in first.template for word in argument}:
         return {}
     names = [name for _, name, _ in function.template]

@@ -1,4 +1,4 @@
-"""How a function of C or CUDA indexes its pointers: what its local names stand for, and every place it touches."""
+"""Indexing of pointers in a function of C or CUDA: the meaning of its local names, and every place it accesses."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*$")
 _WRITERS = re.compile(r"^(atomic\w+|store_matrix_sync)$")
 _DEEPEST = 24
 _LONGEST_NAME = 1500
-# Tokens of one expression; what is longer is cut.
+# Tokens of one expression; a longer one is cut.
 _LONGEST = 400
 _LONGEST_SIDE = 60
 _MOST_ARRAYS = 48
@@ -25,15 +25,15 @@ _ENDS_SIDE = {"&&", "||", ";", "{", "}", ",", "=", "?", ":", "return", "!"}
 
 @dataclass
 class Pointer:
-    """What is known of one pointer parameter.
+    """The accesses through one pointer parameter.
 
     Attributes
     ----------
     terms
-        Products that its indices are made of, each with its whole factors. A name that ends in ``#`` counts how often
-        the variable in front of it has been moved on.
+        Products that its indices are made of, each with its whole factors. A name that ends in ``#`` counts the
+        advances of the variable in front of it.
     reads, writes
-        How often the source mentions it as either.
+        The number of either in the source.
     added
         Whether atomicAdd writes it.
     vector
@@ -47,14 +47,14 @@ class Pointer:
     vector: int = 1
 
     def add(self, offset: Polynomial, scale: int = 1) -> None:
-        """Add what an index is made of."""
+        """Add the products of an index."""
         for product, factor in offset.terms.items():
             self.terms.setdefault(product, set()).add(factor * scale)
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A ``for`` loop: its variable, where it starts, the step, and what its condition compares with."""
+    """A ``for`` loop: its variable, its start, the step, and the bound in its condition."""
 
     variable: str
     start: Polynomial
@@ -64,7 +64,7 @@ class Loop:
 
 @dataclass
 class Indexing:
-    """What a function's body does with its parameters.
+    """The uses of a function's parameters in its body.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Indexing:
     shared
         Extents of each shared array; empty extents for a dynamic one.
     shared_terms
-        What stands in each bracket behind a shared array.
+        The terms in each bracket behind a shared array.
     compared
         (left, right) of every comparison outside of the head of a loop.
     loops
@@ -145,7 +145,7 @@ class _Reader:
             return None
         self.busy.add(name)
         if name in self.unclear:
-            # Set in several ways: one name by itself that still says what it depends on.
+            # Set in several ways: one name by itself that keeps its dependencies.
             mentions = sorted({w for part in self.sources[name] for w in self._names_in(self.value(part))})
             found = Polynomial.name("{" + f"{name}: {' '.join(mentions)}"[:_LONGEST_NAME] + "}")
         else:
@@ -170,11 +170,11 @@ class _Reader:
         return heads
 
     def _close(self, at: int) -> int:
-        """Return where a bracket closes, or where it has gone on for too long."""
+        """Return the position where a bracket closes, or where it has gone on for too long."""
         return at + closing(self.tokens[at : at + _LONGEST], 0)
 
     def _end(self, at: int) -> int:
-        """Return where the expression that begins at `at` ends."""
+        """Return the end of the expression that begins at `at`."""
         depth = 0
         for end in range(at, min(at + _LONGEST, len(self.tokens))):
             token = self.tokens[end]
@@ -194,7 +194,7 @@ class _Reader:
                 self._assign(name, sign, tuple(self.tokens[at + 1 : self._end(at + 1)]))
 
     def _assign(self, name: str, sign: str, value: tuple[str, ...]) -> None:
-        """Take in one assignment: the name is moved on, set for the first time, or set in another way than before."""
+        """Record one assignment: the name advances, or is set for the first time, or in another way than before."""
         self.sources.setdefault(name, []).append(value)
         if sign in ("+=", "-="):
             self.moves.setdefault(name, []).append(value if sign == "+=" else ("-", "(", *value, ")"))
@@ -249,14 +249,14 @@ class _Reader:
             pointer.add(moved if once else moved * Polynomial.name(f"{self.tokens[at]}#"), scale)
         elif after == "++":
             pointer.add(Polynomial.name(f"{self.tokens[at]}#"), scale)
-        # A declaration is none: its value is seen by itself.
+        # A declaration is none: its value is read by itself.
         elif after != "=" or self.tokens[at + 2 : at + 3] == [self.tokens[at]]:
             end = self._index(at, after, pointer, scale)
             pointer.vector = max(pointer.vector, scale, self._cast_before(at))
             self._count(at, end, pointer)
 
     def _index(self, at: int, after: str, pointer: Pointer, scale: int) -> int:
-        """Take in the index behind a pointer, and return where it ends."""
+        """Record the index behind a pointer, and return where it ends."""
         end = at + 1
         if after == "[":
             end = self._close(at + 1) + 1
@@ -275,7 +275,7 @@ class _Reader:
         return end
 
     def _cast_before(self, at: int) -> int:
-        """Return how many elements the nearest cast in front stands for; 0 where there is none in this statement."""
+        """Return the number of elements in the type of the nearest cast in front; 0 where this statement has none."""
         for token in reversed(self.tokens[max(at - 12, 0) : at]):
             if token in (";", "{", "}", "="):
                 return 0
@@ -313,7 +313,7 @@ class _Reader:
                     )
 
     def _loop(self, parts: list[tuple[str, ...]]) -> None:
-        """Take in the head of a ``for`` loop: where it starts, how long it goes on, how it moves."""
+        """Record the head of a ``for`` loop: its start, its bound, its step."""
         if len(parts) != 3 or "=" not in parts[0] or not parts[0].index("="):
             return
         name = parts[0][parts[0].index("=") - 1]
@@ -328,7 +328,7 @@ class _Reader:
         for at in range(1, len(self.tokens) - 1):
             if self.tokens[at] not in ("/", ">>"):
                 continue
-            # A macro puts brackets around what it is given: (K) / (BK).
+            # A macro puts brackets around its arguments: (K) / (BK).
             bare = self.tokens[at - 1] != ")"
             name, before = (self.tokens[at - 1], at - 2) if bare else (self.tokens[max(at - 2, 0)], at - 4)
             if name not in self.whole or (not bare and self.tokens[max(at - 3, 0)] != "("):
@@ -344,7 +344,7 @@ class _Reader:
                 self.result.quotients.append((name, divisor))
 
     def _until(self, at: int, way: int) -> int:
-        """Return where the side of a comparison that lies from `at` in one direction ends."""
+        """Return the end of the side of a comparison that lies from `at` in one direction."""
         depth = 0
         for place in range(at, at + _LONGEST_SIDE * way, way):
             if not 0 <= place < len(self.tokens):
@@ -359,7 +359,7 @@ class _Reader:
 
 
 def _brackets(tokens: Sequence[str], at: int) -> list[tuple[str, ...]]:
-    """Return what stands in each of the square brackets that follow each other from `at` on."""
+    """Return the content of each of the square brackets that follow each other from `at` on."""
     found = []
     while at < len(tokens) and tokens[at] == "[":
         end = at + closing(list(tokens[at : at + _LONGEST]), 0)

@@ -61,7 +61,7 @@ def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:
 
 
 def _called(tokens: list[str], at: int) -> tuple[str, tuple[tuple[str, ...], ...]]:
-    """Return name and template arguments of what stands before position `at`."""
+    """Return name and template arguments of the call before position `at`."""
     last = at - 1
     if last >= 0 and tokens[last] == ">":
         start, depth = last, 0

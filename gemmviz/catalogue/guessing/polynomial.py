@@ -1,4 +1,4 @@
-"""Index arithmetic of a kernel's source as sums of products, so that one can ask what multiplies what."""
+"""Index arithmetic of a kernel's source as sums of products, which show the factor of each index."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from gemmviz.catalogue.guessing.tokens import closing, split
 
-# A product of names, sorted; the empty one is the number 1. What cannot be multiplied out (a quotient, a call) is one
-# name by itself: its text.
+# A product of names, sorted; the empty one is the number 1. A part that cannot be multiplied out (a quotient, a call)
+# is one name by itself: its text.
 Product = tuple[str, ...]
 _CASTS = {
     "int",
@@ -105,14 +105,14 @@ Lookup = Callable[[str], Polynomial | None]
 
 
 def parse(tokens: tuple[str, ...] | list[str], lookup: Lookup = lambda name: None) -> Polynomial:
-    """Return what an expression of C amounts to.
+    """Return the value of an expression of C as a polynomial.
 
     Parameters
     ----------
     tokens
         The expression.
     lookup
-        What a name stands for; None for a name that stands for itself.
+        The value of a name; None for a name that stands for itself.
     """
     return _Parser(list(tokens), lookup).sum()
 
@@ -217,7 +217,7 @@ class _Parser:
         return Polynomial.name(token) if found is None else found
 
     def _opaque(self, tokens: list[str]) -> str:
-        """Return a text that still names what the names stand for, so that one can ask what it depends on."""
+        """Return a text with the meaning of each name filled in, so that its dependencies stay visible."""
         words = []
         for token in tokens:
             found = self.lookup(token) if re.match(r"[A-Za-z_]", token) and self.depth <= _DEEPEST else None

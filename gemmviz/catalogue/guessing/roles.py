@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gemmviz.catalogue.dtypes import ElementType
 from gemmviz.catalogue.guessing.cxx import Function, Parameter
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import Polynomial
@@ -14,7 +15,7 @@ WHOLE = {
     *("int", "size_t", "long", "short", "uint", "uint32_t", "int32_t", "int64_t", "uint64_t", "ptrdiff_t", "char"),
 }
 REAL = {"float", "double", "half", "__half", "__nv_bfloat16", "nv_bfloat16"}
-DTYPES = {
+DTYPES: dict[str, ElementType] = {
     "float": "float32",
     "double": "float64",
     "half": "float16",

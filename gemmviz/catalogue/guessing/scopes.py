@@ -31,7 +31,7 @@ def rename(tokens: Sequence[str]) -> list[str]:
     words = list(tokens)
     declared = list(_declarations(words))[:_MOST_DECLARATIONS]
     seen: dict[str, int] = {}
-    # Inner scopes come later, so that what they rename is no longer there for the outer one's name.
+    # Inner scopes come later, so that their renamed variables no longer have the outer one's name.
     for at in declared:
         name = tokens[at]
         seen[name] = seen.get(name, 0) + 1
@@ -74,7 +74,7 @@ def _end(tokens: list[str], at: int) -> int:
 
 
 def _scope_end(tokens: list[str], at: int) -> int:
-    """Return where the scope of a declaration ends: of its block, or of the loop whose head it stands in."""
+    """Return the end of the scope of a declaration: of its block, or of the loop whose head it stands in."""
     depth = 0
     for place in range(at, -1, -1):
         depth += (tokens[place] in ")}]") - (tokens[place] in "({[")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.guess import Guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
@@ -39,7 +40,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
     tried = 0
     for candidate in _candidates(guess) if alternatives else [guess]:
         try:
-            kernel = candidate.kernel()
+            kernel = guessed_kernel(candidate)
             size = nearest_size(kernel, _EVEN, kernel.defaults)
         except FrontMatterError as error:
             first = first or str(error)
@@ -98,7 +99,7 @@ def _other_values(right: Guess, try_one: TryOne) -> Guess:
     for at in range(1, min(len(right.params[name]) for name in tied)):
         moved = {name: (right.params[name][at], *right.params[name]) for name in sorted(tied)}
         other = replace(right, params=right.params | moved)
-        kernel = other.kernel()
+        kernel = guessed_kernel(other)
         size = nearest_size(kernel, _EVEN, kernel.defaults)
         wrong = _wrong(other, size, try_one) if size else ""
         if wrong:
@@ -109,14 +110,14 @@ def _other_values(right: Guess, try_one: TryOne) -> Guess:
 
 def _wrong(made: Guess, size: Problem, try_one: TryOne) -> str:
     try:
-        return try_one(made.kernel(), size)
+        return try_one(guessed_kernel(made), size)
     except GemmvizError as error:
         return str(error)
 
 
 def _divisors(made: Guess, name: str) -> list[tuple[str, int]]:
     """Return what a size must be a multiple of: the condition of the guess, and the number that it comes to."""
-    kernel = made.kernel()
+    kernel = guessed_kernel(made)
     values: dict[str, int] = {"M": 1, "N": 1, "K": 1, **kernel.defaults}
     found = []
     for condition in made.requires:
@@ -132,7 +133,7 @@ def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
 
     Three times and more, so that there is more than one step; once, where that would take long to record.
     """
-    kernel = made.kernel()
+    kernel = guessed_kernel(made)
     small, large = {}, {}
     for name, even, uneven in zip("MNK", (size.m, size.n, size.k), (_UNEVEN.m, _UNEVEN.n, _UNEVEN.k), strict=True):
         divisor = math.lcm(*(number for _, number in _divisors(made, name)))
@@ -152,7 +153,7 @@ def _more(made: Guess, name: str) -> Guess | None:
     number = math.lcm(*(value for _, value in divisors))
     tile = made.tiles.get(name, "1")
     try:
-        extent = Expression(tile).evaluate(made.kernel().defaults)
+        extent = Expression(tile).evaluate(guessed_kernel(made).defaults)
     except FrontMatterError:
         extent = 1
     basis = next((condition for condition, value in divisors if value == number), "")

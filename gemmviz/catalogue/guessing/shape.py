@@ -1,4 +1,4 @@
-"""How a kernel is most likely launched: its tunable parameters, block, grid, shared memory and constraints."""
+"""The most likely launch of a kernel: its tunable parameters, block, grid, shared memory and constraints."""
 
 import itertools
 import re
@@ -19,7 +19,7 @@ _SHARED_BYTES = 48 * 1024
 _BYTES = {"float32": 4, "float64": 8, "float16": 2, "int32": 4}
 _MOST_COMBINATIONS = 3000
 _WARP = 32
-# What people write for the number of a warp in its row of the grid.
+# Usual texts for the number of a warp in its row of the grid.
 _OF_WARP = re.compile(r"\(\((?:blockDim\.(\w) \* blockIdx\.\w \+ threadIdx\.\w)\) / (\d+)\)")
 
 
@@ -37,7 +37,7 @@ class Shape:
 
 
 class Shaper:
-    """Works out a launch from what the source does with block, thread and loop indices."""
+    """Derives a launch from the source's use of block, thread and loop indices."""
 
     def __init__(self, function: Function, source: ParsedSource, indexing: Indexing, roles: Roles, dtype: str) -> None:
         self.function, self.source, self.indexing, self.roles, self.dtype = function, source, indexing, roles, dtype
@@ -73,7 +73,7 @@ class Shaper:
         self._shared(made, values)
         return made
 
-    # -- which direction an index belongs to
+    # -- the direction of an index
 
     def _side(self, atoms: tuple[str, ...]) -> list[Term]:
         """Return the summands of C's index that choose a row, or those that choose a column."""
@@ -130,7 +130,7 @@ class Shaper:
         return ""
 
     def _extent(self, term: Term, side: list[Term], values: Mapping[str, int]) -> Polynomial | None:
-        """Return how many values a thread index takes: what the next larger summand of its direction leaves it."""
+        """Return the number of values of a thread index: the next larger factor of its direction over its own."""
         mine = self._number(term.factor, values)
         if not mine:
             return None
@@ -190,7 +190,7 @@ class Shaper:
     # -- values that go together
 
     def _choose(self, made: Shape, rows: list[Term], columns: list[Term]) -> None:
-        """Take the values nearest to the usual ones for which a block is legal and its loads cover its tiles."""
+        """Choose the values nearest to the usual ones for which a block is legal and its loads cover its tiles."""
         for values in _combinations(made.params):
             if self._fits(values, rows, columns):
                 alone = len(made.params) - sum(name in self.free for name in made.params) == 1
@@ -324,7 +324,7 @@ class Shaper:
         return text or self._shares(axis, values)
 
     def _shares(self, axis: str, values: Mapping[str, int]) -> str:
-        """Return into how many shares a block index splits the sum; ``"1"`` where it does not."""
+        """Return the number of shares into which a block index splits the sum; ``"1"`` where it does not."""
         k = k_of(self.roles)
         for matrix in "AB":
             for term in self.found[matrix]:
@@ -339,7 +339,7 @@ class Shaper:
         return "1"
 
     def _fragments(self, made: Shape) -> None:
-        """Ask for whole fragments: tensor cores load nothing less, and only from aligned rows."""
+        """Require whole fragments: tensor cores load nothing less, and only from aligned rows."""
         found = re.search(r"matrix_a , (\w+) , (\w+) , (\w+) ,", self.body)
         for size, extent in zip(("M", "N", "K"), found.groups() if found else (), strict=False):
             text = fold(str(self.constants.get(extent, extent)))
@@ -347,14 +347,14 @@ class Shaper:
                 made.requires.append(f"{size} % {text} == 0")
 
     def _step(self, made: Shape, values: Mapping[str, int]) -> None:
-        """Find the k-step, and what K must be a multiple of."""
+        """Find the k-step, and the divisor that K must have."""
         whole = tail_guarded(self.indexing, self.roles, self.body)
         self._loop_step(made, values, whole)
         k = k_of(self.roles)
         for name, divisor in self.indexing.quotients:
             number = self._number(divisor, values)
             condition = f"K % {bracket(self._text(divisor))} == 0"
-            # The quotient drops the rest of K, and nothing takes care of it.
+            # The quotient drops the rest of K, and no guard handles it.
             if name == k and not whole and number and number > 1 and condition not in made.requires:
                 made.requires.append(condition)
 

@@ -11,7 +11,7 @@ _TOKEN = re.compile(
     r"|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|&=|\|=|->|::|[^\s\w]"
 )
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
-# Files are cut here: a kernel is short, and guessing must not keep anybody waiting.
+# Files are cut here: a kernel is short, and guessing must end soon.
 LONGEST = 200_000
 MOST_TOKENS = 20_000
 LONGEST_BRACKET = 15_000
@@ -33,7 +33,7 @@ def split(tokens: Iterable[str], separator: str = ",") -> list[tuple[str, ...]]:
 
 
 def split_text(text: str) -> tuple[str, ...]:
-    """Split a list as people type it at the commas outside of all brackets, and drop empty parts."""
+    """Split a list in a user's text at the commas outside of all brackets, and drop empty parts."""
     parts, depth, part = [], 0, ""
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")
@@ -46,7 +46,7 @@ def split_text(text: str) -> tuple[str, ...]:
 
 
 def closing(tokens: tuple[str, ...] | list[str], start: int) -> int:
-    """Return where the bracket that opens at `start` closes; the number of tokens when it never does."""
+    """Return the position where the bracket that opens at `start` closes; the number of tokens when it never does."""
     depth = 0
     for at in range(start, min(start + LONGEST_BRACKET, len(tokens))):
         depth += (tokens[at] in OPEN) - (tokens[at] in CLOSE)

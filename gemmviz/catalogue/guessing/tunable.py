@@ -1,4 +1,4 @@
-"""The tunable parameters of a kernel, and the values that people usually give them."""
+"""The tunable parameters of a kernel, and their usual values."""
 
 import re
 
@@ -9,7 +9,7 @@ _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NOT_PARAMS = re.compile(r"NULL|INFINITY|NAN|(INT|FLT|DBL|CUDART|CHAR)_\w+|EXIT_\w+|CUDA\w*|CUBLAS\w*")
 THREADS = r"(NUM_?)?THREADS|NT|THREAD_?COUNT"
-# What people call a tile, and the sizes that they give it, the usual one first.
+# Usual names of tile sizes, and their usual values, the commonest first.
 _VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (
     (THREADS, (256, 128, 64, 512, 32)),
     (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B|T?B)_?[MN]", (64, 128, 32, 16)),
@@ -60,7 +60,7 @@ def _declared(body: tuple[str, ...]) -> set[str]:
     others; behind each stands a value or an end.
     """
     found: set[str] = set()
-    has_value: dict[int, bool] = {}  # of the declarations that are open, by how deep in brackets they stand
+    has_value: dict[int, bool] = {}  # of the declarations that are open, by their depth in brackets
     depth = 0
     for at in range(1, len(body) - 1):
         before, word, after = body[at - 1 : at + 2]

@@ -1,4 +1,4 @@
-"""What is said about a file without front matter: it can be guessed only where there is a kernel."""
+"""The message about a file without front matter: it can be guessed only where there is a kernel."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from gemmviz.language import tr
 
 
 def what_to_do(text: str, path: Path) -> str:
-    """Say, for people, what is missing in a file without front matter, and what to do about it.
+    """Return, for people, the fault of a file without front matter, and the remedy.
 
     Parameters
     ----------

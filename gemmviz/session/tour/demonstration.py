@@ -20,13 +20,13 @@ class Demonstration:
     Parameters
     ----------
     staged, playback
-        The stage that it is shown on, and what plays there.
+        The stage that it is shown on, and its playback.
     tour
         Goes to its step; a lesson is left.
     """
 
     recording_wanted = Signal()
-    """What is chosen should be recorded at once."""
+    """The choice is to be recorded at once."""
 
     def __init__(self, staged: Staged, playback: Playback, tour: Tour) -> None:
         self._staged, self._choice, self._playback, self._tour = staged, staged.choice, playback, tour
@@ -36,9 +36,9 @@ class Demonstration:
         self._choice.chosen.connect(self._on_chosen)
 
     def show(self) -> None:
-        """Record the chosen rung, as compiled, as its demo says, and go to its step; a rung without one is said so.
+        """Record the chosen rung, as compiled, by its demo, and go to its step; for a rung without one, show a message.
 
-        The rungs that are chosen after it open at their demos, too: a size that was chosen before is forgotten.
+        The rungs that are chosen after it open at their demos, too: a size that was chosen before is dropped.
         """
         kernel = self._choice.kernel
         if kernel.demo is None:
@@ -78,13 +78,13 @@ class Demonstration:
         self._tour.point_at(OwnStop(found.step, "", found.cell, found.block, found.warp, found.panel, lane=found.lane))
 
     def fail(self, reason: str) -> str:
-        """Wait no longer for a recording that failed; return what people should read, if it was the demo's."""
+        """Stop waiting for a recording that failed; return the text to show, which names the demo if it was awaited."""
         waiting, self.waiting = self.waiting, False
         return _not_shown(reason) if waiting else reason
 
     def _on_chosen(self) -> None:
         if not self._choosing:
-            self.waiting = False  # people have gone on to something else
+            self.waiting = False  # the user has gone on to another rung or setting
 
     def _tell(self, text: str, kind: str) -> None:
         self._staged.messages.tell(Message(text, kind, lasting=True))

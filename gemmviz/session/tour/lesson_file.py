@@ -4,25 +4,58 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta
 
 from gemmviz.catalogue import moment, renamed
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.moment import Moment
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.typed_reading import NonEmpty, read_parts
 from gemmviz.catalogue.user_file import LESSON_BYTES, parse_toml, read_text
 from gemmviz.language import LANGUAGES, tr
 from gemmviz.trace.order.timeline import Order
 
-PANELS = ("counters", "warp", "thread", "origin")
+Panel = Literal["counters", "warp", "thread", "origin"]
+PANELS = get_args(Panel)
 SUFFIX = ".toml"
-_KEYS = frozenset(("kernel", "size", "params", "order", "as_written", "title", "stop"))
-_STOP_KEYS = frozenset(("at", "say", "cell", "block", "warp", "panel", "next"))
+_NEEDED = {"kernel", "title", "stop", "say"}
 _ENGLISH = "en"
 DEMO = "demo"
 """The moment that the demo of the rung names, with its block and its thread."""
 
 Texts = Mapping[str, str]
+
+
+_Said = NonEmpty | Annotated[dict[str, NonEmpty], Meta(min_length=1)]
+
+
+class _LessonSaid(TypedDict, total=False):
+    kernel: NonEmpty
+    size: int | Annotated[list[int], Meta(min_length=3, max_length=3)]
+    params: dict[str, int]
+    order: Order
+    as_written: bool
+    title: _Said
+    stop: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+
+
+class _CellSaid(msgspec.Struct, forbid_unknown_fields=True):
+    array: str
+    row: int
+    column: int
+
+
+class _StopSaid(TypedDict, total=False):
+    at: object
+    say: _Said
+    cell: _CellSaid
+    block: tuple[int, int]
+    warp: int
+    panel: Panel
+    next: object
 
 
 @dataclass(frozen=True)
@@ -113,35 +146,49 @@ def load_lesson(path: Path) -> Lesson:
 def parse_lesson(table: Mapping[str, Any], path: Path) -> Lesson:
     """Read a lesson from a table; see `load`."""
     reader = _Reader(path.name)
-    reader.only(table, _KEYS)
-    kernel = table.get("kernel")
-    if not isinstance(kernel, str) or not kernel or "\0" in kernel:
-        raise reader.error(tr("say which kernel it is about: {example}", example='kernel = "gputiled"'))
+    said = reader.read(table, _LessonSaid)
+    kernel = said["kernel"]
+    if "\0" in kernel:
+        raise reader.error(_wanted("kernel"))
     if Path(kernel).suffix in (".cu", ".c"):
         kernel = str((path.parent / kernel).resolve())
-    params = table.get("params", {})
-    if not isinstance(params, dict) or not all(_is_int(value) for value in params.values()):
-        raise reader.error(tr("params are whole numbers: {example}", example="params = { TS = 4 }"))
-    order = table.get("order", "grid")
-    if order not in get_args(Order):
-        raise reader.error(tr('order is "grid" (all blocks together) or "block" (one after another)'))
-    as_written = table.get("as_written", False)
-    if not isinstance(as_written, bool):
-        raise reader.error(
-            tr("as_written is true (every access that the text names) or false (those that a compiler leaves)")
-        )
-    stops = table.get("stop")
-    if not isinstance(stops, list) or not stops or not all(isinstance(stop, dict) for stop in stops):
-        raise reader.error(tr("it has no stops: each begins with a line [[stop]]"))
+    stops = said["stop"]
     following = [stop.get("next", "") for stop in stops]
     if any(following[:-1]) or not isinstance(following[-1], str):
         raise reader.error(tr('next = "RUNG" stands in the last stop only'))
     read = tuple(_Reader(path.name, number).stop(stop) for number, stop in enumerate(stops, 1))
     return Lesson(
-        *(path, renamed.today(kernel), reader.size(table), reader.texts(table, "title"), read, params, order),
-        renamed.today(str(following[-1])),
-        as_written=as_written,
+        *(path, renamed.today(kernel), reader.size(said), reader.texts(said["title"], "title"), read),
+        *(said.get("params", {}), said.get("order", "grid"), renamed.today(following[-1])),
+        as_written=said.get("as_written", False),
     )
+
+
+def _wanted(key: str) -> str:
+    """Return the sentence about a key that is not there and has to be, or whose value is not of its type."""
+    match key:
+        case "kernel":
+            return tr("say which kernel it is about: {example}", example='kernel = "gputiled"')
+        case "size":
+            return tr("size is one whole number, or three: {example}", example="size = [M, N, K]")
+        case "params":
+            return tr("params are whole numbers: {example}", example="params = { TS = 4 }")
+        case "order":
+            return tr('order is "grid" (all blocks together) or "block" (one after another)')
+        case "as_written":
+            return tr("as_written is true (every access that the text names) or false (those that a compiler leaves)")
+        case "stop":
+            return tr("it has no stops: each begins with a line [[stop]]")
+        case "panel":
+            return tr("panel is one of {known}", known=", ".join(PANELS))
+        case "warp":
+            return tr("warp is a whole number, from 0")
+        case "block":
+            return tr("block is two whole numbers, from 0: {example}", example="block = [x, y]")
+        case "cell":
+            return tr("cell is written so: {example}", example='cell = { array = "C", row = 3, column = 4 }')
+    example = f'{key} = "text", {key} = {{ en = "text", ko = "…", es = "…" }}'
+    return tr("{key} is missing: {example}", key=key, example=example)
 
 
 class _Reader:
@@ -153,66 +200,48 @@ class _Reader:
     def error(self, text: str) -> GemmvizError:
         return GemmvizError(at_stop(self.name, self.number, text) if self.number else f"{self.name}: {text}")
 
-    def only(self, table: Mapping[str, Any], known: frozenset[str]) -> None:
-        unknown = sorted(table.keys() - known)
-        if unknown:
+    def read(self, table: Mapping[str, Any], form: type) -> Any:
+        known = get_type_hints(form)
+        if unknown := sorted(table.keys() - known.keys()):
             raise self.error(
                 tr("{key} is not known here: there are {known}", key=repr(unknown[0]), known=", ".join(sorted(known)))
             )
+        good, bad = read_parts(table, form)
+        for key in (*sorted(_NEEDED & (known.keys() - table.keys())), *bad):
+            raise self.error(_wanted(key))
+        return good
 
-    def texts(self, table: Mapping[str, Any], key: str) -> Texts:
-        value = table.get(key)
-        if isinstance(value, str) and value.strip():
-            return {_ENGLISH: value}
-        if isinstance(value, dict) and value and all(isinstance(text, str) and text for text in value.values()):
-            unknown = sorted(value.keys() - LANGUAGES.keys())
-            if unknown:
-                known = ", ".join(LANGUAGES)
-                raise self.error(
-                    tr("{key}: {code} is no language: there are {known}", key=key, code=unknown[0], known=known)
-                )
-            return value
-        example = f'{key} = "text", {key} = {{ en = "text", ko = "…", es = "…" }}'
-        raise self.error(tr("{key} is missing: {example}", key=key, example=example))
+    def texts(self, said: str | dict[str, str], key: str) -> Texts:
+        if isinstance(said, str):
+            if not said.strip():
+                raise self.error(_wanted(key))
+            return {_ENGLISH: said}
+        if unknown := sorted(said.keys() - LANGUAGES.keys()):
+            known = ", ".join(LANGUAGES)
+            raise self.error(
+                tr("{key}: {code} is no language: there are {known}", key=key, code=unknown[0], known=known)
+            )
+        return said
 
-    def size(self, table: Mapping[str, Any]) -> Problem | None:
-        if "size" not in table:
+    def size(self, said: "_LessonSaid") -> Problem | None:
+        if "size" not in said:
             return None
-        size = table["size"]
-        sizes = size if isinstance(size, list) else [size] * 3
-        if len(sizes) != 3 or not all(_is_int(one) for one in sizes):
-            raise self.error(tr("size is one whole number, or three: {example}", example="size = [M, N, K]"))
+        size = said["size"]
         try:
-            return Problem(*sizes)
+            return Problem(*size) if isinstance(size, list) else Problem.cube(size)
         except GemmvizError as error:
             raise self.error(str(error)) from error
 
     def stop(self, table: Mapping[str, Any]) -> LessonStop:
-        self.only(table, _STOP_KEYS)
-        panel, warp, block = (table.get(key) for key in ("panel", "warp", "block"))
-        if panel is not None and panel not in PANELS:
-            raise self.error(tr("panel is one of {known}", known=", ".join(PANELS)))
-        if warp is not None and not _is_int(warp):
-            raise self.error(tr("warp is a whole number, from 0"))
-        if block is not None and not (isinstance(block, list) and len(block) == 2 and all(map(_is_int, block))):
-            raise self.error(tr("block is two whole numbers, from 0: {example}", example="block = [x, y]"))
-        at, say = self.place(table), self.texts(table, "say")
-        return LessonStop(at, say, self.cell(table.get("cell")), (block[0], block[1]) if block else None, warp, panel)
-
-    def cell(self, value: Any) -> tuple[str, int, int] | None:
-        if value is None:
-            return None
-        whole = isinstance(value, dict) and value.keys() == {"array", "row", "column"}
-        if not whole or not (_is_int(value["row"]) and _is_int(value["column"])):
-            example = 'cell = { array = "C", row = 3, column = 4 }'
-            raise self.error(tr("cell is written so: {example}", example=example))
-        return str(value["array"]), value["row"], value["column"]
-
-    def place(self, table: Mapping[str, Any]) -> Moment:
+        said: _StopSaid = self.read(table, _StopSaid)
         try:
-            return moment.checked(table.get("at"), DEMO)
+            at = moment.checked(said.get("at"), DEMO)
         except GemmvizError as error:
             raise self.error(str(error)) from None
+        cell = said.get("cell")
+        place = (cell.array, cell.row, cell.column) if cell else None
+        say = self.texts(said["say"], "say")
+        return LessonStop(at, say, place, said.get("block"), said.get("warp"), said.get("panel"))
 
 
 def at_stop(file: str, number: int, text: str) -> str:
@@ -251,7 +280,3 @@ def _plain(value: object) -> str:
     if isinstance(value, Iterable) and not isinstance(value, str):
         return f"[{', '.join(_plain(one) for one in value)}]"
     return json.dumps(value, ensure_ascii=False)
-
-
-def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Recorded numbers in a lesson's sentences: ``{sectors:A}`` becomes what the recording says, so it is never wrong."""
+"""Recorded numbers in a lesson's sentences: ``{sectors:A}`` becomes a number of the recording, so it is never wrong."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _THIN = "\N{NARROW NO-BREAK SPACE}"
 
 
 def _threads(recording: Recording) -> int:
-    """Return the threads of a block; on a CPU those that do anything: one may only start the others and wait."""
+    """Return the threads of a block; on a CPU those with accesses: one may only start the others and wait."""
     if recording.backend == "cuda":
         return recording.threads
     return max(len(np.unique(recording.accesses.thread)), 1)
@@ -49,7 +49,7 @@ _OF_ALL: dict[str, Callable[[Playable], float]] = {
     "tiles": lambda p: p.traffic.tile_steps,
     "wrong": lambda p: p.recording.wrong,
 }
-# Of the step that the stop stands at: {name}.
+# Of the stop's step: {name}.
 _OF_STEP: dict[str, Callable[[Playable, int], float]] = {
     "step": lambda p, step: step + 1,
     "now": lambda p, step: len(p.timeline.rows(step)),
@@ -67,7 +67,7 @@ def fill(text: str, playable: Playable, step: int) -> str:
     text
         A sentence of a lesson. A parameter of the kernel can be named, too. Doubled braces stand for braces.
     playable, step
-        The recording, and where in it the stop stands.
+        The recording, and the stop's step in it.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def fill(text: str, playable: Playable, step: int) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text so that `fill` leaves it as it is."""
+    """Return a text escaped so that `fill` leaves it unchanged."""
     return text.replace("{", "{{").replace("}", "}}")
 
 

@@ -1,4 +1,4 @@
-"""Lessons in recordings: which one a rung has, where its stops are in a recording, and how stops become a lesson."""
+"""Lessons in recordings: the lesson of a rung, the steps of its stops in a recording, and stops as a lesson."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from gemmviz.trace.recording.recording import WARP
 
 @dataclass(frozen=True)
 class LocatedStop:
-    """A lesson's stop, found in a recording: as `gemmviz.session.tour.stops.Stop` wants it."""
+    """A lesson's stop, found in a recording: in the form of `gemmviz.session.tour.stops.Stop`."""
 
     step: int
     say: str
@@ -54,7 +54,7 @@ def find_lesson(kernel: Kernel) -> Lesson | None:
     Raises
     ------
     GemmvizError
-        When the file is no lesson; the message says where and what to do.
+        When the file is no lesson; the message gives the place and the remedy.
     """
     path = lesson_path(kernel)
     return load_lesson(path) if path is not None else None
@@ -63,12 +63,12 @@ def find_lesson(kernel: Kernel) -> Lesson | None:
 def recorded_at(lesson: Lesson, kernel: Kernel) -> tuple[Problem, dict[str, int]]:
     """Return the size and all parameters that a lesson of a kernel is recorded with.
 
-    What the lesson leaves out comes from the kernel's demo: its size, and its parameters with the size.
+    Values that the lesson leaves out come from the kernel's demo: its size, and its parameters with the size.
 
     Raises
     ------
     GemmvizError
-        When neither says a size.
+        When neither gives a size.
     """
     given = {name: value for name, value in lesson.params.items() if name in kernel.params}
     if lesson.problem is not None:
@@ -88,14 +88,14 @@ def resolve(lesson: Lesson, playable: Playable, code: str, demo: Demo | None = N
     lesson, playable
         The lesson, and a recording of its kernel.
     code
-        The language to speak.
+        The language of the sentences.
     demo
         The kernel's, for stops that are at it.
 
     Raises
     ------
     GemmvizError
-        When a stop is not in the recording; the message names file, stop and what to do.
+        When a stop is not in the recording; the message names file, stop and remedy.
     """
     found = []
     for number, stop in enumerate(lesson.stops, 1):
@@ -107,7 +107,7 @@ def resolve(lesson: Lesson, playable: Playable, code: str, demo: Demo | None = N
 
 
 def locate(demo: Demo, playable: Playable) -> LocatedStop:
-    """Find what a demo points at in a recording: its step, and the first element of C that its thread owns.
+    """Find a demo's place in a recording: its step, and the first element of C that its thread owns.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def _array(name: str, playable: Playable) -> int:
 
 
 def _step(at: Moment, playable: Playable) -> int:
-    """Return the step that a place means."""
+    """Return the step of a place."""
     timeline = playable.timeline
     steps = timeline.steps
     if not steps:
@@ -241,7 +241,7 @@ def _executes(line: int, array: int | None, write: bool | None, playable: Playab
 def describe(
     step: int, cell: tuple[int, int] | None, block: int | None, playable: Playable, sentence: str
 ) -> LessonStop:
-    """Return a moment of a recording as a lesson describes it.
+    """Return a moment of a recording in a lesson's form.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def describe(
     playable
         The recording.
     sentence
-        What to say there, in the language that is spoken; taken as it is.
+        The sentence, in the chosen language; taken unchanged.
     """
     recording, place, index = playable.recording, None, None
     if cell is not None:
@@ -268,7 +268,7 @@ def describe(
 
 
 def _place_of(step: int, playable: Playable) -> Moment:
-    """Return how a lesson names a step: by its line where one can tell, so that it stays when the size changes."""
+    """Return a lesson's description of a step: by its line where that is unique, so that it fits other sizes, too."""
     recording, timeline = playable.recording, playable.timeline
     line = playable.line(step)
     text = recording.text.splitlines()[line - 1].strip() if line else ""

@@ -10,7 +10,7 @@ from psygnal import Signal
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import language, tr
 from gemmviz.session.staged import Staged
-from gemmviz.session.tour.lesson_file import Lesson
+from gemmviz.session.tour.lesson_file import Lesson, Texts
 from gemmviz.session.tour.lessons import describe
 from gemmviz.session.tour.stop import OwnStop, Setting
 
@@ -107,8 +107,9 @@ class OwnStops:
             replace(describe(stop.step, stop.cell, stop.block, playable, stop.say), warp=stop.warp, panel=stop.panel)
             for stop in stops
         )
+        titles: Texts = {language(): title}
         return Lesson(
-            *(path, kernel, setting.problem, {language(): title}, described, dict(setting.params), setting.order),
+            *(path, kernel, setting.problem, titles, described, dict(setting.params), setting.order),
             as_written=setting.as_written,
         )
 

@@ -8,7 +8,7 @@ from gemmviz.trace.order.timeline import Order
 
 @dataclass(frozen=True)
 class Setting:
-    """Size, parameters, order of the blocks and view: what a step number is worth nothing without."""
+    """Size, parameters, order of the blocks and view: a step number has a meaning only with these."""
 
     problem: Problem
     params: tuple[tuple[str, int], ...]
@@ -30,7 +30,7 @@ class OwnStop:
     step
         Position in the timeline, from 0.
     say
-        What to look at, and why: shown while people stand there.
+        The part to look at, and why: shown at the stop.
     cell
         (array index, element in memory order) to choose; None: no cell.
     block, warp
@@ -38,7 +38,7 @@ class OwnStop:
     panel
         A tab of the inspector to turn to; None: as it is.
     setting
-        At which size, parameters, order and view the step was taken; None: those of the tour.
+        The size, parameters, order and view of the step; None: those of the tour.
     lane
         Of the warp, to choose; None: as it is.
     """

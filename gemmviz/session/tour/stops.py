@@ -18,7 +18,7 @@ from gemmviz.session.tour.stop import OwnStop, Setting
 
 
 class Tour:
-    """Leads through the stops of a lesson, or through those that people set themselves on the chosen rung.
+    """Leads through the stops of a lesson, or through the user's own on the chosen rung.
 
     A lesson is recorded at its own size with its own parameters, as compiled unless its file says otherwise; leaving it
     brings back those chosen before.
@@ -26,19 +26,19 @@ class Tour:
     Parameters
     ----------
     staged, playback
-        The stage that it is shown on, and what plays there.
+        The stage that it is shown on, and its playback.
     inspection
-        Where it points at things beside the stage.
+        Shows the parts beside the stage that a stop names.
     own_stops
-        Those that people set.
+        The user's own stops.
     """
 
     changed = Signal()
-    """Which stops there are, or what they say."""
+    """The stops, or their sentences."""
     moved = Signal()
-    """Which stop people stand at."""
+    """The current stop."""
     recording_wanted = Signal()
-    """What is chosen should be recorded at once."""
+    """The choice is to be recorded at once."""
 
     def __init__(self, staged: Staged, playback: Playback, inspection: Inspection, own_stops: OwnStops) -> None:
         self._staged, self._playback, self._inspection, self._own_stops = staged, playback, inspection, own_stops
@@ -47,7 +47,7 @@ class Tour:
         self.own = False
         """Whether the tour leads through one's own stops."""
         self.at: int | None = None
-        """The stop that people went to last; None: none yet."""
+        """The last visited stop; None: none yet."""
         self._resolved: tuple[OwnStop, ...] = ()
         self._wanted: tuple[str, Setting] | None = None
         self._before: tuple[str, Setting] | None = None
@@ -64,12 +64,12 @@ class Tour:
 
     @property
     def waiting(self) -> bool:
-        """Whether a recording is awaited, at one of whose steps the tour will stand."""
+        """Whether a recording with the next stop's step is awaited."""
         return self._awaited is not None
 
     @property
     def title(self) -> str:
-        """What the tour is called; empty where there is none."""
+        """The title of the tour; empty where there is none."""
         if self.lesson is not None:
             return self.lesson.title(language())
         return tr("My stops") if self.own else ""
@@ -83,7 +83,7 @@ class Tour:
 
     @property
     def stop(self) -> OwnStop | None:
-        """The stop that people stand at."""
+        """The current stop."""
         stops = self.stops
         return stops[self.at] if self.at is not None and self.at < len(stops) else None
 
@@ -103,7 +103,7 @@ class Tour:
             self.start_rung(self._choice.base.name)
 
     def start_rung(self, rung: str) -> None:
-        """Begin the lesson of a rung; that there is none is said."""
+        """Begin the lesson of a rung; where there is none, show a message."""
         try:
             kernel = find(rung, self._choice.kernels)
             lesson = find_lesson(kernel)
@@ -118,7 +118,7 @@ class Tour:
             self._tell(tr("{rung} is a library call: it has no source to show a lesson on.", rung=kernel.alias))
 
     def open(self, path: Path) -> None:
-        """Begin the lesson of a file; one that is no lesson is said so."""
+        """Begin the lesson of a file; for one that is no lesson, show a message."""
         try:
             lesson = load_lesson(path)
         except GemmvizError as error:
@@ -127,7 +127,7 @@ class Tour:
             self.start(lesson)
 
     def start(self, lesson: Lesson) -> None:
-        """Record what a lesson asks for, and go to its first stop then."""
+        """Record with a lesson's settings, and then go to its first stop."""
         try:
             kernel = find(lesson.kernel, self._choice.kernels)
             problem, params = recorded_at(lesson, kernel)
@@ -148,7 +148,7 @@ class Tour:
         self._show(*self._wanted)
 
     def leave(self, *, restore: bool = True) -> None:
-        """End the tour; the size, parameters, order and view chosen before a lesson come back, unless not wanted."""
+        """End the tour; size, parameters, order and view from before a lesson come back, unless `restore` is False."""
         before, self._before, lesson = self._before, None, self.lesson
         self.lesson, self.own, self.at, self._resolved, self._awaited = None, False, None, (), None
         self.changed.emit()
@@ -176,7 +176,7 @@ class Tour:
             self.recording_wanted.emit()
 
     def _on_chosen(self) -> None:
-        """End the tour when people turn to another rung, size, parameters or view by themselves."""
+        """End the tour when the user turns to another rung, size, parameters or view."""
         if self.own and self._own_rung != self._choice.base.name:
             self.leave()
         elif self.lesson is not None and self._wanted is not None:
@@ -186,7 +186,7 @@ class Tour:
                 self.leave()
 
     def arrive(self) -> None:
-        """Take a new recording: find the stops in it, and go to the one that is awaited, or stood at before."""
+        """Take a new recording: find the stops in it, and go to the awaited one, or the current one again."""
         if self.lesson is not None and not self._resolve_again():
             return
         awaited, self._awaited = self._awaited, None
@@ -196,7 +196,7 @@ class Tour:
             self.go(self.at)
 
     def _resolve_again(self) -> bool:
-        """Find a lesson's stops in the recording on the stage, in the language that is spoken."""
+        """Find a lesson's stops in the recording on the stage, with sentences in the chosen language."""
         playable = self._staged.current
         if self.lesson is None or playable is None:
             return False
@@ -233,7 +233,7 @@ class Tour:
         self.point_at(stop)
 
     def next(self, direction: int) -> None:
-        """Go to the next stop (1) or the one before (-1); behind a lesson's last stop comes the next rung's lesson."""
+        """Go to the next stop (1) or the one before (-1); after a lesson's last stop comes the next rung's lesson."""
         if not self.active:
             if self._own_stops.here:
                 self.show_own(0)
@@ -247,7 +247,7 @@ class Tour:
             self.go(self.at + direction)
 
     def point_at(self, stop: OwnStop) -> None:
-        """Go to a moment of the recording, with all that a stop there chooses."""
+        """Go to a moment of the recording, with all choices of a stop there."""
         cursor = self._staged.cursor
         cursor.seek(stop.step)
         cursor.pick(stop.cell, stop.block)
@@ -269,7 +269,7 @@ class Tour:
         self.go(index)
 
     def _on_own_stops(self) -> None:
-        """Say that one's own stops changed; a tour that stood at one that is gone stands at the last one."""
+        """Announce that one's own stops changed; a tour at a deleted stop goes to the last one."""
         self.changed.emit()
         count = len(self._own_stops.here)
         if self.own and self.at is not None and self.at >= count:

@@ -6,7 +6,7 @@ from gemmviz.session.tour.stop import OwnStop, Setting
 
 
 def to_plain(stop: OwnStop) -> StopSaid:
-    """Return a stop as plain data; what it does not say is left out. Steps are counted from 1."""
+    """Return a stop as plain data; its empty fields are left out. Steps are counted from 1."""
     plain: StopSaid = {"step": stop.step + 1, "say": stop.say}
     if stop.cell is not None:
         plain["cell"] = list(stop.cell)

@@ -1,4 +1,4 @@
-// Cooperative groups for the recorder: the block, and tiles of a warp. What else there is needs more than one block, or
+// Cooperative groups for the recorder: the block, and tiles of a warp. All others need more than one block, or
 // threads that happen to be together, and is refused by the compiler.
 #pragma once
 

@@ -1,1 +1,1 @@
-// Kernel files often include this one. What the recorder knows of CUDA is in cuda.h, which every build includes first.
+// Kernel files often include this one. The recorder's part of CUDA is in cuda.h, which every build includes first.

@@ -18,7 +18,7 @@ struct tf32;
 }
 GV_DEVICE float __float_to_tf32(float v) { return __builtin_bit_cast(float, gv_tf32_bits(v)); }
 
-// What a fragment's type stands for in memory and registers.
+// The meaning of a fragment's type in memory and registers.
 template <class T> struct gv_type {
     static_assert(sizeof(T) == 0,
         "fragments of this type cannot be recorded: use half, bfloat16 or tf32 operands, and sums in float or half");

@@ -1,4 +1,4 @@
-// CUDA's words for a C++ compiler that knows none of them: a kernel's source compiles for the CPU as it stands.
+// CUDA's words for a plain C++ compiler: a kernel's source compiles for the CPU as it stands.
 // It is included before the kernel. Whatever is not declared here is refused by name, by the compiler.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 typedef __SIZE_TYPE__ size_t;
 
-// What a kernel prints is lost: a thread's words would come in another order than on a GPU.
+// A kernel's output is lost: a thread's words would come in another order than on a GPU.
 extern "C" inline __attribute__((visibility("hidden"), no_sanitize("thread"))) int printf(const char *, ...)
 {
     return 0;
@@ -44,13 +44,13 @@ struct dim3 {
 #define __cluster_dims__(...)
 #define __grid_constant__
 #define __constant__ static
-// One copy per OS thread, and a block runs on one OS thread: this is what "shared by a block" means here.
+// One copy per OS thread, and a block runs on one OS thread: this is "shared by a block" here.
 // The arrays stand far apart, so that an index which runs out of one does not land in the next.
 #define __shared__ thread_local __attribute__((aligned(65536)))
 
 #define __syncthreads() gv_barrier()
 
-// Without debug information of its own, what is inlined counts as the kernel's line that calls it.
+// Without debug information of its own, inlined code counts as the kernel's line that calls it.
 #if defined(__clang__)
 #define GV_METHOD inline __attribute__((always_inline, nodebug))
 #else
@@ -79,8 +79,8 @@ template <class T> GV_DEVICE void __stwt(T *p, T v) { *p = v; }
 template <class T> GV_DEVICE void __stcg(T *p, T v) { *p = v; }
 template <class T> GV_DEVICE void __stcs(T *p, T v) { *p = v; }
 
-// Fences order what other threads see, and make nobody wait: the recorder keeps every thread's own order anyway. Those
-// that other blocks can rely on are told.
+// Fences order accesses for others, and make none wait: the recorder keeps every thread's own order anyway. Those
+// that other blocks can rely on are reported.
 GV_DEVICE void __threadfence() { gv_thread_fence(); }
 GV_DEVICE void __threadfence_block() {}
 GV_DEVICE void __threadfence_system() { gv_thread_fence(); }

@@ -1,4 +1,4 @@
-// What the lanes of a warp tell each other: shuffles, votes, and waiting. Meanings as in the CUDA C++ Programming
+// Values between the lanes of a warp: shuffles, votes, and waiting. Meanings as in the CUDA C++ Programming
 // Guide, "Warp Shuffle Functions" and "Warp Vote Functions".
 #pragma once
 

@@ -114,7 +114,7 @@ static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
     for (uint32_t i = 0; i < r->arrays; i++) {
         const gv_array *a = &r->array[i];
         if (at - (a->start - a->guard) >= a->bytes + 2 * a->guard) continue;
-        if (write && !a->shared) gv_needs_one_process(); // another block may read what is written there
+        if (write && !a->shared) gv_needs_one_process(); // another block may read the value
         gv_notice(GV_NOTE_OUT_OF_BOUNDS, (int)i, (int64_t)at - (int64_t)a->start, pc, bytes, 0, write);
         return GV_NOWHERE;
     }
@@ -140,7 +140,7 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
         if (i == GV_NOWHERE) return;
     }
     const gv_watched *a = &gv_known[i];
-    // What is accessed at once is a power of two.
+    // The width of an access is a power of two.
     if (!(how & GV_ANY_ALIGNMENT) && at & (bytes - 1)) gv_stop_misaligned(at, bytes, write);
     uint64_t first = element_at(a, at - a->start);
     uint32_t further = bytes > a->itemsize ? (uint32_t)element_at(a, bytes) - 1 : 0;

@@ -17,7 +17,7 @@ static inline uint32_t gv_access_made_row(void *address, uint32_t bytes, int how
     return gv_now.run->count != before;
 }
 
-// Says what an instruction is (gv_site_kind).
+// Sets the kind of an instruction (gv_site_kind).
 void gv_site_is(uintptr_t pc, int kind);
 
 // Keeps the value of the last write; called where a thread gives way, as by then the value is in memory.

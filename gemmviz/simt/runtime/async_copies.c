@@ -1,6 +1,6 @@
 // Asynchronous copies from global to shared memory (cp.async). Rules: PTX ISA, "Data Movement and Conversion
 // Instructions: Asynchronous copy": a thread's groups complete in order, and only its own wait makes a copy visible to
-// it. Here a copy arrives as late as it may, at that wait: who forgets it reads what was there before.
+// it. Here a copy arrives as late as it may, at that wait: without it the thread reads the old value.
 #define _GNU_SOURCE
 #include "async_copies.h"
 #include "access.h"
@@ -93,7 +93,7 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
         gv_now.run->last_pc = pc;
         gv_stop_misaligned((uintptr_t)global, bytes, 0);
     }
-    // What is read at once is a power of two in size.
+    // The width of a read is a power of two.
     for (uint32_t done = 0, step; done < source_bytes; done += step) {
         step = bytes;
         while (step > source_bytes - done) step /= 2;

@@ -1,4 +1,4 @@
-// cp.async for the files above it; what a kernel calls is in kernel_calls/async_copies.h.
+// cp.async for the files above it; a kernel's calls are in kernel_calls/async_copies.h.
 #pragma once
 #include "running.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *shared_of[GV_MAX_CLUSTER]; // what the shared arrays of the blocks hold that do not run
+static char *shared_of[GV_MAX_CLUSTER]; // contents of the shared arrays of blocks that do not run
 
 int gv_cluster_begin(void)
 {

@@ -1,4 +1,4 @@
-// The blocks of a cluster run in turn, and each has shared arrays of its own. For scheduler.c, and for what arrives
+// The blocks of a cluster run in turn, and each has its own shared arrays. For scheduler.c, and for copies that arrive
 // later than the thread runs that asked for it.
 #pragma once
 #include "running.h"
@@ -7,7 +7,7 @@
 int gv_cluster_begin(void);
 void gv_cluster_end(void);
 
-// Fills all shared arrays with NaNs, so that reading what nobody wrote shows.
+// Fills all shared arrays with NaNs, so that a read of uninitialised memory shows.
 void gv_cluster_clear(void);
 
 // Lets a block of the cluster be the running one.

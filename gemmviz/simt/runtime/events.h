@@ -1,13 +1,13 @@
-// What is told of threads beside their accesses, in the order in which it happens: mbarriers, fences, flags.
+// Events of threads beside their accesses, in their order: mbarriers, fences, flags.
 #pragma once
 #include "running.h"
 
-// Tells of one event; who makes it happen and when is filled in. Nothing is told while accesses are only counted.
+// Reports one event; its thread and phase are filled in. Nothing is reported while accesses are only counted.
 void gv_tell_event(gv_event event);
 
-// Tells of something of the running block that concerns no mbarrier. `number` is a signal's.
+// Reports an event of the running block that concerns no mbarrier. `number` is a signal's.
 void gv_tell(int kind, uint32_t number, uintptr_t pc);
 
-// How many were told; forgets those from `count` on, as their blocks will run again. For workers.c.
+// The number of reported events; forgets those from `count` on, as their blocks will run again. For workers.c.
 uint64_t gv_events_told(void);
 void gv_events_take_back(uint64_t count);

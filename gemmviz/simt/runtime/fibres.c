@@ -1,5 +1,5 @@
 // Runs the threads of a block, or of a cluster's blocks, one fibre each, from one place where it waits to the next: see
-// scheduler.c for who runs when. The lanes of a warp wait for each other where an instruction is the warp's.
+// scheduler.c for their order. The lanes of a warp wait for each other where an instruction is the warp's.
 #define _GNU_SOURCE
 #include "fibres.h"
 #include "kernel_calls/hopper.h"

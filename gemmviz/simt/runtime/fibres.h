@@ -1,12 +1,12 @@
 // The fibres: one per CUDA thread of the blocks that run together. fibres.c runs one up to where it waits, and it waits
-// where it calls one of the functions below; who may go on says scheduler.c. What a thread does may call all but
+// where it calls one of the functions below; scheduler.c decides which may go on. A thread's own code may call all but
 // gv_fibres_* and gv_resume.
 #pragma once
 #include "access.h"
 #include "kernel_calls/threads.h"
 #include <setjmp.h>
 
-// What the lanes of a warp do together: `posted` holds what each lane brought; lanes outside the mask brought nothing.
+// The meeting of a warp's lanes: `posted` holds each lane's value; lanes outside the mask brought nothing.
 typedef void gv_warp_work(void *posted[GV_WARP], uint32_t mask);
 // The same for the 128 threads of a warpgroup.
 typedef void gv_warpgroup_work(void *posted[GV_WARPGROUP]);
@@ -28,7 +28,7 @@ typedef struct {
     uint3 index;
     uint32_t turn, made; // made: accesses in this phase
     uintptr_t barrier_pc;
-    uint32_t mask; // GV_AT_WARP: the lanes it waits for, what it brought and what is to be done
+    uint32_t mask; // GV_AT_WARP: the lanes it waits for, its value and the work to be done
     void *posted;
     gv_warp_work *warp_work;
     gv_warpgroup_work *warpgroup_work; // GV_AT_WARPGROUP
@@ -43,7 +43,7 @@ typedef struct {
     uint32_t threads, blocks; // threads: of a block
     uint3 thread_index, block_index;
     jmp_buf scheduler;
-    void (*body)(void); // what a thread does
+    void (*body)(void); // a thread's code
 } gv_together;
 extern gv_together gv_cluster __attribute__((visibility("hidden"))); // fibres.c
 
@@ -58,7 +58,7 @@ static inline uint32_t gv_made(void)
     return gv_running_fibre()->made + (uint32_t)(gv_now.run->count - gv_now.marked);
 }
 
-// Does what gv_settle and gv_mark do, and counts the rows as their thread's.
+// Works as gv_settle and gv_mark do, and counts the rows as their thread's.
 void gv_mark_made(void);
 
 // Makes the fibres and their stacks; returns 0 when there is no memory. For record.c, as gv_fibres_end is.
@@ -81,5 +81,5 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
 void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc);
 
 // Gives way until the phase of an mbarrier (a number of mbarrier_state.c) has ended: GV_AT_MBARRIER. GV_AT_ARRIVAL is
-// for who arrives once too often: where nobody else can go on either, that ends the run.
+// for a thread that arrives once too often: where no other can go on either, that ends the run.
 void gv_wait_at_mbarrier(uint32_t mbarrier, uint32_t parity, int state, uintptr_t pc);

@@ -1,4 +1,4 @@
-// Tells Python how the structures lie in memory and what the numbers are that both sides know: simt/layout.py compares.
+// Gives Python the layout of the structures and the numbers of both sides: simt/layout.py compares.
 #include "kernel_calls/hopper.h"
 #include "recording.h"
 

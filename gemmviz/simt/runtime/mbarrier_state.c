@@ -1,5 +1,5 @@
-// mbarriers: barriers in shared memory that count arrivals and bytes. Rules: PTX ISA, "mbarrier". What a barrier counts
-// is kept here and not in the 8 bytes that the kernel has for it; each thing that happens to one is told.
+// mbarriers: barriers in shared memory that count arrivals and bytes. Rules: PTX ISA, "mbarrier". A barrier's count
+// is kept here and not in the 8 bytes that the kernel has for it; each event is reported.
 #include "mbarrier_state.h"
 #include "events.h"
 #include "notes.h"
@@ -51,7 +51,7 @@ static uint32_t find(uintptr_t at, uint32_t rank)
 }
 
 // Whether a GPU may get here before the barrier is initialised, although the recorder does not. Only meetings of the
-// cluster put in order what its blocks do at first; within a block, what other warps do in the same phase has no order.
+// cluster order the first accesses of its blocks; in a block, accesses of other warps in the same phase have no order.
 static int may_be_early(uint32_t b)
 {
     if (known[b].rank != gv_now.rank) return known[b].meetings == meetings;
@@ -85,7 +85,7 @@ void gv_mbarrier_used(uint32_t b, uintptr_t pc)
     known[b].last.meetings = meetings;
 }
 
-// What comes from another block has to find the block there. It does where the block has waited for the phase that it
+// An arrival from another block has to find the block there. It does where the block has waited for the phase that it
 // counts in, or where the cluster has met after it.
 void gv_mbarriers_left(void)
 {

@@ -1,4 +1,4 @@
-// What each mbarrier counts, and what happens to it; mbarriers.c has the instructions. An mbarrier is a number here,
+// The count of each mbarrier, and its events; mbarriers.c has the instructions. An mbarrier is a number here,
 // handed out when it is initialised.
 #pragma once
 #include "running.h"
@@ -16,7 +16,7 @@ void gv_mbarrier_make(void *at, uint32_t count, uintptr_t pc);
 // thread may be too early.
 uint32_t gv_mbarrier_at(void *at, uint32_t rank, uintptr_t pc);
 
-// What the running thread does counts in the barrier's phase.
+// The running thread's accesses count in the barrier's phase.
 void gv_mbarrier_used(uint32_t b, uintptr_t pc);
 
 // The running thread arrives, and announces bytes; so many bytes have been copied. That may end the phase.
@@ -30,11 +30,11 @@ void gv_mbarrier_late(uint32_t b, int32_t more);
 void gv_mbarrier_begin_wait(uint32_t b, uint32_t parity, uintptr_t pc);
 void gv_mbarrier_end_wait(uint32_t b, uintptr_t pc);
 
-int gv_mbarrier_open(uint32_t b, uint32_t parity); // whether it lets pass who waits for this parity
-int gv_mbarrier_lacks_copies(uint32_t b);          // nothing but what is being copied is missing
+int gv_mbarrier_open(uint32_t b, uint32_t parity); // whether a wait for this parity passes
+int gv_mbarrier_lacks_copies(uint32_t b);          // nothing but copies under way is missing
 int gv_mbarrier_full(uint32_t b);                  // its phase has all of its arrivals
 uint32_t gv_mbarrier_parity(uint32_t b);           // of the phase under way
 
-// Nobody can go on: says what the barrier lacks; ends the run, as a thread arrives once too often.
+// No thread can go on: notes the arrivals and bytes that are missing; ends the run, as a thread arrives once too often.
 void gv_mbarrier_stuck(uint32_t b, uint32_t parity, uintptr_t pc);
 void gv_mbarrier_too_often(uint32_t b) __attribute__((noreturn));

@@ -1,4 +1,4 @@
-// The instructions of mbarriers; what each barrier counts is in mbarrier_state.c.
+// The instructions of mbarriers; each barrier's count is in mbarrier_state.c.
 #include "mbarriers.h"
 #include "async_copies.h"
 #include "cluster.h"
@@ -46,7 +46,7 @@ void gv_mbarrier_copies_arrive(uint32_t b)
     gv_boxes_arrive(b);
 }
 
-// A barrier that has no room for an arrival keeps it: nobody waits for one there.
+// A barrier that has no room for an arrival keeps it: no thread waits for one there.
 void gv_mbarriers_all_copies_arrive(void)
 {
     gv_all_boxes_arrive();
@@ -56,8 +56,8 @@ void gv_mbarriers_all_copies_arrive(void)
     }
 }
 
-// Returns the barrier when it has room for an arrival. What a full phase lacks is late, as nobody waited for it: by now
-// it has arrived, or another block of the cluster is going to copy it, and then it is seen what comes of that.
+// Returns the barrier when it has room for an arrival. Bytes missing in a full phase are late: by now
+// they have arrived, or another block of the cluster is going to copy them, and the result is seen then.
 static uint32_t with_room(void *barrier, uint32_t rank, uintptr_t pc)
 {
     uint32_t b = gv_mbarrier_at(barrier, rank, pc);

@@ -1,4 +1,4 @@
-// What is wrong with a kernel, without ending the run. Every file above stop.h may call this.
+// Defects of a kernel that do not end the run. Every file above stop.h may call this.
 #pragma once
 #include "running.h"
 

@@ -1,6 +1,6 @@
 // Which block touches which element, while several processes run blocks. Blocks only meet in global memory, and there
-// they seldom do; where they do, the blocks have to run one after another. workers.c switches this on; what accesses
-// memory asks.
+// they seldom do; where they do, the blocks have to run one after another. workers.c switches this on; each access to
+// memory is looked up.
 #pragma once
 #include "running.h"
 
@@ -8,7 +8,7 @@
 int gv_ownership_begin(void);
 void gv_ownership_end(void);
 
-// Looks at who touches elements of arrays in global memory; or does not.
+// Keeps the blocks that touch elements of arrays in global memory; or does not.
 void gv_watch_ownership(int on);
 
 // Says that the running block touches these elements of an array in global memory.

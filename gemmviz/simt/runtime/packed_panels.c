@@ -62,7 +62,7 @@ float *gv_panels_new(const char *name, uint32_t number, uint32_t depth, uint32_t
     }
     held[i].in_use = 1;
     float *start = (float *)(held[i].memory + GUARD);
-    memset(start, 0xff, bytes); // NaNs, so that reading what nobody wrote shows
+    memset(start, 0xff, bytes); // NaNs, so that a read of uninitialised memory shows
     return start;
 }
 

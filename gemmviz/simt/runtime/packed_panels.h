@@ -1,4 +1,4 @@
-// Arrays that a kernel makes while it runs; what it calls is in kernel_calls/c_kernels.h.
+// Arrays that a kernel makes while it runs; its calls are in kernel_calls/c_kernels.h.
 #pragma once
 #include "running.h"
 

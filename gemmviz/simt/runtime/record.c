@@ -13,7 +13,7 @@
 
 gv_running gv_now;
 
-// What a thread does.
+// A thread's code.
 static void run_thread(void)
 {
     gv_now.run->entry(gv_now.run->arguments);

@@ -1,7 +1,7 @@
-// What the recorder's C side and its Python side agree on: every structure that both read, every number that both know,
+// The interface of the recorder's C side and its Python side: every structure that both read, every number of both,
 // and the functions that Python calls. Plain C.
 //
-// simt/layout.py describes the same. layout.c tells Python what is here, and Python compares when it loads a recorder.
+// simt/layout.py describes the same. layout.c hands it to Python, which compares when it loads a recorder.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -20,13 +20,13 @@ typedef struct {
     uint32_t inside;  // a part of an array that comes later, with elements of its own
 } gv_array;
 
-// What is wrong with a kernel, without ending the run.
+// Defects of a kernel that do not end the run.
 enum gv_note_kind {
     GV_NOTE_OUT_OF_BOUNDS = 1,
     GV_NOTE_BARRIER_LEFT = 2,      // a thread waits at __syncthreads, and others have left the kernel
     GV_NOTE_BARRIERS_DIFFER = 3,   // threads wait at different __syncthreads
-    GV_NOTE_STUCK_AT_MBARRIER = 4, // nobody can go on, and this thread waits for a phase of `barrier` to end
-    GV_NOTE_STUCK_AT_BARRIER = 5,  // nobody can go on, and it waits for `other` threads, or (0) for the whole cluster
+    GV_NOTE_STUCK_AT_MBARRIER = 4, // no thread can go on, and this one waits for a phase of `barrier` to end
+    GV_NOTE_STUCK_AT_BARRIER = 5,  // no thread can go on; it waits for `other` threads, or (0) for the whole cluster
     GV_NOTE_OPERAND = 6,           // a box is copied to where a wgmma still reads (offset: in the array)
     GV_NOTE_EARLY = 7,             // `barrier` of block `other` is used, and may not be initialised by then
     GV_NOTE_LATE = 8,              // the same, and the block may have left by then
@@ -45,7 +45,7 @@ typedef struct {
     uint32_t arrivals, parity; // GV_NOTE_STUCK_AT_MBARRIER: arrivals that are missing, and the parity waited for
 } gv_note;
 
-// What an instruction is that accesses memory. The operands of a product are read by tensor cores, in shared memory.
+// Kinds of instructions that access memory. The operands of a product are read by tensor cores, in shared memory.
 enum gv_site_kind { GV_SITE_PLAIN = 0, GV_SITE_ATOMIC = 1, GV_SITE_PRODUCT = 2 };
 
 // How a run ended.
@@ -59,7 +59,7 @@ enum gv_status {
     GV_TOO_MANY_PHASES = 6,
     GV_WARP_WAITS = 7,         // a lane waits for lanes of its warp that never come
     GV_PART_OF_WARP = 8,       // an instruction for a whole warp met a warp of fewer than 32 threads
-    GV_MISALIGNED = 9,         // fault_address is no multiple of what is accessed at once
+    GV_MISALIGNED = 9,         // fault_address is no multiple of the access's width
     GV_TOO_MANY_COPIES = 10,   // a thread has more asynchronous copies under way than are kept
     GV_ONE_PROCESS = 11,       // only between processes: these blocks must run one after another
     GV_ASSERTION = 12,         // an assertion of the kernel is false
@@ -68,7 +68,7 @@ enum gv_status {
     GV_PART_OF_GROUP = 15,     // an instruction for a warpgroup met fewer than 128 threads
     GV_GROUP_WAITS = 16,       // a thread waits for threads of its warpgroup that never come
     GV_ADDS_NO_FLOATS = 17,    // a box is added to a matrix (fault_other) whose elements are no floats
-    GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that nobody can set any more
+    GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that no other can set any more
     GV_STACK_OVERFLOW = 19,    // fault_address is in the forbidden page below a thread's stack
 };
 
@@ -80,7 +80,7 @@ typedef struct {
     uint64_t capacity, more_capacity; // rows, further elements
     uint64_t stack_bytes;
     double deadline_s;
-    uint32_t first_block, end_block; // what to run of the grid
+    uint32_t first_block, end_block; // the part of the grid to run
     uint32_t cluster;                // blocks that run together, neighbours along x
     uint32_t workers;                // processes to share the blocks between; with 1 all run in this one
     uint32_t count_only;             // count the accesses and keep none
@@ -111,7 +111,7 @@ typedef struct {
     int32_t status, signal;
     uintptr_t fault_pc, last_pc, fault_address;
     uint32_t fault_block, fault_thread, fault_other;
-    uint32_t fault_bytes, fault_write; // what was accessed at fault_address, where this is misaligned
+    uint32_t fault_bytes, fault_write; // the access at fault_address, where this is misaligned
 } gv_run;
 
 // One cp.async that arrived: how many rows it made, and in the how manieth place of its thread's copies.
@@ -121,7 +121,7 @@ typedef struct {
     uint16_t reads, writes;
 } gv_copy;
 
-// What happens to an mbarrier; from GV_EVENT_FENCE on to none.
+// Events of an mbarrier; from GV_EVENT_FENCE on of none.
 enum gv_event_kind {
     GV_EVENT_INIT = 0,
     GV_EVENT_ARRIVE = 1,
@@ -130,16 +130,16 @@ enum gv_event_kind {
     GV_EVENT_PASS = 4,
     GV_EVENT_BYTES = 5,        // a box has arrived
     GV_EVENT_COMPLETE = 6,     // the phase has ended
-    GV_EVENT_FENCE = 7,        // the copy engine sees what the thread has written to shared memory
+    GV_EVENT_FENCE = 7,        // the copy engine sees the thread's writes to shared memory
     GV_EVENT_WRITTEN = 8,      // the thread has waited until its stores are in the matrix
     GV_EVENT_ASKED = 9,        // it asks for a store, or to add a box
-    GV_EVENT_GLOBAL_READ = 10, // a fence between what it has read of global memory and what the copy engine does there
+    GV_EVENT_GLOBAL_READ = 10, // a fence between its reads of global memory and the copy engine's accesses there
     GV_EVENT_THREAD_FENCE = 11,
     GV_EVENT_FLAG_SET = 12,
     GV_EVENT_FLAG_SEEN = 13,
 };
 
-// One event. `made`: accesses that its thread had made in the phase; `arrivals` and `bytes`: what the barrier still
+// One event. `made`: accesses that its thread had made in the phase; `arrivals` and `bytes`: those the barrier still
 // lacks after it; `number`: phases of the barrier that had ended (of a wait, the one that is waited for), or the
 // signal's number.
 typedef struct {
@@ -180,10 +180,10 @@ typedef struct {
     uint64_t value;
 } gv_layout_line;
 
-// ==== What Python calls.
+// ==== Called by Python.
 
 // `*_begin` gets ready for a run of at most `capacity` accesses and returns 0 when there is no memory; the function
-// without a suffix hands out what was told since, `*_end` gives its memory back.
+// without a suffix hands out the report since then, `*_end` gives its memory back.
 #define GV_PYTHON __attribute__((visibility("default")))
 
 GV_PYTHON int gv_record(gv_run *run); // returns run->status

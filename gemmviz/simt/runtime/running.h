@@ -1,22 +1,22 @@
-// What runs at the moment, for all files of the runtime, and the order in which these build on each other.
+// The block and thread that run at the moment, for all files of the runtime, and the layers of these files.
 //
-// Layers, from the bottom: a file includes headers of its own layer and of those before it in this list. What it needs
-// of a later one is handed to it.
+// Layers, from the bottom: a file includes headers of its own layer and of those before it in this list. A function
+// of a later layer is handed to it.
 //
-//   recording kernel_calls/*                 the layout that Python shares; what a kernel's program calls
-//   running                                  what runs now
-//   stop notes watched                       ending a run; what is wrong with a kernel; the watched arrays
+//   recording kernel_calls/*                 the layout that Python shares; the calls of a kernel's program
+//   running                                  the block and thread that run now
+//   stop notes watched                       ending a run; a kernel's defects; the watched arrays
 //   ownership                                which block touches which element of C, while several processes run blocks
 //   access                                   writes down one access
 //   fibres async_copies                      threads, and where they wait; cp.async
 //   packed_panels pthreads                   arrays that a C kernel makes, and its own threads
-//   cluster events wmma wgmma                blocks that run together; what is told beside accesses; tensor cores
-//   sync_flags mbarrier_state                flags between blocks; what an mbarrier counts
-//   tsan tma_boxes                           what the compiler calls before an access; the copy engine
+//   cluster events wmma wgmma                blocks that run together; events beside accesses; tensor cores
+//   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
+//   tsan tma_boxes                           the compiler's calls before an access; the copy engine
 //   mbarriers                                the instructions of mbarriers
-//   scheduler                                who runs when
+//   scheduler                                the order in which threads run
 //   workers                                  blocks shared between processes
-//   record layout                            what Python calls
+//   record layout                            the calls of Python
 #pragma once
 #include "recording.h"
 
@@ -34,7 +34,7 @@ typedef struct {
 } gv_running;
 extern gv_running gv_now __attribute__((visibility("hidden"))); // record.c
 
-// Who runs the blocks: this process alone; this process, and others will, when the first block is done; several.
+// The processes that run the blocks: this one alone; this one, and others after the first block; several.
 enum { GV_ONE_AFTER_ANOTHER, GV_FIRST_BLOCK, GV_IN_WORKER };
 
 enum { GV_MAX_THREADS = 1024 /* of a block */, GV_MAX_CLUSTER = 16 /* blocks */ };

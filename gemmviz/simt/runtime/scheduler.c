@@ -1,5 +1,5 @@
-// Who runs when. The threads of a block, or of the blocks of a cluster, run in rounds: in a round each runs up to where
-// it waits for others. A round is a phase of the recording, so that what a barrier puts in order lies in different
+// The order of threads. Those of a block, or of a cluster's blocks, run in rounds: in a round each runs up to where
+// it waits for others. A round is a phase of the recording, so that accesses ordered by a barrier lie in different
 // phases; for that, a wait ends its thread's round even where it would let the thread pass at once.
 #include "scheduler.h"
 #include "cluster.h"
@@ -37,7 +37,7 @@ static void run_warp(uint32_t first, uint32_t end)
     }
 }
 
-// Runs everybody who can go on, up to where each waits.
+// Runs all threads that can go on, up to where each waits.
 static void run_round(void)
 {
     for (int again = 1; again;) {
@@ -103,11 +103,11 @@ static void release_mbarriers(void)
     }
 }
 
-// Lets those go on who have what they waited for; says whether anybody can.
+// Lets those threads go on whose wait has ended; returns whether any can.
 //
-// Copies to shared memory arrive as late as they may: when nobody can go on without them. Once that has come about, the
+// Copies to shared memory arrive as late as they may: when no thread can go on without them. After that, the
 // copies that are under way are as many as the kernel can have, and from then on they arrive at the end of the round in
-// which somebody waits for them: who issues copies and who uses them go on side by side.
+// which a thread waits for them: the threads that issue copies and those that use them go on side by side.
 static int release_round(void)
 {
     uint32_t all = gv_cluster.blocks * gv_cluster.threads,
@@ -132,13 +132,13 @@ static int release_round(void)
     }
     release_mbarriers();
     if (count(gv_cluster.fibres, all, GV_READY)) return 1;
-    // On a GPU copies arrive whoever else is missing: a barrier that nobody comes to must not seem to lack bytes too.
+    // On a GPU copies arrive in any case: a barrier at which threads are missing must not seem to lack bytes too.
     gv_mbarriers_all_copies_arrive();
     release_mbarriers();
     return count(gv_cluster.fibres, all, GV_READY) > 0;
 }
 
-// Nobody can go on: says who waits for what, and leaves the blocks as they are.
+// No thread can go on: notes which one waits, and for which event, and leaves the blocks as they are.
 static void notice_stuck(void)
 {
     for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++) {
@@ -183,5 +183,5 @@ void gv_run_block(uint32_t block)
         break;
     }
     gv_switch_block(0);
-    gv_boxes_reset(); // tells of those that never arrived
+    gv_boxes_reset(); // reports those that never arrived
 }

@@ -1,4 +1,4 @@
-// Who runs when. For workers.c and record.c.
+// The order in which threads run. For workers.c and record.c.
 #pragma once
 #include "running.h"
 

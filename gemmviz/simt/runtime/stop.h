@@ -3,7 +3,7 @@
 #pragma once
 #include "running.h"
 
-// Ends the run from wherever it is, with a gv_status. What it is about stands in gv_now.run->fault_*, and last_pc.
+// Ends the run from wherever it is, with a gv_status. Its details stand in gv_now.run->fault_*, and last_pc.
 void gv_stop(int status) __attribute__((noreturn));
 
 // Ends the run: an instruction accesses `bytes` at once, and `at` is no multiple of that.

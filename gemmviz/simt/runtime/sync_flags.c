@@ -1,5 +1,5 @@
-// Flags by which the blocks of a grid wait for each other: what is not watched (a variable of the device) and read and
-// written as volatile, or by an atomic operation. Told are who sets one and who has seen it set, and the fences around
+// Flags by which the blocks of a grid wait for each other: unwatched memory (a variable of the device), read and
+// written as volatile, or by an atomic operation. Reported are its set, the reads that saw it, and the fences around
 // that. Which of two accesses by different blocks comes first is for Python to say
 // (trace/hazards/flag_synchronisation.py).
 #include "sync_flags.h"
@@ -13,18 +13,18 @@ enum { MOST = 1 << 12, MOST_IN_VAIN = 100 * 1000 };
 
 typedef struct {
     uintptr_t at;
-    uint32_t number, block;                 // of the latest signal (from 1; 0: none), and who gave it
-    uint32_t told_block, told_thread, told; // who was told to have seen which signal
-    uint32_t reader_block, reader_thread;   // who reads it again and again, and does nothing else meanwhile
+    uint32_t number, block;                 // of the latest signal (from 1; 0: none), and its block
+    uint32_t told_block, told_thread, told; // the thread that was reported as its reader
+    uint32_t reader_block, reader_thread;   // the thread that reads it again and again, and does nothing else meanwhile
     uint64_t reader_count, in_vain;
-    uint64_t before; // what it was when the run began, if somebody has set it: so many bytes
+    uint64_t before; // its value when the run began, if it was set: so many bytes
     uint32_t bytes;
 } flag;
 
 static flag flags[MOST]; // open-addressed, by address
 static uint32_t used, signals;
 
-// Where there is no memory, the access itself is the fault that has to be told.
+// Where there is no memory, the access itself is the fault to report.
 static int there(uintptr_t at)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -37,7 +37,7 @@ void gv_flags_begin(void)
 {
     for (uint32_t i = 0; used && i < MOST; i++) {
         void *at = (void *)flags[i].at;
-        // What nobody could write has not changed, and is not written here.
+        // Memory that is read-only has not changed, and is not written here.
         if (flags[i].bytes && there(flags[i].at) && memcmp(at, &flags[i].before, flags[i].bytes))
             memcpy(at, &flags[i].before, flags[i].bytes);
     }
@@ -66,7 +66,7 @@ static int hidden(uintptr_t at)
     return !gv_on_stack(at);
 }
 
-// A thread that does nothing but read a flag keeps this process: nobody can set it.
+// A thread that does nothing but read a flag keeps this process: no other thread can set it.
 static void read_in_vain(flag *f, uintptr_t pc)
 {
     if (f->reader_block != gv_now.block || f->reader_thread != gv_now.thread || f->reader_count != gv_now.run->count)

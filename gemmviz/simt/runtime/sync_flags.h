@@ -1,4 +1,4 @@
-// Flags by which the blocks of a grid wait for each other. For tsan.c, which sees who reads and writes them.
+// Flags by which the blocks of a grid wait for each other. For tsan.c, which sees their reads and writes.
 #pragma once
 #include "running.h"
 

@@ -1,6 +1,6 @@
 // The copy engine (TMA): boxes of a matrix to shared memory and back. Rules: PTX ISA, "cp.async.bulk.tensor" and
-// "Swizzling Modes". A box is read when it is asked for and written as late as it may be: when somebody waits for its
-// barrier and nothing else is left to do, or nobody can go on (see release_round). A store moves everything when its
+// "Swizzling Modes". A box is read when it is asked for and written as late as it may be: when a thread waits for its
+// barrier and nothing else is left to do, or none can go on (see release_round). A store moves everything when its
 // thread waits for it, or leaves.
 #define _GNU_SOURCE
 #include "tma_boxes.h"
@@ -153,7 +153,7 @@ static uintptr_t in_shared(const flight *f, uint32_t i, uint32_t p)
     return gv_swizzled(f->told.shared + (uintptr_t)i * f->pitch + (uintptr_t)p * PIECE, f->map.swizzle);
 }
 
-// What of a piece lies in the matrix: at its right edge it may be less than 16 bytes.
+// The part of a piece that lies in the matrix: at its right edge it may be less than 16 bytes.
 static uint32_t inside(const flight *f, uint32_t p)
 {
     int64_t left = ((int64_t)f->map.columns - f->told.column) * f->map.itemsize - (int64_t)p * PIECE;
@@ -269,7 +269,7 @@ void gv_box_store_commit(void)
     stored = 1;
 }
 
-// L2 adds: what was there is read just before the sums are written, and nothing comes between the two.
+// L2 adds: the old values are read just before the sums are written, and nothing comes between the two.
 static void add_matrix(flight *f)
 {
     const gv_box *b = &f->told;
@@ -277,7 +277,7 @@ static void add_matrix(flight *f)
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
             uintptr_t from = in_matrix(f, i, p);
             float there[PIECE / sizeof(float)], *mine = (float *)(f->data + i * f->pitch + p * PIECE);
-            gv_global_needs_one_process(from); // the order of the blocks decides what it reads
+            gv_global_needs_one_process(from); // the order of the blocks decides the value
             if (!gv_access_made_row((void *)from, inside(f, p), from % PIECE ? GV_ANY_ALIGNMENT : 0, b->pc)) continue;
             memcpy(there, (void *)from, inside(f, p));
             for (uint32_t e = 0; e < inside(f, p) / sizeof(float); e++) mine[e] += there[e];

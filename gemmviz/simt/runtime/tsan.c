@@ -1,4 +1,4 @@
-// What a compiler calls before each access of a kernel that it compiles with -fsanitize=thread: __tsan_read4(address)
+// The calls that a compiler puts before each access of a kernel with -fsanitize=thread: __tsan_read4(address)
 // and its like. Instead of the sanitizer's runtime these calls arrive here.
 #include "tsan.h"
 #include "access.h"
@@ -18,7 +18,7 @@ void gv_vector_access(const void *at, uint32_t bytes, int write, uintptr_t pc)
 void gv_atomic(void *address, uint32_t bytes)
 {
     uintptr_t pc = GV_PC;
-    gv_global_needs_one_process((uintptr_t)address); // the order of the blocks decides what it reads
+    gv_global_needs_one_process((uintptr_t)address); // the order of the blocks decides the value
     gv_access(address, bytes, 0, pc);
     gv_access(address, bytes, GV_WRITE, pc);
     gv_site_is(pc, GV_SITE_ATOMIC);
@@ -33,7 +33,7 @@ static void volatile_access(void *p, uint32_t bytes, int how, uintptr_t pc)
     else gv_flag_read((uintptr_t)p, pc);
 }
 
-// What Clang calls unaligned may stand at any address: a GPU's compiler would have split it.
+// Clang's unaligned accesses may have any address: a GPU's compiler would have split it.
 #define CALLBACKS(n) \
     void __tsan_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
     void __tsan_write##n(void *p) { gv_access(p, n, GV_WRITE, GV_PC); } \
@@ -53,15 +53,15 @@ void __tsan_init(void) {}
 void __tsan_func_entry(void *pc) { (void)pc; }
 void __tsan_func_exit(void) {}
 
-// memcpy, memset and what a compiler copies as a whole: TSan calls these names instead. One access per 4 bytes; but
-// what has 8 and is aligned is a structure, which an optimising compiler copies at once.
+// memcpy, memset and structures copied as a whole: TSan calls these names instead. One access per 4 bytes; but
+// one of 8 that is aligned is a structure, which an optimising compiler copies at once.
 static void range(const void *p, size_t n, int write, uintptr_t pc)
 {
     size_t each = n == 8 && (uintptr_t)p % 8 == 0 ? 8 : 4;
     for (size_t i = 0; i < n; i += each)
         gv_access((char *)p + i, (uint32_t)(n - i < each ? n - i : each), write | GV_ANY_ALIGNMENT, pc);
 }
-// GCC's names for what is copied or set as a whole.
+// GCC's names for memory that is copied or set as a whole.
 void __tsan_read_range(void *p, size_t n) { range(p, n, 0, GV_PC); }
 void __tsan_write_range(void *p, size_t n) { range(p, n, 1, GV_PC); }
 void *__tsan_memcpy(void *to, const void *from, size_t n)

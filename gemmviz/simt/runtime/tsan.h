@@ -1,8 +1,8 @@
-// The names that a compiler calls with -fsanitize=thread. Nobody else calls them.
+// The names that a compiler calls with -fsanitize=thread. No other file calls them.
 #pragma once
 #include <stddef.h>
 
-// What Clang calls unaligned may stand at any address: a GPU's compiler would have split it.
+// Clang's unaligned accesses may have any address: a GPU's compiler would have split it.
 #define GV_TSAN_ACCESSES(n) \
     void __tsan_read##n(void *p); \
     void __tsan_write##n(void *p); \
@@ -23,7 +23,7 @@ void __tsan_init(void);
 void __tsan_func_entry(void *pc);
 void __tsan_func_exit(void);
 
-// What is copied or set as a whole; the ranges are GCC's.
+// Memory that is copied or set as a whole; the ranges are GCC's.
 void __tsan_read_range(void *p, size_t n);
 void __tsan_write_range(void *p, size_t n);
 void *__tsan_memcpy(void *to, const void *from, size_t n);

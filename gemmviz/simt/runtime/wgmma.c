@@ -1,4 +1,4 @@
-// wgmma: what a warpgroup multiplies from shared memory. Rules: PTX ISA, "Asynchronous Warpgroup Level Matrix
+// wgmma: products of a warpgroup from shared memory. Rules: PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Instructions". The operands are read where the product is asked for. The sums are the kernel's only when it has
 // waited: until then they hold NaNs, and the operands may not be overwritten.
 #define _GNU_SOURCE
@@ -15,7 +15,7 @@
 enum { ROWS = 64, DEPTH = 16, COLUMNS = 256, SUMS = COLUMNS / 2, KEPT = 4, MOST_SPANS = 512 };
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
 
-// What a thread's sums will be when it has waited.
+// The sums that a thread has after its wait.
 typedef struct {
     float *d;
     uint32_t count, group;

@@ -1,4 +1,4 @@
-// wgmma for the files above it; what a kernel calls is in kernel_calls/hopper.h.
+// wgmma for the files above it; a kernel's calls are in kernel_calls/hopper.h.
 #pragma once
 #include "running.h"
 

@@ -8,7 +8,7 @@ enum { LARGEST = 32 };
 
 static uint32_t itemsize(const gv_fragment *f) { return f->type == GV_HALF || f->type == GV_BFLOAT16 ? 2 : 4; }
 
-// A tf32 operand that nobody rounded loses the bits behind its tenth: the hardware does not look at them.
+// A tf32 operand that was not rounded loses the bits behind its tenth: the hardware does not look at them.
 static float get(const gv_fragment *f, const void *p, uint32_t i)
 {
     uint32_t bits;

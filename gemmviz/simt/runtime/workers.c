@@ -132,7 +132,7 @@ static int run_workers(uint32_t workers)
         s.child[w] = 0;
     }
     r->deadline_s = deadline_s;
-    // What the workers say of their deadline goes before this process's own.
+    // The workers' status about their deadline goes before this process's own.
     gv_deadline_off();
     return well && !__atomic_load_n(&s.shared->one_process, __ATOMIC_RELAXED);
 }
@@ -219,7 +219,7 @@ static void number_sites(uint32_t workers)
                 if (r->site_pc[n] == s.shared->run[w].site_pc[site]) r->site_kind[n] = s.shared->run[w].site_kind[site];
 }
 
-// Takes over what the workers noticed, in the order in which it comes about when the blocks run one after another.
+// Takes over the workers' notes, in the order that they have when the blocks run one after another.
 static void merge_notes(uint32_t workers)
 {
     uint32_t at[MAX_WORKERS] = {0};
@@ -271,7 +271,7 @@ uint32_t gv_share_blocks(uint32_t first)
     s.rows_before = r->count;
     s.more_before = r->more_count;
     uint64_t blocks = r->end_block - first;
-    // Where it does not fit, running them one after another tells how far they come.
+    // Where it does not fit, running them one after another shows how far they get.
     if (one_process || r->count * blocks < WORTH_IT || r->count * blocks > r->capacity ||
         r->more_count * blocks > r->more_capacity)
         return s.first;

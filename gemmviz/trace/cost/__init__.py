@@ -1,1 +1,1 @@
-"""What accesses cost: sectors, wavefronts, levels of memory (all of it *recorded*)."""
+"""The cost of accesses: sectors, wavefronts, levels of memory (all of it *recorded*)."""

@@ -1,8 +1,8 @@
-"""What a launch asks of each level of memory, how often what was loaded is used again, and FLOP per byte (*recorded*).
+"""The bytes of a launch at each level of memory, how often loaded data is used again, and FLOP per byte (*recorded*).
 
 Arithmetic intensity at a level is 2 M N K / the bytes that cross it (Williams, Waterman, Patterson: "Roofline", CACM
-52(4), 2009, doi 10.1145/1498765.1498785). Bytes are counted in three ways: *asked* is what the threads ask for, *moved*
-is what the hardware transfers for it (whole sectors, whole wavefronts), *loaded* is what no kernel could do without:
+52(4), 2009, doi 10.1145/1498765.1498785). Bytes are counted in three ways: *asked* by the threads, *moved*
+by the hardware (whole sectors, whole wavefronts), and *loaded*, the least that any kernel needs:
 each element that is used crosses once. Reuse is asked / loaded.
 """
 
@@ -45,11 +45,11 @@ class Reuse:
     name, space
         Of the array.
     read_bytes, asked_bytes
-        What threads read; what they read and write.
+        Read by threads; read and written by them.
     moved_bytes
         Global memory: 32 bytes per sector; shared memory: 128 bytes per wavefront. On a CPU: as asked.
     loaded_bytes
-        Global memory: the different elements that are accessed; shared memory: what is written to it.
+        Global memory: the different elements that are accessed; shared memory: the bytes written to it.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Reuse:
 
     @property
     def reuse(self) -> float:
-        """Bytes asked over bytes loaded; 0 where nothing is loaded (shared memory that nobody writes)."""
+        """Bytes asked over bytes loaded; 0 where nothing is loaded (shared memory that is never written)."""
         return self.asked_bytes / self.loaded_bytes if self.loaded_bytes else 0.0
 
     @property
@@ -80,7 +80,7 @@ class Levels:
         2 M N K, the floating-point operations of the product; of some blocks alone, 2 K for each element of C that they
         touch.
     levels
-        From what cannot be avoided to what is nearest to the threads.
+        From the least possible traffic to the level nearest to the threads.
     arrays
         One per array that is accessed.
     """
@@ -90,7 +90,7 @@ class Levels:
     arrays: tuple[Reuse, ...]
 
     def to_plain(self) -> Plain:
-        """Return the levels as plain data, with what is derived from them."""
+        """Return the levels as plain data, with the figures derived from them."""
         plain = asdict(self)
         plain["arrays"] = [
             asdict(a) | {"reuse": a.reuse, "reads_per_element": a.reads_per_element} for a in self.arrays
@@ -99,7 +99,7 @@ class Levels:
 
 
 def levels(recording: Recording, traffic: Traffic) -> Levels:
-    """Say what a recorded launch asks of each level of memory.
+    """Return the traffic of a recorded launch at each level of memory.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def _place(site: SiteTraffic) -> Place:
 
 
 def _by_rows(recording: Recording, asked: set[Place]) -> tuple[set[Place], set[Place]]:
-    """Return the places at which threads of one row of a block are apart, and those at which they all want the same."""
+    """Return the places at which threads of one row of a block are apart, and those at which all access the same."""
     apart: set[Place] = set()
     shared = set(asked)
     log = recording.accesses

@@ -1,4 +1,4 @@
-"""What each memory instruction of the source costs: its warp requests, and how far they are from the best possible."""
+"""The cost of each memory instruction of the source: its warp requests, and how far they are from the best possible."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -6,25 +6,25 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class SiteTraffic:
-    """What the requests of one memory instruction cost.
+    """The cost of the requests of one memory instruction.
 
     Attributes
     ----------
     line
         Of the source, from 1; 0 where unknown.
     array, space, write
-        What it accesses, and whether it writes.
+        The array that it accesses, and whether it writes.
     accesses
         Of single threads.
     requests, units
         Warp requests, and the sectors (global) or wavefronts (shared) that they take.
     asked_bytes
-        What all threads together ask for; a sector that several lanes share counts once for each of them.
+        Bytes that all threads together ask for; a sector that several lanes share counts once for each of them.
     least_units
-        What the same requests would take if their threads asked for as many neighbouring bytes (global), or met no bank
+        The units of the same requests if their threads asked for as many neighbouring bytes (global), or met no bank
         conflict (shared).
     narrow
-        How many threads wide blocks are, where it takes more than that for no other reason than that (see
+        How many threads wide blocks are, where this alone makes it take more than that (see
         `gemmviz.trace.cost.narrow_blocks`); else 0.
     """
 

@@ -1,7 +1,7 @@
-"""What the accesses of a recording cost: counts, warp requests, sectors and bank conflicts (all of it *recorded*).
+"""The cost of a recording's accesses: counts, warp requests, sectors and bank conflicts (all of it *recorded*).
 
 Totals need no timeline: they are added up warp by warp, in little memory (see `gemmviz.trace.order.requests`). With a
-timeline, each step is told what has been moved so far.
+timeline, each step has the total moved so far.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ from gemmviz.trace.recording.recording import Recording
 
 @dataclass(frozen=True)
 class ArrayTraffic:
-    """Accesses to one array: counts of thread accesses, bytes asked for, and what warps made of them.
+    """Accesses to one array: counts of thread accesses, bytes asked for, and the requests of warps.
 
-    ``units`` are sectors for global memory, wavefronts for shared memory. ``loaded_bytes`` is what has to be brought in
-    at least: of global memory the different elements that are accessed, in shared memory what is written to it.
+    ``units`` are sectors for global memory, wavefronts for shared memory. ``loaded_bytes`` is the least to bring
+    in: of global memory the different elements that are accessed, of shared memory the bytes written to it.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""One warp request under the microscope: its 32 lanes, where they point, and what serves them (all of it *recorded*).
+"""One warp request under the microscope: its 32 lanes, their addresses, sectors and wavefronts (all *recorded*).
 
-What a request costs is decided in `gemmviz.trace.cost.wavefronts`; here its lanes, sectors and wavefronts have names.
+The cost of a request is decided in `gemmviz.trace.cost.wavefronts`; here its lanes, sectors and wavefronts have names.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ from gemmviz.trace.recording.recording import WARP
 
 @dataclass(frozen=True)
 class WarpRequest:
-    """What one warp asks of memory at one step.
+    """The request of one warp at one step.
 
     Attributes
     ----------
     step, block, warp, line
-        When, who, and where in the source (from 1; 0: unknown).
+        Its step, its warp, and its line of the source (from 1; 0: unknown).
     array, space, write, width
         The array's index, ``"global"`` or ``"shared"``, whether it stores, and the bytes that each lane accesses.
     missing
@@ -38,13 +38,13 @@ class WarpRequest:
         int64, per lane that takes part, ascending: its number, its access's row in the recording, and the first element
         that it accesses.
     access, place, served
-        int64, per piece that a lane wants: the place of the lane in `lane`; the sector (global) or the word of four
+        int64, per piece of a lane's access: the place of the lane in `lane`; the sector (global) or the word of four
         bytes (shared), counted from the array's first; and the wavefront that serves it, from 0 (global: always 0).
     units, least
         Sectors or wavefronts that it takes, and the fewest that as many neighbouring bytes (global), or the same bytes
         without bank conflicts (shared), would take.
     outside, certain
-        How many of its absent lanes can have accessed memory out of bounds, of which the recording keeps no row, at
+        How many of its absent lanes can have accessed memory out of bounds, without a row in the recording, at
         most; whether all of them did. See `gemmviz.trace.hazards.out_of_bounds`.
     """
 
@@ -75,7 +75,7 @@ class WarpRequest:
 
     @property
     def absent(self) -> int:
-        """Lanes that the block has and of which there is no access."""
+        """Lanes of the block without an access."""
         return WARP - self.missing - len(self.lane)
 
     @property
@@ -85,12 +85,12 @@ class WarpRequest:
 
     @property
     def asked_bytes(self) -> int:
-        """Bytes that its lanes ask for together; what several want counts for each of them."""
+        """Bytes that its lanes ask for together; bytes for several lanes count for each of them."""
         return len(self.lane) * self.width
 
     @property
     def moved_bytes(self) -> int:
-        """Bytes that are moved for it: whole sectors, or what the banks could deliver in its wavefronts."""
+        """Bytes that are moved for it: whole sectors, or the most that the banks deliver in its wavefronts."""
         return self.units * (WAVEFRONT_BYTES if self.is_shared else SECTOR_BYTES)
 
     @property
@@ -99,14 +99,14 @@ class WarpRequest:
         return self.place % BANKS
 
     def last_served(self) -> Ints:
-        """Return, per lane that takes part, the wavefront after which it has all that it wants."""
+        """Return, per lane that takes part, the wavefront after which it is served."""
         last = np.zeros(len(self.lane), np.int64)
         np.maximum.at(last, self.access, self.served)
         return last
 
 
 def warp_request(playable: Playable, step: int, block: int, warp: int) -> WarpRequest | None:
-    """Return what a warp of a block asks for at a step; None where it asks for nothing, and on a CPU without warps."""
+    """Return the request of a warp of a block at a step; None where it makes none, and on a CPU without warps."""
     recording, timeline = playable.recording, playable.timeline
     if recording.backend != "cuda" or not 0 <= step < timeline.steps:
         return None

@@ -1,8 +1,8 @@
-"""What one warp request costs: sectors of global memory, wavefronts of shared memory.
+"""The cost of one warp request: sectors of global memory, wavefronts of shared memory.
 
 A global request moves each 32-byte *sector* that its lanes touch once. Shared memory has 32 banks of four bytes, each
-of which delivers one word per *wavefront*: lanes that want the same word share it, different words of one bank wait
-for each other. What a warp asks for in accesses of 8 or 16 bytes is served in 2 or 4 *parts* of the warp, each with
+of which delivers one word per *wavefront*: lanes that access the same word share it, different words of one bank wait
+for each other. A request with accesses of 8 or 16 bytes is served in 2 or 4 *parts* of the warp, each with
 wavefronts of its own; but where a load asks for the same places in neighbouring lanes (every lane i in the same as lane
 i xor 1, or every lane in the same as lane i xor 2), neighbouring parts are served together.
 
@@ -22,7 +22,7 @@ Flags = npt.NDArray[np.bool_]
 SECTOR_BYTES = 32
 BANKS = 32
 BANK_BYTES = 4
-# What 32 banks of 4 bytes deliver per clock (CUDA C++ Programming Guide, "Shared Memory", 5.x and later).
+# Bytes that 32 banks of 4 bytes deliver per clock (CUDA C++ Programming Guide, "Shared Memory", 5.x and later).
 WAVEFRONT_BYTES = BANKS * BANK_BYTES
 
 # The same as powers of two, as shifts are faster than divisions; and how many bits hold a lane, and a request's part.
@@ -95,7 +95,7 @@ def wavefronts(request: Ints, lane: Ints, start: Ints, width: Ints, write: Flags
 
 
 def schedule(lane: Ints, start: Ints, width: int, write: bool) -> tuple[Ints, Ints, Ints]:
-    """Lay one shared request out word by word: who is served in which wavefront.
+    """Lay one shared request out word by word: the wavefront that serves each lane.
 
     Of different words in one bank, that of the lowest lane is served first here: the hardware's order is not
     documented, only how many wavefronts there are.
@@ -112,7 +112,7 @@ def schedule(lane: Ints, start: Ints, width: int, write: bool) -> tuple[Ints, In
     Returns
     -------
     tuple
-        Per word that a lane wants: the place of its access in `lane`, the word (four bytes, from the array's first),
+        Per word of a lane's access: the place of its access in `lane`, the word (four bytes, from the array's first),
         and the wavefront, from 0.
     """
     same = np.zeros(len(lane), np.int64)
@@ -171,7 +171,7 @@ def _part(request: Ints, lane: Ints, start: Ints, width: Ints, write: Flags, cou
 
 
 def _agree(request: Ints, lane: Ints, start: Ints, neighbour: int, count: int) -> Flags:
-    """Say of which requests each lane asks for the same place as the lane whose number differs in one bit.
+    """Return the requests in which each lane has the same place as the lane whose number differs in one bit.
 
     A lane whose neighbour is inactive agrees with it.
     """

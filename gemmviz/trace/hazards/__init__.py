@@ -1,4 +1,4 @@
-"""What is wrong with a kernel, found in its recording. One class of defect per file."""
+"""Defects of a kernel, found in its recording. One class of defect per file."""
 
 from gemmviz.trace.hazards.access_index import access_index
 from gemmviz.trace.hazards.async_copy_hazards import async_copy_hazards

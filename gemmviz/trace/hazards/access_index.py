@@ -1,4 +1,4 @@
-"""The accesses to arrays that somebody writes, sorted by element and then by thread."""
+"""The accesses to arrays that are written, sorted by element and then by thread."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class AccessIndex:
-    """Accesses to arrays that somebody writes, one row per element covered, sorted by element and then by thread.
+    """Accesses to arrays that are written, one row per element covered, sorted by element and then by thread.
 
     ``slot`` numbers the elements; a shared array has a copy per block. The sort goes on with block, phase, warp, turn,
     thread and row.

@@ -1,7 +1,7 @@
 """Shared memory that is touched while an asynchronous copy is on its way to it.
 
 From its issue until its thread has waited for it a copy may write at any time. Source: CUDA C++ Programming Guide,
-"Asynchronous Data Copies". What another thread does in the phase of the wait is an ordinary race, see `races`.
+"Asynchronous Data Copies". Accesses of another thread in the phase of the wait are an ordinary race, see `races`.
 """
 
 from collections.abc import Iterator

@@ -54,7 +54,7 @@ def coverage(recording: Recording, t: AccessIndex, raced: bool) -> Iterator[Find
 
 
 def _added(t: AccessIndex, writes: Ints) -> Flags:
-    """Say of writes whether their thread has read the element before: it adds to what another one has written."""
+    """Return whether each write's thread has read the element before: then it adds to another thread's value."""
     mine = np.arange(len(writes))
     threads = int(t.thread.max(initial=0)) + 1
     who = t.block * threads + t.thread

@@ -29,7 +29,7 @@ class Finding:
     line, other_line
         Lines of the kernel's file, from 1, of the two parties; 0 where unknown, or where there is one party.
     text
-        Who does what to which element, for people, without the line.
+        The threads, their accesses and the element, for people, without the line.
     count
         How many elements it happens to; for accesses out of bounds, how many accesses.
     array

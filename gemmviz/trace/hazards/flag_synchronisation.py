@@ -1,8 +1,8 @@
-"""Blocks that wait for each other: one sets a flag in global memory, another one reads it until it is set.
+"""Happens-before edges between blocks: one sets a flag in global memory, another one reads it until it is set.
 
 An access of the first block comes before one of the second where each stands on its side of the flag, and the fences
-are there: ``__threadfence`` between an access and the flag, on both sides. What the copy engine stores has to be in the
-matrix before the flag is set (``tma_store_wait_written``), and what it does after the flag needs ``global_read`` behind
+are there: ``__threadfence`` between an access and the flag, on both sides. A copy engine's store has to be in the
+matrix before the flag is set (``tma_store_wait_written``), and its copies after the flag need ``global_read`` behind
 the read of it. Source: PTX ISA, "Memory Consistency Model", "Async proxy" and "cp.async.bulk.wait_group".
 
 A flag counts as waited for where it is read after it was set. Within a block a barrier lies between two phases.
@@ -27,13 +27,13 @@ _NO_FENCE_BEHIND = mark("there is no __threadfence() behind line {line}, which w
 _NO_GLOBAL_READ = mark(
     "there is no global_read() between line {line}, which waits for a flag, and what the copy engine is asked for"
 )
-# The further down, the nearer a flag comes to putting two accesses in order: that is what is said.
+# The further down, the nearer a flag is to an order of two accesses: the last one that applies is reported.
 _LACKS = ("", _NOT_IN_MATRIX, _NO_FENCE_BEFORE, _NOT_SEEN, _NO_FENCE_BEHIND, _NO_GLOBAL_READ)
 
 
 @dataclass(frozen=True)
 class _Event:
-    """What a thread does: `at` numbers all events; the row is the one that it stands before."""
+    """An event of a thread: `at` numbers all events; the row is the one that it stands before."""
 
     at: int
     block: int
@@ -45,7 +45,7 @@ class _Event:
 
 
 class Waits:
-    """What is known of a recording's flags.
+    """The flags of a recording, with the threads that set and saw them.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Waits:
         return ordered
 
     def missing(self, one: int, other: int) -> str:
-        """Say what is missing to put two rows of different blocks in order; empty where no flag is about them."""
+        """Name the missing happens-before edge between two rows of different blocks; empty if no flag matters."""
         text, line = self._missing(one, other) or ("", 0)
         return tr(text, line=line) if text else ""
 
@@ -108,7 +108,7 @@ class Waits:
         return number.reshape(-1), rows[first]
 
     def _boxes(self) -> tuple[Ints, list[_Event | None]]:
-        """Return the box at the matrix that each row belongs to, -1: none; and when each box is asked for."""
+        """Return the box at the matrix that each row belongs to, -1: none; and the event that asks for each box."""
         boxes = self._recording.boxes
         of_row = np.full(len(self._recording.accesses), -1, np.int64)
         asked: list[_Event | None] = [None] * len(boxes)
@@ -125,7 +125,7 @@ class Waits:
         return of_row, asked
 
     def _find_missing(self, one: int, other: int) -> tuple[str, int] | None:
-        """Return what is missing for a row to come before or after another: a text and its line; None: nothing is."""
+        """Return the edge that is missing between two rows: a text and its line; None: none is."""
         found = ("", 0)
         for first, second in ((one, other), (other, one)):
             log = self._recording.accesses
@@ -141,7 +141,7 @@ class Waits:
         return found
 
     def _find_behind(self, number: int) -> tuple[int, ...]:
-        """Return the flags of which one says that they were set, too: who set it had seen them."""
+        """Return the flags that one implies: the thread that set it had seen them set."""
         flag = self._set[number]
         found = {number}
         for seen in self._seen.get(flag.block, []):
@@ -151,7 +151,7 @@ class Waits:
         return tuple(sorted(found))
 
     def _before(self, row: int, flag: _Event) -> tuple[str, int] | None:
-        """Return what is missing for a row to come before a flag is set."""
+        """Return the edge that is missing between a row and the setting of a flag."""
         log = self._recording.accesses
         thread, phase, at = int(log.thread[row]), int(log.phase[row]), -1
         if self._box[row] >= 0:
@@ -168,7 +168,7 @@ class Waits:
         return None if enough else (_NO_FENCE_BEFORE, flag.line)
 
     def _after(self, row: int, seen: _Event) -> tuple[str, int] | None:
-        """Return what is missing for a row to come after a flag has been seen."""
+        """Return the edge that is missing between the read of a flag and a row."""
         log = self._recording.accesses
         box = int(self._box[row])
         asked = self._asked[box] if box >= 0 else None

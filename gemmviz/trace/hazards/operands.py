@@ -38,10 +38,10 @@ class Reason:
 
 @dataclass(frozen=True)
 class Uses:
-    """Who uses what: one entry per element of A or B that reaches an owner of wrong elements of C.
+    """Uses: one entry per element of A or B that reaches an owner of wrong elements of C.
 
     ``unit`` numbers the owners. ``outer`` is the row of A or the column of B, ``k`` the other index. ``row`` is the
-    access, ``fill`` the access that wrote the shared copy or -1, ``load`` the access that had read what it wrote.
+    access, ``fill`` the access that wrote the shared copy or -1, ``load`` the access that had read that value.
     """
 
     unit: Ints
@@ -54,10 +54,10 @@ class Uses:
 
 
 def wrong_operands(recording: Recording) -> list[Finding]:
-    """Explain wrong elements of C by what their owners read; at most one reason for A and one for B."""
+    """Explain wrong elements of C by their owners' reads; at most one reason for A and one for B."""
     by_warp = recording.together >= WARP
     if recording.boxes.store.any() and not by_warp:
-        return []  # one thread has the results of many stored: nobody knows whose
+        return []  # one thread has the results of many stored: their owners are unknown
     items = origins(recording, _telling_rows(recording), together=recording.together)
     unit = _units(items, by_warp)
     cells, owners = _owned(recording, items, unit)
@@ -70,7 +70,7 @@ def wrong_operands(recording: Recording) -> list[Finding]:
         found.append(next(_reasons(recording, uses, matrix, cells[sure], owners[sure]), None))
     reasons = [reason for reason in found if reason is not None]
     findings = [reason.finding for reason in reasons]
-    # What a loop leaves out it leaves out of A and of B: one mistake.
+    # A turn that a loop leaves out is missing from A and from B: one mistake.
     same = len(findings) == 2 and findings[0].line == findings[1].line and all(reason.uneven for reason in reasons)
     return findings[:1] if same else findings
 
@@ -105,7 +105,7 @@ def _telling_rows(recording: Recording) -> Ints:
 
 
 def _units(items: Items, by_warp: bool) -> Ints:
-    """Give a number to what computes together: a thread, or each of the elements that a thread computes in turn.
+    """Give a number to each unit of computation: a thread, or each of the elements that a thread computes in turn.
 
     A thread's accesses up to a store to C, and those of earlier stretches that store to the same elements, are one.
     """
@@ -128,7 +128,7 @@ def _units(items: Items, by_warp: bool) -> Ints:
 
 
 def _owned(recording: Recording, items: Items, unit: Ints) -> tuple[Ints, Ints]:
-    """Return the wrong elements of C that somebody wrote, and the unit that wrote each last."""
+    """Return the wrong elements of C that were written, and the unit that wrote each last."""
     store = np.flatnonzero(items.write & (items.array == C))
     store = store[np.argsort(items.row[store], kind="stable")]
     owner = np.full(recording.arrays[C].size, -1, np.int64)
@@ -150,10 +150,10 @@ def _uses(recording: Recording, items: Items, unit: Ints, units: Ints) -> Uses:
 
 
 def _unsure(items: Items, unit: Ints, matrix: int) -> Ints:
-    """Return the units that read something from shared memory which may be of A (0) or B (1), nobody knows what.
+    """Return the units that read values of unknown origin from shared memory, which may be of A (0) or B (1).
 
-    An array that is known to hold a matrix holds it where the source is unknown, too. One of which nothing is known may
-    hold partial sums, or be the tile of a matrix of which no tile is known.
+    An array that is known to hold a matrix holds it where the source is unknown, too. An array of unknown values may
+    hold partial sums, or be the tile of a matrix without a known tile.
     """
     staged = np.flatnonzero((items.fill >= 0) & (items.matrix >= 0))
     of_matrix = np.unique(items.array[staged[items.matrix[staged] == matrix]])
@@ -165,7 +165,7 @@ def _unsure(items: Items, unit: Ints, matrix: int) -> Ints:
 
 
 def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners: Ints) -> Iterator[Reason]:
-    """Yield what is wrong with the uses of A (0) or B (1): foreign ones, then left out, then too frequent ones."""
+    """Yield the faults in the uses of A (0) or B (1): foreign ones, then left out, then too frequent ones."""
     if not len(cells):
         return
     row, column = recording.arrays[C].cells(cells)
@@ -176,7 +176,7 @@ def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners:
     key = uses.unit[mine] * length + uses.outer[mine]
     place = np.searchsorted(pairs, key)
     owned = (place < len(pairs)) & (pairs[np.minimum(place, len(pairs) - 1)] == key)
-    # An owner may own right elements as well as wrong ones: only what belongs to none of them is foreign.
+    # An owner may own right elements as well as wrong ones: only operands that belong to none of them are foreign.
     foreign = mine[~owned & ~_belongs_to_right(recording, uses, mine, matrix)]
     if len(foreign):
         yield Reason(_foreign(recording, uses, foreign, cells, owners), False)
@@ -190,7 +190,7 @@ def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners:
         pair, k = np.nonzero(odd)
         if len(pair):
             near = inside[place[owned] == pair[0]]
-            near = near if len(near) else mine  # nobody uses any of that row or column
+            near = near if len(near) else mine  # no element of that row or column is used
             cell, times = int(cells[example[pair[0]]]), int(count[pair[0], k[0]])
             yield Reason(_uneven(recording, uses, near, matrix, cell, int(k[0]), times), True)
 
@@ -249,7 +249,7 @@ def _uneven(recording: Recording, uses: Uses, near: Ints, matrix: int, cell: int
 def _lines(recording: Recording, uses: Uses, use: int) -> tuple[int, int, str]:
     """Return the line of a use, the line that filled the shared copy it came from (or 0), and how to say so.
 
-    What is said stands in brackets behind a space, or is nothing.
+    The text stands in brackets behind a space, or is empty.
     """
     line = [s.line for s in recording.sites]
     site = recording.accesses.site

@@ -1,6 +1,6 @@
 """Which element of A or B each read brings to its thread, through shared memory where it goes that way.
 
-An asynchronous copy says what it copied. A copy through a register is attributed, see `sources`; where that fails the
+An asynchronous copy names its source. A copy through a register is attributed, see `sources`; where that fails the
 operand is unknown, and nothing is concluded from it. It is used only to explain a C that is wrong anyway.
 """
 
@@ -22,7 +22,7 @@ class Items:
     ``owner`` numbers the threads, or the warps where lanes work together. ``matrix`` is 0 for A, 1 for B and -1 where
     the access has nothing of either; ``origin`` is the element of it. ``fill`` is the row that wrote the shared copy
     which is read, -1 elsewhere, and ``load`` the row that had read its value from A or B. ``copied`` marks the reads
-    that only feed a shared copy, ``unknown`` those of a shared copy that may be of A or B, nobody knows what.
+    that only feed a shared copy, ``unknown`` those of a shared copy of unknown origin, which may be of A or B.
     """
 
     row: Ints
@@ -48,7 +48,7 @@ def origins(recording: Recording, rows: Ints, *, together: int) -> Items:
     rows
         All accesses of some blocks, in their order.
     together
-        How many neighbouring threads work together, so that what one of them reads another one uses.
+        The number of neighbouring threads that cooperate, so that one uses a value that another one has read.
     """
     log = recording.accesses
     position, element, value = recording.covered(rows)

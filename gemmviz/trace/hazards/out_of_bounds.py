@@ -1,6 +1,6 @@
 """Threads whose access missed its array: they are counted per line (*recorded*), but no row of theirs is kept.
 
-Such a thread is absent from its step as one is that a condition keeps out, and nobody wrote down which of the two it
+Such a thread is absent from its step, as one is that a condition keeps out, and no row says which of the two it
 was. It follows where a line's misses are as many as the threads that are absent from all of the line's steps, and no
 thread comes to the line more often than another one. Elsewhere there is a bound: no more than are absent, nor than
 missed on that line in all.
@@ -18,7 +18,7 @@ from gemmviz.trace.recording.recording import Recording
 
 @dataclass(frozen=True)
 class OutOfBounds:
-    """Who is absent from each step because it missed the array.
+    """The threads that are absent from each step because they missed the array.
 
     Attributes
     ----------

@@ -48,7 +48,7 @@ _RACE: dict[tuple[Order, bool], str] = {
         "{writer} writes {element} in line {line} while {other} writes it in line {other_line}, {when}: {why}"
     ),
 }
-# By (in which step the one of which it is said is, whether a step of the loop is one tile's).
+# By (the step of the access that the text is about, whether a step of the loop is one tile's).
 _WHEN: dict[tuple[Order, bool], str] = {
     ("same step", False): mark("in the same step"),
     ("same step", True): mark("in the same tile step"),
@@ -154,9 +154,9 @@ def _per_lines(recording: Recording, writers: Ints, others: Ints, waits: Waits) 
 
 
 def _disorder(recording: Recording, writer: int, other: int, line: Ints, waits: Waits) -> tuple[Order, str]:
-    """Tell in which step a write and the other access of a race are, and say where what orders them is missing.
+    """Return the order of the write and the other access of a race, and name the happens-before edge that is missing.
 
-    Which of both comes first is told by a thread that makes both in this phase: without the barrier after the use of a
+    A thread that makes both in this phase shows which of them comes first: without the barrier after the use of a
     tile it reads the old tile and goes on to write the next one; without the barrier before, it writes and then reads.
     """
     log = recording.accesses

@@ -1,11 +1,11 @@
 """Which read of A or B brought the value that a thread stores to shared memory by way of a register.
 
-The recording shows the two ends only, so that the link is attributed: what one instruction stores comes from one place
+The recording shows the two ends only; the link is attributed: the values of one store instruction come from one place
 in the thread's own reads of A and B. It may be some reads back in all of them (double buffering: whatever shared memory
 is used in between), some reads back in those of one instruction (other reads happen or not, at the edges), or be the
 read of one instruction with the same ordinal (a loop that loads, then a loop that stores). The place whose values agree
-most often is taken, and then again for the stores that disagree, as for a first tile that has a load of its own. What
-no place explains well stays without a source.
+most often is taken, and then again for the stores that disagree, as for a first tile with a load of its own. A value
+that no place explains well stays without a source.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Tiles of shared memory that the copy engine stores to C: overwritten too early, or not shown to it.
 
-From its issue until its thread has waited for it a store may still read the tile. And it reads past what threads wrote
-unless they have put a fence behind it (``shared_written``). Source: PTX ISA, "Async proxy" and "cp.async.bulk".
+From its issue until its thread has waited for it a store may still read the tile. And it reads past the threads' writes
+unless they have put a fence behind them (``shared_written``). Source: PTX ISA, "Async proxy" and "cp.async.bulk".
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ def tma_store_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding]
     own = (t.thread[other] == t.thread[read]) & (t.row[other] < t.row[read]) & (t.row[other] >= at[t.row[read]])
     early = (t.phase[other] > begun) & (t.phase[other] < t.phase[read]) | (own & (t.phase[other] >= begun))
     yield from _told(recording, t.row[read], t.row[other], early, _overwritten)
-    # The last write before the store's issue is what it is to store.
+    # The store means the last write before its issue.
     before = (t.phase[other] < begun) | ((t.phase[other] == begun) & (t.row[other] < at[t.row[read]]))
     keep = np.flatnonzero(before)
     order = keep[np.lexsort((t.row[other[keep]], t.phase[other[keep]], which[keep]))]

@@ -1,4 +1,4 @@
-"""Reads of shared memory and of C that nobody has written."""
+"""Reads of uninitialised shared memory and of elements of C that were not written."""
 
 from collections.abc import Iterator
 
@@ -76,7 +76,7 @@ def _written_by_others(t: AccessIndex, writes: Ints, reads: Ints) -> Flags:
 
 
 def _writing_line(recording: Recording, t: AccessIndex, row: int) -> int:
-    """Return the line that writes the element nearest to the one that a row reads, 0 when nobody writes the array."""
+    """Return the line that writes the element nearest to the one that a row reads; 0: the array is never written."""
     log = recording.accesses
     writes = t.row[t.write & (log.array[t.row] == log.array[row])]
     if not len(writes):

@@ -1,4 +1,4 @@
-"""A wrong C that nothing else explains: the operand that does not belong, else the store and what it stored."""
+"""A wrong C that nothing else explains: the operand that does not belong, else the store and its value."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def wrong_result(recording: Recording) -> list[Finding]:
 
 
 def _wrong_sum(recording: Recording) -> Finding:
-    """Report the worst element: its operands are right as far as can be seen, and what is stored is not their sum."""
+    """Report the worst element: its operands are right as far as can be seen, and the stored value is not their sum."""
     expected = recording.a @ recording.b
     off = np.where(np.isfinite(recording.c), np.abs(recording.c - expected), np.inf)
     off[~wrong_elements(recording)] = -1

@@ -16,12 +16,12 @@ class AsyncCopies:
     Attributes
     ----------
     block
-        int64, who copies.
+        int64, the block that copies.
     issued, arrived
         int64, steps: the copy is under way from the one up to the other. It is issued where it reads; a copy that reads
         nothing (zeros beyond an edge) with the first step of the phase in which it was issued.
     read, write
-        int64, rows of the recording: what it reads (-1: nothing), and what it writes when its thread has waited for it.
+        int64, rows of the recording: its read (-1: none), and its write, when its thread has waited for it.
     """
 
     block: Ints

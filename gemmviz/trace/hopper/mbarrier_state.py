@@ -1,4 +1,4 @@
-"""What each mbarrier is at a step: the phase under way, what it still lacks, and who waits for its end.
+"""The state of each mbarrier at a step: the phase under way, the arrivals and bytes it lacks, and the waiting threads.
 
 Events of barriers touch no memory, so that they have no steps of their own. Each counts from the last step that its
 thread has made before it in the same phase of the recording; without one, from the first step of that phase; and never
@@ -100,7 +100,7 @@ class MbarrierStates:
 
 
 def mbarrier_states(recording: Recording, timeline: Timeline) -> MbarrierStates:
-    """Find what the mbarriers of a recording are at each step."""
+    """Return the states of a recording's mbarriers at each step."""
     events, barriers = recording.events, len(recording.barriers)
     number = events.block * barriers + events.barrier
     changes = np.flatnonzero((events.barrier >= 0) & np.isin(events.kind, (INIT, ARRIVE, EXPECT, BYTES, COMPLETE)))
@@ -113,7 +113,7 @@ def mbarrier_states(recording: Recording, timeline: Timeline) -> MbarrierStates:
     step = _steps(recording, timeline)
     order = events.barrier[changes[events.kind[changes] == INIT]]
     changes = changes[np.argsort(number[changes], kind="stable")]
-    # What happens to a barrier keeps its order, also where the steps of two threads stand the other way round.
+    # The events of a barrier keep their order, also where the steps of two threads stand the other way round.
     key = np.maximum.accumulate(number[changes] * (timeline.steps + 1) + step[changes])
     values = _values(events.kind[changes], number[changes], *(c[changes] for c in (events.arrivals, events.bytes)))
     values = np.column_stack([events.number[changes], values])
@@ -137,7 +137,7 @@ def _steps(recording: Recording, timeline: Timeline) -> Ints:
     key = log.block.astype(np.int64) << 32 | log.phase.astype(np.int64) << 16 | log.thread
     wanted = events.block << 32 | events.phase << 16 | events.thread
     begin, end = np.searchsorted(key, wanted), np.searchsorted(key, wanted, side="right")
-    # Who arrives at a barrier of another block of the cluster may have made more accesses than his like over there.
+    # A thread that arrives at another block's barrier may have made more accesses than its counterpart in that block.
     before = np.minimum(events.row, end) - 1
     starts = phase_starts(recording, timeline, events.block, events.phase, timeline.order_by == "grid")
     step: Ints = np.where(before >= begin, timeline.step_of_row[before], np.minimum(starts, timeline.steps - 1))

@@ -24,7 +24,7 @@ class ActiveBox:
     asked, arrived
         The steps at which it is read, and written; -1 where none of it is read, or it never arrives.
     added
-        The step at which is read what it is added to; -1 where it is not added to anything.
+        The step that reads the elements which it is added to; -1 where it is added to none.
     """
 
     number: int
@@ -36,13 +36,13 @@ class ActiveBox:
 
 
 def tma_activity(playable: Playable, step: int, block: int) -> list[ActiveBox]:
-    """Return the boxes that are moved at a step for a block: those that it asked for, and those that come to it."""
+    """Return the boxes that are moved at a step for a block: those that it asked for, and those that arrive in it."""
     boxes = playable.recording.boxes
     if not len(boxes) or not playable.timeline.steps:
         return []
     asked, arrived, added = _steps(playable)
     reading = np.flatnonzero((asked == step) & (boxes.block == block))
-    # What is stored is written where the matrix is: for who asked for it.
+    # A store writes to the matrix: it belongs to the block that asked for it.
     now = (arrived == step) | ((added == step) & (added >= 0))
     writing = np.flatnonzero(now & (np.where(boxes.store > 0, boxes.block, boxes.to) == block))
     both = [(i, False) for i in reading.tolist()] + [(i, True) for i in writing.tolist()]
@@ -62,7 +62,7 @@ def asked_by(playable: Playable, block: int, warp: int) -> Ints:
 
 
 def _steps(playable: Playable) -> tuple[Ints, Ints, Ints]:
-    """Return the steps at which each box is read and written, and at which is read what it is added to; -1: never."""
+    """Return the steps that read each box, write it, and read the elements it is added to; -1: never."""
     boxes, step = playable.recording.boxes, playable.timeline.step_of_row
     asked, arrived, added = (
         np.where(row >= 0, step[np.maximum(row, 0)], -1) for row in (boxes.read, boxes.write, boxes.old)
@@ -71,7 +71,7 @@ def _steps(playable: Playable) -> tuple[Ints, Ints, Ints]:
 
 
 def pieces(recording: Recording, number: int, lines: int = 8) -> Ints:
-    """Return what of a box stands where in shared memory, line by line of all banks (128 bytes).
+    """Return the places of a box's pieces in shared memory, line by line of all banks (128 bytes).
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Warpgroups that multiply with wgmma: which of them own the sums of C at a step, and which own nothing.
 
-Registers leave no trace. Whose an element is, is recorded where it is handed over: by the thread that writes it to C,
+Registers leave no trace. An element's owner is recorded where it is handed over: by the thread that writes it to C,
 or to the shared tile that the copy engine stores. It belongs to the work that its warpgroup had done by then: all that
-a warpgroup hands over without reading further operands is one tile, and what it holds next is its next tile.
+a warpgroup hands over without reading further operands is one tile, and the sums it holds next are its next tile.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Warpgroups:
         block * `count` + warpgroup.
     tile_of
         int64, sorted: the tile that each element was handed over with, as (owner * (steps + 1) + the steps in which its
-        owner had read operands by then). An element of which several blocks add up parts is there for each of them.
+        owner had read operands by then). An element with parts from several blocks is there for each of them.
     cell, thread
         int64, of the same: the element of C, numbered row by row, and the thread that held it.
     last
@@ -69,7 +69,7 @@ class Warpgroups:
         return found
 
     def of_thread(self, row: int, column: int) -> Ints:
-        """Return the elements of C that who held one last holds together with it, numbered row by row, ascending."""
+        """Return the elements of C that the last holder of one held with it, numbered row by row, ascending."""
         last = int(self.last[row, column])
         if last < 0:
             return self.cell[:0]
@@ -87,7 +87,7 @@ class Warpgroups:
 
 
 def warpgroups(recording: Recording, timeline: Timeline) -> Warpgroups:
-    """Find the warpgroups of a recording and what they own."""
+    """Find the warpgroups of a recording and the elements that they own."""
     count = -(-recording.threads // WARPGROUP) if recording.together == WARPGROUP else 0
     info, log, boxes = recording.arrays[C], recording.accesses, recording.boxes
     none = np.zeros(0, np.int64)

@@ -14,7 +14,7 @@ _CHUNK_ROWS = 1 << 18  # worked on at once
 
 @dataclass(frozen=True)
 class Participation:
-    """Who takes part: int64 per step, the different blocks, and the different warps (each makes one request)."""
+    """Participants: int64 per step, the different blocks, and the different warps (each makes one request)."""
 
     blocks: Ints
     warps: Ints

@@ -1,4 +1,4 @@
-"""Where accesses stand along K, and how deep a tile is: told by the elements alone, not by parameters."""
+"""The places of accesses along K, and the depth of a tile: from the elements alone, not from parameters."""
 
 import numpy as np
 

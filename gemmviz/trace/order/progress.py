@@ -25,13 +25,13 @@ from gemmviz.trace.recording.recording import WARP, Recording
 
 Pace = Literal["work", "bytes"]
 Curve = npt.NDArray[np.float64]
-# What comes after the last read that fed a product: the last step of every recording stands here.
+# Work at the last step of a recording, behind the last read that fed a product.
 _WORK_END = 2.0
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What a recording has come to at a step.
+    """The totals of a recording up to a step.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class RecordingProgress:
         return float(self.fed[step] / max(int(self.fed[-1]), 1)) if len(self.fed) else 0.0
 
     def at(self, step: int) -> Tally:
-        """Return what the recording has come to after a step."""
+        """Return the totals after a step."""
         if not self.timeline.steps:
             return Tally(0, 0, 0, 0, 0.0) if self.on_gpu else Tally(0, None, None, None, 0.0)
         now = self.traffic.running[step].sum(axis=1)
@@ -160,7 +160,7 @@ def progress(recording: Recording, timeline: Timeline, traffic: Traffic, staged:
 def fed_products(recording: Recording, timeline: Timeline, staged: Staged) -> Ints:
     """Return, per step, how many accesses read an operand of products (see the module).
 
-    Reads of shared memory count where it holds what was read from A or B; a tile whose origin cannot be told counts.
+    Reads of shared memory count where it holds values from A or B; a tile of unknown origin counts.
     """
     log = recording.accesses
     counts = np.diff(timeline.start)
@@ -194,7 +194,7 @@ def rising(amount: Curve, end: float | None) -> Curve:
     amount
         float64 (steps), never falling, before the first step 0.
     end
-        What the last step comes to; None: what it is. Steps after the last one that adds something lead up to it.
+        The value at the last step; None: its own. Steps after the last one that adds something lead up to it.
     """
     steps = len(amount)
     knots = np.flatnonzero(np.diff(amount, prepend=0.0) > 0)
@@ -212,7 +212,7 @@ def _requests(recording: Recording, timeline: Timeline) -> Ints:
     if recording.backend != "cuda":
         return timeline.start[1:]
     log = recording.accesses
-    if len(log.boxes):  # what the copy engine moves in a step counts as several
+    if len(log.boxes):  # a step of the copy engine counts as several requests
         made = [np.bincount(timeline.step_of_row[part.row], minlength=timeline.steps) for part in batches(recording)]
         return np.cumsum(np.sum(made, axis=0))
     # Within a step rows stand block after block, thread after thread, so that the lanes of a request are neighbours.

@@ -4,8 +4,8 @@ A *request* is one instruction executed by one warp. The recorder runs threads o
 to be put side by side again: between two points at which all of them meet (a barrier, a ``__syncwarp``), the lanes
 that execute the same occurrence of the same instruction do so together. This is how a warp reconverges after a branch
 or a loop that some of its lanes leave earlier (CUDA C++ Programming Guide, "SIMT Architecture"; that it does so at the
-first chance is what GPUs do with the plain loops of a GEMM, and not a promise of CUDA). Where lanes leave out different
-turns of a loop, occurrences are counted anew in each turn, which ends with what all lanes execute. Where that suits no
+first chance holds for the plain loops of a GEMM on GPUs, and is no promise of CUDA). Where lanes leave out different
+turns of a loop, occurrences are counted anew in each turn, which ends with code of all lanes. Where that suits no
 order of theirs either, lanes are together when they have made equally many accesses since they met.
 """
 
@@ -92,7 +92,7 @@ def align(recording: Recording, begin: int = 0, end: int | None = None, *, whole
         The rows to take, which hold each warp's accesses of a phase whole or not at all; by default all rows.
     whole_boxes
         Whether all that the copy engine reads, or writes, of a box is one request: else it is cut into as many pieces
-        at a time as a warp has lanes, of which each counts as one (`lane_of`).
+        at a time as a warp has lanes, and each counts as one (`lane_of`).
     """
     log = recording.accesses
     cut = slice(begin, len(log) if end is None else end)
@@ -122,12 +122,12 @@ def _rank(inside: npt.NDArray[np.bool_]) -> Ints:
 
 
 def _with_boxes(recording: Recording, cut: slice, whole: bool) -> Requests:
-    """Do what `align` does, where there are boxes."""
+    """Align requests as `align` does, where there are boxes."""
     log = recording.accesses
     inside = continues(log.boxes, cut.start, cut.stop)
     if not whole:
         inside &= _rank(inside) % WARP > 0
-    # What lies at an edge of the matrix may be of another width.
+    # A piece at an edge of the matrix may have another width.
     kind = log.bytes[cut]
     inside[1:] &= kind[1:] == kind[:-1]
     heads = np.flatnonzero(~inside)
@@ -142,7 +142,7 @@ def _align(recording: Recording, cut: slice | Ints) -> Requests:
     if not len(site):
         return Requests(0, np.zeros(0, np.int64), np.zeros(0, np.int64))
     meets = [log.block[cut], log.phase[cut], log.thread[cut] // WARP, log.turn[cut]]
-    start = changes(*meets, log.thread[cut])  # of what one thread does from one meeting to the next
+    start = changes(*meets, log.thread[cut])  # of one thread's accesses from one meeting to the next
     length = np.diff(start, append=len(site))
     run = np.repeat(np.arange(len(start)), length)
     position = np.arange(len(site)) - start[run]
@@ -251,7 +251,7 @@ def _number(meeting: Ints, site: npt.NDArray[Any], which: Ints, position: Ints) 
 
 
 def _split(of_row: Ints, kind: npt.NDArray[Any], count: int) -> Requests:
-    """Part what one instruction does to different arrays (through a pointer that some lanes set otherwise)."""
+    """Split the accesses of one instruction to different arrays (through a pointer that differs between lanes)."""
     row = np.empty(count, np.int64)
     row[of_row[::-1]] = np.arange(len(of_row) - 1, -1, -1)
     if (kind != kind[row][of_row]).any():

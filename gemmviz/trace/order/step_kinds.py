@@ -1,4 +1,4 @@
-"""What kind of step each one is: by the array that it accesses, and by where values go on to and come from."""
+"""The kind of each step: by the array that it accesses, and by the origin and destination of values."""
 
 from typing import Protocol
 
@@ -18,31 +18,31 @@ KINDS = ("copy", "use", "direct", "reload", "store", "other")
 a read of C, to be added to; a write of C; anything else, as the exchange of sums."""
 COPY, USE, DIRECT, RELOAD, STORE, OTHER = range(len(KINDS))
 
-_SAMPLES = 4  # rows of a step that are asked where their value came from: the first may be an edge, filled with zero
+_SAMPLES = 4  # rows of a step whose origin is looked up: the first may be an edge, filled with zero
 
 
 class Followed(Protocol):
-    """What is asked of a `gemmviz.trace.playable.Playable`, which computes the two last ones when they are needed."""
+    """The part of a `gemmviz.trace.playable.Playable` in use; it computes the two last ones when they are needed."""
 
     @property
     def recording(self) -> Recording:
-        """What was accessed."""
+        """The accesses."""
 
     @property
     def timeline(self) -> Timeline:
-        """In which order."""
+        """Their order."""
 
     @property
     def staged(self) -> Staged:
-        """Where values that are written were read."""
+        """The reads that written values come from."""
 
     @property
     def history(self) -> History:
-        """What each array holds at each step."""
+        """The contents of each array at each step."""
 
 
 def kinds_by_array(recording: Recording, timeline: Timeline) -> npt.NDArray[np.uint8]:
-    """Return what each step is by the array that it accesses alone: every global read counts as direct."""
+    """Return the kind of each step by its array alone: every global read counts as direct."""
     table = np.full((len(recording.arrays), 2), OTHER, np.uint8)
     for index, array in enumerate(recording.arrays):
         if array.space == "shared":
@@ -60,14 +60,14 @@ def follow_copies(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints)
     Returns
     -------
     Ints
-        int64, the lengths along K of what a block copies in each of its phases.
+        int64, the lengths along K of a block's copies in each of its phases.
     """
     recording, timeline, staged = playable.recording, playable.timeline, playable.staged
     log, step_of_row = recording.accesses, timeline.step_of_row
     shared = np.array([a.space == "shared" for a in recording.arrays])
     in_shared = shared[log.array[staged.row]]
     brings = staged.row[in_shared & ((staged.read >= 0) | staged.unknown)]
-    # Zeros are what the kernel fills the edges of tiles with.
+    # The kernel fills the edges of tiles with zeros.
     of_tiles = staged.row[in_shared & np.isin(log.array[staged.row], np.unique(log.array[brings]))]
     sites = np.union1d(log.site[brings], _all_zero_sites(recording, of_tiles))
     kinds[np.isin(timeline.site, sites) & shared[timeline.array] & timeline.write] = COPY
@@ -77,7 +77,7 @@ def follow_copies(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints)
     steps = step_of_row[staged.row[linked]]
     place[steps[::-1]] = k[::-1]
     _places_of_uses(playable, kinds, place)
-    for write in (True, False):  # what has no source in sight belongs to what its neighbours belong to
+    for write in (True, False):  # a step without a known source has its neighbours' place
         for kind in (COPY, USE):
             fill(timeline, np.flatnonzero((kinds == kind) & (timeline.write == write)), place)
     if not len(linked):
@@ -97,9 +97,9 @@ def _all_zero_sites(recording: Recording, rows: Ints) -> npt.NDArray[np.uint16]:
 
 
 def _copying_reads(playable: Followed) -> npt.NDArray[np.bool_]:
-    """Return the steps that read what goes on to shared memory: by a link, or as most of what their instruction reads.
+    """Return the steps whose values go on to shared memory: by a link, or as most reads of their instruction do.
 
-    (What is read ahead and never stored has no link.)
+    (A value that is read ahead and never stored has no link.)
     """
     timeline, staged, log = playable.timeline, playable.staged, playable.recording.accesses
     goes_on = np.zeros(len(log), bool)

@@ -1,5 +1,7 @@
 """Where each unit of stepping begins: a step, a warp's request, a phase, a tile, an access of one cell."""
 
+from typing import Literal, get_args
+
 import numpy as np
 
 from gemmviz.catalogue.matrices import C
@@ -7,11 +9,12 @@ from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 
-UNITS = ("step", "request", "phase", "tile", "element")
+Unit = Literal["step", "request", "phase", "tile", "element"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
 """A step; the chosen warp's requests; from barrier to barrier; the K tiles; the accesses of the chosen cell."""
 
 
-def possible(playable: Playable, unit: str, cell: tuple[int, int] | None) -> bool:
+def possible(playable: Playable, unit: Unit, cell: tuple[int, int] | None) -> bool:
     """Say whether a recording can be stepped through by a unit.
 
     Parameters
@@ -33,7 +36,7 @@ def possible(playable: Playable, unit: str, cell: tuple[int, int] | None) -> boo
 
 
 def stations(
-    playable: Playable, unit: str, block: int = 0, warp: int = 0, cell: tuple[int, int] | None = None
+    playable: Playable, unit: Unit, block: int = 0, warp: int = 0, cell: tuple[int, int] | None = None
 ) -> Ints | None:
     """Return the steps at which a unit begins, sorted; None where every step does.
 
@@ -48,7 +51,7 @@ def stations(
     block, warp
         Whose requests are meant, and whose copy of a shared cell.
     cell
-        The cell (array, element in memory order) for ``"element"``; of C also what feeds it.
+        The cell (array, element in memory order) for ``"element"``; of C also the accesses that feed it.
     """
     if unit == "phase":
         phases = np.flatnonzero(np.diff(playable.timeline.phase, prepend=-1) != 0)

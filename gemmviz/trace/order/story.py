@@ -1,9 +1,9 @@
-"""What each step of a recording is for: tile in, barrier, use, next. The plot of a kernel, without its pictures.
+"""The purpose of each step of a recording: tile in, barrier, use, next. The plot of a kernel, without its pictures.
 
-Kinds follow from what is accessed and from where values went: a read of global memory is part of a *copy* where its
+Kinds follow from the array and from the way of values: a read of global memory is part of a *copy* where its
 value goes on to shared memory (see `gemmviz.trace.origin.staging`: exact for asynchronous copies, attributed for the
-others), else it feeds a product *direct*. Tiles are told apart by K alone: the accesses of A and B stand at places
-along K, and what a phase copies, or uses, lies within one tile of them. Nothing is read off the kernel's parameters.
+others), else it feeds a product *direct*. Tiles differ by K alone: the accesses of A and B stand at places
+along K, and the copies, or uses, of a phase lie within one tile of them. Nothing is read off the kernel's parameters.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from gemmviz.trace.recording.recording import Recording
 
 __all__ = ["COPY", "DIRECT", "KINDS", "OTHER", "RELOAD", "STORE", "USE", "Segment", "Segments", "Story", "story"]
 
-_BINS = 1 << 14  # parts of a recording that can be told apart at most: more than pixels of a screen
+_BINS = 1 << 14  # the most parts of a recording that are counted: more than pixels of a screen
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Story:
 
     @property
     def segments(self) -> "Segments":
-        """The stretches of steps that do the same, in order; each is made when it is asked for."""
+        """The stretches of steps of one kind, in order; each is made on demand."""
         return Segments(self)
 
     def segment_at(self, step: int) -> Segment:
@@ -161,7 +161,7 @@ class Story:
         return found
 
     def prepare(self) -> "Story":
-        """Compute what is computed on demand, and return self."""
+        """Compute all that is otherwise computed on demand, and return self."""
         _ = self.starts, self.tile_starts, self.spans, self.occurs
         return self
 
@@ -193,16 +193,16 @@ class Segments(Sequence[Segment]):
 
 
 def story(playable: Followed) -> Story:
-    """Say what each step of a recording is for.
+    """Return the purpose of each step of a recording.
 
     Parameters
     ----------
     playable
-        Its recording and timeline; where there is shared memory also what `staged` and `history` tell.
+        Its recording and timeline; where there is shared memory also `staged` and `history`.
     """
     recording, timeline = playable.recording, playable.timeline
     kinds = kinds_by_array(recording, timeline)
-    place = np.full(timeline.steps, UNKNOWN, np.int64)  # along K, of what a step touches first
+    place = np.full(timeline.steps, UNKNOWN, np.int64)  # along K, of the first element of a step
     if timeline.steps and any(a.space == "shared" for a in recording.arrays):
         copied = follow_copies(playable, kinds, place)
         used = ranges(timeline.phase[kinds == USE], place[kinds == USE])
@@ -219,10 +219,10 @@ def story(playable: Followed) -> Story:
 
 
 def _depth(copied: int, used: int) -> int:
-    """Return how deep a tile is, from what is most often copied, and used, from one barrier to the next.
+    """Return the depth of a tile: the usual length of copies, and of uses, from one barrier to the next.
 
     Several tiles may be copied at once before a loop. Of a fragment only the place is known at which it begins: where
-    that is all, nothing is told by what is used.
+    nothing else is known, uses give no depth.
     """
     return used if not copied or (used > 1 and copied % used == 0) else copied
 
@@ -234,5 +234,5 @@ def _turns(recording: Recording, timeline: Timeline) -> Ints:
 
 
 def _barriers(timeline: Timeline, turns: Ints) -> Ints:
-    """Return the steps that stand in another phase than the step before; a block that begins waits for nobody."""
+    """Return the steps that stand in another phase than the step before; a block that begins does not wait."""
     return np.setdiff1d(changes(timeline.phase), turns, assume_unique=True)

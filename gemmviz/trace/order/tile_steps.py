@@ -1,7 +1,7 @@
 """How often a block loads a tile: the phases in which something of A or B is written to shared memory.
 
 Sums go through shared memory too, on their way to C or to the thread that adds them up. Their values tell them apart,
-as in `gemmviz.trace.origin.staging`: an instruction that loads tiles writes what A and B hold, and zeros beyond their
+as in `gemmviz.trace.origin.staging`: an instruction that loads tiles writes values of A and B, and zeros beyond their
 edges.
 """
 

@@ -89,7 +89,7 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
     Parameters
     ----------
     recording
-        What to order.
+        The recording.
     order_by
         See `Timeline`.
     """
@@ -101,7 +101,7 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
         return Timeline(order_by, empty, np.zeros(1, np.int64), empty, empty, empty.astype(bool), empty)
     block, phase, turn = (column[row].astype(np.int64) for column in (log.block, log.phase, log.turn))
     warp = log.thread[row] // WARP
-    starts = changes(block, phase, turn, warp)  # of what a warp does from where its lanes meet to where they meet again
+    starts = changes(block, phase, turn, warp)  # of a warp's requests from one meeting of its lanes to the next
     sizes = np.diff(starts, append=len(row))
     meeting = np.repeat(np.arange(len(starts)), sizes)
     rank = np.arange(len(row)) - np.repeat(starts, sizes)

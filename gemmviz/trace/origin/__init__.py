@@ -1,1 +1,1 @@
-"""Where values come from and who holds them: ways to an element of C, threads, fragments, arrays at a step."""
+"""The origin of values and the threads with them: ways to an element of C, threads, fragments, arrays at a step."""

@@ -1,4 +1,4 @@
-"""What the arrays hold at a step, from the values that the recording saw written."""
+"""The contents of the arrays at a step, from the values that were recorded as written."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,7 +32,7 @@ class History:
     row: Ints
     value: npt.NDArray[np.float32]
     item: Ints
-    # What was asked last of each array: one picture asks the same several times.
+    # The last answer for each array: one picture needs the same several times.
     _asked: dict[int, tuple[int, int, Ints]] = field(default_factory=dict, compare=False, repr=False)
 
     def _last(self, array: int, step: int, block: int) -> Ints:
@@ -78,9 +78,9 @@ class History:
         return np.where(at >= 0, self.item[np.maximum(at, 0)], -1) if len(self.item) else at
 
     def values(self, array: int, step: int, block: int = 0) -> npt.NDArray[Any]:
-        """Return what each element holds at `step` (float32, in memory order); NaN where nothing was written yet.
+        """Return the value of each element at `step` (float32, in memory order); NaN where nothing was written yet.
 
-        For A and B, which nobody writes, use ``recording.a`` and ``recording.b``.
+        For A and B, which are never written, use ``recording.a`` and ``recording.b``.
         """
         at = self._last(array, step, block)
         if not len(self.value):  # a kernel that writes nothing at all

@@ -1,4 +1,4 @@
-"""Fragments of the tensor cores, lane by lane: who holds which element of A, B and the sums (all of it *recorded*).
+"""Fragments of the tensor cores, lane by lane: the elements of A, B and the sums in each (all of it *recorded*).
 
 A load of a fragment is several requests in a row; which of them make up one fragment follows from the shape that the
 source declares (``wmma::fragment<..., m, n, k, ...>``). How often a loaded value is used is counted: the elements of C
@@ -54,7 +54,7 @@ class Fragment:
     products: int
 
 
-@lru_cache(maxsize=8)  # asked again at every step that is shown
+@lru_cache(maxsize=8)  # needed again at every step that is shown
 def shape_of(text: str) -> tuple[int, int, int] | None:
     """Return the (m, n, k) of the fragments that a source declares; None where it declares none, or several."""
     code = plain_code(text)
@@ -77,7 +77,7 @@ def fragments(
     playable, block, warp
         Whose.
     operands
-        What the warp reads (`Provenance.operands`).
+        The warp's reads (`Provenance.operands`).
     step
         When.
     cell
@@ -146,7 +146,7 @@ def _cut(
     box: tuple[int, int, int, int],
     owned: Ints,
 ) -> Fragment:
-    """Return the part of what was loaded that lies in a box."""
+    """Return the part of the loaded elements that lies in a box."""
     row, column, height, width = box
     inside = (row <= rows) & (rows < row + height) & (column <= columns) & (columns < column + width)
     loaded, rows, columns = loaded[inside], rows[inside] - row, columns[inside] - column

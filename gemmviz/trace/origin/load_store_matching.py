@@ -1,7 +1,7 @@
 """Which load feeds which store, from many threads that run the same program: whatever the order of its accesses.
 
-Threads with as many stores and loads as each other took the same way through the kernel. What the nth store of one of
-them takes is then the same load, by its number, in all of them; and as each has other values, only that one fits.
+Threads with as many stores and loads as each other took the same way through the kernel. The nth store of one of
+them then takes the same load, by its number, as in all of them; and as each has other values, only that one fits.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ _AT_ONCE = 1 << 22  # pairs of a store and a load
 def matched(
     stores: tuple[Ints, npt.NDArray[np.float32]], loads: tuple[Ints, npt.NDArray[np.float32], Ints], bits: int
 ) -> Ints:
-    """Return, per store, the load that fed it (an index into `loads`), or -1 where that cannot be told.
+    """Return, per store, the load that fed it (an index into `loads`), or -1 where it is unknown.
 
     Parameters
     ----------
@@ -64,10 +64,10 @@ def _numbers(
         for value in np.unique(some):
             fits += (some == value).T.astype(np.float32) @ (loaded == value).astype(np.float32)
         fits[load_key[0] > store_key[0, begin : begin + step, None]] = 0  # it comes after the store
-        # The latest of those that fit: what was read again is taken from the last read.
+        # The latest of those that fit: a value that was read again comes from the last read.
         best = loaded.shape[1] - 1 - fits[:, ::-1].argmax(axis=1)
         top = fits.max(axis=1)
-        # Where another cell fits as well, nobody knows. (The first and the last thread tell cells apart.)
+        # Where another cell fits as well, the load is unknown. (The first and the last thread have different cells.)
         other = (cell[0, best, None] != cell[0]) | (cell[-1, best, None] != cell[-1])
         sure = (top >= _SURE * threads) & ~((fits == top[:, None]) & other).any(axis=1)
         taken[begin : begin + step][sure] = best[sure]

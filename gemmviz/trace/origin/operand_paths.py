@@ -1,4 +1,4 @@
-"""What is known of a cell: owner, accesses, and the reads that fed it. See `gemmviz.trace.origin.provenance`."""
+"""The facts about a cell: owner, accesses, and the reads that fed it. See `gemmviz.trace.origin.provenance`."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,7 +25,7 @@ class CellAccesses:
     write
         bool.
     value
-        float32, what was read from the cell or written to it.
+        float32, the value read from the cell or written to it.
     """
 
     rows: Ints
@@ -37,7 +37,7 @@ class CellAccesses:
 
 @dataclass(frozen=True)
 class Owner:
-    """Who wrote an element of C last.
+    """The thread that wrote an element of C last.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class OperandPaths:
-    """What fed an element of C, a path from global memory to the thread per use.
+    """The operands of an element of C, a path from global memory to the thread per use.
 
     Attributes
     ----------
@@ -74,14 +74,14 @@ class OperandPaths:
         int64, rows of the recording: the read from global memory, the write of its value to shared memory, the read of
         that by the owner. Of a value that the owner uses as it reads it, `use` is `read`, and `write` is -1.
     value
-        float32, what the owner got: from a defective kernel's shared memory, not always what the matrix holds there.
+        float32, the owner's values: from a defective kernel's shared memory, not always those of the matrix.
     by_warp, by_group
-        Whether this is what the owner's whole warp read, or (both are true) its warpgroup.
+        Whether these are the reads of the owner's whole warp, or (both are true) of its warpgroup.
     unknown
-        Whether the owner also used values from shared memory of which nobody knows where they were read: paths may be
+        Whether the owner also used values from shared memory of unknown origin: paths may be
         missing.
     stored
-        What the owner stored last; NaN where nobody did.
+        The value that the owner stored last; NaN where none was.
     rest
         Whether others computed the rest of the sum, and handed it on in memory that is not recorded: C is right, but
         the products of these paths are a part of it.
@@ -124,20 +124,20 @@ class OperandPaths:
 
     @cached_property
     def total(self) -> float:
-        """The sum of the products of what was read, of each place along K once."""
+        """The sum of the products of the values read, of each place along K once."""
         kept = self.taken(closest(self.matrix, self.k, self.use)).whole()
         a, b = (kept.value[mine][np.argsort(kept.k[mine])] for mine in (kept.matrix == A, kept.matrix == B))
         return float(a.astype(np.float64) @ b)
 
     @property
     def gives_stored(self) -> bool:
-        """Whether the products of what was read add up to what was stored."""
+        """Whether the products of the values read add up to the value stored."""
         return bool(same(self.total, self.stored))
 
 
 @dataclass(frozen=True)
 class Operands:
-    """What some threads read to multiply.
+    """The operands that some threads read.
 
     Attributes
     ----------
@@ -146,9 +146,11 @@ class Operands:
     read, write, use
         As in `OperandPaths`.
     value
-        float32, what the thread got: from a defective kernel's shared memory, not always what the matrix holds there.
+        float32, the thread's values: from a defective kernel's shared memory, not always those of the matrix.
     unknown
-        How many values from shared memory it read of which nobody knows where they were read.
+        The number of values of unknown origin that it read from shared memory.
+    place
+        int64, the element (in memory order) of the array that `use` reads; -1 where it is not known.
     computed
         Whether it read values from shared memory that a thread had computed and not copied there: partial sums.
     """
@@ -161,6 +163,7 @@ class Operands:
     use: Ints
     value: npt.NDArray[np.float32]
     unknown: int
+    place: Ints
     computed: bool = False
 
 

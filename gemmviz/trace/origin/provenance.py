@@ -1,15 +1,15 @@
-"""Where an element of C comes from, and who touched a cell: questions about a whole recording, answered from an index.
+"""The origin of elements of C, and the accesses to a cell: queries over a whole recording, answered from an index.
 
-What is exact: who owns an element, who touched a cell, when and at which line; that a thread read an element of A or B,
-directly or from a shared cell, and which write had filled this cell. What is *attribution*:
+Exact are: an element's owner, the accesses to a cell, their step and line; that a thread read an element of A or B,
+directly or from a shared cell, and which write had filled this cell. *Attribution* is:
 
 * which read of global memory brought the value that a thread stored in shared memory (see
   `gemmviz.trace.origin.staging`; exact for asynchronous copies);
 * that an element A[i, k] which the owner of C[i, j] reads feeds C[i, j]: a thread that owns several elements of C uses
-  what it reads for a row or a column of them, and its registers leave no trace. Where it reads the same element several
+  its reads for a row or a column of them, and its registers leave no trace. Where it reads the same element several
   times, the reads of A[i, k] and B[k, j] that stand closest together are taken;
-* that what a warp reads together feeds what it owns, where a thread alone does not read a whole row and column: lanes
-  hand each other values in tensor-core fragments and shuffles; of a wgmma it is what a warpgroup reads.
+* that a warp's common reads feed the elements it owns, where a thread alone does not read a whole row and column: lanes
+  hand each other values in tensor-core fragments and shuffles; of a wgmma these are a warpgroup's reads.
 """
 
 from dataclasses import replace
@@ -43,9 +43,9 @@ class Provenance:
     Parameters
     ----------
     recording, timeline
-        What to ask about.
+        The recording.
     history, staged
-        What is written when, and where it was read (`gemmviz.trace.origin.array_state.history`,
+        The writes with their steps, and the reads they come from (`gemmviz.trace.origin.array_state.history`,
         `gemmviz.trace.origin.staging.staged`).
     """
 
@@ -120,7 +120,7 @@ class Provenance:
         return CellAccesses(rows, steps, self._line[log.site[rows]], log.write[rows] > 0, value[covered == element])
 
     def owner(self, row: int, column: int) -> Owner | None:
-        """Return who owns an element of C; None where nobody writes it."""
+        """Return the owner of an element of C; None where it is never written."""
         log = self.recording.accesses
         touches = self.accesses_of(C, self._element(C, row, column))
         mine = touches.write
@@ -131,14 +131,14 @@ class Provenance:
         if not len(writes.rows):
             return None
         last = int(writes.rows.max())
-        # What the copy engine stored, another thread had computed.
+        # A sum that the copy engine stored had been computed by another thread.
         over = int(self.recording.handed_over[row, column])
         last = over if over >= 0 else last
         return Owner(int(log.block[last]), int(log.thread[last]), writes)
 
     def operand_paths(self, row: int, column: int) -> OperandPaths:
         """Return every access that fed an element of C, path by path, in the order of the uses."""
-        # The same element is asked for again at every step that is shown.
+        # The same element is needed again at every step that is shown.
         if self._answered is None or self._answered[0] != (row, column):
             self._answered = (row, column), self._find_fed(row, column)
         return self._answered[1]
@@ -154,13 +154,13 @@ class Provenance:
         if fed.unknown or fed.gives_stored or min(fed.covered(A), fed.covered(B)) == self.recording.k:
             return fed
         if self._shared.any() and self._used_from_shared(owner.block, owner.thread, owner.thread + 1).computed:
-            # It handed on what others had computed. What it read itself feeds the element where it makes a product.
+            # It handed on sums of others. Its own reads feed the element where they make a product.
             return replace(fed.whole(), unknown=True)
         wanted = float(self._along_k(A, row, column).astype(np.float64) @ self._along_k(B, row, column))
         return replace(fed, rest=bool(len(fed.use)) and bool(same(stored, wanted)))
 
     def _others(self, owner: Owner, row: int, column: int) -> list[Owner]:
-        """Return who computed what the copy engine added to before the last time: whose sums an element has, too."""
+        """Return the owners of the sums that the copy engine added to an element before the last time."""
         found = []
         element, rows, handed = self._handed
         at = slice(*np.searchsorted(element, np.array([0, 1]) + self._element(C, row, column)))
@@ -216,7 +216,7 @@ class Provenance:
         return column * rows + row if info.column_major else row * columns + column
 
     def _paths(self, block: int, first: int, last: int, row: int, column: int) -> OperandPaths:
-        """Return what the threads of a block from `first` up to `last` read of a row of A and a column of B."""
+        """Return the reads of a block's threads from `first` up to `last` in a row of A and a column of B."""
         found = [self._direct(matrix, block, first, last, row, column) for matrix in (A, B)]
         values = [self._along_k(matrix, row, column)[paths[1]] for matrix, paths in enumerate(found)]
         unknown = False
@@ -231,7 +231,7 @@ class Provenance:
         return OperandPaths(matrix, k, read, write, use, value, by_warp, unknown, by_group=by_group)
 
     def _along_k(self, matrix: int, row: int, column: int) -> npt.NDArray[np.float32]:
-        """Return the row of A, or the column of B, that an element of C wants."""
+        """Return the row of A, or the column of B, that belongs to an element of C."""
         line = self.recording.a[row] if matrix == A else self.recording.b[:, column]
         values: npt.NDArray[np.float32] = line.astype(np.float32)
         return values
@@ -262,7 +262,7 @@ class Provenance:
     def _through_shared(
         self, block: int, first: int, last: int, row: int, column: int
     ) -> tuple[Ints, npt.NDArray[np.float32], bool]:
-        """Return paths (matrix, k, read, write, use) by shared memory, what was got, and whether some are missing."""
+        """Return paths (matrix, k, read, write, use) by shared memory, their values, and whether some are missing."""
         used = self._used_from_shared(block, first, last)
         line = np.where(used.matrix == A, row, column)
         mine = used.line == line
@@ -271,7 +271,7 @@ class Provenance:
 
     def _used_from_shared(self, block: int, first: int, last: int) -> Operands:
         """Return the operands that threads of a block read from shared memory."""
-        # The same threads are asked about again for each of their elements, and at every step that is shown.
+        # The same threads are needed again for each of their elements, and at every step that is shown.
         if self._used is not None and self._used[0] == (block, first, last):
             return self._used[1]
         log, history, staged = self.recording.accesses, self.history, self.staged
@@ -283,13 +283,14 @@ class Provenance:
         steps = self.timeline.steps
         at = np.searchsorted(history.key, slot * steps + self.timeline.step_of_row[uses]) - 1
         known = (at >= 0) & (history.key[np.maximum(at, 0)] // steps == slot)
-        uses, at, value = uses[known], at[known], value[known]
+        uses, at, value, held = uses[known], at[known], value[known], element[known].astype(np.int64)
         item = history.item[at]
         read, write = staged.read[item], history.row[at]
         found = np.flatnonzero((read >= 0) & (log.array[read] <= B))
         element = staged.read_element[item[found]]
         unknown = int(staged.unknown[item].sum())
         answer = self._operands(read[found], element, write[found], uses[found], value[found], unknown)
+        answer = replace(answer, place=held[found])
         # Zeros fill the edges of tiles.
         computed = (staged.read[item] < 0) & ~staged.unknown[item] & (history.value[at] != 0)
         answer = replace(answer, computed=bool(computed.any()))
@@ -313,7 +314,7 @@ class Provenance:
             mine = np.flatnonzero(matrix == which)
             i, j = self.recording.arrays[which].cells(element[mine])
             line[mine], k[mine] = (i, j) if which == A else (j, i)
-        return Operands(matrix, line, k, read, write, use, value, unknown)
+        return Operands(matrix, line, k, read, write, use, value, unknown, element.astype(np.int64))
 
     def operands(self, block: int, first: int, last: int) -> Operands:
         """Return every operand that the threads of a block from `first` up to `last` read, in the order of the steps.
@@ -326,7 +327,7 @@ class Provenance:
         reads = reads[position]
         direct = self._operands(reads, element, np.full(len(reads), -1, np.int64), reads, value, 0)
         shared = self._used_from_shared(block, first, last)
-        names = ("matrix", "line", "k", "read", "write", "use", "value")
+        names = ("matrix", "line", "k", "read", "write", "use", "value", "place")
         column = {name: np.concatenate([getattr(direct, name), getattr(shared, name)]) for name in names}
         order = np.argsort(self.timeline.step_of_row[column["use"]], kind="stable")
         return Operands(

@@ -6,7 +6,7 @@ certain part of it). So every load is tried for every store: as the latest befor
 vector's worth of loads, then the stores; double buffering), or as the load of the same ordinal (a loop that loads, then
 a loop that stores), however much the thread does in between. A kernel that loads ahead fills the same registers in two
 places, before its loop and in it: where no single load fits, several loads of the same matrix are tried together, and
-then each load by its number (`gemmviz.trace.origin.load_store_matching`). What fits is taken, and a single store keeps
+then each load by its number (`gemmviz.trace.origin.load_store_matching`). A load that fits is taken; a store keeps
 it only where its own value fits. Where nothing fits, the source is not known. Zeros have no source: the matrices of a
 recording hold none, it is the kernel that fills the edges of tiles with them.
 """
@@ -24,8 +24,8 @@ from gemmviz.trace.recording.recording import Recording
 _LAGS = 8  # loads by which a load may lie back
 _SAMPLE = 2048  # stores of an instruction that decide which load feeds it
 _PARTS = 16  # elements that one access covers at most
-_PLACES = _PARTS << 16  # numbers for what one line accesses: arrays and parts
-# By chance a sixth of the values fit, as the matrices hold six. A right rule fits them all, but for what a defect of
+_PLACES = _PARTS << 16  # numbers for the arrays and parts that one line accesses
+# By chance a sixth of the values fit, as the matrices hold six. A right rule fits them all, save those that a defect of
 # the kernel disturbs.
 _SURE = 0.9
 # Several loads are tried together on the first stores of a few threads, starting from the most promising ones.
@@ -44,7 +44,7 @@ class Staged:
         int64, the access that read the value from global memory, and the element that it read; -1 where there is none
         (results, zeros, values that were computed), and where it is not known.
     unknown
-        bool, whether it was read from A or B by the look of its instruction's values, and nobody knows by which access.
+        bool, whether it was read from A or B by the look of its instruction's values, by an unknown access.
     doubtful
         int64, in order, the accesses to global memory that may have read one of those.
     """
@@ -87,7 +87,7 @@ def staged(recording: Recording) -> Staged:
     at = np.flatnonzero(shared[log.array[row]] & (value != 0) & ~arrives[row])
     if len(at):
         loads = ~log.write & ~shared[log.array]
-        loads[log.copies[log.copies[:, 1] >= 0, 1]] = False  # what the engine reads is in no register
+        loads[log.copies[log.copies[:, 1] >= 0, 1]] = False  # the engine's reads are in no register
         loads = np.flatnonzero(loads)
         position, load_element, load_value = recording.covered(loads)
         source = _items(recording, loads[position], load_element, load_value)
@@ -149,7 +149,7 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
             if fits.sum() >= enough:
                 taken, enough = np.where(fits, among[tried], -1), fits.sum() + 1
         if copies and (taken < 0).any():
-            # Of a rule that does not hold throughout, some of what fits does so by chance.
+            # Where a rule does not hold throughout, some loads fit by chance.
             cell = (recording.accesses.array[loads.row].astype(np.int64) << 40) + loads.element
             by_number = matched((key, value), (loads.key, loads.value, cell), bits)
             taken = np.where(by_number >= 0, by_number, taken)
@@ -222,7 +222,7 @@ def _several(
         return _fits(loads, among, key, value, ordinal, bits)
 
     def promise(channel: int) -> float:
-        # What is loaded before a loop feeds few of the stores, but always the first.
+        # A load before a loop feeds few of the stores, but always the first.
         fit = fits((channel,))
         return float(max(fit.mean(axis=1).max(), fit[:, ordinal == 0].mean(axis=1).max()))
 
@@ -247,7 +247,7 @@ def _several(
 
 
 def _doubtful(recording: Recording, stores: _Items, lost: npt.NDArray[np.bool_], loads: _Items) -> Ints:
-    """Return the accesses that read a value which their thread later stores, where nobody knows what it stores."""
+    """Return the reads of values that their thread later stores, where the source of the store is unknown."""
     bits = max(len(recording.accesses) - 1, 1).bit_length()
     values = np.unique(stores.value[lost])
     if not len(values):

@@ -25,7 +25,7 @@ class StaleReads:
     row, element
         int64, the access and the element that it read.
     got, held
-        float32, what the thread got, and what the cell holds in lockstep order.
+        float32, the thread's value, and the cell's in lockstep order.
     written
         bool, whether anything was written to the cell by then: where not, `held` is NaN.
     """
@@ -51,7 +51,7 @@ def stale_reads(recording: Recording, history: History, step: int, rows: Ints) -
     """
     log = recording.accesses
     array = int(log.array[rows[0]]) if len(rows) else 0
-    # An atomic operation reads what the lanes before it left: no cell shows that.
+    # An atomic operation reads the result of the lanes before it: no cell shows that.
     if (
         recording.arrays[array].space != "shared"
         or log.write[rows[0]]

@@ -1,4 +1,4 @@
-"""What a thread holds at a step: the operands it read last, the elements of C it owns and how far their sums have come.
+"""The state of a thread at a step: the operands it read last, the elements of C it owns and their sums so far.
 
 Registers leave no trace in a recording. The operands are *recorded*; a partial sum is computed here from the recorded
 operands that were multiplied so far, and says so wherever it is shown. Which operands belong together is attribution,
@@ -36,7 +36,7 @@ class Products:
     owned
         How many elements it owns; more than `rows` has where not all are followed.
     operands
-        What it read, or where `by_warp` what its warp read (fragments).
+        Its reads, or where `by_warp` those of its warp (fragments).
     element, k, step
         int64, per product: the place of its element in `rows`, the place along K, and the step after which both
         operands are read.
@@ -116,7 +116,7 @@ class ThreadState:
 
 
 def products(playable: Playable, block: int, thread: int, element: tuple[int, int] | None = None) -> Products:
-    """Find what a thread multiplies: once per thread, then `state_at` is quick.
+    """Find a thread's products: once per thread, then `state_at` is quick.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def products(playable: Playable, block: int, thread: int, element: tuple[int, in
 
 
 def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
-    """Return what a thread holds after a step."""
+    """Return the state of a thread after a step."""
     operands = known.operands
     read = playable.timeline.step_of_row[operands.use]
     mine = np.unique(np.concatenate([known.a, known.b]))
@@ -177,7 +177,7 @@ def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
 
 
 def loop_writes(playable: Playable, thread: int) -> tuple[Ints, Ints]:
-    """Return when a thread of a CPU kernel writes C, and what: steps, ascending, and elements in memory order."""
+    """Return the writes to C of a CPU kernel's thread: steps, ascending, and elements in memory order."""
     log = playable.recording.accesses
     # A thread's rows stand in the order of its steps.
     writes = np.flatnonzero(log.write & (log.array == C) & (log.thread == thread))
@@ -203,11 +203,12 @@ def loop_element(playable: Playable, writes: tuple[Ints, Ints], step: int) -> tu
 
 
 def _of_one(playable: Playable, row: int, column: int) -> Operands:
-    """Return what fed one element of C as operands: of a loop that owns all of C, looking at all would take long."""
+    """Return the operands of one element of C: in a loop that owns all of C, a look at all would take long."""
     fed = playable.provenance.operand_paths(row, column)
     line = np.where(fed.matrix == A, row, column)
     # The value that was used: of a packed panel it stands at another place than in its matrix.
-    return Operands(fed.matrix, line, fed.k, fed.read, fed.write, fed.use, fed.value, int(fed.unknown))
+    unknown = np.full(len(line), -1, np.int64)
+    return Operands(fed.matrix, line, fed.k, fed.read, fed.write, fed.use, fed.value, int(fed.unknown), unknown)
 
 
 def _owned(playable: Playable, block: int, thread: int) -> tuple[Ints, Ints]:

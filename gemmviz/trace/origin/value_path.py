@@ -1,6 +1,6 @@
 """The hops of one value: out of global memory, into shared memory, into the thread that multiplies it.
 
-A table of hops can have thousands of rows: it is held as columns, and a row is put together when somebody looks at it.
+A table of hops can have thousands of rows: it is held as columns, and a row is put together when it is looked at.
 """
 
 from dataclasses import dataclass

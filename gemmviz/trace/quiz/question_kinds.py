@@ -23,14 +23,14 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Event:
-    """What one warp (or loop) does in one step.
+    """The accesses of one warp (or loop) in one step.
 
     Attributes
     ----------
     playable, step
         The recording, and the step.
     block, warp
-        Who, by linear indices.
+        The warp's block and number, linear.
     rows
         int64, its accesses there.
     """
@@ -67,7 +67,7 @@ class Event:
         return int(self.playable.recording.accesses.bytes[self.rows].max()) <= self.array.itemsize
 
     def lead(self) -> str:
-        """Say what happens."""
+        """Return the sentence about the event."""
         named = {"warp": self.warp, "block": _index(self.playable.recording.block_index(self.block))}
         if self.write:
             return tr("Next, warp {warp} of block {block} writes {array}.", array=self.array.name, **named)
@@ -75,7 +75,7 @@ class Event:
 
 
 class QuestionText(NamedTuple):
-    """What a kind of question comes to: see `gemmviz.trace.quiz.questions.Question`."""
+    """The texts of a question: see `gemmviz.trace.quiz.questions.Question`."""
 
     lead: str
     text: str
@@ -221,7 +221,7 @@ def element(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None
     lane, number = _lane(event, rng)
     r, c = (int(v[0]) for v in array.cells(np.array([number])))
     rows, columns = array.grid
-    # First what people confuse it with: rows and columns, what the next lanes read, the neighbours.
+    # First the usual confusions: rows and columns, the next lanes' elements, the neighbours.
     read = np.unique(recording.accesses.element[event.rows])
     near = [(int(i), int(j)) for i, j in zip(*array.cells(read), strict=True)]
     rng.shuffle(near)
@@ -269,7 +269,7 @@ def barrier(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None
 
 
 def loop(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
-    """Ask what a loop on the CPU does."""
+    """Ask about the next access of a loop on the CPU."""
     if event.on_gpu:
         return None
     recording, timeline = event.playable.recording, event.playable.timeline
@@ -280,7 +280,7 @@ def loop(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
     i, j = (int(v[0]) for v in event.array.cells(np.array([right[1]])))
     rows, columns = event.array.grid
     others = []
-    # What really comes soon is what people take for what comes next.
+    # Accesses that really come soon are the best wrong answers.
     for step in range(event.step + 1, min(event.step + _LOOK_AHEAD, timeline.steps)):
         soon = timeline.rows(step)
         soon = soon[log.thread[soon] == thread][:1]

@@ -1,7 +1,7 @@
-"""What an audience can guess before it is revealed: a question about the next event of a recording, with four answers.
+"""Questions to guess before the answer is shown: about the next event of a recording, with four answers.
 
-A pure function of recording, step and seed. What is right, and why, is read from the recording; the wrong answers are
-what people confuse it with: rows taken for columns, a neighbour, every lane for itself.
+A pure function of recording, step and seed. The right answer and its reason come from the recording; wrong answers are
+usual confusions: rows taken for columns, a neighbour, every lane for itself.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ KINDS: dict[str, Callable[[Event, Random, Cell | None], QuestionText | None]] = 
     "barrier": question_kinds.barrier,
     "loop": question_kinds.loop,
 }
-"""What can be asked, by name."""
+"""The kinds of questions, by name."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Question:
     step
         The step that reveals it: later than the one it was asked at.
     block, warp
-        Who makes that step, where the question says so.
+        The warp of that step, where the question names it.
     line
         The source line that executes there, from 1; 0 where unknown.
     lead, text
-        What happens next (may be empty), and what to guess about it.
+        The next event (may be empty), and the question about it.
     answers, right
         Four different answers, and the index of the right one.
     why
@@ -63,7 +63,7 @@ class Question:
 def question(
     playable: Playable, step: int, block: int, warp: int, seed: int, cell: Cell | None = None
 ) -> Question | None:
-    """Return a question about what comes after a step; None where nothing comes that can be asked about.
+    """Return a question about the event after a step; None where no event makes a question.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def question(
     seed
         Chooses among the questions that fit: the same one for the same seed.
     cell
-        The chosen cell (array, element in memory order): the stage tells its owner, so it is not asked for.
+        The chosen cell (array, element in memory order): the stage shows its owner, so no question is about it.
     """
     event = next_event(playable, step, block, warp)
     if event is None:
@@ -93,7 +93,7 @@ def question(
 
 
 def next_event(playable: Playable, step: int, block: int, warp: int) -> Event | None:
-    """Return what a warp of a block does next after a step; what others do, where it does nothing more."""
+    """Return the next event of a warp of a block after a step; that of other warps, where it has none."""
     recording, timeline = playable.recording, playable.timeline
     log = recording.accesses
     if step + 1 >= timeline.steps:

@@ -1,1 +1,1 @@
-"""A recording: the rows that a run wrote down, and what belongs to which copy or box."""
+"""A recording: the rows that a run wrote down, and the copy or box that each belongs to."""

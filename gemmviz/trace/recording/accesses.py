@@ -127,7 +127,7 @@ class Accesses:
     element
         uint32, index of the (first) element within its array, in memory order.
     value
-        float32, what was read or written (the first element's value).
+        float32, the value read or written (the first element's).
     block
         uint32, linear block index (x fastest).
     thread

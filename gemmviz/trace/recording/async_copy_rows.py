@@ -15,7 +15,7 @@ def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
     """Return a row per copy that arrived in shared memory: its write, its read (-1: none), the phase of its issue.
 
     A thread's copies arrive in the order in which they were issued. So its first copy made its first rows, and so on;
-    reads that are left over at the end are those of copies that nobody waited for.
+    reads that are left over at the end are those of copies without a wait.
 
     Parameters
     ----------

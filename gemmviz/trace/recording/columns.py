@@ -1,4 +1,4 @@
-"""Turns what the recorder wrote down into the columns of a recording."""
+"""Turns the recorder's rows into the columns of a recording."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ def accesses(raw: RawTrace, arrays: Sequence[Array]) -> Accesses:
     raw
         From `gemmviz.simt.recorder.run`. Its columns become those of the accesses: they are changed in place.
     arrays
-        What column ``which`` numbers.
+        The arrays that column ``which`` numbers.
     """
     column, more = raw.columns, raw.more
     if raw.unordered:

@@ -45,7 +45,7 @@ def warp_number(recording: Recording, warp: int) -> int:
 
 
 def owner_block(recording: Recording, cell: tuple[int, int] | None) -> int:
-    """Return the number of the block that wrote an element of C last; 0 for any other cell, and where nobody did."""
+    """Return the number of the block that wrote an element of C last; 0 for any other cell, and where none did."""
     if cell is None or cell[0] != C:
         return 0
     row, column = (int(v[0]) for v in recording.arrays[C].cells(np.array([cell[1]])))

@@ -26,15 +26,15 @@ from gemmviz.trace.recording.columns import accesses
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import FLAG_SEEN, FLAG_SET, barrier_names, swizzles, without_empty
 
-# Peak memory per access in all processes, of which the recording itself takes 23: timeline and traffic are worked out,
+# Peak memory per access in all processes (23 for the recording itself): timeline and traffic are worked out,
 # and everything goes to another process (measured: 95 bytes), which prepares it for the stage.
 _ANALYSIS_BYTES = 120
-# The same where only totals are asked for: the rows, those with several values, and what counting takes.
+# The same where only totals are needed: the rows, those with several values, and the memory for counting.
 TOTALS_BYTES = 36
-# From here on it is worth saying beforehand what a recording costs (a number of multiplications).
+# From this number of multiplications on, the cost of a recording is said beforehand.
 _WORTH_SAYING = 1_000_000
-# What making the inputs and checking C may take beside the kernel. A kernel that was stopped inside malloc can leave
-# this process unable to go on: then whoever waits for it must know when to stop.
+# Time limit for making the inputs and checking C, beside the kernel. A kernel that was stopped inside malloc can leave
+# this process unable to go on: then the process that waits for it needs a limit.
 _AROUND_S = 30.0
 
 
@@ -52,11 +52,11 @@ def record(
     Parameters
     ----------
     launch
-        What to record.
+        The launch.
     deadline_s
         When to give up on the kernel (its build is not counted).
     progress
-        Told what is going on, in words for people, and within how many seconds it is over unless something hangs.
+        Called at each stage with a text for people and the seconds after which it has ended unless something hangs.
     capacity
         Most accesses to keep; by default as many as this machine's free memory can hold and analyse.
     blocks
@@ -87,7 +87,7 @@ def record(
 
 @dataclass(frozen=True)
 class _Part:
-    """What is recorded of a launch: `blocks` as for `record`, in whole clusters, and the most accesses to keep."""
+    """The recorded part of a launch: `blocks` as for `record`, in whole clusters, and the most accesses to keep."""
 
     launch: Launch
     blocks: tuple[int, int] | None
@@ -95,7 +95,7 @@ class _Part:
     capacity: int
 
     def fitting(self) -> str:
-        """Say what of the launch would fit."""
+        """Return a sentence on the part of the launch that would fit."""
         return recording_cost.fitting(self.launch, self.capacity, self.as_written)
 
 
@@ -163,7 +163,7 @@ def _run(part: _Part, library: Path, a: npt.NDArray[Any], b: npt.NDArray[Any], d
 def _recording(
     part: _Part, raw: recorder.RawTrace, a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]
 ) -> Recording:
-    """Return what a run recorded, with its C checked."""
+    """Return the recording of a run, with its C checked."""
     launch, kernel, problem = part.launch, part.launch.kernel, part.launch.problem
     raw = replace(raw, shared=without_empty(raw.told, raw.columns["which"], raw.shared))
     arrays = _arrays(launch, raw)
@@ -219,7 +219,7 @@ def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
 def _finished(recording: Recording) -> npt.NDArray[np.bool_]:
     """Return which elements of C (m, n) the recorded blocks have finished: the others cannot be wrong."""
     owner, events = recording.owners[0], recording.events
-    # A part of a sum may have been handed on to one of these blocks; what was added to has both parts.
+    # A part of a sum may have been handed on to one of these blocks; an element that was added to has both parts.
     handed_on = (events.kind == FLAG_SET) & ~np.isin(events.number, events.number[events.kind == FLAG_SEEN])
     finished: npt.NDArray[np.bool_] = (owner >= 0) & (
         ~np.isin(owner, events.block[handed_on]) | (recording.there_before != 0)

@@ -33,7 +33,7 @@ class Recording:
     m, n, k, params, block, grid
         The launch: C is m x n, A is m x k; block and grid are (x, y, z).
     arrays, sites
-        What `Accesses.array` and `Accesses.site` index. A, B, C come first, in this order.
+        Indexed by `Accesses.array` and `Accesses.site`. A, B, C come first, in this order.
     accesses
         The accesses.
     a, b, c
@@ -41,17 +41,17 @@ class Recording:
     wrong
         Elements of C that differ from A x B; 0 means that the recording computed the right result.
     diagnostics
-        What the recorder noticed: accesses out of bounds, threads that missed a barrier.
+        The recorder's findings: accesses out of bounds, threads that missed a barrier.
     build_seconds, run_seconds
         How long the recording took.
     scope
-        The first block that was recorded and the one after the last; None: the whole launch. What the other blocks
-        would have written stays unwritten, and `wrong` does not count it.
+        The first block that was recorded and the one after the last; None: the whole launch. Elements of other blocks
+        stay unwritten, and `wrong` does not count them.
     barriers
         The mbarriers of a block: (array, index).
     as_written
-        Whether it has every access that the text names (recorded *as written*), or those that a compiler leaves, which
-        keeps in registers what it can (*as compiled*).
+        Whether it has every access that the text names (recorded *as written*), or those that a compiler leaves when it
+        keeps values in registers where it can (*as compiled*).
     together
         The most threads that handed each other values by one instruction: `WARP` by a shuffle or the tensor cores of a
         warp, `WARPGROUP` by a ``wgmma``, 1 where none did.
@@ -90,11 +90,11 @@ class Recording:
 
     @cached_property
     def events(self) -> Events:
-        """What happens to the mbarriers, by name."""
+        """The events of the mbarriers, by name."""
         return Events(*self.accesses.events.T)
 
     def without_accesses(self) -> "Recording":
-        """Return the recording with everything but its accesses: what totals are shown with."""
+        """Return the recording with everything but its accesses, enough to show totals."""
         none = {f.name: getattr(self.accesses, f.name)[:0].copy() for f in fields(Accesses)}
         return replace(self, accesses=Accesses(**none))
 
@@ -105,7 +105,7 @@ class Recording:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the recorder noticed, for people."""
+        """The recorder's findings, for people."""
         return tuple(n.text for n in self.diagnostics)
 
     @property
@@ -177,7 +177,7 @@ class Recording:
 
     @cached_property
     def handed_over(self) -> Column:
-        """The access by which each element of C left its owner's registers, int64 (m x n); -1 where nobody wrote it.
+        """The access by which each element of C left its owner's registers, int64 (m x n); -1 where none wrote it.
 
         It is the last write of the element; or, where the copy engine stored it, the write of the shared tile that it
         was copied from.
@@ -192,12 +192,12 @@ class Recording:
 
     @cached_property
     def there_before(self) -> Column:
-        """What the copy engine has added the last sum of each element of C to, float64 (m x n); 0: it did not add."""
+        """The value to which the copy engine added the last sum of each element of C, float64 (m x n); 0: none."""
         return there_before(self)
 
     @cached_property
     def owners(self) -> tuple[Column, Column]:
-        """Block and thread that computed and wrote each element of C last, two int64 matrices (m x n); -1: nobody did.
+        """Block and thread that computed and wrote each element of C last, two int64 matrices (m x n); -1: none did.
 
         See `handed_over`.
         """

@@ -1,4 +1,4 @@
-"""What a recording will cost, before it is made: some blocks run for real and are counted; the rest is scaled."""
+"""The cost of a recording, before it is made: some blocks run for real and are counted; the rest is scaled."""
 
 import math
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ _ENDS = mark("does it end? If so, record a smaller size")
 
 @dataclass(frozen=True)
 class RecordingCost:
-    """What a recording takes.
+    """The size and time of a recording.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class RecordingCost:
     bytes
         Memory of its columns.
     seconds
-        Time for the recording itself on this machine; what is worked out from it afterwards comes on top.
+        Time for the recording itself on this machine; analysis takes more.
     exact
         Whether every kind of block was counted to its end, so that the number of accesses is no estimate. (A kernel
         whose accesses depend on the values of A and B, or on the block's number, can still make others.)
@@ -66,14 +66,14 @@ class RecordingCost:
 
 
 def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) -> RecordingCost:
-    """Say beforehand what recording a launch costs.
+    """Return the cost of recording a launch, beforehand.
 
     Call it in a process that may die: some of the kernel runs.
 
     Parameters
     ----------
     job
-        What would be recorded.
+        The launch.
     blocks
         The first block and the one after the last; all by default.
     as_written
@@ -82,7 +82,7 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
     Raises
     ------
     KernelTimeout
-        When it cannot be told, because what there is to run does not come to an end.
+        When it cannot be known, because the kernel does not end.
     KernelFault, ConstraintError, BuildError, Unavailable
         As `gemmviz.trace.recording.record.record`.
     """
@@ -124,7 +124,7 @@ def largest_size(job: Launch, capacity: int, as_written: bool = False) -> Proble
         size = _cube(job, wanted)
         if size is None:
             break
-        # The size that is nearest to the one wanted may be on the other side of what is known.
+        # The size that is nearest to the one wanted may lie outside of the known limits.
         if fits < size < too_large:
             accesses = expect(launch(job.kernel, Problem.cube(size), job.params), None, as_written).accesses
             fits, too_large = (size, too_large) if accesses <= capacity else (fits, size)
@@ -192,7 +192,7 @@ def _by_blocks(counter: _Counter, job: Launch, scope: Blocks) -> Count | None:
 
 
 def _each(counter: _Counter, job: Launch) -> dict[Kind, Count] | None:
-    """Return what a block of each kind makes: those in the last column, the last row, both, and neither."""
+    """Return the accesses of a block of each kind: in the last column, the last row, both, and neither."""
     columns, rows, _ = job.grid
     points = _two_lengths(job)
     each = {}

@@ -1,7 +1,7 @@
 """Boxes that the copy engine of a GPU (TMA) moves, and mbarriers: which rows of a recording belong to each box.
 
 One thread asks for a box, and the recorder writes it down as accesses of 16 bytes, row by row of the box, in that
-thread's name: what is read when it is asked for, and what is written when it arrives.
+thread's name: reads when the box is asked for, and writes when it arrives.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,12 +32,12 @@ class Boxes:
     write, writes
         int64, the same of the rows that write it; -1 and 0 for a box that never arrived.
     block, thread, line
-        int64, who asked for it, and the source line.
+        int64, the thread that asked for it, and the source line.
     to
         int64, the block whose shared memory it goes to: another one where a box is for several blocks of a cluster.
     store
-        int64, whether it goes from shared memory to the matrix: `STORED`, or `ADDED` to what is there. The rows that
-        read what is there stand just before those that write the sums, one for one (`old`).
+        int64, whether it goes from shared memory to the matrix: `STORED`, or `ADDED` to it. The rows that
+        read the old elements stand just before those that write the sums, one for one (`old`).
     issued, arrived
         int64, phases; -1 for a box that never arrived.
     matrix, row, column
@@ -75,7 +75,7 @@ class Boxes:
 
     @property
     def old(self) -> Ints:
-        """The first row that reads what a box is added to; -1 of one that is not added."""
+        """The first row that reads the elements which a box is added to; -1 for one that is not added."""
         return np.where((self.store == ADDED) & (self.writes > 0), self.write - self.writes, -1)
 
     def moved_by(self, rows: Ints) -> int:
@@ -94,32 +94,32 @@ WRITTEN, ASKED, GLOBAL_READ, THREAD_FENCE, FLAG_SET, FLAG_SEEN = _OF_NO_BARRIER
 
 @dataclass(frozen=True)
 class Events:
-    """What happens to the mbarriers of a recording, one entry per event; block by block, in order.
+    """The events of the mbarriers of a recording, one entry per event; block by block, in order.
 
     Attributes
     ----------
     barrier
-        int64, an index into `Recording.barriers`; -1 of what concerns none: a fence, a store, a flag.
+        int64, an index into `Recording.barriers`; -1 for an event without one: a fence, a store, a flag.
     block
         int64, whose copy of the barrier.
     kind
-        int64: `INIT`; `ARRIVE`; `EXPECT`, an arrival that announces bytes; `WAIT`, somebody begins to wait; `PASS`,
-        he goes on; `BYTES`, a box has arrived; `COMPLETE`, the phase has ended; `FENCE`, a thread shows the copy engine
-        what it has written (of no barrier).
+        int64: `INIT`; `ARRIVE`; `EXPECT`, an arrival that announces bytes; `WAIT`, a thread begins to wait; `PASS`,
+        it goes on; `BYTES`, a box has arrived; `COMPLETE`, the phase has ended; `FENCE`, a thread shows the copy engine
+        its writes (of no barrier).
 
         Of no barrier either: `WRITTEN`, a thread has waited until its stores are in the matrix; `ASKED`, it asks for a
-        store (or to add a box); `GLOBAL_READ`, a fence that lets the copy engine come after what the thread has read of
+        store (or to add a box); `GLOBAL_READ`, a fence that orders the copy engine after the thread's reads of
         global memory; `THREAD_FENCE`, ``__threadfence``; `FLAG_SET`, it sets a flag; `FLAG_SEEN`, it has read one that
         another block has set.
     number
         int64, phases of the barrier that have ended, after the event. Its parity is that of the phase under way. Of
         `FLAG_SET` and `FLAG_SEEN`: which time of setting any.
     parity
-        int64, of a wait: for the end of a phase of which parity.
+        int64, of a wait: the parity of the phase whose end it waits for.
     arrivals, bytes
-        int64, what the phase under way still lacks after the event.
+        int64, arrivals and bytes that the phase under way still lacks after the event.
     thread, phase, line
-        int64, who makes it happen, of a block of the cluster; in which phase of the recording; at which source line.
+        int64, the thread that causes it, of a block of the cluster; the phase of the recording; the source line.
     row
         int64, the row of the recording before which it stands.
     """
@@ -155,7 +155,7 @@ def continues(boxes: Ints, begin: int, end: int) -> npt.NDArray[np.bool_]:
     halves = (boxes[:, 0:2], boxes[:, 2:4], np.stack([added[:, 2] - added[:, 3], added[:, 3]], axis=1))
     for start, length in (half.T for half in halves):
         mine = (start >= begin) & (start < end) & (length > 1)
-        # Of a box for several blocks, the rows that read it are told several times.
+        # The rows that read a box for several blocks are reported several times.
         start, length = np.unique(np.stack([start[mine], length[mine]]), axis=1)
         depth[start + 1 - begin] += 1
         depth[start + length - begin] -= 1
@@ -165,7 +165,7 @@ def continues(boxes: Ints, begin: int, end: int) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Known:
-    """What `boxes_of_run` finds: `Accesses.boxes`, `Accesses.events`, and further pairs of `Accesses.copies`."""
+    """The result of `boxes_of_run`: `Accesses.boxes`, `Accesses.events`, and further pairs of `Accesses.copies`."""
 
     boxes: Ints
     events: Ints
@@ -277,7 +277,7 @@ def swizzles(raw: TmaReport, shared: Sequence[SharedArray]) -> list[int]:
 
 
 def without_empty(raw: TmaReport, which: npt.NDArray[Any], shared: Sequence[SharedArray]) -> list[SharedArray]:
-    """Return the shared arrays, where boxes made tiles, without what nobody accesses beside these.
+    """Return the shared arrays, where boxes made tiles, without those that nothing accesses beside these.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Who computed what the copy engine stores: one thread asks for the store of a tile that many have filled."""
+"""The threads that computed a stored box: one thread asks for the store of a tile that many have filled."""
 
 from typing import Any, Protocol
 
@@ -14,7 +14,7 @@ _PHASE_BITS = 16
 
 
 class Logged(Protocol):
-    """What is asked of a `gemmviz.trace.recording.recording.Recording`."""
+    """The part of a `gemmviz.trace.recording.recording.Recording` in use."""
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -79,7 +79,7 @@ def before_store(recording: Logged, rows: npt.NDArray[Any], elements: npt.NDArra
 
 
 def added(recording: Logged) -> npt.NDArray[np.bool_]:
-    """Say of rows whether the copy engine writes sums there, of a box and what was there before."""
+    """Return whether each row is a write of the copy engine that adds a box to older elements."""
     boxes, found = recording.boxes, np.zeros(len(recording.accesses), bool)
     for i in np.flatnonzero((boxes.store == ADDED) & (boxes.writes > 0)):
         found[boxes.write[i] : boxes.write[i] + boxes.writes[i]] = True
@@ -87,11 +87,11 @@ def added(recording: Logged) -> npt.NDArray[np.bool_]:
 
 
 def there_before(recording: Logged) -> npt.NDArray[np.float64]:
-    """Return what the copy engine has added the last sum of each element of C to (m x n); 0 where it did not add."""
+    """Return the value to which the copy engine added the last sum of each element of C (m x n); 0 where none."""
     boxes, array = recording.boxes, recording.arrays[C]
     found = np.zeros(array.shape)
     old = boxes.old
-    # What is written last comes last: blocks are recorded one after another.
+    # The last write comes last: blocks are recorded one after another.
     for i in np.flatnonzero((boxes.store > 0) & (boxes.writes > 0)) if (old >= 0).any() else ():
         first = int(old[i] if old[i] >= 0 else boxes.write[i])
         _, element, value = recording.covered(np.arange(first, first + boxes.writes[i]))

@@ -1,1 +1,1 @@
-"""Charts of what was measured, modelled and measured elsewhere."""
+"""Charts of measured and modelled figures, and of references from other machines."""

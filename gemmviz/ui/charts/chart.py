@@ -1,4 +1,4 @@
-"""What all charts share: a plot that can be pointed at with mouse and keys, a line of text, the controls beside it."""
+"""The base of all charts: a plot with pointing by mouse and keys, a line of text, the controls beside it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _ARROWS = {
     Qt.Key.Key_Down: (0, 1),
 }
 CHOICE = "choice"
-"""The name of boxes that choose what is drawn: they are left out of exported pictures."""
+"""The name of boxes that choose the drawn figures: they are left out of exported pictures."""
 _TIP_MS = 600_000
 _PICTURE = QSize(960, 600)
 
@@ -65,24 +65,24 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.setAccessibleName(name)
         self.setMouseTracking(True)
         self.setMinimumSize(60, 40)
-        # By itself the axis leaves as much room as a second row of ticks would take.
+        # By default the axis leaves as much room as a second row of ticks would take.
         self.getAxis("bottom").setHeight(_AXIS_HEIGHT)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Draw for the part within the frame: by itself pyqtgraph draws for all, and right and bottom are cut."""
+        """Draw for the part within the frame: by default pyqtgraph draws for all, and right and bottom are cut."""
         super().resizeEvent(event)
         pg.GraphicsView.setRange(self, QRectF(self.viewport().rect()), padding=0, disableAutoPixel=False)
 
     def place(self, event: QMouseEvent) -> QPointF:
-        """Return where an event of the mouse is, in the plot's coordinates."""
+        """Return the position of an event of the mouse, in the plot's coordinates."""
         return QPointF(self.plotItem.vb.mapSceneToView(self.mapToScene(event.position().toPoint())))
 
     def pixel(self, x: float, y: float) -> QPoint:
-        """Return where a place of the plot is in this widget."""
+        """Return the position of a point of the plot in this widget."""
         return QPoint(self.mapFromScene(self.plotItem.vb.mapViewToScene(QPointF(x, y))))
 
     def tell(self, text: str, at: QPoint) -> None:
-        """Show a text beside a point of this widget for as long as it is pointed at; nothing for an empty one."""
+        """Show a text beside a point of this widget while the mouse is there; nothing for an empty one."""
         if text:
             QToolTip.showText(self.mapToGlobal(at), text, self, self.rect(), _TIP_MS)
         else:
@@ -90,7 +90,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.setAccessibleDescription(text)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Announce where the mouse is."""
+        """Announce the position of the mouse."""
         self.pointed.emit(self.place(event))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -103,7 +103,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.left.emit()
 
     def event(self, event: QEvent) -> bool:
-        """Claim the arrows before they become shortcuts; let no tooltip of the plot hide what is pointed at."""
+        """Claim the arrows before they become shortcuts; let no tooltip of the plot hide the point under the mouse."""
         key = shortcut(event)
         if key is not None and key.key() in _ARROWS and not key.modifiers():
             event.accept()
@@ -124,9 +124,9 @@ class Chart(QWidget):
     Parameters
     ----------
     session
-        Whose figures to draw.
+        The session with the figures.
     name
-        What the chart shows, for its tab and for the names of exported files.
+        The title of the chart, for its tab and for the names of exported files.
     """
 
     def __init__(self, session: Session, name: str) -> None:
@@ -160,7 +160,7 @@ class Chart(QWidget):
         raise NotImplementedError
 
     def minimumSizeHint(self) -> QSize:
-        """Ask for little width: what stands beside the plot gives way, but only once the chart has been narrow."""
+        """Give a small minimum width: the neighbour of the plot gives way, but only once the chart has been narrow."""
         least = super().minimumSizeHint()
         return QSize(min(least.width(), round(scaled(_LEAST_WIDTH))), least.height())
 
@@ -187,7 +187,7 @@ class Chart(QWidget):
 
 
 def small_font(points: float | None = None) -> QFont:
-    """Return the font of ticks and labels; by default as large as the user wants type to be."""
+    """Return the font of ticks and labels; by default as large as the user's size of type."""
     font = QFont()
     font.setPointSizeF(points or scaled(_SMALL_PT))
     return font

@@ -1,4 +1,4 @@
-"""What can be chosen above a chart, and the line below it that says where its figures come from."""
+"""The choices above a chart, and the line below it with the origins of its figures."""
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy
 
@@ -13,12 +13,12 @@ _BOX_LETTERS = 10
 
 
 class SizeBox(QComboBox):
-    """The sizes at which there are figures; the one chosen is the session's.
+    """The sizes that have figures; the chosen one is the session's.
 
     Parameters
     ----------
     results
-        Whose figures.
+        The results with the figures.
     """
 
     def __init__(self, results: Results) -> None:
@@ -50,25 +50,43 @@ class SizeBox(QComboBox):
 
 
 class PlaceBox(QComboBox):
-    """Rungs of the CPU, of the GPU, or both."""
+    """Rungs of the CPU, of the GPU, or both.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    places
+        The choice, by chart.
+    chart
+        The chart that the box belongs to.
+    """
+
+    def __init__(self, places: dict[str, str], chart: str) -> None:
         super().__init__()
+        self._places, self._chart = places, chart
         for text, value in (("CPU + GPU", None), ("CPU", "CPU"), ("GPU", "GPU")):
             self.addItem(text, value)
+        self.setCurrentIndex(self.findData(places.get(chart)))
+        self.activated.connect(self._on_activated)
         self.setObjectName(CHOICE)
         self.setAccessibleName(tr("Where the rungs run"))
         self.setToolTip(tr("Show the rungs of the CPU, of the GPU, or both"))
         letters_wide(self, _BOX_LETTERS)
 
+    def _on_activated(self) -> None:
+        place = self.currentData()
+        if place is None:
+            self._places.pop(self._chart, None)
+        else:
+            self._places[self._chart] = place
+
 
 class ReferenceBox(QCheckBox):
-    """Shows or hides what was measured elsewhere; invisible where there are no such results.
+    """Shows or hides references from other machines; invisible where there are none.
 
     Parameters
     ----------
     results
-        Whose references.
+        The results with the references.
     """
 
     def __init__(self, results: Results) -> None:
@@ -90,7 +108,7 @@ class ReferenceBox(QCheckBox):
 
 
 class SourceLegend(QLabel):
-    """Says which of the figures in a chart were measured here and which are references."""
+    """Names the figures in a chart that were measured here and those that are references."""
 
     def __init__(self, results: Results) -> None:
         super().__init__()
@@ -100,9 +118,9 @@ class SourceLegend(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def say(self, origins: list[str], solid: str, hollow: str, brief: bool = False, more: tuple[str, ...] = ()) -> None:
-        """Name the origins of what is drawn (empty: here), each once, with the marks that the chart draws them with.
+        """Name the origins of the drawn figures (empty: here), each once, with the marks that the chart gives them.
 
-        `more` is said behind them: marks with their texts.
+        `more` follows them: marks with their texts.
         """
         device = self._results.device or tr("this machine")
         here = tr("measured here") if brief else tr("measured here: {device}", device=device)

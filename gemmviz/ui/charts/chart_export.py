@@ -20,14 +20,14 @@ _PICTURE_SCALE = 2
 
 
 def export(widget: QWidget, path: Path) -> None:
-    """Write a chart to a file; the suffix says as what.
+    """Write a chart to a file; the suffix chooses the format.
 
     Parameters
     ----------
     widget
         The chart, drawn as it is on the screen.
     path
-        Where to: .png (at twice the resolution of the screen), .svg or .csv.
+        The file: .png (at twice the resolution of the screen), .svg or .csv.
 
     Raises
     ------
@@ -50,9 +50,9 @@ def export(widget: QWidget, path: Path) -> None:
 
 @contextmanager
 def _posed(widget: QWidget) -> Iterator[None]:
-    """Give the chart the size of a picture, and hide what can only be clicked."""
+    """Give the chart the size of a picture, and hide the parts that only serve to be clicked."""
     found = [w for kind in (QAbstractButton, QComboBox, QScrollBar) for w in widget.findChildren(kind)]
-    # A box that names what is shown, such as a device, belongs to the picture; a choice of what to draw does not.
+    # A box that names the content, such as a device, belongs to the picture; a choice of curves does not.
     hidden = [w for w in found if w.isVisible() and (not isinstance(w, QComboBox) or w.objectName() == CHOICE)]
     size = widget.size()
     symbols: list[pg.ScatterPlotItem] = []
@@ -65,7 +65,7 @@ def _posed(widget: QWidget) -> Iterator[None]:
     wanted = widget.picture_size() if isinstance(widget, Chart) else size
     widget.resize(size.expandedTo(wanted))
     try:
-        # What follows a resize reaches the plot's own layout by events.
+        # The effects of a resize reach the plot's own layout by events.
         for _ in range(2):
             QCoreApplication.sendPostedEvents()
         # On the screen, symbols are stamps of pixels; in a file they are shapes.
@@ -99,7 +99,7 @@ def _png(widget: QWidget, path: Path) -> None:
 
 
 def _svg(widget: QWidget, path: Path) -> None:
-    with path.open("wb"):  # says what is wrong with the place, which Qt does not
+    with path.open("wb"):  # raises with a reason where the file cannot be written, which Qt does not
         pass
     drawing = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
     drawing.setFileName(str(path))

@@ -25,7 +25,7 @@ class Charts(QTabWidget):
     Parameters
     ----------
     session
-        Whose results and samples to draw.
+        The session with the results and samples to draw.
     """
 
     export_wanted = Signal()
@@ -63,7 +63,8 @@ class Charts(QTabWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
-        self.currentChanged.connect(lambda *_: self.refresh())
+        self.setCurrentIndex(session.sight.chart)
+        self.currentChanged.connect(self._on_current)
         for signal in (
             session.results.measured,
             session.results.referenced,
@@ -80,23 +81,27 @@ class Charts(QTabWidget):
         self.restyle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let every tab be in sight: where there is little room, the menu alone saves, and tabs stand closer."""
+        """Keep every tab in sight: where there is little room, only the menu saves, and tabs stand closer."""
         super().resizeEvent(event)
         narrow = event.size().width() < _SAVE_FROM
         self._save.setVisible(not narrow)
         if narrow != self.property("narrow"):
             self.setProperty("narrow", narrow)
-            # The style sheet looks at a property only when it is told to.
+            # The style sheet reads a property only at polish.
             self.tabBar().style().unpolish(self.tabBar())
             self.tabBar().style().polish(self.tabBar())
 
     def stop(self) -> None:
-        """End what goes on in the background; the window calls it when it closes."""
+        """End the work in the background; the window calls it when it closes."""
         self.roofline.stop()
 
     def add(self, panel: QWidget, title: str, tip: str) -> None:
         """Put a chart or panel on a tab of its own."""
         self.setTabToolTip(self.addTab(panel, title), tip)
+
+    def _on_current(self, number: int) -> None:
+        self.session.sight.chart = number
+        self.refresh()
 
     def _on_figures(self, *_: object) -> None:
         self._soon(self.ladder, self.sizes, self.samples, self.tuning)
@@ -123,6 +128,6 @@ class Charts(QTabWidget):
             chart.refresh()
 
     def restyle(self) -> None:
-        """Take the theme's colours."""
+        """Apply the theme's colours."""
         for chart in (self.ladder, self.sizes, self.samples, self.tuning):
             chart.restyle()

@@ -29,7 +29,7 @@ class CurveEntry:
     key
         Its name, and its origin: empty for this machine.
     text
-        What to write, without a mark for its origin.
+        The text, without a mark for its origin.
     group
         The rung; the group's first entry stands for it.
     look
@@ -70,7 +70,7 @@ class CurveList(QTreeWidget):
         self.itemCollapsed.connect(lambda item: self._open.discard(_group(item)))
 
     def is_on(self, key: Key) -> bool:
-        """Say whether a curve is to be drawn: it and the one that stands for its rung are switched on."""
+        """Return whether a curve is drawn: it and the first of its rung are switched on."""
         entry = next(e for e in self._entries if e.key == key)
         first = next(e for e in self._entries if e.group == entry.group)
         return self._is_checked(entry) and self._is_checked(first)
@@ -109,7 +109,7 @@ class CurveList(QTreeWidget):
         item.setCheckState(0, Qt.CheckState.Checked if self._is_checked(entry) else Qt.CheckState.Unchecked)
 
     def whole_height(self) -> int:
-        """Return the height at which every line that is unfolded is in sight, in pixels."""
+        """Return the height at which every unfolded line is in sight, in pixels."""
         lines, walk = 0, QTreeWidgetItemIterator(self)
         while (item := walk.value()) is not None:
             lines += item.parent() is None or item.parent().isExpanded()

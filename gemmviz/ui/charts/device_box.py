@@ -1,4 +1,4 @@
-"""Chooses the device that a model is about: this machine's GPU, or one that is published."""
+"""Chooses the device of a model: this machine's GPU, or a published one."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy
@@ -9,6 +9,7 @@ from gemmviz.session import Session
 from gemmviz.ui.charts.kernel_use import default_published
 from gemmviz.ui.connections import listen
 
+_HERE = "here"
 _NARROWEST = 90
 _WIDE_FROM, _FEW_LETTERS, _LETTERS = 600, 9, 18
 
@@ -16,20 +17,22 @@ _WIDE_FROM, _FEW_LETTERS, _LETTERS = 600, 9, 18
 class DeviceBox(QComboBox):
     """A list of GPUs. This machine's stands first and is chosen, until the user chooses.
 
-    Without a GPU it is the one that the references shown were measured on, or else one that is often met.
+    Without a GPU it is the one that the shown references were measured on, or else a common one.
 
     Parameters
     ----------
     session
-        Knows this machine's GPU, and the references.
+        The session with this machine's GPU, the references, and the choice.
+    chart
+        The chart that the box belongs to.
     """
 
     chosen = Signal()
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, chart: str) -> None:
         super().__init__()
         self.session = session
-        self._by_user = False
+        self._chart = chart
         self._devices: list[Facts] = []
         self.setAccessibleName(tr("Device"))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -53,7 +56,7 @@ class DeviceBox(QComboBox):
 
     @property
     def origin(self) -> str:
-        """Where the figures of the device come from."""
+        """The origin of the device's figures."""
         known = find(self.facts)
         if self.is_here:
             if not known:
@@ -65,29 +68,30 @@ class DeviceBox(QComboBox):
         return tr("published: {source}", source=known.source) if known else tr("published limits")
 
     def give_room(self, pixels: int) -> None:
-        """Take a width that suits a panel of so many pixels; a name that is cut is in the tooltip."""
+        """Set a width that suits a panel of so many pixels; a name that is cut is in the tooltip."""
         self.setMinimumContentsLength(_LETTERS if pixels >= _WIDE_FROM else _FEW_LETTERS)
 
     def _fill(self) -> None:
         here = self.session.results.device_facts
-        before = self.currentText() if self._by_user else ""
+        wanted = self.session.chart_choices.devices.get(self._chart)
         devices: dict[str, Facts] = {d.name: d.facts() for d in published()}
         # A GPU newer than the table of limits cannot be modelled: then only the published ones are offered.
         if here is not None and limits(here) is not None:
             devices = {tr("here: {device}", device=here["name"]): here, **devices}
             first = next(iter(devices))
+            wanted = first if wanted == _HERE else wanted
         else:
             first = default_published(self.session)
         self._devices = list(devices.values())
         self.blockSignals(True)
         self.clear()
         self.addItems(list(devices))
-        self.setCurrentText(before if before in devices else first)
+        self.setCurrentText(wanted if wanted in devices else first)
         self.blockSignals(False)
         self._announce()
 
     def _on_activated(self) -> None:
-        self._by_user = True
+        self.session.chart_choices.devices[self._chart] = _HERE if self.is_here else self.currentText()
         self._announce()
 
     def _announce(self) -> None:

@@ -27,7 +27,7 @@ _WRAP = int(Qt.TextFlag.TextWordWrap)
 class HeatTable:
     """One table: ``values`` is one tuple per row; None where there is no figure.
 
-    ``title`` says whose figures these are, ``unit`` what they are in, ``less_is_better`` which way is up.
+    ``title`` names the source of the figures, ``unit`` their unit, ``less_is_better`` whether small ones are best.
     """
 
     title: str
@@ -59,7 +59,7 @@ class HeatMap(QWidget):
     Parameters
     ----------
     preferences
-        The theme.
+        The preferences with the theme.
     """
 
     def __init__(self, preferences: Preferences) -> None:
@@ -75,7 +75,7 @@ class HeatMap(QWidget):
         self.update()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest size at which the figures can still be read."""
+        """Return the smallest size at which the figures are still readable."""
         line, rows = self.fontMetrics().height() * 1.25, max((len(t.rows) for t in self.tables), default=1)
         return QSize(240, int(line * (7 + 1.6 * rows)))
 
@@ -155,7 +155,7 @@ class HeatMap(QWidget):
         painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, text)
 
     def _scale(self, painter: QPainter, area: QRectF, theme: Theme) -> None:
-        """Draw what the colours mean."""
+        """Draw the scale of colours."""
         if not self.tables:
             return
         painter.setPen(QColor(theme.muted))
@@ -182,7 +182,7 @@ class HeatMap(QWidget):
             painter.drawText(QRectF(x, area.top(), ends, area.height()), side | Qt.AlignmentFlag.AlignVCenter, text)
 
     def event(self, event: QEvent) -> bool:
-        """Say a cell's figure in words where the mouse rests on it."""
+        """Name the figure of the cell under the mouse."""
         if isinstance(event, QHelpEvent):
             at = QPointF(event.pos())
             text = next((said for cell, said in self._cells if cell.contains(at)), "")
@@ -192,12 +192,12 @@ class HeatMap(QWidget):
 
 
 def _figure_pixels(wide: float, high: float) -> int:
-    """Return how tall the figures in a cell can be."""
+    """Return the possible height of the figures in a cell."""
     return int(max(min(high * (0.36 if high >= _SHARE_FROM else 0.6), wide / 4.2, 26), 9))
 
 
 def _places(area: QRectF, tables: Sequence[HeatTable], line: float) -> list[QRectF]:
-    """Share the area out among the tables: beside or below each other, whichever leaves larger figures."""
+    """Divide the area among the tables: beside or below each other, whichever leaves larger figures."""
     count = max(len(tables), 1)
     columns = max((len(table.columns) for table in tables), default=1)
     rows = max((len(table.rows) for table in tables), default=1)

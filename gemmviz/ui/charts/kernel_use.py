@@ -1,4 +1,4 @@
-"""What a block of the chosen kernel takes of an SM, and which device that is held against until one is chosen."""
+"""The resources that a block of the chosen kernel takes of an SM, and the default device to compare them with."""
 
 from math import prod
 
@@ -11,7 +11,7 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.look.figure_text import origin_name, shown_name
 
-# A register count that most kernels come near; said to be assumed wherever it is used.
+# A register count that most kernels come near; labelled as assumed wherever it is used.
 _ASSUMED_REGISTERS = 32
 _EXAMPLE = Use(256, _ASSUMED_REGISTERS, 0)
 # The device of the course report on block sizes (S4): its occupancy table can be seen at once.
@@ -27,7 +27,7 @@ def default_device(session: Session) -> Facts:
 
 
 def default_published(session: Session) -> str:
-    """Return the first that can run the chosen kernel: a device of the references, one that is often met, any."""
+    """Return the first that can run the chosen kernel: a device of the references, a common one, any."""
     known = [named(reference.gpu) for reference in session.results.references if session.results.references_shown]
     usual = [device for device in published() if device.name == _DEFAULT]
     wanted = [device for device in (*known, *usual, *published()) if device]
@@ -36,20 +36,20 @@ def default_published(session: Session) -> str:
 
 
 def _compiled(session: Session) -> Shown | None:
-    """Return the figure to show of the chosen kernel, if its row says what a block took; else None."""
+    """Return the figure to show of the chosen kernel, if its row has the resources of a block; else None."""
     shown = session.results.shown(session.choice.kernel.name)
     row = shown.row if shown else None
     return shown if row and row.get("block") and row.get("regs") and row.get("smem") is not None else None
 
 
 def measured_otherwise(session: Session) -> str:
-    """Return the launch that `kernel_use` speaks of where it has other parameters than those recorded; else empty."""
+    """Return the launch of `kernel_use` where its parameters differ from the recorded ones; else empty."""
     shown = _compiled(session)
     return shown.row["label"] if shown is not None and shown.row["params"] != session.choice.params else ""
 
 
 def kernel_use(session: Session) -> tuple[Use, str]:
-    """Return what a block of the chosen kernel takes, and where that is known from."""
+    """Return the resources of a block of the chosen kernel, and their origin."""
     kernel = session.choice.kernel
     name = shown_name(kernel, session)
     if kernel.backend != "cuda":

@@ -30,7 +30,7 @@ from gemmviz.ui.look.figure_text import (
     times,
 )
 
-# Beyond this ratio the short bars of a linear axis are slivers that cannot be told apart.
+# Beyond this ratio the short bars of a linear axis are slivers that look alike.
 _LOG_FROM = 100
 _LOW_ROW, _HIGH_ROW = 16, 34
 _WIDE_FROM = 560
@@ -46,12 +46,12 @@ class LadderChart(Chart):
     """One horizontal bar per rung that has a figure, and a line at each library reference.
 
     A solid bar was measured here; a hollow one is a reference from elsewhere. A hatched one behind a rung is the same
-    rung with something taken away or edited: it is ranked with none, and told beside its rung.
+    rung with a part taken away or edited: it has no rank, and its speed is given relative to its rung.
 
     Parameters
     ----------
     session
-        Whose results to draw.
+        The session with the results to draw.
     """
 
     def __init__(self, session: Session) -> None:
@@ -64,6 +64,7 @@ class LadderChart(Chart):
         self._bars: pg.BarGraphItem | None = None
         self._lines: list[pg.GraphicsObject] = []
         self.log = QCheckBox(tr("log"))
+        self.log.setChecked(bool(session.results.log_wanted))
         self.log.setAccessibleName(tr("Logarithmic axis"))
         self.log.setToolTip(
             tr(
@@ -73,9 +74,8 @@ class LadderChart(Chart):
             )
         )
         self.log.clicked.connect(self._on_log)
-        self.sizes = SizeBox(session.results)
-        self.places = PlaceBox()
-        self.reference = ReferenceBox(session.results)
+        self.sizes, self.reference = SizeBox(session.results), ReferenceBox(session.results)
+        self.places = PlaceBox(session.chart_choices.places, "ladder")
         self.places.activated.connect(lambda *_: self.refresh())
         listen(self, session.results.size_chosen, self.refresh)
         for widget in (self.reference, self.places, self.sizes, self.log):
@@ -100,10 +100,10 @@ class LadderChart(Chart):
         self.plot.plotItem.layout.addItem(axis, 2, 3 + number)
         return axis
 
-    # What is shown
+    # Content
 
     def shown_size(self) -> Size | None:
-        """Return the (M, N, K) that is shown, or None without figures."""
+        """Return the shown (M, N, K), or None without figures."""
         return self.session.results.shown_size()
 
     def bars(self) -> list[tuple[str, float]]:
@@ -175,7 +175,7 @@ class LadderChart(Chart):
         self._show_rows()
 
     def _pick(self, kernels: list[Kernel], size: Size) -> Callable[[str], Shown | None]:
-        """Return what gives the figure of a kernel; of a variant that failed at this size, the row that says so."""
+        """Return the function that finds a kernel's figure; of a variant that failed at this size, its row."""
         session, variants = self.session, {kernel.name for kernel in kernels if kernel.changes}
 
         def pick(name: str) -> Shown | None:
@@ -187,7 +187,7 @@ class LadderChart(Chart):
         return pick
 
     def _say_what_is_drawn(self, found: list[Standing], size: Size | None) -> None:
-        """Label the axis, name the origins, and offer the choices that there are."""
+        """Label the axis, name the origins, and update the choices."""
         session, count = self.session, len(found)
         self.hint.setText("" if count else tr("No rung is measured yet: press “Measure this”"))
         self.hint.setVisible(not count or self.width() >= _WIDE_FROM)
@@ -240,7 +240,7 @@ class LadderChart(Chart):
         self._ends = {s.kernel.name: float(end) for s, end in zip(found, ends, strict=True)}
 
     def _show_rows(self, *_: object) -> None:
-        """Show as many rows as can be read, from where the scroll bar stands."""
+        """Show as many rows as are readable, from the scroll bar's position."""
         count = len(self.standings)
         if not count:
             self.scroll_bar.hide()
@@ -318,7 +318,7 @@ class LadderChart(Chart):
         self._bars, self._lines = None, []
 
     def restyle(self) -> None:
-        """Take the theme's colours."""
+        """Apply the theme's colours."""
         super().restyle()
         for axis in (self.plot.getAxis("left"), *self.axes):
             axis.setPen(None)
@@ -342,7 +342,7 @@ class LadderChart(Chart):
             self.session.choice.choose_kernel(self.standings[row].kernel)
 
     def _point(self, row: int | None, x: float | None = None) -> None:
-        """Tell all figures of a bar."""
+        """Show all figures of a bar."""
         if row is None or not self.standings:
             self._at = None
             self.plot.tell("", QPoint())
@@ -368,7 +368,7 @@ class LadderChart(Chart):
             self._show_rows()
 
     def picture_size(self) -> QSize:
-        """Return a size in which every bar is shown."""
+        """Return a size that shows every bar."""
         return super().picture_size().expandedTo(QSize(0, (len(self.standings) + 8) * _PICTURE_ROW))
 
 
@@ -392,7 +392,7 @@ def _cell(standing: Standing, column: int) -> str:
 def _label(standing: Standing, session: Session, above: Standing | None) -> str:
     kernel = standing.kernel
     if standing.is_variant and above is not None and above.kernel.base_name == kernel.base_name:
-        # Its rung stands in the row above; what cannot be told apart is the end of two long names.
+        # Its rung stands in the row above; the ends of two long names would look alike.
         text = f"↳ {changes_text(kernel)}"
         return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
     name = shown_name(kernel, session) if standing.is_variant else rung_text(kernel, standing.row, session)

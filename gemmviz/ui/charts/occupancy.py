@@ -1,4 +1,4 @@
-"""The occupancy panel: how many warps of the chosen kernel one SM can hold, and what would change that."""
+"""The occupancy panel: the number of warps of the chosen kernel that one SM can hold, and how it could change."""
 
 from dataclasses import replace
 
@@ -25,12 +25,12 @@ _SHARED_STEP = 256
 
 
 class OccupancyPanel(QWidget):
-    """Three what-if curves over block size, registers and shared memory, for a device to choose.
+    """Three curves over block size, registers and shared memory, for a device to choose.
 
     Parameters
     ----------
     session
-        Whose kernel and results to start from.
+        The session with the kernel and results to start from.
     """
 
     def __init__(self, session: Session) -> None:
@@ -39,7 +39,7 @@ class OccupancyPanel(QWidget):
         self.setAccessibleName(tr("Theoretical occupancy"))
         # Without it, the large text of a large panel would keep the panel large.
         self.setMinimumSize(*_SMALLEST)
-        self.device = DeviceBox(session)
+        self.device = DeviceBox(session, "occupancy")
         self.headline = QLabel()
         self.headline.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.reset = QPushButton(tr("Reset"))
@@ -93,13 +93,13 @@ class OccupancyPanel(QWidget):
 
     @property
     def use(self) -> Use:
-        """What a block takes, as the sliders say."""
+        """The resources of a block by the sliders."""
         return Use(self.threads.value, self.registers.value, self.shared.value, self._cluster)
 
-    # What the sliders start from
+    # Initial values of the sliders
 
     def follow(self) -> None:
-        """Put the sliders where the chosen kernel is."""
+        """Set the sliders to the chosen kernel's values."""
         self._touched = False
         self._kernel = self.session.choice.kernel.name
         use, self._source = kernel_use(self.session)
@@ -111,7 +111,7 @@ class OccupancyPanel(QWidget):
         self._soon()
 
     def _on_session(self, *_: object) -> None:
-        # Figures that come in while somebody plays with the sliders must not move them.
+        # Figures that arrive while a user moves the sliders must not move them.
         if not self._touched or self.session.choice.kernel.name != self._kernel:
             self.follow()
 
@@ -120,16 +120,16 @@ class OccupancyPanel(QWidget):
         self._soon()
 
     def _soon(self) -> None:
-        # A panel that is not seen costs nothing: it is drawn when it is shown.
+        # A hidden panel costs nothing: it is drawn when it is shown.
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what changed while the panel was not seen."""
+        """Draw the changes made while the panel was hidden."""
         super().showEvent(event)
         self.restyle()
 
-    # What is drawn
+    # Drawing
 
     @property
     def _limits(self) -> Limits:
@@ -138,7 +138,7 @@ class OccupancyPanel(QWidget):
         return found
 
     def refresh(self) -> None:
-        """Draw the curves and say what they mean."""
+        """Draw the curves and explain them."""
         found, use = self._limits, self.use
         self.shared.set_most(max(found.shared_per_block, use.shared_bytes))
 
@@ -170,12 +170,12 @@ class OccupancyPanel(QWidget):
         self._say_source(what)
 
     def _say_source(self, what: str) -> None:
-        """Say where the values come from, where there is room for it."""
+        """Name the origins of the values, where there is room."""
         if self.height() >= _FULL_SIZE[1] / 3:
             self.text.setText(f"{self.text.text()}\n{what}")
 
     def restyle(self) -> None:
-        """Take the theme's colours, and a size of text that fits the panel's."""
+        """Apply the theme's colours, and a size of text that fits the panel's."""
         theme = THEMES[self.session.preferences.theme]
         share = min(self.width() / _FULL_SIZE[0], self.height() / _FULL_SIZE[1], 1.0)
         points = scaled(_SMALLEST_PT + (_LARGEST_PT - _SMALLEST_PT) * max(0.0, share - 0.3) / 0.7)

@@ -1,4 +1,4 @@
-"""The roofline panel: the roofs of a device, the measured rungs under them, and what a tile size would allow."""
+"""The roofline panel: the roofs of a device, the measured rungs under them, and the bound of a tile size."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +16,7 @@ from gemmviz.bench.model.roofline import Roof, attainable_gflops, cached_share, 
 from gemmviz.bench.results import new_row
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.control.worker import EngineLike
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
@@ -26,7 +27,6 @@ from gemmviz.ui.charts.traffic_survey import TrafficSurvey
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import gflops_text, origin_text, percent, shown_name, size_text
 from gemmviz.ui.look.style import scaled
-from gemmviz.ui.window.worker import EngineLike
 
 _REFRESH_MS = 100
 _SMALLEST = (300, 150)
@@ -54,9 +54,9 @@ class RooflinePanel(Chart):
     Parameters
     ----------
     session
-        Whose results to place.
+        The session with the results to place.
     make_engine
-        Makes the engine that records what the measured rungs move.
+        Makes the engine that records the traffic of the measured rungs.
     """
 
     def __init__(self, session: Session, make_engine: Callable[[], EngineLike] | None = None) -> None:
@@ -65,7 +65,7 @@ class RooflinePanel(Chart):
         self.setMinimumSize(*_SMALLEST)
         self.survey = TrafficSurvey(session, make_engine or (lambda: Engine(session.permission.trust)))
         self.survey.setParent(self)
-        self.device = DeviceBox(session)
+        self.device = DeviceBox(session, "roofline")
         self.record = QPushButton(tr("Count bytes"))
         self.record.setToolTip(
             tr("Record each kernel shown, at a small size, to count the bytes that its warps ask for")
@@ -107,7 +107,7 @@ class RooflinePanel(Chart):
         self.tile.valueChanged.connect(self._soon)
         self.record.clicked.connect(self._on_record)
         self.plot.pointed.connect(self._on_pointed)
-        # The axes take their widths only after they are laid out, and names stand beside their markers in pixels.
+        # The axes get their widths only after they are laid out, and names stand beside their markers in pixels.
         self.plot.plotItem.vb.sigResized.connect(self._on_laid_out)
         self.plot.left.connect(lambda: self._point(None))
         self.plot.clicked.connect(self._on_clicked)
@@ -115,12 +115,12 @@ class RooflinePanel(Chart):
         listen(self, session.progress.changed, self._on_progress)
 
     def stop(self) -> None:
-        """End what is being recorded; the window calls it when it closes."""
+        """End the recording under way; the window calls it when it closes."""
         self._timer.stop()
         self.survey.stop()
 
     def _soon(self, *_: object) -> None:
-        # A panel that is not seen costs nothing: it is drawn when it is shown.
+        # A hidden panel costs nothing: it is drawn when it is shown.
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
@@ -129,11 +129,11 @@ class RooflinePanel(Chart):
             self.refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what changed while the panel was not seen."""
+        """Draw the changes made while the panel was hidden."""
         super().showEvent(event)
         self.restyle()
 
-    # What there is to place
+    # Rungs to place
 
     def _rows(self) -> list[tuple[str, str, Shown]]:
         """Return (name, kernel, figure) of each rung measured on the chosen device, and always of the chosen rung."""
@@ -236,7 +236,7 @@ class RooflinePanel(Chart):
         self.hint.setToolTip(tr(_LEGEND))
 
     def _draw_bound(self) -> None:
-        """Draw and say what a block tile of the chosen size allows."""
+        """Draw the bound of a block tile of the chosen size, and explain it."""
         kernel, facts = self.session.choice.kernel, self.device.facts
         side, itemsize = _TILES[self.tile.value()], np.dtype(kernel.dtype).itemsize
         intensity = tile_intensity(side, side, itemsize)
@@ -269,7 +269,7 @@ class RooflinePanel(Chart):
     # Pointing
 
     def describe(self, placed: Placed) -> str:
-        """Return all that is known of a rung's place, a line for each kind of thing."""
+        """Return all facts about a rung's place, a line for each kind."""
         row, place, device = placed.shown.row, placed.place, self.device.facts
         size = size_text((row["M"], row["N"], row["K"]))
         where = origin_text(placed.shown, self.session)
@@ -317,7 +317,7 @@ class RooflinePanel(Chart):
             self.session.choice.choose_kernel(next(k for k in self.session.choice.kernels if k.name == name))
 
     def _point(self, index: int | None) -> None:
-        """Tell about a rung; None: about none. An index beyond the ends means the nearest one."""
+        """Show all facts about a rung; None: hide them. An index beyond the ends means the nearest one."""
         if index is None or not self.placed:
             self._at = None
             self.plot.tell("", QPoint())
@@ -327,7 +327,7 @@ class RooflinePanel(Chart):
         self.plot.tell(self.describe(placed), self.plot.pixel(*placed.at))
 
     def _on_progress(self, *_: object) -> None:
-        # Recording would share the processor with what is being measured.
+        # Recording would share the processor with the measurement.
         self.record.setEnabled(self.survey.running or self.session.progress["bench"] is None)
 
     def _on_record(self) -> None:
@@ -339,7 +339,7 @@ class RooflinePanel(Chart):
     # Looks
 
     def restyle(self) -> None:
-        """Take the theme's colours, and a size of text that fits the panel's."""
+        """Apply the theme's colours, and a size of text that fits the panel's."""
         share = min(self.width() / _FULL_SIZE[0], self.height() / _FULL_SIZE[1], 1.0)
         self._points = scaled(_SMALLEST_PT + (_LARGEST_PT - _SMALLEST_PT) * max(0.0, share - 0.3) / 0.7)
         self.device.give_room(self.width())
@@ -364,7 +364,7 @@ class RooflinePanel(Chart):
 
 
 def _allowed(placed: Placed) -> str:
-    """Say what the roofs allow a rung that is not measured."""
+    """Name the bound that the roofs set for a rung that is not measured."""
     if not placed.most:
         return ""
     most = gflops_text(placed.most)

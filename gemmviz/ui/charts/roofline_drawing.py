@@ -17,7 +17,7 @@ from gemmviz.ui.look.theme import Theme
 _LEAST_X, _MOST_X = -1.0, 3.0
 _DECADES = 3.0
 _MARGIN = 0.25
-# In a narrower plot only the chosen rung has its name; pointing tells the others.
+# In a narrower plot only the chosen rung has its name; pointing shows the others.
 _WIDE_PX = 500
 _SLACK = 1.15
 # Where a name may stand beside its marker, as (right, down), the best first; the chosen rung has a line at its sides.
@@ -32,14 +32,14 @@ class Placed:
     Attributes
     ----------
     name, kernel
-        What people call it, and its name on the ladder.
+        Its usual name, and its name on the ladder.
     shown
-        The figure, with where it comes from.
+        The figure, with its origin.
     place
         Its intensities; no ``gflops`` where it is not measured on this device.
     bound, most
-        GFLOPS that the roofs allow at its intensity, and with perfect caches (modelled): where it stands, and could
-        stand, when it is not measured.
+        GFLOPS that the roofs allow at its intensity, and with perfect caches (modelled): its actual and best places
+        when it is not measured.
     """
 
     name: str
@@ -51,22 +51,22 @@ class Placed:
 
     @property
     def intensity(self) -> float:
-        """FLOP/byte: as asked for, where that is recorded, else compulsory."""
+        """FLOP/byte: as requested, where that is recorded, else compulsory."""
         return self.place.from_global or self.place.compulsory
 
     @property
     def at(self) -> tuple[float, float]:
-        """Where its marker stands: log10 of FLOP/byte and of GFLOPS."""
+        """The place of its marker: log10 of FLOP/byte and of GFLOPS."""
         return log10(self.intensity), log10(self.place.gflops or self.bound or 1)
 
 
 class Drawing:
-    """Everything that is drawn in a plot, to be drawn anew whenever something changes.
+    """Everything drawn in a plot, redrawn at every change.
 
     Parameters
     ----------
     plot
-        Where to draw.
+        The plot to draw into.
     """
 
     def __init__(self, plot: Plot) -> None:
@@ -74,14 +74,14 @@ class Drawing:
         self._items: list[pg.GraphicsObject] = []
 
     def begin(self, theme: Theme, points: float, roofs: list[Roof], placed: list[Placed]) -> None:
-        """Forget what was drawn, and choose the axes so that roofs and rungs are seen.
+        """Clear the drawing, and choose the axes so that roofs and rungs are in sight.
 
         Parameters
         ----------
         theme, points
             Colours, and the size of text in points.
         roofs, placed
-            What will be drawn.
+            The roofs and rungs to draw.
         """
         for item in self._items:
             self._plot.removeItem(item)
@@ -130,7 +130,7 @@ class Drawing:
             self._keep_free(text, (self._right, value), 1.0)
 
     def _keep_free(self, text: str, at: tuple[float, float], anchor: float, angle: float = 0) -> None:
-        """Let no rung's name stand on a roof's: as squares along it, above a place, since it may be inclined."""
+        """Keep rungs' names off a roof's: reserve squares along it, above a place, since it may be inclined."""
         metrics = QFontMetrics(small_font(self._points))
         side, start, along = metrics.height(), self._plot.pixel(*at), radians(angle)
         width = round(metrics.horizontalAdvance(text) * _SLACK)
@@ -148,7 +148,7 @@ class Drawing:
         return next((t for t in texts if metrics.horizontalAdvance(t) * _SLACK <= pixels), "")
 
     def rungs(self, placed: list[Placed], chosen: str) -> None:
-        """Draw a marker per rung; the chosen one with the line to where perfect caches would put it, and its name."""
+        """Draw a marker per rung; the chosen one with the line to its place with perfect caches, and its name."""
         spots = []
         for one in sorted(placed, key=lambda p: p.kernel == chosen):
             place, (x, y), is_chosen = one.place, one.at, one.kernel == chosen
@@ -166,7 +166,7 @@ class Drawing:
         self._names(placed, chosen)
 
     def tile(self, intensity: float, gflops: float) -> None:
-        """Draw where a tile of some intensity meets the roof."""
+        """Draw the point where a tile of some intensity meets the roof."""
         pen = pg.mkPen(self._theme.accent, style=Qt.PenStyle.DotLine)
         self._add(pg.InfiniteLine(log10(intensity), angle=90, pen=pen))
         star = self._spot(log10(intensity), log10(gflops), "star", 1.7, self._theme.accent, self._theme.background)
@@ -201,7 +201,7 @@ class Drawing:
             self._put(name, self._view(rect.center()))
 
     def _view(self, pixel: QPoint) -> tuple[float, float]:
-        """Return where a pixel of the plot is on its axes."""
+        """Return the position of a pixel of the plot on its axes."""
         place = self._plot.plotItem.vb.mapSceneToView(self._plot.mapToScene(pixel))
         return place.x(), place.y()
 
@@ -246,5 +246,5 @@ def _pushed_into(rect: QRect, inside: QRect) -> QRect:
 
 
 def _power(exponent: int) -> str:
-    """Write a power of ten as people read it."""
+    """Return the usual text of a power of ten."""
     return f"{10.0**exponent:g}" if exponent < 1 else f"{10**exponent:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")

@@ -9,14 +9,13 @@ from PySide6.QtWidgets import QComboBox, QLabel
 from gemmviz.bench.figures import SampleSeries
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.session.results import Sampled
 from gemmviz.ui.charts.chart import CHOICE, Chart, FigureTable
 from gemmviz.ui.look.figure_text import gflops_text, telemetry_text
 from gemmviz.ui.look.style import letters_wide
 
 _OTHERS, _CHOOSER_LETTERS = 12, 15
 _FADED = 90
-Which = tuple[str, str]
-"""Label and size of a kernel that is being measured."""
 
 
 class SampleChart(Chart):
@@ -25,7 +24,7 @@ class SampleChart(Chart):
     Parameters
     ----------
     session
-        Whose samples to draw.
+        The session with the samples to draw.
     """
 
     def __init__(self, session: Session) -> None:
@@ -37,7 +36,7 @@ class SampleChart(Chart):
         self.chooser.setAccessibleName(tr("Kernel whose samples are shown"))
         self.chooser.setToolTip(tr("Whose samples to show: those that arrive now, or always one kernel's"))
         letters_wide(self.chooser, _CHOOSER_LETTERS)
-        self.chooser.activated.connect(lambda *_: self.refresh())
+        self.chooser.activated.connect(self._on_chosen)
         self.controls.addWidget(self.chooser)
         self.telemetry = QLabel()
         self.telemetry.setObjectName("muted")
@@ -53,6 +52,10 @@ class SampleChart(Chart):
         self.plot.left.connect(lambda: self._point(None))
         self.plot.moved.connect(lambda right, _: self._point((self._at if self._at is not None else -right) + right))
 
+    def _on_chosen(self) -> None:
+        self.session.chart_choices.samples = self.chooser.currentData()
+        self.refresh()
+
     def _new_curve(self) -> pg.PlotDataItem:
         curve = self.plot.plot([], [])
         curve.setDownsampling(auto=True, method="peak")
@@ -61,8 +64,8 @@ class SampleChart(Chart):
 
     def shown(self) -> SampleSeries:
         """Return the samples that are drawn in full."""
-        chosen = self.chooser.currentData()
-        return self.session.results.all_samples.get(tuple(chosen) if chosen else ("", ""), self.session.results.samples)
+        chosen, results = self.session.chart_choices.samples, self.session.results
+        return results.all_samples.get(chosen, results.samples) if chosen else results.samples
 
     def table(self) -> FigureTable:
         """Return the figures that are drawn in full."""
@@ -96,23 +99,25 @@ class SampleChart(Chart):
         self.hint.setText(median)
         self.hint.setToolTip(median)
         self.median.setPos(samples.median)
-        # A faster kernel behind this one must not press it flat: the axis is this one's.
+        # A faster kernel behind this one must not flatten it: the axis is this one's.
         self.plot.setXRange(0, max(len(figures), 10), padding=0.02)
         self.plot.setYRange(0, float(figures.max()) * 1.1, padding=0)
 
     def _list_kernels(self) -> None:
-        entries: list[tuple[str, Which | None]] = [(tr("as they arrive"), None)]
+        entries: list[tuple[str, Sampled | None]] = [(tr("as they arrive"), None)]
         sizes = {size for _, size in self.session.results.all_samples}
         for label, size in self.session.results.all_samples:
             entries.append(
                 (label if len(sizes) == 1 else tr("{kernel} at {size}", kernel=label, size=size), (label, size))
             )
         if [self.chooser.itemText(i) for i in range(self.chooser.count())] != [text for text, _ in entries]:
-            kept = self.chooser.currentText()
             self.chooser.clear()
             for text, which in entries:
                 self.chooser.addItem(text, which)
-            self.chooser.setCurrentIndex(max(self.chooser.findText(kept), 0))
+            choices = self.session.chart_choices
+            if choices.samples not in self.session.results.all_samples:
+                choices.samples = None
+            self.chooser.setCurrentIndex([which for _, which in entries].index(choices.samples))
 
     def _draw_others(self, others: list[SampleSeries]) -> None:
         while len(self._others) < len(others):
@@ -131,7 +136,7 @@ class SampleChart(Chart):
         return telemetry_text(known[-1]) if known else ""
 
     def restyle(self) -> None:
-        """Take the theme's colours."""
+        """Apply the theme's colours."""
         theme = self.theme
         self.curve.setPen(pg.mkPen(theme.accent, width=1))
         self.curve.setSymbol("o")

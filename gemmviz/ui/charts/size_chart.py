@@ -29,7 +29,7 @@ _LABEL_GAP = 5.0
 class Curve:
     """The rows of one rung with the same parameters, measured in one place, from small to large N.
 
-    ``usual``: drawn unless the user switches it off; the others are drawn when the user asks for them.
+    ``usual``: drawn unless the user switches it off; the others are drawn when the user switches them on.
     """
 
     kernel: Kernel
@@ -40,12 +40,12 @@ class Curve:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells this curve from all others."""
+        """The key that distinguishes this curve from all others."""
         return self.name, self.origin
 
 
 def curves(session: Session, where: str | None = None) -> list[Curve]:
-    """Return the curves there are, in the ladder's order; a reference stands where this machine has no figure.
+    """Return the curves, in the ladder's order; a reference stands where this machine has no figure.
 
     Usual are those measured here, and of the references those with the parameters measured here last, else with the
     default ones. The first curve of a rung is a usual one.
@@ -53,7 +53,7 @@ def curves(session: Session, where: str | None = None) -> list[Curve]:
     Parameters
     ----------
     session
-        Whose figures.
+        The session with the figures.
     where
         ``"CPU"``, ``"GPU"`` or None for both.
     """
@@ -95,7 +95,7 @@ class SizeChart(Chart):
     Parameters
     ----------
     session
-        Whose results to draw.
+        The session with the results to draw.
     """
 
     def __init__(self, session: Session) -> None:
@@ -103,11 +103,11 @@ class SizeChart(Chart):
         self.setAccessibleName(self.name)
         self.log = QCheckBox(tr("log GFLOPS"))
         self.log.setAccessibleName(tr("Logarithmic GFLOPS"))
-        self.log.setChecked(True)
+        self.log.setChecked(session.chart_choices.log_sizes)
         self.log.setToolTip(tr("Logarithmic or linear GFLOPS; N is always logarithmic"))
-        self.places = PlaceBox()
+        self.places = PlaceBox(session.chart_choices.places, "sizes")
         self.reference = ReferenceBox(session.results)
-        self.log.toggled.connect(lambda *_: self.refresh())
+        self.log.toggled.connect(self._on_log)
         self.places.activated.connect(lambda *_: self.refresh())
         for widget in (self.reference, self.places, self.log):
             self.controls.addWidget(widget)
@@ -208,6 +208,10 @@ class SizeChart(Chart):
         sizes = np.log10([row["N"] for row in curve.rows])
         return sizes, np.log10(figures) if self.log.isChecked() else figures
 
+    def _on_log(self, log: bool) -> None:
+        self.session.chart_choices.log_sizes = log
+        self.refresh()
+
     def _fit(self, drawn: list[Curve], log: bool) -> None:
         sizes = sorted({row["N"] for curve in drawn for row in curve.rows})
         figures = np.concatenate([self._places(curve)[1] for curve in drawn])
@@ -256,7 +260,7 @@ class SizeChart(Chart):
             self._point((number, max(0, min(at + right, len(drawn[number].rows) - 1))))
 
     def _point(self, which: tuple[int, int] | None) -> None:
-        """Tell all figures of a point."""
+        """Show all figures of a point."""
         self._at = which
         if which is None:
             self.plot.tell("", QPoint())
@@ -270,7 +274,7 @@ class SizeChart(Chart):
         self.plot.tell(text, self.plot.pixel(x[which[1]], y[which[1]]))
 
     def picture_size(self) -> QSize:
-        """Return a size in which the list of curves is whole."""
+        """Return a size that shows the whole list of curves."""
         return super().picture_size().expandedTo(QSize(0, self.list.whole_height() + self.legend.sizeHint().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -1,4 +1,4 @@
-"""Records measured launches at a small size, one after the other, to learn what each moves. Only when asked to."""
+"""Records measured launches at a small size, one after the other, and counts the bytes moved. Only on request."""
 
 from collections import deque
 from collections.abc import Callable
@@ -9,48 +9,49 @@ from gemmviz.bench.model.roofline import MovedBytes, moved_bytes, survey_size
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
+from gemmviz.control.worker import EngineLike, Worker
 from gemmviz.engine.messages import Failed, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.trace.cost.traffic import ArrayTraffic
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
-from gemmviz.ui.window.worker import EngineLike, Worker
+from gemmviz.ui.window.qt_loop import QtLoop
 
 Key = tuple[str | None, tuple[tuple[str, int], ...]]
 
 
 class TrafficSurvey(QObject):
-    """What launches move, recorded in an engine of its own, which lives only while there is something to record.
+    """The bytes that launches move, recorded in an engine of its own, which lives only while it has launches to record.
 
     Parameters
     ----------
     session
-        Whose kernels to record. A measurement that starts ends the survey: it would share the processor with it.
+        The session with the kernels. A measurement that starts ends the survey: it would share the processor with it.
     make_engine
         Makes the engine, in the worker's thread.
     """
 
     changed = Signal()
-    """Something became known, or the survey began or ended."""
+    """A result arrived, or the survey began or ended."""
 
     def __init__(self, session: Session, make_engine: Callable[[], EngineLike]) -> None:
         super().__init__()
         self.session = session
         self.running = False
         self.fault = ""
-        """Why the last launch that could not be recorded could not; empty when all could."""
+        """The reason of the last launch that failed to record; empty when none did."""
         self._known: dict[Key, tuple[Problem, tuple[ArrayTraffic, ...]] | None] = {}
         self._waiting: deque[tuple[Key, Kernel, Problem]] = deque()
         self._now: tuple[Key, Problem] | None = None
         self._run = 0
-        self.worker = Worker("surveys", make_engine)
+        self.worker = Worker("surveys", make_engine, QtLoop())
         self.worker.recorded.connect(self._on_recorded)
         self.worker.replied.connect(self._on_reply)
         listen(self, session.progress.changed, self._on_progress)
 
     def moved_by(self, row: Row) -> MovedBytes | None:
-        """Return what the launch of a row moves; None where its source and parameters have not been recorded."""
+        """Return the bytes that a row's launch moves; None where its source and parameters have not been recorded."""
         known = self._known.get(_key(row))
         if known is None:
             return None
@@ -75,7 +76,7 @@ class TrafficSurvey(QObject):
         self._next()
 
     def stop(self) -> None:
-        """Give up what is not recorded yet, and end the engine."""
+        """Drop the launches that are not recorded yet, and end the engine."""
         self._waiting.clear()
         self._now = None
         self.worker.stop()

@@ -1,4 +1,4 @@
-"""The search for a kernel's fastest parameters as it goes on: one dot per candidate, and the best so far as a line."""
+"""The search for a kernel's fastest parameters as it runs: one dot per candidate, and the best so far as a line."""
 
 from itertools import accumulate
 
@@ -22,7 +22,7 @@ _NEAR_PX = 24.0
 _WHOLE_UP_TO, _LEAST = 40, 5
 # Below this height only the plot, a short sentence and the buttons have room; the Charts page has the rest.
 _SMALL_BELOW = 340
-# A library that is faster than this would press the dots flat: the legend names it.
+# A library faster than this would flatten the dots: the legend names it.
 _RIVAL_WITHIN = 2.5
 _ABOVE, _BELOW = 1.12, -0.035
 _MOST_TICKS, _STEPS = 14, [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
@@ -37,7 +37,7 @@ class TuningChart(Chart):
     Parameters
     ----------
     session
-        Whose `tuning` to draw.
+        The session with the `tuning` to draw.
     """
 
     def __init__(self, session: Session) -> None:
@@ -56,7 +56,7 @@ class TuningChart(Chart):
         listen(self, session.progress.changed, lambda *_: self._offer())
 
     def _make_controls(self) -> None:
-        """Make what stands above the plot: how long to search, and what to do."""
+        """Make the row above the plot: the duration of the search, and its buttons."""
         self.seconds = QSpinBox()
         self.seconds.setRange(_LEAST_SECONDS, _MOST_SECONDS)
         self.seconds.setSingleStep(_STEP_SECONDS)
@@ -83,12 +83,12 @@ class TuningChart(Chart):
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setMargin(24)
-        # Also unseen, in a tab behind, its lines would ask the window for more height than a small screen has.
+        # Even hidden, in a tab behind, its lines would claim more height than a small screen has.
         self.empty.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self.body.addWidget(self.empty, 1)
 
     def _make_legend(self) -> None:
-        """Make what stands below the plot: what the marks are, and whether to measure with what is kept."""
+        """Make the part below the plot: the meaning of the marks, and whether to measure with the kept parameters."""
         self.legend = QLabel()
         self.legend.setObjectName("muted")
         self.legend.setWordWrap(True)
@@ -109,7 +109,7 @@ class TuningChart(Chart):
     def _on_seconds(self, seconds: int) -> None:
         self.session.tuning.seconds = seconds
 
-    # What is shown
+    # Content
 
     def dots(self) -> list[Candidate]:
         """Return the candidates in the order in which they were first tried."""
@@ -162,7 +162,7 @@ class TuningChart(Chart):
         return self.height() < _SMALL_BELOW
 
     def _show_what_fits(self, drawn: bool) -> None:
-        """Show the widgets that there is room for; `drawn`: whether there is anything to draw."""
+        """Show the widgets that fit; `drawn`: whether there is anything to draw."""
         small = self._small
         for side in ("left", "bottom"):
             self.plot.showAxis(side, drawn)
@@ -195,7 +195,7 @@ class TuningChart(Chart):
         self._add(pg.ScatterPlotItem([self._spot(c) for c in dots]), 3)
 
     def _spot(self, c: Candidate) -> dict[str, object]:
-        """Return how a candidate is drawn."""
+        """Return the look of a candidate."""
         theme, tuning = self.theme, self.session.tuning
         right, raced, best = bool(c["gflops"]), bool(c["rounds"]), c["number"] == tuning.best
         chosen = best or c["number"] == tuning.default
@@ -224,7 +224,7 @@ class TuningChart(Chart):
             self._add(text, 4)
 
     def _names(self) -> dict[int, str]:
-        """Return what the default and the best are called, by their numbers."""
+        """Return the labels of the default and the best, by their numbers."""
         tuning = self.session.tuning
         names = {} if tuning.default is None else {tuning.default: tr("default")}
         if tuning.best is None:
@@ -272,13 +272,13 @@ class TuningChart(Chart):
         )
 
     def restyle(self) -> None:
-        """Take the theme's colours."""
+        """Apply the theme's colours."""
         self.plot.setLabel("bottom", tr("candidate, in the order tried"))
         self.plot.setLabel("left", "GFLOPS")
         super().restyle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say and offer as much as there is room for."""
+        """Show as much text and as many choices as fit."""
         super().resizeEvent(event)
         if (event.size().height() < _SMALL_BELOW) != (event.oldSize().height() < _SMALL_BELOW):
             self.refresh()
@@ -310,7 +310,7 @@ class TuningChart(Chart):
             self._point(ranked[max(0, min(ranked.index(self._at) + down, len(ranked) - 1))])
 
     def _point(self, at: int | None) -> None:
-        """Tell all that is known of a candidate."""
+        """Show all facts about a candidate."""
         self._at = at
         if at is None:
             self.plot.tell("", QPoint())
@@ -320,6 +320,6 @@ class TuningChart(Chart):
 
 
 def _rival_text(rival: Rival) -> str:
-    """Name a library with its figure, and where that is from where it is not from here."""
+    """Name a library with its figure, and its origin where that is another machine."""
     figure = tr("{library}: {gflops} GFLOPS", library=tr(rival.title), gflops=gflops_text(rival.gflops))
     return f"{figure} ({origin_name(rival.origin)})" if rival.origin else figure

@@ -1,18 +1,19 @@
-"""A search for the fastest parameters in words: what it has come to, each candidate, what was left out and why."""
+"""A search for the fastest parameters in words: its results so far, each candidate, those left out and why."""
 
 from math import prod
 
+from gemmviz.bench.status_names import status_name
 from gemmviz.bench.tuning.outcome import Candidate, Outcome, params_text
 from gemmviz.bench.tuning.space import BLOCK, SHARED
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.session.tuning import Tuning
-from gemmviz.ui.look.figure_text import BETWEEN, gflops_text, percent, short_size, status_name, times
+from gemmviz.ui.look.figure_text import BETWEEN, gflops_text, percent, short_size, times
 
 
 def headline(session: Session, brief: bool = False) -> str:
-    """Say in one sentence where the search stands, or what one would do; `brief`: without kernel and size."""
+    """Return one sentence on the state of the search, or on a possible one; `brief`: without kernel and size."""
     tuning = session.tuning
     kernel, size = tuning.kernel, (tuning.problem.m, tuning.problem.n, tuning.problem.k)
     if kernel is None or not (tuning.candidates or tuning.running):
@@ -42,12 +43,12 @@ def headline(session: Session, brief: bool = False) -> str:
 
 
 def no_params(kernel: Kernel) -> str:
-    """Say that a kernel cannot be tuned."""
+    """Return the sentence that a kernel cannot be tuned."""
     return tr("{kernel} declares no parameters: choose a kernel that does, to tune it", kernel=kernel.name)
 
 
 def invitation(session: Session) -> str:
-    """Say what tuning the chosen kernel would do."""
+    """Return the sentence on tuning the chosen kernel."""
     kernel = session.choice.kernel
     if not kernel.params:
         return no_params(kernel)
@@ -67,7 +68,7 @@ def invitation(session: Session) -> str:
 
 
 def candidate_text(candidate: Candidate, tuning: Tuning) -> str:
-    """Return all that is known of a candidate, a line for each kind of thing."""
+    """Return all facts about a candidate, a line for each kind."""
     lines = [params_text(candidate["params"])]
     marks = [
         (tuning.default, tr("the default")),
@@ -98,7 +99,7 @@ def candidate_text(candidate: Candidate, tuning: Tuning) -> str:
 
 
 def left_out_text(document: Outcome) -> list[str]:
-    """Say what was not tried, and why."""
+    """Return the sentence on combinations not tried, and why."""
     parts = []
     if document["untried"]:
         parts.append(trn("{count} not tried: no time", "{count} not tried: no time", document["untried"]))

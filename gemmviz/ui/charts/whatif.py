@@ -1,4 +1,4 @@
-"""One quantity to play with: a curve over its values, the value that is chosen on it, a slider and a box for it."""
+"""One adjustable quantity: a curve over its values, the chosen value on it, a slider and a box for it."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ class WhatIf(QWidget):
     Parameters
     ----------
     title, short, unit
-        What it is, for screen readers and the axis; for the axis of a narrow plot; what it is counted in.
+        Its name for screen readers and the axis; a short one for the axis of a narrow plot; its unit.
     most
         The largest value; the smallest is `least`.
     step
@@ -80,7 +80,7 @@ class WhatIf(QWidget):
 
     @property
     def value(self) -> int:
-        """The value that is chosen."""
+        """The chosen value."""
         return self.box.value()
 
     def set_most(self, most: int) -> None:
@@ -142,7 +142,7 @@ class WhatIf(QWidget):
         self.plot.getAxis("bottom").setTicks([ticks])
 
     def restyle(self, theme: Theme, points: float) -> None:
-        """Take the theme's colours and a size of text in points."""
+        """Apply the theme's colours and a size of text in points."""
         self._font = small_font(points)
         self.plot.setBackground(theme.background)
         self.curve.setPen(pg.mkPen(theme.text, width=2))

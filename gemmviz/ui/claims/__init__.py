@@ -1,1 +1,1 @@
-"""The page of claims: what documents state, re-measured."""
+"""The page of claims: statements of the documents, measured again."""

@@ -1,4 +1,4 @@
-"""Horizontal bars in pairs: what a source states, and what was found here."""
+"""Horizontal bars in pairs: the figure of a source, and ours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _NAME = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter) | int(Q
 
 @dataclass(frozen=True)
 class Pair:
-    """What one pair of bars shows; None where there is no figure."""
+    """The figures of one pair of bars; None where there is none."""
 
     name: str
     theirs: float | None
@@ -37,7 +37,7 @@ class PairedBars(QWidget):
     Parameters
     ----------
     preferences
-        The theme.
+        The preferences with the theme.
     """
 
     def __init__(self, preferences: Preferences) -> None:
@@ -54,7 +54,7 @@ class PairedBars(QWidget):
         self.update()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest size at which the bars can still be told apart."""
+        """Return the smallest size at which the bars still differ visibly."""
         line = self.fontMetrics().height()
         return QSize(240, int(line * (5.6 + 2.7 * len(self.pairs))))
 
@@ -66,9 +66,9 @@ class PairedBars(QWidget):
         Parameters
         ----------
         unit
-            What the figures are in.
+            The unit of the figures.
         whose
-            Where their figures come from, and where ours do.
+            The origins of their figures and of ours.
         pairs
             From the top.
         ratio
@@ -91,7 +91,7 @@ class PairedBars(QWidget):
 
     def _figures(self) -> list[float]:
         found = [v for pair in self.pairs for v in (pair.theirs, pair.ours) if v is not None and v > 0]
-        # A ratio says something beside 1 only.
+        # The scale of ratios has a line at 1, which must lie on it.
         return [*found, 1.0] if found and self.ratio else found
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -155,12 +155,12 @@ class PairedBars(QWidget):
             painter.drawText(beside, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _room(self, painter: QPainter, bars: QRectF) -> float:
-        """Return how long the longest bar is: behind it stands its figure."""
+        """Return the length of the longest bar: its figure stands behind it."""
         texts = [figure(value, "") for value in self._figures()]
         return bars.width() - max(painter.fontMetrics().horizontalAdvance(text) for text in texts) - 10.0
 
     def _share(self, value: float) -> float:
-        """Return how long a bar is, as a share of the longest."""
+        """Return the length of a bar, as a share of the longest."""
         figures = self._figures()
         if value <= 0:
             return 0.0

@@ -10,7 +10,6 @@ from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.heat_map import HeatMap, HeatTable
 from gemmviz.ui.claims.claims_bars import NOT_STATED, Pair, PairedBars
-from gemmviz.ui.claims.claims_text import has_figures
 
 # With fewer rows or columns there is no pattern to see, and lengths read better than colours.
 _PATTERN_FROM = 3
@@ -25,7 +24,7 @@ class ClaimChart(QWidget):
     Parameters
     ----------
     session
-        Whose theme to use.
+        The session with the theme.
     """
 
     def __init__(self, session: Session) -> None:
@@ -40,17 +39,17 @@ class ClaimChart(QWidget):
             widget.setVisible(widget is self.current)
 
     def show_verdict(self, claim: Claim, verdict: ClaimVerdict) -> bool:
-        """Draw what a verdict knows; False where there are no figures to draw."""
+        """Draw the figures of a verdict; False where there are none."""
         stated = tr("stated: {figure}", figure=claim.where or claim.source)
         table = verdict.table
         if table is not None and min(len(table.rows), len(table.columns)) >= _PATTERN_FROM:
-            self._heat(table, stated, table.origin if has_figures(verdict) else tr(_NOTHING))
+            self._heat(table, stated, table.origin if verdict.has_figures else tr(_NOTHING))
             self._turn_to(self.heat_map)
             return True
         pairs, unit, origin = _of_table(table) if table is not None else _of_findings(verdict)
         if not any(v is not None for pair in pairs for v in (pair.theirs, pair.ours)):
             return False
-        origin = origin if has_figures(verdict) else tr(_NOTHING)
+        origin = origin if verdict.has_figures else tr(_NOTHING)
         ratio, reference = unit == tr(_UNITS["x"]), origin.startswith(tr(ORIGINS["reference"]))
         self.bars.show_pairs(unit, (stated, origin), pairs, ratio=ratio, reference=reference)
         self._turn_to(self.bars)
@@ -80,7 +79,7 @@ class ClaimChart(QWidget):
 
 def _of_table(table: VerdictTable) -> tuple[list[Pair], str, str]:
     pairs = []
-    # Column by column: what a document compares stands in its rows.
+    # Column by column: the figures that a document compares stand in its rows.
     for j, column in enumerate(table.columns):
         for i, row in enumerate(table.rows):
             name = f"{row}, {column}" if len(table.columns) > 1 else row

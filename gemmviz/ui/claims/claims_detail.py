@@ -1,14 +1,14 @@
-"""One claim in full: what the document says, what was found, check by check, and the chart."""
+"""One claim in full: the document's statement, our findings, check by check, and the chart."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from gemmviz.bench.claims import CheckResult, Claim, ClaimVerdict
 from gemmviz.bench.claims.claim_text import figure
+from gemmviz.control.claims_runner import ClaimsRunner
 from gemmviz.language import mark, tr
 from gemmviz.ui.claims.claims_charts import ClaimChart
-from gemmviz.ui.claims.claims_runner import ClaimsRunner
-from gemmviz.ui.claims.claims_text import RUNNING, Badge, badge, has_figures, is_decided, of_state, reference_badge
+from gemmviz.ui.claims.claims_text import RUNNING, Badge, badge, of_state, reference_badge
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES
 
@@ -23,7 +23,7 @@ class ClaimDetail(QScrollArea):
     Parameters
     ----------
     runner
-        Whose verdicts to show.
+        The runner with the verdicts.
     """
 
     asked = Signal(str)
@@ -68,7 +68,7 @@ class ClaimDetail(QScrollArea):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what is known of the claim now."""
+        """Show the present state of the claim."""
         claim = self.claim
         if claim is None:
             return
@@ -83,11 +83,11 @@ class ClaimDetail(QScrollArea):
         self.title.setText(claim.title)
         self.statement.setText(_says(claim))
         self._colour(self.verdict, RUNNING if running else badge(verdict), verdict.sentence)
-        told = elsewhere if elsewhere is not None and is_decided(elsewhere) else None
+        told = elsewhere if elsewhere is not None and elsewhere.is_decided else None
         self.elsewhere.setVisible(told is not None)
         if told is not None:
             self._colour(self.elsewhere, reference_badge(told), told.sentence)
-        drawn = verdict if elsewhere is None or has_figures(verdict) else elsewhere
+        drawn = verdict if elsewhere is None or verdict.has_figures else elsewhere
         self._fill_checks(drawn)
         self.chart.setVisible(self.chart.show_verdict(claim, drawn))
         self.note.setText(claim.note)
@@ -123,7 +123,7 @@ def _cells(finding: CheckResult) -> tuple[str, ...]:
 
 
 def _says(claim: Claim) -> str:
-    """Say what the document says, in its own words and figures."""
+    """Return the document's statement, in its own words and figures."""
     said = tr("{document} says: {statement}", document=claim.source, statement=claim.statement)
     if not claim.figures:
         return said

@@ -15,15 +15,13 @@ from PySide6.QtWidgets import (
 )
 
 from gemmviz.bench.claims import Claim
+from gemmviz.control.claims_runner import ClaimsRunner
 from gemmviz.language import tr
-from gemmviz.ui.claims.claims_runner import ClaimsRunner
 from gemmviz.ui.claims.claims_text import (
     RUNNING,
     Badge,
     badge,
     figures_text,
-    has_figures,
-    is_decided,
     reference_badge,
 )
 from gemmviz.ui.known import shortcut
@@ -41,7 +39,7 @@ class ClaimsList(QTreeWidget):
     Parameters
     ----------
     runner
-        Whose claims and verdicts to show.
+        The runner with the claims and verdicts.
     """
 
     chosen = Signal(str)
@@ -135,17 +133,17 @@ class ClaimsList(QTreeWidget):
     def _judged(self, claim: Claim) -> tuple[list[Badge], str]:
         verdict, elsewhere = self.runner.judge.verdict(claim), self.runner.judge.reference(claim)
         badges = [RUNNING if self.runner.running(claim) else badge(verdict)]
-        if elsewhere and is_decided(elsewhere):
+        if elsewhere and elsewhere.is_decided:
             badges.append(reference_badge(elsewhere))
-        drawn = verdict if elsewhere is None or has_figures(verdict) else elsewhere
+        drawn = verdict if elsewhere is None or verdict.has_figures else elsewhere
         return badges, figures_text(claim, drawn)
 
     def badges(self, claim: Claim) -> list[Badge]:
-        """Return what stands beside a claim's title."""
+        """Return the text beside a claim's title."""
         return self._shown[claim.id][0]
 
     def figures(self, claim: Claim) -> str:
-        """Return what stands below a claim's statement."""
+        """Return the text below a claim's statement."""
         return self._shown[claim.id][1]
 
     def _on_current(self, item: QTreeWidgetItem | None) -> None:
@@ -177,7 +175,7 @@ class ClaimsList(QTreeWidget):
 
     @property
     def room(self) -> float:
-        """How wide a claim's text can be, in pixels."""
+        """The possible width of a claim's text, in pixels."""
         return self.viewport().width() - self.header().sectionSize(1) - 2 * self.indentation() - 2 * _MARGIN - 3.0
 
 
@@ -215,7 +213,7 @@ class ClaimDelegate(QStyledItemDelegate):
         return titles, statement + 2, figures
 
     def _beside(self, claim: Claim, font: QFont, wide: float) -> bool:
-        """Say whether title and badges fit into one line."""
+        """Return whether title and badges fit into one line."""
         bold, small = self._fonts(font)
         badges = sum(_badge_width(b, QFontMetricsF(small)) for b in self._view.badges(claim))
         return QFontMetricsF(bold).horizontalAdvance(claim.title) + badges + 8 <= wide
@@ -272,7 +270,7 @@ def _badge_width(found: Badge, metrics: QFontMetricsF) -> float:
 
 
 def _draw_badge(painter: QPainter, x: float, y: float, line: float, found: Badge, theme: Theme) -> float:
-    """Draw a badge; return how much room it took."""
+    """Draw a badge; return its width."""
     wide = _badge_width(found, QFontMetricsF(painter.font()))
     place = QRectF(x, y + 1, wide - 6, line - 3)
     colour = QColor(getattr(theme, found.colour))

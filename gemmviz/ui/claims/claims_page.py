@@ -1,4 +1,4 @@
-"""The page of claims: what the five documents say, and whether it is so on this machine."""
+"""The page of claims: the statements of the five documents, and whether they hold on this machine."""
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.control.claims_runner import ClaimsRunner
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.claims.claims_detail import ClaimDetail
 from gemmviz.ui.claims.claims_list import ClaimsList
-from gemmviz.ui.claims.claims_runner import ClaimsRunner
 from gemmviz.ui.claims.claims_text import summary
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
@@ -89,8 +89,8 @@ class ClaimsPage(QWidget):
         self.list.chosen.connect(self._on_chosen)
         self.list.asked.connect(self._on_asked)
         self.detail.asked.connect(self._on_asked)
-        runner.changed.connect(self._soon)
-        runner.finished.connect(self._soon)
+        listen(self, runner.changed, self._soon)
+        listen(self, runner.finished, self._soon)
         listen(self, session.preferences.themed, self._on_theme)
         if runner.claims:
             self.list.choose(runner.claims[0].id)
@@ -107,12 +107,12 @@ class ClaimsPage(QWidget):
         self.refresh()
 
     def _soon(self) -> None:
-        # Nobody sees a hidden page, and judging must not disturb what is measured.
+        # A hidden page is not updated: judging must not disturb a measurement.
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Catch up with what happened while the page was hidden."""
+        """Show the changes made while the page was hidden."""
         super().showEvent(event)
         self.refresh()
 
@@ -137,7 +137,7 @@ class ClaimsPage(QWidget):
         self.stop.setEnabled(runner.active)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the room."""
+        """Adapt to the room."""
         super().resizeEvent(event)
         self._fit()
 

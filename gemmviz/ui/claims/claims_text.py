@@ -1,4 +1,4 @@
-"""How a claim is put into words: its verdict as glyph, colour and text, and why, in one line."""
+"""The text of a claim: its verdict as glyph, colour and words, and the reason, in one line."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from gemmviz.language import mark, tr, trn
 
 @dataclass(frozen=True)
 class Badge:
-    """A verdict for the eye: a glyph, the name of a colour of the theme, and words; hollow when it is not of here."""
+    """A verdict for the eye: a glyph, the name of a colour of the theme, and words; hollow for another machine's."""
 
     glyph: str
     colour: str
@@ -37,35 +37,24 @@ def of_state(state: str) -> Badge:
 
 
 def badge(verdict: ClaimVerdict) -> Badge:
-    """Return the badge of what was found here."""
+    """Return the badge of this machine's verdict."""
     return _BADGES[verdict.state]
 
 
 def reference_badge(verdict: ClaimVerdict) -> Badge:
-    """Return the badge of what was found elsewhere."""
+    """Return the badge of another machine's verdict."""
     found = _BADGES[verdict.state]
     return Badge(found.glyph, found.colour, tr("reference: {verdict}", verdict=tr(found.words)), hollow=True)
 
 
 def telling(verdict: ClaimVerdict) -> CheckResult | None:
-    """Return the finding that decided, or else the first one."""
+    """Return the decisive finding, or else the first one."""
     decisive = [f for f in verdict.findings if f.state == verdict.state and f.ours is not None]
     return next(iter(decisive or verdict.findings), None)
 
 
-def is_decided(verdict: ClaimVerdict) -> bool:
-    """Say whether a verdict is for or against the claim."""
-    return verdict.state in ("holds", "does not hold")
-
-
-def has_figures(verdict: ClaimVerdict) -> bool:
-    """Say whether a verdict has any figure of ours."""
-    cells = [value for row in verdict.table.ours for value in row] if verdict.table else []
-    return any(value is not None for value in [*cells, *(f.ours for f in verdict.findings)])
-
-
 def figures_text(claim: Claim, verdict: ClaimVerdict) -> str:
-    """Return the telling check in one line: what is stated, what counts as holding, what was found, the verdict."""
+    """Return the decisive check in one line: the stated figure, the condition of holding, our figure, the verdict."""
     found = telling(verdict)
     if found is None:
         return tr("stated: {figure}", figure=beside(claim.figures, claim.where)) if claim.figures else ""
@@ -73,7 +62,7 @@ def figures_text(claim: Claim, verdict: ClaimVerdict) -> str:
 
 
 def summary(verdicts: list[ClaimVerdict]) -> str:
-    """Count the verdicts in words."""
+    """Return the numbers of verdicts in words."""
     counts = {state: sum(v.state == state for v in verdicts) for state in _BADGES}
     holds, fails, unjudged, waiting = counts.values()
     words = {

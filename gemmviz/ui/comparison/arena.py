@@ -13,12 +13,12 @@ from gemmviz.ui.stage.stage import Stage
 
 
 class SecondStage(Stage):
-    """The second stage: what it says while it is empty is about the rung beside.
+    """The second stage: while it is empty, its text is about the rung beside.
 
     Parameters
     ----------
     beside
-        What is wanted on it, and on it.
+        The rung and recording beside, wanted or shown.
     """
 
     def __init__(self, beside: Staged) -> None:
@@ -47,7 +47,7 @@ class Arena(QWidget):
     Parameters
     ----------
     session
-        Whose comparison.
+        The session with the comparison.
     stage
         The session's stage.
     """
@@ -76,9 +76,9 @@ class Arena(QWidget):
             self._side.setVisible(on)
 
     def choose(self) -> Chooser | None:
-        """Let people choose the rung beside; None where there is nothing to compare."""
+        """Open the list of rungs to put beside; None where there is nothing to compare."""
         if not self.session.choice.kernel.recordable:
-            self.comparison.start()  # which says why not
+            self.comparison.start()  # which shows the reason
             return None
         box = Chooser(self.session, self.window())
         box.show()
@@ -86,7 +86,7 @@ class Arena(QWidget):
         return box
 
     def _make(self) -> None:
-        """Build the second stage when it is first wanted."""
+        """Build the second stage on first use."""
         self._side = QWidget()
         self.second = SecondStage(self.comparison.second)
         head = Head(self.session, 1)

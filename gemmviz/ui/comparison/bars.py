@@ -1,4 +1,4 @@
-"""A pair of bars per figure, on one scale: what does not move is drawn once."""
+"""A pair of bars per figure, on one scale: the still parts are drawn once."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ def side_colours(theme_name: str) -> tuple[str, str]:
 
 
 def fill_side(painter: QPainter, place: QRectF, theme_name: str, side: int) -> None:
-    """Fill a place with the colour of a side; the one beside is hatched, so that nobody needs the colours."""
+    """Fill a place with the colour of a side; the one beside is hatched, so that it differs without colour."""
     painter.fillRect(place, QColor(side_colours(theme_name)[side]))
     if side:
         painter.fillRect(place, QBrush(QColor(THEMES[theme_name].background), Qt.BrushStyle.BDiagPattern))
@@ -40,7 +40,7 @@ def fill_side(painter: QPainter, place: QRectF, theme_name: str, side: int) -> N
 
 @dataclass(frozen=True)
 class _Places:
-    """Where everything stands, in pixels: the font, a pair's height and its line's, and the columns."""
+    """The layout, in pixels: the font, a pair's height and its line's, and the columns."""
 
     font: QFont
     height: float
@@ -60,7 +60,7 @@ class Bars(QWidget):
     playback
         While it plays, the figures are not read out.
     preferences
-        The theme.
+        The preferences with the theme.
     """
 
     def __init__(self, playback: Playback, preferences: Preferences) -> None:
@@ -90,7 +90,7 @@ class Bars(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the bars and figures over what stands still."""
+        """Draw the bars and figures over the still parts."""
         painter = QPainter(self)
         if not self.lanes:
             painter.fillRect(self.rect(), QColor(THEMES[self._preferences.theme].background))
@@ -138,7 +138,7 @@ class Bars(QWidget):
         return _Places(font, height, line, name_width, bars, room, figures, ratio_width)
 
     def _draw_still(self, painter: QPainter, at: _Places) -> None:
-        """Draw names, origins, how long each bar will be, and at the end what one comes to relative to the other."""
+        """Draw names, origins, the final length of each bar, and at the end the ratio of the two."""
         theme = THEMES[self._preferences.theme]
         for number, lane in enumerate(self.lanes):
             top = 2 + number * at.height
@@ -182,7 +182,7 @@ def _bold(font: QFont) -> QFont:
 
 
 def _scale(lane: FigurePair) -> float:
-    """Return what the whole width stands for: the larger one of both in all."""
+    """Return the value of the whole width: the larger of both totals."""
     return max(value for value in lane.total if value is not None)
 
 
@@ -192,7 +192,7 @@ def _bar(at: _Places, number: int, side: int, share: float) -> QRectF:
 
 
 def figure(lane: FigurePair, side: int, at_end: bool = False) -> str:
-    """Write one figure: so far / in all; as it will be, where it is asked how wide that is."""
+    """Return one figure: so far / in all; `at_end`: its final text."""
     now, total = (lane.total if at_end else lane.now)[side], lane.total[side]
     if now is None or total is None:
         return "–"

@@ -19,7 +19,7 @@ class Chooser(QDialog):
     Parameters
     ----------
     session
-        Whose comparison to choose for.
+        The session with the comparison.
     parent
         The window that it belongs to.
     """
@@ -57,7 +57,7 @@ class Chooser(QDialog):
         self._choose_first()
 
     def _search(self, text: str) -> None:
-        """Leave those rows that have all the words."""
+        """Keep only the rows that have all the words."""
         words = text.casefold().split()
         for row in range(self.list.count()):
             item = self.list.item(row)

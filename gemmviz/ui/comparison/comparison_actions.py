@@ -1,4 +1,4 @@
-"""What can be done with two rungs side by side, for the table of actions."""
+"""The actions on two rungs side by side, for the table of actions."""
 
 from gemmviz.language import tr
 from gemmviz.ui.comparison.arena import Arena

@@ -1,4 +1,4 @@
-"""The race: what both recordings have come to, as pairs of bars on one scale that grow while they play."""
+"""The race: the counters of both recordings, as pairs of bars on one scale that grow while they play."""
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
@@ -15,12 +15,12 @@ _REFRESH_MS = 66
 
 
 class FiguresPanel(QWidget):
-    """The bars, how the race stands in a sentence, and the choice of what to keep in step by.
+    """The bars, a sentence on the state of the race, and the choice of the unit to keep in step by.
 
     Parameters
     ----------
     session
-        Whose comparison.
+        The session with the comparison.
     """
 
     def __init__(self, session: Session) -> None:

@@ -1,4 +1,4 @@
-"""What stands above the two stages: which rung is which, what is said about the second, and its buttons."""
+"""The heads of the two stages: the names of the rungs, the message about the second, and its buttons."""
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -21,7 +21,7 @@ class Swatch(QWidget):
     Parameters
     ----------
     preferences
-        The theme.
+        The preferences with the theme.
     side
         0: the chosen rung, 1: the one beside.
     """
@@ -53,7 +53,7 @@ class Head(QWidget):
     """
 
     choose = Signal()
-    """Another rung is wanted beside."""
+    """A request for another rung beside."""
 
     def __init__(self, session: Session, side: int) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class Head(QWidget):
         name = shown_name(kernel, self.session)
         _elide(self.name, name, f"{name}\n{tr(kernel.title)}")
         if not self.side:
-            # Not in a bar above the stages: what moves one of them, or makes both smaller, costs more than it says.
+            # Not in a bar above the stages: a text that moves or shrinks them costs more than it gives.
             self.note.setVisible(bool(comparison.note))
             _elide(self.note, comparison.note, comparison.note)
 
@@ -122,12 +122,12 @@ class Head(QWidget):
 
 
 class SecondMessage(QFrame):
-    """What is said about the second recording, with what can be done about it; gone where nothing is.
+    """The message about the second recording, with its answers; hidden where there is none.
 
     Parameters
     ----------
     session
-        Whose comparison.
+        The session with the comparison.
     """
 
     def __init__(self, session: Session) -> None:

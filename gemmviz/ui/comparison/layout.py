@@ -20,9 +20,9 @@ class ComparisonLayout(QObject):
     Parameters
     ----------
     window
-        Whose actions about the source bring it back.
+        The window; its actions about the source bring the source back.
     comparison
-        Whether there is a rung beside.
+        The comparison, with or without a rung beside.
     upper
         The splitter of the stages. Its last widget, the source, is put away in a narrow window.
     lower
@@ -45,12 +45,12 @@ class ComparisonLayout(QObject):
             action = window.findChild(QAction, name)
             if action is not None:
                 action.triggered.connect(self._show_source)
-        # What turns the pages shows the source: it is put away again when that has been done.
+        # Turning the pages shows the source: it is put away again after that.
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(0)
         self._soon.timeout.connect(self._fit)
-        # What is shown for the first time asks for more than it needs until it has been laid out.
+        # On its first showing a widget claims more room than it needs until it has been laid out.
         self._again = QTimer(self)
         self._again.setSingleShot(True)
         self._again.setInterval(0)
@@ -88,7 +88,7 @@ class ComparisonLayout(QObject):
             self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Look again when the window has another width or size of type, or when the source is shown."""
+        """Check again when the window has another width or size of type, or when the source is shown."""
         seen = {QEvent.Type.Resize, QEvent.Type.FontChange} if watched is self._window else {QEvent.Type.ShowToParent}
         if self._on and event.type() in seen:
             self._soon.start()
@@ -104,7 +104,7 @@ class ComparisonLayout(QObject):
             self._source.setVisible(self._source_wanted or letters >= _SOURCE_FROM_LETTERS)
 
     def _show_source(self, *_: object) -> None:
-        """Bring the source back for whoever asks for it by key."""
+        """Bring the source back when its key is pressed."""
         if self._on and not self._source_wanted:
             self._source_wanted = True
             self._fit()

@@ -25,6 +25,7 @@ from gemmviz.language import mark, tr, trn
 from gemmviz.session import Message, Session
 from gemmviz.session.atomic_file import atomic_file
 from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS, Film, film, sensible_every, trail
+from gemmviz.session.preferences import ThemeName
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
 from gemmviz.ui.export.films import fitting, kind_of
@@ -42,19 +43,19 @@ _KINDS = (
     (".svg", mark("SVG: one step, to be edited and printed")),
 )
 _SIZES = ("640 × 480", "960 × 720", "1280 × 720", "1920 × 1080", "3840 × 2160")
-_THEMES = (("dark", mark("dark")), ("light", mark("light")))
+_THEMES: tuple[tuple[ThemeName, str], ...] = (("dark", mark("dark")), ("light", mark("light")))
 _ESTIMATE_AFTER_MS, _ESTIMATED_FRAMES = 400, 16
 
 
 class ExportDialog(QDialog):
-    """Exports steps of what is on the stage; the window stays usable meanwhile.
+    """Exports steps of the stage; the window stays usable meanwhile.
 
     Parameters
     ----------
     parent
         The window.
     session, stage
-        What is shown, and where.
+        The session, and its stage.
     """
 
     def __init__(self, parent: QWidget, session: Session, stage: Stage) -> None:
@@ -131,7 +132,7 @@ class ExportDialog(QDialog):
         self.export_button.clicked.connect(self._export)
         self.close_button.clicked.connect(self._on_close)
 
-    # What is wanted
+    # The choice
 
     @property
     def suffix(self) -> str:
@@ -163,17 +164,17 @@ class ExportDialog(QDialog):
         return film(self.session.cursor.steps, first, last, self.every.value(), self.fps.value())
 
     def _look(self) -> Look:
-        return Look(known(self.wanted_size()), str(self.theme.currentData()), self.type_scale.value() / 100)
+        return Look(known(self.wanted_size()), _THEMES[self.theme.currentIndex()][0], self.type_scale.value() / 100)
 
     def _moment(self, playable: Playable) -> Moment:
-        """Return what is chosen on the stage, at the step that is wanted; the whole of it is seen."""
+        """Return the stage's choice, at the requested step; the whole stage is visible."""
         now = self._stage.moment()
         return replace(now, step=self.step.value() - 1, trail=trail(playable, 1), view=View(), outdated=False)
 
-    # What changes
+    # Changes
 
     def _on_recorded(self) -> None:
-        """Offer the steps of what is on the stage now; a film that is being made goes on."""
+        """Offer the steps of the recording on the stage now; a film that is being made goes on."""
         steps = self.session.cursor.steps
         inside = self.session.playback.loop_range or (0, max(steps - 1, 0))
         for spin, value in ((self.first, inside[0]), (self.last, inside[1]), (self.step, self.session.cursor.step)):
@@ -197,7 +198,7 @@ class ExportDialog(QDialog):
         return self._steps, self.every, self.fps
 
     def _refresh(self) -> None:
-        """Say what will come out, or what is missing for it."""
+        """Describe the result, or the part that is missing for it."""
         if self.job is not None:
             return
         self._drop_estimate()

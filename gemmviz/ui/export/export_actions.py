@@ -1,4 +1,4 @@
-"""What can be done with what is on screen: exported, saved, given away as a command line."""
+"""Actions on the content of the screen: export it, save it, copy it as a command line."""
 
 from gemmviz.language import tr
 from gemmviz.ui.window.actions import Action

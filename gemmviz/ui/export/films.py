@@ -1,4 +1,4 @@
-"""What a film shows, frame by frame, and who writes it."""
+"""The frames of a film, and the writers of its files."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -31,14 +31,14 @@ class Writer(Protocol):
 
 
 def kind_of(path: Path) -> str:
-    """Return the suffix that says what a file is to be: one of `STILLS` or `FILMS`.
+    """Return the suffix that decides a file's kind: one of `STILLS` or `FILMS`.
 
     Raises
     ------
     ConstraintError
         When it says nothing.
     Unavailable
-        When what writes such files is not installed.
+        When the library that writes such files is not installed.
     """
     kind = path.suffix.lower()
     if kind not in (*STILLS, *FILMS):
@@ -56,7 +56,7 @@ def fitting(kind: str, size: tuple[int, int]) -> tuple[int, int]:
 
 
 def moments(playable: Playable, film: Film, moment: Moment) -> list[Moment]:
-    """Return what each frame of a film shows; `moment` holds all that stays."""
+    """Return the moment of each frame of a film; `moment` holds all that stays."""
     glow = trail(playable, film.every)
     return [replace(moment, step=step, trail=glow) for step in film.steps]
 
@@ -68,5 +68,5 @@ def samples(shown: list[Moment]) -> list[Moment]:
 
 
 def open_writer(kind: str, path: Path, size: tuple[int, int], fps: float, sampled: list[Pixels]) -> Writer:
-    """Return what writes a film of a kind (one of `FILMS`) to a file."""
+    """Return the writer of a film of a kind (one of `FILMS`)."""
     return GifWriter(path, sampled) if kind == ".gif" else Mp4Writer(path, size, fps)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QRect, QRectF, QSize
 from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
+from gemmviz.session.preferences import ThemeName
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.moment import Moment
@@ -27,7 +28,7 @@ class Look:
     """How a picture looks: size in pixels, theme, and how large type is (1: as in a window of that size)."""
 
     size: tuple[int, int]
-    theme: str
+    theme: ThemeName
     type_scale: float = 1.0
 
     @property
@@ -45,7 +46,7 @@ class Frames:
     Parameters
     ----------
     playable
-        What to draw.
+        The recording to draw.
     look
         Size, theme and size of type.
     """

@@ -1,4 +1,4 @@
-"""Writes a GIF: one palette made of the pictures themselves, and of each frame only what changes."""
+"""Writes a GIF: one palette made of the pictures themselves, and of each frame only the changes."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from gemmviz.ui.known import known
 # One of the 256 colours means "as it was before".
 _COLOURS = 255
 _SAME = 255
-# The commonest colours, of flat areas and of text, are kept as they are; the rest shares what is left. Weighed by how
+# The commonest colours, of flat areas and of text, are kept as they are; the others share the rest. Weighed by how
 # often they occur, but less than in proportion: a small cell's hue must not drown in the greys of letters' edges.
 _EXACT, _WEIGHT = 64, 0.75
 _KEEP_BELOW = 1
@@ -39,7 +39,7 @@ def palette(samples: list[Pixels]) -> Image.Image:
 
 
 class GifWriter:
-    """Writes a GIF frame by frame; what was written is not kept in memory.
+    """Writes a GIF frame by frame; written frames are not kept in memory.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class GifWriter:
         self._shown = indices
 
     def close(self) -> None:
-        """Write what is left, and end the file."""
+        """Write the rest, and end the file."""
         if self._waiting is not None:
             self._flush()
             self._file.write(b";")
@@ -101,7 +101,7 @@ class GifWriter:
         """Write the frame that waits: only now it is known for how long it stands."""
         changed, at = known(self._waiting)
         self._clock_s += self._wait_s
-        # Times are whole hundredths of a second: what one frame loses the next one gets.
+        # Times are whole hundredths of a second: the remainder of one frame goes to the next.
         ticks = max(1, round((self._clock_s - self._clock_written) / _TICK_S))
         self._clock_written += ticks * _TICK_S
         part = Image.frombytes("P", changed.shape[::-1], changed.tobytes())

@@ -18,7 +18,7 @@ _AHEAD = 8
 
 
 class _Cancelled(Exception):
-    """Nobody wants the film any more."""
+    """The film was cancelled."""
 
 
 class FilmJob(QObject):
@@ -27,17 +27,17 @@ class FilmJob(QObject):
     Parameters
     ----------
     playable
-        What to draw.
+        The recording to draw.
     film
         Which steps.
     look
         Size, theme and size of type.
     moment
-        What is chosen: all that stays.
+        The choice: all that stays.
     path
         The file; its suffix says the format.
     parent
-        Who owns it.
+        Its owner.
 
     Raises
     ------
@@ -112,7 +112,7 @@ class FilmJob(QObject):
         self._thread.join()
 
     def _encode(self) -> None:
-        """Encode what is drawn (in the thread)."""
+        """Encode the drawn frames (in the thread)."""
         writer = None
         try:
             sampled = [self._next() for _ in self._samples]

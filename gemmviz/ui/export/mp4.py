@@ -15,7 +15,7 @@ _BT709 = 1
 
 
 def need_video() -> None:
-    """Raise `Unavailable`, with what to install, where films cannot be encoded."""
+    """Raise `Unavailable`, with the package to install, where films cannot be encoded."""
     try:
         import av
     except ImportError:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
+from gemmviz.control.unpacking import playable_of, report_of
 from gemmviz.engine.messages import Recorded
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -24,7 +25,6 @@ from gemmviz.ui.export.films import FILMS, fitting, kind_of, moments, open_write
 from gemmviz.ui.export.frames import Frames, Look, draw_svg, pixels
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.window.application import application
-from gemmviz.ui.window.worker import playable_of, report_of
 
 _DEFAULT_SHARE = 0.4
 
@@ -41,23 +41,23 @@ class Steps:
 
 @dataclass(frozen=True)
 class Picture:
-    """What to draw of a recording.
+    """A recording and the options of its picture.
 
     Attributes
     ----------
     kernel, reply
-        What was recorded.
+        The kernel, and its recording.
     look
         Size, theme, size of type.
     window
         Whether to draw the whole window instead of the stage.
     step
-        For a still, from 1; None: the demo's, with its block and element of C, where the recording is the demo's, else
-        40% of the way.
+        For a still, from 1, with a fraction of the way to the next step; None: the demo's, with its block and element
+        of C, where the recording is the demo's, else 40% of the way.
     steps
         For a film.
     block, cell, warp
-        What is chosen: blockIdx (None: the one that owns the cell, or the first), (array, row, column), and the warp
+        The choice: blockIdx (None: the one that owns the cell, or the first), (array, row, column), and the warp
         of that block.
     """
 
@@ -65,7 +65,7 @@ class Picture:
     reply: Recorded
     look: Look
     window: bool = False
-    step: int | None = None
+    step: float | None = None
     steps: Steps = Steps()
     block: tuple[int, ...] | None = None
     cell: CellName | None = None
@@ -83,11 +83,11 @@ def draw(picture: Picture, path: Path, on_frame: Callable[[int, int], object] = 
     Parameters
     ----------
     picture
-        What to draw.
+        The picture to draw.
     path
         The file; its suffix says the format: ``.png``, ``.svg``, ``.gif`` or ``.mp4``.
     on_frame
-        Is told how many frames are done, and of how many.
+        Called with the number of frames that are done, and of all frames.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def draw(picture: Picture, path: Path, on_frame: Callable[[int, int], object] = 
 
 
 def _at_demo(picture: Picture, playable: Playable) -> Picture:
-    """Return a picture that says no step at that of the kernel's demo, if that is what was recorded."""
+    """Return a picture without a step at the step of the kernel's demo, if the demo was recorded."""
     demo, recording = picture.kernel.demo, playable.recording
     if picture.step is not None or demo is None or demo.stop is None or recording.as_written:
         return picture
@@ -137,14 +137,17 @@ def _at_demo(picture: Picture, playable: Playable) -> Picture:
 
 def _moment(picture: Picture, playable: Playable) -> Moment:
     recording, steps = playable.recording, playable.timeline.steps
-    step = int(steps * _DEFAULT_SHARE) if picture.step is None else picture.step - 1
-    if not 0 <= step < max(steps, 1):
+    position = float(int(steps * _DEFAULT_SHARE)) if picture.step is None else picture.step - 1
+    if not 0 <= position <= max(steps - 1, 0):
+        said = f"{picture.step:g}"
         raise ConstraintError(
-            tr("step {step} does not exist: this recording has the steps 1 to {steps}", step=picture.step, steps=steps)
+            tr("step {step} does not exist: this recording has the steps 1 to {steps}", step=said, steps=steps)
         )
+    step = int(position)
     cell = cell_number(recording, picture.cell) if picture.cell else None
     block = owner_block(recording, cell) if picture.block is None else block_number(recording, picture.block)
-    return Moment(step, block, cell, trail=trail(playable, 1), warp=warp_number(recording, picture.warp))
+    warp = warp_number(recording, picture.warp)
+    return Moment(step, block, cell, trail=trail(playable, 1), warp=warp, fraction=position - step)
 
 
 def _draw_film(
@@ -176,8 +179,9 @@ class _WindowFrames:
 
     def __init__(self, picture: Picture, playable: Playable) -> None:
         from gemmviz.catalogue.ladder import ladder
+        from gemmviz.control.controller import Controller
         from gemmviz.engine.supervisor import Engine
-        from gemmviz.ui.window.controller import Controller
+        from gemmviz.ui.window.qt_loop import QtLoop
         from gemmviz.ui.window.window import Window
 
         kernels = ladder()
@@ -189,10 +193,10 @@ class _WindowFrames:
         size = Problem(recording.m, recording.n, recording.k)
         session.choice.choose(size, order=playable.timeline.order_by, as_written=recording.as_written)
         session.choice.choose_kernel(next(k for k in kernels if k.path == picture.kernel.path), recording.params)
-        controller = Controller(session, lambda: Engine(session.permission.trust))
-        controller.auto = False
+        controller = Controller(session, lambda: Engine(session.permission.trust), QtLoop())
+        session.choice.auto = False
         self._window = window = Window(session, controller)
-        # Corner widgets and tabs take their places when the window is shown: nobody sees it.
+        # Corner widgets and tabs take their places when the window is shown, here unseen.
         window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         window.resize(*picture.look.size)
         window.make_charts()
@@ -204,7 +208,7 @@ class _WindowFrames:
         session = self._session
         session.cursor.pick(moment.cell, moment.block)
         session.cursor.choose_warp(moment.warp)
-        session.cursor.seek(moment.step)
+        session.cursor.seek(moment.step, moment.step + moment.fraction)
         QApplication.processEvents()
         return self._window.grab().toImage()
 

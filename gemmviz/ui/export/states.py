@@ -1,4 +1,4 @@
-"""State files and command lines of the window: what is on screen, to be reopened."""
+"""State files and command lines of the window: the content of the screen, to be reopened."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ _PATTERN = mark("States of the window (*.gemmviz)")
 
 
 class States:
-    """Saves and reopens what a window shows.
+    """Saves and reopens the state of a window.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class States:
         listen(window, session.reopening.placed, self._on_placed)
 
     def take(self) -> Snapshot:
-        """Return what the window shows."""
+        """Return the state of the window."""
         stage, view = self._stage, self._stage.view
         return snapshots.take(
             self._session,
@@ -56,7 +56,7 @@ class States:
         )
 
     def save(self) -> None:
-        """Let the user save what is on screen."""
+        """Let the user save the state of the window."""
         name = f"{self._session.choice.base.name}{SUFFIX}"
         chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Save what is on screen"), name, tr(_PATTERN))
         if not chosen:
@@ -65,7 +65,7 @@ class States:
         self._try(lambda: write_state(self.take(), path), tr("Saved {path}.", path=path))
 
     def open(self, path: Path) -> None:
-        """Show what a state file says; edits that it would replace are asked about first."""
+        """Show the state of a file; the user is asked first about edits that it would replace."""
         try:
             plain, faults = read_state(path)
         except GemmvizError as error:
@@ -83,7 +83,7 @@ class States:
         self._session.messages.tell(Message(text, "warning", answers=answers, lasting=True, asks=True))
 
     def copy(self) -> None:
-        """Copy the command line that reopens what is on screen."""
+        """Copy the command line that reopens the state of the window."""
         plain = self.take()
         said = command(plain)
         QGuiApplication.clipboard().setText(said)

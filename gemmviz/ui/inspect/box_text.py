@@ -1,4 +1,4 @@
-"""Sentences about a box of the copy engine: who asked for it, what it is, where it stands, who counts its bytes."""
+"""Sentences about a box of the copy engine: its thread, its content, its place, and the barrier of its bytes."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def box_when(box: ActiveBox, step: int) -> list[str]:
 
 
 def box_head(playable: Playable, box: ActiveBox) -> str:
-    """Say what the copy engine does, and where in the source it was asked to."""
+    """Describe the copy engine's work, and name the source line that asked for it."""
     boxes, arrays = playable.recording.boxes, playable.recording.arrays
     at_matrix = bool(boxes.store[box.number]) == box.write
     array = int(boxes.matrix[box.number] if at_matrix else boxes.array[box.number])

@@ -1,4 +1,4 @@
-"""Draws how a box of the copy engine stands in shared memory: which piece of 16 bytes of which row in which banks."""
+"""Draws the layout of a copy engine's box in shared memory: the row and the banks of each piece of 16 bytes."""
 
 import numpy as np
 from PySide6.QtCore import QRectF, QSize, Qt

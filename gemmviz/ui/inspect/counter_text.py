@@ -1,7 +1,7 @@
-"""What the counters say below their table: totals, occupancy, and predictions beside what was measured.
+"""Texts below the table of counters: totals, occupancy, and predictions beside measured figures.
 
-Totals are *recorded*, occupancy is *modelled*; where the source was proved, predictions stand beside what a GPU's own
-counters *measured*.
+Totals are *recorded*, occupancy is *modelled*; where the source was proved, predictions stand beside a GPU's own
+*measured* counters.
 """
 
 from gemmviz.bench.model.devices import limits
@@ -67,7 +67,7 @@ def summary(playable: Playable, step: int) -> str:
 
 
 def explanation(playable: Playable) -> str:
-    """Return what the summary's figures mean, with those that it leaves out."""
+    """Return the meaning of the summary's figures, with those that it leaves out."""
     levels = playable.levels
     crossing = [
         tr(
@@ -112,7 +112,7 @@ def explanation(playable: Playable) -> str:
 
 
 def occupied(session: Session) -> tuple[str, str]:
-    """Return the occupancy in a few words, with its mark, and what it is made of; empty where there are no blocks."""
+    """Return the occupancy in a few words, with its mark, and its factors; empty where there are no blocks."""
     if session.choice.kernel.backend != "cuda":
         return "", ""
     device = default_device(session)

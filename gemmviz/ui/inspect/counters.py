@@ -1,6 +1,6 @@
-"""The counters: what the recording has moved up to this step, and in all: *recorded*.
+"""The counters: the traffic of the recording up to this step, and in all: *recorded*.
 
-What stands below the table is worded in `gemmviz.ui.inspect.counter_text`.
+The texts below the table are in `gemmviz.ui.inspect.counter_text`.
 """
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer
@@ -133,7 +133,7 @@ class Counters(QWidget):
     Parameters
     ----------
     session
-        Whose recording to count.
+        The session with the recording to count.
     """
 
     def __init__(self, session: Session) -> None:
@@ -189,7 +189,7 @@ class Counters(QWidget):
     def _on_chosen(self, *_: object) -> None:
         # Beside an older recording, which still stands, nothing is said of the kernel that is chosen now.
         known, playable = not self.session.staged.outdated, self.session.cursor.playable
-        # A GPU runs what a compiler has left: counters of the text have nothing to be held against.
+        # A GPU runs compiled code: counters of the text as written have no counterpart.
         as_compiled = known and not self.session.choice.as_written
         where, details = proved(self.session) if as_compiled else ("", "")
         view = tr("recorded {view}", view=tr(playable.recording.view)) if playable else tr("recorded")
@@ -221,7 +221,7 @@ class Counters(QWidget):
         playable = self.session.cursor.playable
         self._explained = explanation(playable) if playable else ""
         self._fit_columns()
-        self._on_chosen()  # what a recording tells of the block goes into its occupancy
+        self._on_chosen()  # the recording's block goes into its occupancy
 
     def _fit_columns(self) -> None:
         """Make each column as wide as its last figures will be, so that nothing moves or is cut while playing."""

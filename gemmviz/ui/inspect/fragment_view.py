@@ -11,6 +11,7 @@ from gemmviz.language import tr
 from gemmviz.trace.origin.fragments import Fragment
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.look.steady_scroll import steady_width
 from gemmviz.ui.look.theme import THEMES, Rgb, Theme, ink, rgb
 
 _LARGEST_CELL, _LEGIBLE_CELL, _SMALLEST_TYPE_PX = 26.0, 12.0, 6
@@ -45,13 +46,13 @@ class FragmentView(QWidget):
         Parameters
         ----------
         playable, fragments
-            What to draw.
+            The fragment to draw.
         lane
             The chosen lane.
         theme
             The colours.
         room
-            Pixels of height that are seen at once; what it takes to be legible may be more.
+            Pixels of height that are seen at once; a legible picture may need more.
         """
         self._playable, self._fragments, self._lane, self._theme = playable, fragments, lane, theme
         self._room = room
@@ -75,7 +76,7 @@ class FragmentView(QWidget):
         rows = max(f.lane.shape[0] for f in self._fragments)
         # Two are as large as three: nothing jumps when the second matrix is loaded.
         columns = max(columns, 3 * max(f.lane.shape[1] for f in self._fragments))
-        room = (self.width() - _GAP * text * 4) / columns
+        room = (steady_width(self) - _GAP * text * 4) / columns
         return text, min(room, max((self._room - text - 6) / rows, _LEGIBLE_CELL), _LARGEST_CELL), rows
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -1,4 +1,4 @@
-"""The inspector: what stands beside the charts, tab by tab: counters, the frozen warp, a thread, and origins."""
+"""The inspector: the tabs beside the charts: counters, the frozen warp, a thread, and origins."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
@@ -29,7 +29,7 @@ class Inspector(QTabWidget):
     Parameters
     ----------
     session
-        What to look into.
+        The session to look into.
     """
 
     def __init__(self, session: Session) -> None:
@@ -46,7 +46,8 @@ class Inspector(QTabWidget):
         self.setCornerWidget(self.counters.heading, Qt.Corner.TopRightCorner)
         # The charts beside it must not give way to its text.
         self.setMinimumWidth(320)
-        self.currentChanged.connect(self._show_mark)
+        self.setCurrentIndex(session.sight.panel)
+        self.currentChanged.connect(self._on_current)
         listen(self, session.inspection.panel_wanted, self.show_panel)
 
     @property
@@ -73,7 +74,7 @@ class Inspector(QTabWidget):
             self.session.messages.tell(Message(freeze.why_not, "info"))
 
     def take_focus(self) -> None:
-        """Give the keyboard to what is in sight: the table or the picture, else the tabs."""
+        """Give the keyboard to the visible part: the table or the picture, else the tabs."""
         tables = {"warp": self.warp.scrolled, "thread": self.by_thread.scrolled, "origin": self.origin.table}
         within = tables.get(self.panel)
         wanted = within if within is not None and within.isVisible() else self.tabBar()
@@ -84,7 +85,11 @@ class Inspector(QTabWidget):
         super().resizeEvent(event)
         self._show_mark()
 
-    def _show_mark(self, *_: object) -> None:
+    def _on_current(self, number: int) -> None:
+        self.session.sight.panel = number
+        self._show_mark()
+
+    def _show_mark(self) -> None:
         # The mark is about the counters alone.
         heading = self.counters.heading
         fits = self.tabBar().sizeHint().width() + heading.sizeHint().width() <= self.width()
@@ -92,7 +97,7 @@ class Inspector(QTabWidget):
 
 
 def actions(inspector: Inspector) -> list[Action]:
-    """Return what people can do with the inspector."""
+    """Return the actions of the inspector."""
     freeze = inspector.session.frozen_warp
     return [
         Action("freeze", "Cell", tr("Freeze the warp / release it"), ("W",), inspector.freeze),

@@ -1,4 +1,4 @@
-"""Sentences of the inspector: what a warp asks for, what a thread holds, which way a value took."""
+"""Sentences of the inspector: the request of a warp, the state of a thread, the way of a value."""
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def short_thread(recording: Recording, thread: int) -> str:
 
 
 def request_head(recording: Recording, asked: WarpRequest) -> str:
-    """Say who asks for what, and where in the source."""
+    """Name the warp, its request, and the source line."""
     values = {
         "warp": asked.warp,
         "block": block_text(recording, asked.block),
@@ -54,7 +54,7 @@ def request_head(recording: Recording, asked: WarpRequest) -> str:
 
 
 def request_cost(asked: WarpRequest) -> str:
-    """Say what a request costs."""
+    """Return the cost of a request in words."""
     lanes = trn("{count} lane", "{count} lanes", len(asked.lane))
     asks = tr("{lanes}, {bytes} bytes asked for", lanes=lanes, bytes=thousands(asked.asked_bytes))
     if not asked.is_shared:
@@ -93,7 +93,7 @@ def lanes_out(asked: WarpRequest) -> str:
 def when_text(asked: WarpRequest, step: int, missed: bool) -> str:
     """Say that a shown request is not made at the session's step; empty where it is.
 
-    ``missed``: threads may have accessed memory out of bounds at that step, of which there is no request to show.
+    ``missed``: threads may have accessed memory out of bounds at that step, without a request to show.
     """
     if missed and asked.step > step:
         return tr("At this step this warp accesses nothing within bounds: shown is its next request.")
@@ -110,7 +110,7 @@ def when_text(asked: WarpRequest, step: int, missed: bool) -> str:
 
 
 def operand_text(playable: Playable, state: ThreadState, place: int) -> str:
-    """Say what an operand is, and where its reader got it."""
+    """Describe an operand, and the place where its reader got it."""
     operands, recording = state.products.operands, playable.recording
     line, k = int(operands.line[place]), int(operands.k[place])
     name = recording.arrays[int(operands.matrix[place])].name
@@ -151,7 +151,7 @@ def _bracketed(value: float) -> str:
 
 
 def fragment_text(playable: Playable, fragment: Fragment) -> str:
-    """Say what a fragment is, when it was loaded, and how often each of its values is used."""
+    """Describe a fragment, the step of its load, and how often each of its values is used."""
     recording = playable.recording
     height, width = fragment.lane.shape
     values = {
@@ -168,7 +168,7 @@ def fragment_text(playable: Playable, fragment: Fragment) -> str:
 
 
 def use_text(recording: Recording, fragment: Fragment) -> str:
-    """Say how often what was loaded is used: by fragments of C, or by products where their shape is not declared."""
+    """Describe how often loaded values are used: by fragments of C, or by products where their shape is undeclared."""
     shape, name = shape_of(recording.text), recording.arrays[fragment.matrix].name
     side = shape[1 - fragment.matrix] if shape else 0
     if side and fragment.products % side == 0:

@@ -40,7 +40,7 @@ NOW = "▶"
 
 
 class LazyTable(QAbstractTableModel):
-    """A table whose rows are made when they are asked for."""
+    """A table whose rows are made on demand."""
 
     def __init__(self, playable: Playable, headings: tuple[str, ...], rows: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The tab of origins: who owns the chosen element of C and every way that led there, or who touched the chosen cell."""
+"""The tab of origins: the owner of the chosen element of C and every way to it, or the accesses to the chosen cell."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QKeyEvent
@@ -31,7 +31,7 @@ class OriginPanel(InspectPanel):
     Parameters
     ----------
     session
-        What to show.
+        The session to show.
     """
 
     def __init__(self, session: Session) -> None:
@@ -198,7 +198,7 @@ class OriginPanel(InspectPanel):
         self.head.setText(BETWEEN.join(said))
         return AccessTable(playable, touches, cell)
 
-    # What people do with the table
+    # Events of the table
 
     def _on_row(self, index: QModelIndex, _: QModelIndex) -> None:
         model = self.table.model()

@@ -1,4 +1,4 @@
-"""What the inspector's tabs share: they follow the session while they are seen, ten times a second while it plays."""
+"""The common part of the inspector's tabs: they follow the session while visible, ten times a second while it plays."""
 
 from time import perf_counter
 
@@ -47,7 +47,7 @@ class InspectPanel(QWidget):
     Parameters
     ----------
     session
-        What to follow.
+        The session to follow.
     """
 
     def __init__(self, session: Session) -> None:
@@ -89,6 +89,6 @@ class InspectPanel(QWidget):
             self._timer.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Show what changed while the panel was not seen."""
+        """Show changes that came while the panel was not visible."""
         super().showEvent(event)
         self.refresh()

@@ -1,7 +1,7 @@
 """The tab of a thread: its operands and sums, or the fragments of its warp, or where a loop stands."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
@@ -17,6 +17,7 @@ from gemmviz.ui.inspect.fragment_view import FragmentView
 from gemmviz.ui.inspect.inspector_text import block_text, fragment_text, operand_text, sum_text, uses_text
 from gemmviz.ui.inspect.panel import InspectPanel, OneLine
 from gemmviz.ui.inspect.thread_view import ThreadView
+from gemmviz.ui.look.steady_scroll import SteadyScroll
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN, number, thread_text
 
@@ -29,7 +30,7 @@ class ThreadPanel(InspectPanel):
     Parameters
     ----------
     session
-        What to show.
+        The session to show.
     """
 
     def __init__(self, session: Session) -> None:
@@ -52,13 +53,8 @@ class ThreadPanel(InspectPanel):
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.warp)
         below.addWidget(self.text, 1)
-        self.scrolled = QScrollArea()
+        self.scrolled = SteadyScroll(tr("Thread"))
         self.scrolled.setWidget(told)
-        self.scrolled.setWidgetResizable(True)
-        self.scrolled.setFrameShape(QFrame.Shape.NoFrame)
-        self.scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scrolled.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.scrolled.setAccessibleName(tr("Thread"))
         row = QHBoxLayout()
         row.setContentsMargins(8, 2, 8, 0)
         row.addWidget(self.head, 1)
@@ -147,7 +143,7 @@ class ThreadPanel(InspectPanel):
         return cell_name(playable.recording, cell)[1:]
 
     def _of_thread(self, playable: Playable) -> Products | None:
-        """Return what the chosen thread multiplies: found once, and kept while it is looked at."""
+        """Return the chosen thread's products: found once, and kept while it is looked at."""
         session = self.session
         thread, element = session.inspection.thread, None
         if playable.recording.backend != "cuda":
@@ -163,13 +159,13 @@ class ThreadPanel(InspectPanel):
         return self._known[2]
 
     def _loop(self, playable: Playable, thread: int) -> tuple[Ints, Ints]:
-        """Return what a CPU's thread writes when: found once, and kept while it is looked at."""
+        """Return the writes of a CPU's thread with their steps: found once, and kept while it is looked at."""
         if self._writes is None or self._writes[0] is not playable or self._writes[1] != thread:
             self._writes = playable, thread, loop_writes(playable, thread)
         return self._writes[2]
 
     def _of_operands(self, playable: Playable, state: ThreadState) -> str:
-        """Say what the thread read last, operand by operand."""
+        """Describe the thread's last reads, operand by operand."""
         held = [*state.a[state.a >= 0].tolist(), *state.b[state.b >= 0].tolist()]
         if not held:
             return tr("It has read no operand yet.")
@@ -193,7 +189,7 @@ class ThreadPanel(InspectPanel):
         return "\n".join([head, *said])
 
     def _of_fragments(self, playable: Playable, state: ThreadState, held: list[Fragment]) -> str:
-        """Say what the warp loaded, and what of it the chosen lane holds."""
+        """Describe the fragments that the warp loaded, and the chosen lane's part of them."""
         said = [fragment_text(playable, fragment) for fragment in held]
         lane = self.session.inspection.lane
         for fragment in held:

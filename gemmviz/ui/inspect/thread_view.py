@@ -1,4 +1,4 @@
-"""Draws what a thread multiplies: a column of A times a row of B, and its sums of C where they meet."""
+"""Draws the products of a thread: a column of A times a row of B, and its sums of C where they meet."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen

@@ -1,10 +1,10 @@
-"""The tab of the frozen warp: which warp, what it asks for, and the picture of it."""
+"""The tab of the frozen warp: the warp, its request, and the picture of it."""
 
 from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -17,6 +17,7 @@ from gemmviz.ui.inspect.inspector_text import lanes_out, request_cost, request_h
 from gemmviz.ui.inspect.panel import InspectPanel, OneLine
 from gemmviz.ui.inspect.warp_view import WarpView
 from gemmviz.ui.known import known
+from gemmviz.ui.look.steady_scroll import SteadyScroll
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN
 
@@ -27,7 +28,7 @@ class WarpPanel(InspectPanel):
     Parameters
     ----------
     session
-        What to show.
+        The session to show.
     """
 
     def __init__(self, session: Session) -> None:
@@ -42,7 +43,7 @@ class WarpPanel(InspectPanel):
         self.cost.setContentsMargins(8, 0, 8, 2)
         self.view = WarpView()
         self.view.lane_clicked.connect(session.inspection.choose_lane)
-        self.scrolled = QScrollArea()
+        self.scrolled = SteadyScroll(tr("Warp request"))
         self.box, self.told = BoxView(), QLabel()
         self.told.setWordWrap(True)
         self.told.setContentsMargins(8, 0, 8, 2)
@@ -55,11 +56,6 @@ class WarpPanel(InspectPanel):
         both.addWidget(self.box)
         both.addStretch()
         self.scrolled.setWidget(pictures)
-        self.scrolled.setWidgetResizable(True)
-        self.scrolled.setFrameShape(QFrame.Shape.NoFrame)
-        self.scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scrolled.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.scrolled.setAccessibleName(tr("Warp request"))
         row = QHBoxLayout()
         row.setContentsMargins(8, 2, 8, 0)
         row.setSpacing(4)
@@ -85,7 +81,7 @@ class WarpPanel(InspectPanel):
         return button
 
     def _mark(self) -> None:
-        """Mark the button, in sight or not: it is what a person finds who turns to this tab."""
+        """Mark the button, visible or not: a user who turns to this tab finds it marked."""
         freeze = self.session.frozen_warp
         self.frozen.setEnabled(freeze.possible)
         self.frozen.setChecked(freeze.on)
@@ -116,7 +112,7 @@ class WarpPanel(InspectPanel):
             self._describe()
             return
         if asked is not None and session.predict.on and asked.step > session.cursor.step:
-            asked = None  # what comes next is what people are asked for
+            asked = None  # the next request is the answer to the question
         theme = THEMES[session.preferences.theme]
         self.view.show_request(playable, asked, session.inspection.lane, theme)
         if asked is None or playable is None:
@@ -136,7 +132,7 @@ class WarpPanel(InspectPanel):
         self.scrolled.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()} {told}".rstrip())
 
     def _other_box(self, playable: Playable) -> ActiveBox | None:
-        """Return the next box that the warp asks for, or the last one; None where it asks for none."""
+        """Return the next box that the warp requests, or the last one; None where it requests none."""
         session = self.session
         asks = asked_by(playable, session.cursor.shown_block, session.cursor.warp)
         if not len(asks):

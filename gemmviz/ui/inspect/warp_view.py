@@ -1,4 +1,4 @@
-"""Draws one warp request: 32 lanes, lines to the sectors or banks that they want, and the wavefronts that follow."""
+"""Draws one warp request: 32 lanes, lines to the sectors or banks of their data, and the wavefronts that follow."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from gemmviz.trace.cost.wavefronts import BANKS, SECTOR_BYTES
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
 from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.look.steady_scroll import steady_width
 from gemmviz.ui.look.theme import THEMES, Theme, ink, rgb
 
 _GAP = 1.5
@@ -57,7 +58,7 @@ class WarpView(QWidget):
         Parameters
         ----------
         playable, asked
-            What to draw.
+            The request to draw.
         lane
             The chosen lane: its lines stand out.
         theme
@@ -68,7 +69,7 @@ class WarpView(QWidget):
         self.update()
 
     def _take_height(self) -> None:
-        """Take what the request needs: in a low panel many wavefronts are scrolled."""
+        """Take the height that the request needs: in a low panel many wavefronts are scrolled."""
         self.setMinimumHeight(int(self._needed()))
         self.updateGeometry()
 
@@ -78,7 +79,7 @@ class WarpView(QWidget):
         self._take_height()
 
     def sizeHint(self) -> QSize:
-        """Ask for what the request takes at least."""
+        """Return the least size for the request."""
         return QSize(500, int(self._needed()))
 
     def _row(self) -> float:
@@ -88,7 +89,7 @@ class WarpView(QWidget):
         """Return the font of the figures: two of them fit into a lane."""
         font = QFont(self.font())
         base = QFontMetricsF(font)
-        room = (self.width() / (WARP + 4)) - _GAP - 1
+        room = (steady_width(self) / (WARP + 4)) - _GAP - 1
         wide = max(base.horizontalAdvance("28"), 1.0)
         size = font.pointSizeF() if font.pointSizeF() > 0 else 9.0
         font.setPointSizeF(max(min(size, size * room / wide), 5.5))

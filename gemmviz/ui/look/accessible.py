@@ -1,4 +1,4 @@
-"""What a screen reader is told: names of the parts of boxes, and what the stage shows where it stands still."""
+"""Texts for a screen reader: names of the parts of boxes, and the content of the stage at rest."""
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
@@ -9,14 +9,14 @@ from gemmviz.session.playback import Playback
 from gemmviz.ui.connections import listen
 from gemmviz.ui.stage.caption import about_cell, caption
 
-# Somebody who holds an arrow key hears where they end, not each step.
+# A user who holds an arrow key hears the last step, not each one.
 _SETTLED_MS = 400
 
 
 def name_parts(parent: QWidget) -> None:
     """Give the line edits and lists inside of boxes the names of their boxes.
 
-    A combo box tells its text as its name: its own name is its description, too.
+    A combo box gives its text as its name: its own name is its description, too.
     """
     for kind in (QComboBox, QAbstractSpinBox):
         for box in parent.findChildren(kind):
@@ -29,14 +29,14 @@ def name_parts(parent: QWidget) -> None:
 
 
 class Announcer(QObject):
-    """Says what the stage shows, each time that it comes to rest at a step or a cell.
+    """Announces the content of the stage, each time that it rests at a step or a cell.
 
     Parameters
     ----------
     cursor, playback
-        What is shown.
+        The step and the choice, and whether they play.
     stage
-        Whose description it is.
+        The widget with the description.
     """
 
     def __init__(self, cursor: Cursor, playback: Playback, stage: QWidget) -> None:

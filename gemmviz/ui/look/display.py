@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-# What PySide6-Essentials needs of the system, and the Debian package of each: always, and for X11.
+# Libraries of the system that PySide6-Essentials needs, and the Debian package of each: always, and for X11.
 _ALWAYS = {
     "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
@@ -42,7 +42,7 @@ _INSTEAD = "without a window, `gemmviz render KERNEL -o out.png` draws a picture
 
 
 def missing(environ: Mapping[str, str]) -> str | None:
-    """Return one line that says why no window can be opened and what to do, or None when one can.
+    """Return one line with the reason why no window can be opened and the remedy, or None when one can.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def how_to_install(libraries: Sequence[str]) -> str:
     system = _release()
     if not {"debian", "ubuntu"} & {system.get("ID"), *system.get("ID_LIKE", "").split()}:
         return ", ".join(libraries)
-    # A system that was made of Debian or Ubuntu says of which release.
+    # A system derived from Debian or Ubuntu names the release.
     release = next((system[key] for key in ("UBUNTU_CODENAME", "DEBIAN_CODENAME") if key in system), None)
     packages = [(_ALWAYS | _X11)[name] for name in libraries]
     if (release or system.get("VERSION_CODENAME")) not in _BEFORE:
@@ -99,7 +99,7 @@ def qt_fault() -> str | None:
 
 
 def _release() -> Mapping[str, str]:
-    """Return what the system says of itself (``/etc/os-release``); nothing where it says nothing."""
+    """Return the system's description of itself (``/etc/os-release``); empty where there is none."""
     try:
         return platform.freedesktop_os_release()
     except OSError:

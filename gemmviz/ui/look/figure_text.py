@@ -1,26 +1,16 @@
-"""Figures in words: GFLOPS, what came of a measurement, and all that is known of a row."""
+"""Figures in words: GFLOPS, the outcome of a measurement, and all figures of a row."""
 
 from statistics import median
 
 from gemmviz.bench.figures import Shown, size_of
 from gemmviz.bench.ranking import LIBRARIES, Standing, place
 from gemmviz.bench.row import Row, Telemetry, figure_of
+from gemmviz.bench.status_names import status_name
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.language import mark, tr
+from gemmviz.language import tr
 from gemmviz.session import Session, kernel_names
 
 _DTYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
-_STATUSES = {
-    "ok": mark("ok"),
-    "wrong": mark("wrong"),
-    "compile": mark("compile"),
-    "launch": mark("launch"),
-    "crash": mark("crash"),
-    "timeout": mark("timeout"),
-    "skipped": mark("skipped"),
-    "unsupported": mark("unsupported"),
-    "cancelled": mark("cancelled"),
-}
 BETWEEN = "  ·  "
 
 
@@ -62,7 +52,7 @@ def dtype_text(dtype: str) -> str:
 def shown_name(kernel: Kernel, session: Session) -> str:
     """Return a kernel's alias; its file's name where two kernels share the alias; a library's title.
 
-    Of a variant, that of its rung and what was done to it: "gputiled without the second barrier".
+    Of a variant, that of its rung and its change: "gputiled without the second barrier".
     """
     if kernel.backend in LIBRARIES:
         return tr(kernel.title)
@@ -75,12 +65,12 @@ def shown_name(kernel: Kernel, session: Session) -> str:
 
 
 def changes_text(kernel: Kernel) -> str:
-    """Say what was done to a variant: "without the second barrier, with the loop over k unrolled"."""
+    """Describe the change of a variant: "without the second barrier, with the loop over k unrolled"."""
     return ", ".join(kernel_names.changes(kernel))
 
 
 def of_base_text(standing: Standing) -> str:
-    """Say what a variant costs or gains over its rung; the status where it failed, nothing without both figures."""
+    """Return the cost or gain of a variant over its rung in words; the status where it failed; or empty."""
     if not standing.gflops:
         return f"✗ {status_name(standing.row['status'])}"
     ratio = standing.of_base
@@ -102,7 +92,7 @@ def rung_text(kernel: Kernel, row: Row, session: Session) -> str:
 
 
 def status_text(row: Row | None) -> str:
-    """Say in words what came of measuring a kernel."""
+    """Return the outcome of a kernel's measurement in words."""
     if row is None:
         return tr("not measured yet")
     if row["status"] == "ok":
@@ -112,11 +102,6 @@ def status_text(row: Row | None) -> str:
     if row.get("exhibit") and row["status"] in ("wrong", "compile"):
         return str(row.get("message", ""))
     return f"{status_name(row['status'])}: {row.get('message', '')}".rstrip(": ")
-
-
-def status_name(status: str) -> str:
-    """Return what people read of a row's status."""
-    return tr(_STATUSES[status]) if status in _STATUSES else status
 
 
 def origin_text(shown: Shown, session: Session) -> str:
@@ -136,7 +121,7 @@ def origin_name(origin: str) -> str:
 
 
 def details(row: Row) -> list[str]:
-    """Return everything that a row knows about its figure, a line for each kind of thing."""
+    """Return all details of a row's figure, a line for each kind."""
     stats, hot, telemetry = row.get("stats"), row.get("hot"), row.get("telemetry")
     gflops = gflops_text(figure_of(row))
     if stats:
@@ -176,7 +161,7 @@ def details(row: Row) -> list[str]:
 
 
 def telemetry_text(telemetry: Telemetry) -> str:
-    """Return clock, power and temperature (medians), energy and what slowed the device down."""
+    """Return clock, power and temperature (medians), energy and the reasons for throttling."""
     watched = ((telemetry.get("sm_mhz"), "MHz"), (telemetry.get("power_w"), "W"), (telemetry.get("temp_c"), "°C"))
     parts = [f"{median(seen):.4g} {unit}" for seen, unit in watched if seen]
     if energy_j := telemetry.get("energy_j"):
@@ -187,7 +172,7 @@ def telemetry_text(telemetry: Telemetry) -> str:
 
 
 def standing_text(standing: Standing, session: Session) -> str:
-    """Return all figures of one rung: what the chart says when it is pointed at."""
+    """Return all figures of one rung: the chart's text for the rung under the pointer."""
     kernel, row = standing.kernel, standing.row
     if not standing.gflops:
         return f"{row.get('label') or kernel.name}: {tr(kernel.title)}, {changes_text(kernel)}\n{status_text(row)}"

@@ -10,7 +10,7 @@ _ANY_HEIGHT = 10_000
 class ShortLabel(QLabel):
     """Shows a text, or where that would be cut, a shorter one in one line; the tip has all of it.
 
-    It takes the room that it is given, and asks for none beyond a line.
+    It takes the room that it is given, and needs none beyond a line.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class ShortLabel(QLabel):
             self._fit()
 
     def heightForWidth(self, width: int) -> int:
-        """Ask for one line at any width: what stands above it is not to be squeezed for more."""
+        """Return the height of one line at any width: widgets above it are not to be squeezed for more."""
         return self.minimumSizeHint().height()
 
     def minimumSizeHint(self) -> QSize:

@@ -15,7 +15,7 @@ READ, SEEN, PRESENTED = 4.5, 3.0, 7.0
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours by what they mean. Blue and amber are kept for reads and writes; owners have other hues (Okabe-Ito)."""
+    """Colours by their meaning. Blue and amber are kept for reads and writes; owners have other hues (Okabe-Ito)."""
 
     name: str
     background: str

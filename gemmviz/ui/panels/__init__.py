@@ -1,1 +1,1 @@
-"""What stands around the stage: the ladder, the controls, messages, help."""
+"""The panels around the stage: the ladder, the controls, messages, help."""

@@ -1,10 +1,9 @@
-"""What to record and what to measure: sizes, parameters, order, and the buttons that start and stop."""
+"""Controls for recording and measuring: sizes, parameters, order, and the buttons that start and stop."""
 
-import re
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QRegularExpression, QSize, Qt, Signal
-from PySide6.QtGui import QIntValidator, QRegularExpressionValidator, QResizeEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIntValidator, QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -13,8 +12,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
-    QSpinBox,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -22,7 +19,7 @@ from PySide6.QtWidgets import (
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.conditions import conditions, never
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.problem import LARGEST, Problem
+from gemmviz.catalogue.problem import LARGEST
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.connections import listen
@@ -30,13 +27,11 @@ from gemmviz.ui.known import known
 from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.short_label import ShortLabel
 from gemmviz.ui.look.style import letters_wide
+from gemmviz.ui.panels.size_row import SizeRow, SizesBox
 
-# Room beside the text of a box and of a button, in pixels; digits of a parameter.
-_WIDEST_USUAL = "16384"
-_BOX_FRAME, _BUTTON_FRAME, _PARAM_LETTERS = 8, 20, 3
+_PARAM_LETTERS = 3
 PARAMS_WIDE, PARAMS_NARROW = 3, 2
-"""How many parameters stand side by side below the stage, and beside the charts."""
-_SWEEPS = ((256, 4096), (256, 2048), (128, 1024), (256, 8192), (1024, 16384))
+"""The number of parameters side by side below the stage, and beside the charts."""
 
 
 def tab_through(*widgets: QWidget) -> None:
@@ -45,87 +40,13 @@ def tab_through(*widgets: QWidget) -> None:
         QWidget.setTabOrder(one, following)
 
 
-class SizeRow(QWidget):
-    """Three boxes M, N, K and a link that keeps them equal."""
-
-    changed = Signal(object)
-
-    def __init__(self, problem: Problem, what: str) -> None:
-        super().__init__()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        self.boxes: dict[str, QSpinBox] = {}
-        for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
-            box = QSpinBox()
-            box.setRange(1, LARGEST)
-            box.setValue(value)
-            box.setKeyboardTracking(False)
-            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-            box.setAccessibleName(f"{name}, {what}")
-            box.setToolTip(tr("{name}: C is M × N, A is M × K, B is K × N ({what})", name=name, what=what))
-            box.valueChanged.connect(lambda value, name=name: self._on_value(name, value))
-            row.addWidget(QLabel(name))
-            row.addWidget(box)
-            self.boxes[name] = box
-        self.link = QToolButton()
-        self.link.setText("=")
-        self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.link.setCheckable(True)
-        self.link.setChecked(problem.m == problem.n == problem.k)
-        self.link.setToolTip(tr("Square: keep M = N = K"))
-        self.link.setAccessibleName(tr("Square: keep M = N = K"))
-        # A size whose sides differ loosens the link, and the next one of equal sides fastens it again: people did not.
-        self._loosened = False
-        self.link.clicked.connect(lambda *_: self._keep_link())
-        row.addWidget(self.link)
-        self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Give five digits the room that they need at another size of type."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
-
-    def _fit(self) -> None:
-        metrics = self.fontMetrics()
-        for box in self.boxes.values():
-            box.setFixedWidth(metrics.horizontalAdvance(_WIDEST_USUAL) + _BOX_FRAME)
-        self.link.setFixedWidth(metrics.horizontalAdvance("=") + _BUTTON_FRAME)
-
-    def problem(self) -> Problem:
-        """Return the size in the boxes."""
-        return Problem(*(self.boxes[n].value() for n in "MNK"))
-
-    def show_problem(self, problem: Problem) -> None:
-        """Put a size into the boxes without announcing it."""
-        for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
-            self.boxes[name].blockSignals(True)
-            self.boxes[name].setValue(value)
-            self.boxes[name].blockSignals(False)
-        equal = problem.m == problem.n == problem.k
-        if equal and self._loosened:
-            self.link.setChecked(True)
-        elif not equal and self.link.isChecked():
-            self.link.setChecked(False)
-            self._loosened = True
-
-    def _keep_link(self) -> None:
-        self._loosened = False
-
-    def _on_value(self, name: str, value: int) -> None:
-        if self.link.isChecked():
-            self.show_problem(Problem.cube(value))
-        self.changed.emit(self.problem())
-
-
 class ParamsRow(QWidget):
     """One editable box per tunable parameter of a kernel.
 
     Parameters
     ----------
     per_row
-        How many stand side by side.
+        The number of boxes side by side.
     """
 
     changed = Signal(object)
@@ -178,7 +99,7 @@ class ParamsRow(QWidget):
         name_parts(self)
 
     def set_per_row(self, per_row: int) -> None:
-        """Choose how many stand side by side."""
+        """Choose the number of boxes side by side."""
         if per_row == self._per_row:
             return
         self._per_row = per_row
@@ -196,37 +117,13 @@ class ParamsRow(QWidget):
         self.changed.emit({name: int(box.currentText()) for name, box in self.boxes.items() if box.currentText()})
 
 
-class SizesBox(QComboBox):
-    """The sizes N to measure over: some to choose from, or any, typed as numbers with something between them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setEditable(True)
-        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        for first, last in _SWEEPS:
-            self.addItem(f"{first}…{last}")
-        self.setValidator(QRegularExpressionValidator(QRegularExpression(r"\s*\d{1,5}(\s*[ ,;…]\s*\d{1,5})*\s*")))
-        self.setMinimumWidth(96)
-        self.setAccessibleName(tr("Sizes N to measure over"))
-        self.setToolTip(tr("Sizes N = M = K: 256…4096 doubles from 256 to 4096; or type them: 500 1000 1500"))
-
-    def sizes(self) -> list[int]:
-        """Return the sizes, from small to large."""
-        text = self.currentText()
-        numbers = [min(max(int(n), 1), LARGEST) for n in re.findall(r"\d+", text)]
-        if "…" in text and len(numbers) == 2 and numbers[0] < numbers[1]:
-            first, last = numbers
-            numbers = [first * 2**i for i in range(64) if first * 2**i <= last]
-        return sorted(set(numbers)) or [_SWEEPS[0][0]]
-
-
 class RecordControls(QWidget):
-    """The bar above the stage: the size, parameters and order of what is recorded.
+    """The bar above the stage: the size, parameters and order of the recording.
 
     Parameters
     ----------
     session
-        What to choose.
+        The session with the choices.
     """
 
     record = Signal()
@@ -242,7 +139,7 @@ class RecordControls(QWidget):
         rows.addLayout(row)
         rows.addLayout(self._below)
         self._row = row
-        self.size_row = SizeRow(session.choice.problem, tr("what is recorded"))
+        self.size_row = SizeRow(session.choice.problem, tr("what is recorded"), session.choice.square)
         self.params = ParamsRow()
         self.order = QComboBox()
         self.order.addItem(tr("blocks together"), "grid")
@@ -252,7 +149,7 @@ class RecordControls(QWidget):
         self.button = QPushButton(tr("Record"))
         self.button.setToolTip(tr("Compile the source for the CPU and record every access (Ctrl+R)"))
         self.auto = QCheckBox(tr("auto"))
-        self.auto.setChecked(True)
+        self.auto.setChecked(session.choice.auto)
         self.auto.setToolTip(tr("Record again when the kernel, its size or a parameter changes"))
         for widget in (self.size_row, self.params, self.order):
             row.addWidget(widget)
@@ -262,9 +159,13 @@ class RecordControls(QWidget):
         self.size_row.changed.connect(lambda problem: session.choice.choose(problem=problem))
         self.params.changed.connect(lambda params: session.choice.choose(params=params))
         self.order.activated.connect(lambda *_: session.choice.choose(order=self.order.currentData()))
+        self.auto.toggled.connect(self._on_auto)
         self.button.clicked.connect(lambda *_: self.record.emit())
         listen(self, session.choice.chosen, self._on_chosen)
         self._on_chosen()
+
+    def _on_auto(self, auto: bool) -> None:
+        self.session.choice.auto = auto
 
     def _on_chosen(self) -> None:
         session = self.session
@@ -282,7 +183,7 @@ class RecordControls(QWidget):
         self._place_params()
 
     def minimumSizeHint(self) -> QSize:
-        """Ask for no more width than two rows take, also while all stands in one: the window may become narrower."""
+        """Give the width of two rows as the minimum, also while all stand in one: the window may become narrower."""
         least = max(self._others(), self.params.sizeHint().width()) + 16
         whole = super().minimumSizeHint()
         return QSize(min(least, whole.width()), whole.height())
@@ -310,7 +211,7 @@ class MeasureControls(QWidget):
     Parameters
     ----------
     session
-        What to choose, and whose progress to show.
+        The session with the choices and the progress.
     """
 
     measure_this = Signal()
@@ -324,7 +225,7 @@ class MeasureControls(QWidget):
         self.session = session
         self.heading = QLabel(tr("Measure on this machine"))
         self.heading.setObjectName("heading")
-        self.size_row = SizeRow(session.choice.bench_problem, tr("what is measured"))
+        self.size_row = SizeRow(session.choice.bench_problem, tr("what is measured"), session.choice.bench_square)
         self.params = ParamsRow(PARAMS_WIDE)
         self.this = QPushButton(tr("Measure this"))
         self.this.setObjectName("primary")
@@ -333,8 +234,9 @@ class MeasureControls(QWidget):
         self.all.setToolTip(tr("Verify and time every rung with its default parameters (Ctrl+Shift+M)"))
         self.quick = QCheckBox(tr("quick"))
         self.quick.setToolTip(tr("A first impression: fewer samples, less accuracy; without it, the full protocol"))
+        self.quick.setChecked(session.choice.protocol == Protocol.quick().to_plain())
         self.quick.toggled.connect(self._on_quick)
-        self.sizes = SizesBox()
+        self.sizes = SizesBox(session.choice)
         self.over_this = QPushButton(tr("This"))
         self.over_this.setToolTip(tr("Measure the chosen rung at each of these sizes, M = N = K (Ctrl+Alt+M)"))
         self.over_all = QPushButton(tr("All"))

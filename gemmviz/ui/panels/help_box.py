@@ -15,7 +15,7 @@ class HelpBox(QDialog):
     Parameters
     ----------
     groups
-        What to list.
+        The entries to list.
     parent
         The window that it belongs to.
     """
@@ -46,9 +46,9 @@ class HelpBox(QDialog):
         bar = self.area.verticalScrollBar().sizeHint().width()
         wanted = self.label.sizeHint() + buttons.sizeHint() * 2.5 + QSize(bar + 8, 0)
         self.resize(wanted.boundedTo(self.screen().availableSize() * _SHARE_OF_SCREEN))
-        # Wide enough whatever the buttons: nobody reads a list that scrolls sideways.
+        # Wide enough whatever the buttons: a list that scrolls sideways is not readable.
         self.setMinimumWidth(min(self.label.sizeHint().width() + bar + 40, self.screen().availableSize().width()))
 
     def text(self) -> str:
-        """Return what is shown."""
+        """Return the shown text."""
         return self.label.text()

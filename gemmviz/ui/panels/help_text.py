@@ -1,17 +1,17 @@
-"""What keys and mouse do, as a list in columns that can be searched."""
+"""The effects of keys and mouse, as a list in columns with a search."""
 
 from gemmviz.language import tr
 from gemmviz.ui.window.actions import Action
 
 _NO_WRAP = 'style="white-space: nowrap"'
-# So many fit beside each other on a screen of 1280 pixels.
+# This many fit beside each other on a screen of 1280 pixels.
 _COLUMNS = 2
 Groups = dict[str, list[tuple[str, str]]]
-"""By heading: keys or gestures as rich text, and what they do."""
+"""By heading: keys or gestures as rich text, and their effects."""
 
 
 def help_groups(actions: list[Action]) -> Groups:
-    """Return everything that keys and mouse do, in the order of the menus."""
+    """Return the effects of all keys and of the mouse, in the order of the menus."""
     groups: Groups = {}
     for action in actions:
         keys = [f"<code>{key.replace('<', '&lt;')}</code>" for key in action.keys]

@@ -28,9 +28,9 @@ from gemmviz.ui.look.theme import THEMES, Theme
 
 SECTIONS = {"c": "CPU", "cuda": "CUDA", "numpy": mark("LIBRARIES")}
 _NAME = Qt.ItemDataRole.UserRole
-# Heights in lines of text: the name, what stands below it, a heading.
+# Heights in lines of text: the name, the line below it, a heading.
 _NAME_LINES, _BELOW_LINES, _SECTION_LINES = 1.12, 1.06, 1.38
-# Shape and letter say the status as well as the colour does.
+# Shape and letter give the status as well as the colour does.
 _MARKS = {
     "ok": ("✓", "good"),
     "wrong": ("✗", "bad"),
@@ -39,7 +39,7 @@ _MARKS = {
     "cancelled": ("■", "muted"),
 }
 _UNTOLD = ("○", "muted")
-# An exhibit shows a fault of a printed kernel, or what it wastes.
+# An exhibit shows a fault of a printed kernel, or a waste in it.
 _EXHIBIT = ("◇", "warn")
 _NO_FAULT = ("skipped", "unsupported", "cancelled")
 # The shortest bar of the ladder still shows: the axis begins below it by this factor.
@@ -54,7 +54,7 @@ class Ladder(QListWidget):
     Parameters
     ----------
     session
-        Whose kernels and results to show.
+        The session with the kernels and results.
     """
 
     def __init__(self, session: Session) -> None:
@@ -66,10 +66,10 @@ class Ladder(QListWidget):
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self._items: dict[str, QListWidgetItem] = {}
         self.figures: dict[str, Shown] = {}
-        """What is shown of each kernel that has a figure, kept because painting asks often."""
+        """The row and origin shown for each kernel with a figure, kept because painting reads them often."""
         self._told = ""
         self.size_shown: Size | None = None
-        """The size that the figures are of, but for those that name another."""
+        """The size of the figures, but for those that name another."""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
         listen(self, session.choice.kernels_changed, self._fill)
@@ -131,7 +131,7 @@ class Ladder(QListWidget):
             self.blockSignals(True)
             self.setCurrentItem(item)
             self.blockSignals(False)
-        # What is said of the chosen rung's variant goes away with it.
+        # The message about the chosen rung's variant goes away with it.
         for told in {name, self._told} & self._items.keys():
             self._tell(told)
         self._told = name
@@ -143,7 +143,7 @@ class Ladder(QListWidget):
             self.scrollToItem(self.currentItem())
 
     def figure_text(self, shown: Shown) -> str:
-        """Return a figure in GFLOPS, with its size where that is not the one that the ladder is shown at."""
+        """Return a figure in GFLOPS, with its size where that differs from the ladder's."""
         size = size_of(shown.row)
         cube = len(set(size)) == 1
         text = gflops_text(figure_of(shown.row))
@@ -263,18 +263,18 @@ class RungDelegate(QStyledItemDelegate):
         if shown is not None:
             self._bar(painter, below, shown, theme)
         else:
-            # The tip says the rest: on a row there is room for what is needed alone.
+            # The tip has the rest: a row has room for the most necessary facts only.
             least = tr("needs compute capability {needed}", needed=kernel.capability.removesuffix("a"))
             text = status_text(row) if row else least if needs else tr(kernel.title)
             at_fault = row is not None and row["status"] not in _NO_FAULT and not kernel.exhibit
             painter.setPen(QColor(theme.bad if at_fault else theme.muted))
-            # What tells two rungs apart often stands last: "one thread per element, uncoalesced".
+            # The difference of two rungs often stands last: "one thread per element, uncoalesced".
             mode = Qt.TextElideMode.ElideRight if row or needs else Qt.TextElideMode.ElideMiddle
             text = painter.fontMetrics().elidedText(text, mode, int(below.width()))
             painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _bar(self, painter: QPainter, area: QRectF, shown: Shown, theme: Theme) -> None:
-        """Draw a figure with its bar, logarithmic; hollow for what was measured elsewhere, faint at another size."""
+        """Draw a figure with its bar, logarithmic; hollow for one measured elsewhere, faint at another size."""
         ladder, metrics = self._ladder, painter.fontMetrics()
         all_shown = ladder.figures.values()
         figures = [figure_of(other.row) for other in all_shown]
@@ -303,18 +303,18 @@ class RungDelegate(QStyledItemDelegate):
 
 
 def _variant(kernel: Kernel, session: Session) -> Kernel | None:
-    """Return what a rung is changed into at the moment; None where it is as on file, or not the chosen one."""
+    """Return the present change of a rung; None where it is as on file, or not the chosen one."""
     return session.choice.kernel if session.choice.variant and kernel.name == session.choice.base.name else None
 
 
 def _needs(kernel: Kernel, session: Session) -> str:
-    """Say which GPU a rung needs where this machine's is another one; nothing where it suits, or there is none."""
+    """Name the GPU that a rung needs where this machine's is another one; empty where it suits, or there is none."""
     device = session.results.device_facts
     return need(kernel.capability, str(device["cc"])) if device and device.get("cc") else ""
 
 
 def _tip(kernel: Kernel, session: Session) -> str:
-    """Return what is known of a rung: what it is, its figures and where they come from."""
+    """Return the facts about a rung: its idea, its figures and their origins."""
     row, shown = session.results.rows.get(kernel.name), session.results.shown(kernel.name)
     lines = [f"{tr(kernel.title)} ({kernel.name})", tr(kernel.idea)]
     variant = _variant(kernel, session)

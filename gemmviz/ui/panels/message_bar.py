@@ -22,7 +22,7 @@ class MessageBar(QFrame):
     Parameters
     ----------
     messages
-        What is told.
+        The messages to show.
     """
 
     def __init__(self, messages: Messages) -> None:
@@ -82,7 +82,7 @@ class MessageBar(QFrame):
             self._messages.tell(None)
 
     def answer(self, number: int) -> None:
-        """Do what an answer of the message says; nothing where it has no such answer."""
+        """Run the action of an answer of the message; nothing where it has no such answer."""
         message = self._messages.current
         if message is not None and number < len(message.answers):
             self._messages.tell(None)
@@ -90,5 +90,5 @@ class MessageBar(QFrame):
 
 
 def _breakable(text: str) -> str:
-    """Let a word as long as a path or a template's name continue on the next line (zero-width spaces)."""
+    """Allow a word as long as a path or a template's name to continue on the next line (zero-width spaces)."""
     return re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\u200b", text)

@@ -25,16 +25,16 @@ _MOST_NAMES = 6
 
 
 class RunQuestion(QFrame):
-    """Covers the stage while the chosen text may not run: it asks, or says that the text is only looked at.
+    """Covers the stage while the chosen text may not run: with the question, or with a note that it is only looked at.
 
     Parameters
     ----------
     permission
-        What is asked for.
+        The permission in question.
     messages
-        Where the answers of the menu are told.
+        The place for messages of the menu's answers.
     stage
-        What it lies on: there is nothing to draw as long as nothing has run.
+        The stage below it: it is empty as long as nothing has run.
     """
 
     def __init__(self, permission: Permission, messages: Messages, stage: QWidget) -> None:
@@ -81,13 +81,13 @@ class RunQuestion(QFrame):
         self._stage.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Cover the stage, however large it is."""
+        """Cover the stage at any size."""
         if event.type() == QEvent.Type.Resize and watched is self._stage:
             self.setGeometry(self._stage.rect())
         return False
 
     def ask(self) -> None:
-        """Ask again about a text that is only looked at."""
+        """Repeat the question about a text that is only looked at."""
         permission = self._permission
         if permission.refresh():
             self._messages.tell(Message(tr("What is chosen may run already."), "info"))
@@ -96,7 +96,7 @@ class RunQuestion(QFrame):
         self.look_button.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def tell_trusted(self) -> None:
-        """Say what may run besides what gemmviz brings, and offer to forget it."""
+        """List the texts that may run besides those of gemmviz, and offer to forget them."""
         kept = self._permission.trust.kept
         if kept.fault:
             self._messages.tell(Message(kept.fault, "warning", lasting=True))
@@ -149,7 +149,7 @@ class RunQuestion(QFrame):
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def _take_focus(self) -> None:
-        """Put the keys on the answer that does nothing; who is writing goes on writing."""
+        """Put the focus on the answer that does nothing; a user who is typing keeps it."""
         if self._permission.asks and not isinstance(QApplication.focusWidget(), QPlainTextEdit):
             self.look_button.setFocus(Qt.FocusReason.OtherFocusReason)
 

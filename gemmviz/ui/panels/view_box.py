@@ -1,4 +1,4 @@
-"""Which accesses are recorded: those that a compiler leaves, or every one that the text names."""
+"""The choice of the recorded accesses: those that a compiler leaves, or every one that the text names."""
 
 from PySide6.QtWidgets import QComboBox
 
@@ -14,7 +14,7 @@ class ViewBox(QComboBox):
     Parameters
     ----------
     choice
-        Where the view is chosen.
+        The model with the chosen view.
     tour
         While a lesson leads, nothing is chosen here.
     """
@@ -38,7 +38,7 @@ class ViewBox(QComboBox):
         self._show_choice()
 
     def show_on_stage(self, on_stage: bool) -> None:
-        """Say whether the stage is in sight, to which the choice belongs."""
+        """Set whether the stage is in sight, to which the choice belongs."""
         self._on_stage = on_stage
         self._take_place()
 

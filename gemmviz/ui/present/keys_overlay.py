@@ -18,9 +18,9 @@ class KeysOverlay(QLabel):
     Parameters
     ----------
     parent
-        What it covers.
+        The widget that it covers.
     actions
-        Whose keys to show.
+        The actions whose keys are shown.
     """
 
     def __init__(self, parent: QWidget, actions: list[Action]) -> None:

@@ -1,4 +1,4 @@
-"""What the session says while it is presented, at the foot of the picture, until something else happens."""
+"""Messages of the session while it is presented, at the foot of the picture, until the next event."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
@@ -17,9 +17,9 @@ class PresenterNote(QLabel):
     Parameters
     ----------
     parent
-        What it covers.
+        The widget that it covers.
     session
-        Whose messages.
+        The session of the messages.
     """
 
     def __init__(self, parent: QWidget, session: Session) -> None:
@@ -46,14 +46,14 @@ class PresenterNote(QLabel):
         self.place()
 
     def drop(self) -> None:
-        """Take it away: it was about what was before."""
+        """Hide it: it was about an earlier state."""
         if self.isVisible():
             self.hide()
 
     def place(self) -> None:
         """Stand at the foot, in the middle."""
         around = self._covered.rect()
-        # One line where there is room for one: a label that wraps asks for less width than its text has.
+        # One line where there is room for one: a label that wraps reports less width than its text has.
         wanted = max(self.sizeHint().width(), self.fontMetrics().horizontalAdvance(self.text()) * 9 // 8)
         width = min(wanted, int(around.width() * _SHARE))
         self.resize(width, self.heightForWidth(width))

@@ -28,7 +28,7 @@ from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 
 _ANSWERS = 4
 _KEYS = tuple("1234")
-# Who has the focus and types, or has a use of its own for Return, keeps these keys.
+# A focused widget for typing, or one with a use of its own for Return, keeps these keys.
 _TYPED_INTO = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QComboBox)
 _ENTERED = (*_TYPED_INTO, QTableView, QTreeView)
 # Of the size of the interface's type; answers and code in the window are smaller than the question.
@@ -36,12 +36,12 @@ _QUESTION, _INTERFACE_POINTS, _SMALLER = 1.25, 9.5, 0.85
 
 
 class PredictPanel(QWidget):
-    """Shows what is to be guessed; hidden while predict mode is off.
+    """Shows the question; hidden while predict mode is off.
 
     Parameters
     ----------
     session
-        Whose `predict` to show.
+        The session whose `predict` is shown.
     presented
         Whether an audience reads it: in the colours for that, and in a size given by `set_size`.
     """
@@ -79,7 +79,7 @@ class PredictPanel(QWidget):
         self.refresh()
 
     def takes_place_of(self, widget: QWidget) -> None:
-        """Hide a widget while people guess: it tells what comes."""
+        """Hide a widget while people guess: it would show the answer."""
         self._hidden_meanwhile = widget
         self.refresh()
 
@@ -103,10 +103,10 @@ class PredictPanel(QWidget):
         for shortcut in self._returns:
             shortcut.setEnabled(self.session.predict.on and not isinstance(now, _ENTERED))
 
-    # What it shows
+    # Painting
 
     def refresh(self) -> None:
-        """Show the question, the answers, and what is right, as far as it is revealed."""
+        """Show the question, the answers, and the right one where it is revealed."""
         predict = self.session.predict
         if not predict.on or self.parentWidget() is not None:
             # Shown without a parent it would be a window of its own for a moment.
@@ -183,7 +183,7 @@ class PredictPanel(QWidget):
         self.code.setText(code)
 
     def _code(self) -> str:
-        """Return the line that the question is about, for who reasons from the source."""
+        """Return the line that the question is about, for people who reason from the source."""
         asked, playable = self.session.predict.question, self.session.cursor.playable
         if asked is None or playable is None or not asked.line:
             return ""
@@ -232,7 +232,7 @@ def _label(name: str) -> QLabel:
 
 
 def _style(theme: Theme, pixels: float) -> str:
-    """Return the style sheet of the panel; what is right or wrong has a mark besides its colour."""
+    """Return the style sheet of the panel; right and wrong answers have a mark besides their colour."""
     question, small = round(pixels), round(pixels * _SMALLER)
     code = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
     return f"""

@@ -20,7 +20,7 @@ from gemmviz.ui.stage.caption import BETWEEN, caption
 from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.window.actions import Action
 
-# Heights of type, as parts of the screen's height: what is read from the back row.
+# Heights of type, as parts of the screen's height: legible from the back row.
 TITLE, SENTENCE, LONG_SENTENCE, QUESTION, CODE, LABEL = 26, 28, 36, 30, 38, 45
 _LONG = 220
 """Letters from which on a sentence is written smaller, so that it does not take the picture's room."""
@@ -37,12 +37,12 @@ _DOWN, _RIGHT = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRig
 
 
 class Presenter(QWidget):
-    """What an audience sees of a session: no menus, no buttons.
+    """The view of a session for an audience: no menus, no buttons.
 
     Parameters
     ----------
     session
-        What to show.
+        The session to show.
     """
 
     left = Signal()
@@ -55,7 +55,7 @@ class Presenter(QWidget):
         self.setWindowTitle(tr("gemmviz: presenting"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission)
-        # What the stage says of a step stands beside it, in larger type.
+        # The stage's caption stands beside it, in larger type.
         self.stage.captioned = False
         self.stage.presented = True
         self.scale = 1.0
@@ -133,7 +133,7 @@ class Presenter(QWidget):
         action.triggered.connect(lambda *_: record.callback())
         self.addAction(action)
 
-    # What it shows
+    # Content
 
     def refresh(self) -> None:
         """Show everything anew: other colours, another rung, another stop."""
@@ -182,7 +182,7 @@ class Presenter(QWidget):
         return said.replace(BETWEEN, "\n") if self._wide else said
 
     def _say(self) -> None:
-        """Say what to look at; while people guess, the question has that place."""
+        """Show the hint of the step; while people guess, the question has that place."""
         if not self.isVisible():
             return
         predict = self.session.predict
@@ -201,7 +201,7 @@ class Presenter(QWidget):
         needed = sum(parts) + len(parts) * layout.spacing() + margins.top() + margins.bottom()
         return bool(self._wide) and needed <= self.height() - self.progress.height()
 
-    # What the keys do
+    # Keys
 
     def blacken(self) -> None:
         """Turn the picture off, or on again."""
@@ -254,7 +254,7 @@ class Presenter(QWidget):
         self.note.place()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Catch up with what happened unseen."""
+        """Catch up with changes that came while it was hidden."""
         super().showEvent(event)
         self.black.hide()
         self.keys.hide()

@@ -6,12 +6,12 @@ from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.ui.window.actions import Action, language_actions, session_actions
 
-# What a clicker's buttons send is taken by the stops.
+# The keys of a clicker's buttons belong to the stops.
 _OTHERS = ("phase_on", "phase_back")
 
 
 class Presents(Protocol):
-    """What the keys do with a `gemmviz.ui.present.presenter.Presenter`."""
+    """The actions of a `gemmviz.ui.present.presenter.Presenter`, by key."""
 
     session: Session
 

@@ -21,7 +21,7 @@ class Presenting(QObject):
     window
         The window.
     session
-        What it shows.
+        The session that it shows.
     """
 
     def __init__(self, window: QWidget, session: Session) -> None:

@@ -19,7 +19,7 @@ class ProgressStrip(QWidget):
     Parameters
     ----------
     session
-        What plays.
+        The session that plays.
     """
 
     def __init__(self, session: Session) -> None:
@@ -45,7 +45,7 @@ class ProgressStrip(QWidget):
         painter.fillRect(self.rect(), QColor(theme.raised))
         painter.fillRect(QRectF(0, 0, width * (self.session.cursor.step + 1) / steps, height), QColor(theme.accent))
         phases = np.flatnonzero(np.diff(playable.timeline.phase)) + 1
-        if self.session.predict.on:  # the next barrier may be what is asked for
+        if self.session.predict.on:  # the next barrier may be the answer
             phases = phases[phases <= self.session.cursor.step]
         if len(phases) <= _MOST_TICKS:
             for step in phases.tolist():

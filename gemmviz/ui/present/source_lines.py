@@ -19,7 +19,7 @@ _WRAPPED = 3
 def around(text: str, line: int) -> list[tuple[int, str]]:
     """Return the number and text of a line (from 1), of the last one before it and of the first one after.
 
-    Empty lines are passed over. What all of them are indented by is left out, and of the rest all but one level.
+    Empty lines are passed over. Their common indentation is left out, and of the rest all but one level.
     """
     lines = text.expandtabs(_LEVEL).splitlines()
     if not 1 <= line <= len(lines):
@@ -37,7 +37,7 @@ class SourceLines(QWidget):
     Parameters
     ----------
     cursor
-        What plays.
+        The step that is shown.
     """
 
     def __init__(self, cursor: Cursor) -> None:
@@ -92,7 +92,7 @@ class SourceLines(QWidget):
         return QFontMetricsF(self._font(bold=True))
 
     def _texts(self) -> list[tuple[bool, list[str]]]:
-        """Return what stands in the rows: per line whether it executes, and its parts."""
+        """Return the content of the rows: per line whether it executes, and its parts."""
         metrics = self._metrics()
         letters = max(int((self.width() - metrics.height() * 1.2) / metrics.horizontalAdvance("0")), 12)
         found = []

@@ -1,1 +1,1 @@
-"""The kernel's text beside the stage: editing, breaking, what the checker found, files."""
+"""The kernel's text beside the stage: editing, breaking, the checker's findings, files."""

@@ -1,4 +1,4 @@
-"""Break it: takes declared parts away from the chosen rung, or puts them in, and shows which are."""
+"""Break it: takes declared parts out of the chosen rung, or puts them in, and shows these changes."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
@@ -30,14 +30,14 @@ _KEY = "Ctrl+B"
 
 
 class BreakBox(QWidget):
-    """A button with a menu of what the chosen rung declares; what is taken away is ticked.
+    """A button with a menu of the changes that the chosen rung declares; those that are made are ticked.
 
     Parameters
     ----------
     choice
-        Whose kernel to break.
+        The choice with the kernel to break.
     messages
-        Where it is told why nothing can be broken.
+        Shows a message when the kernel has no parts to break.
     """
 
     def __init__(self, choice: Choice, messages: Messages) -> None:
@@ -48,7 +48,7 @@ class BreakBox(QWidget):
         self.button.setAccessibleName(tr("Break it"))
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        # The arrow that says that there is a menu stands in the padding.
+        # The arrow that marks a menu stands in the padding.
         self.button.setStyleSheet("padding-right: 16px;")
         self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.menu = QMenu(self)
@@ -66,7 +66,7 @@ class BreakBox(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Offer what the chosen rung has, and tick what is done to it."""
+        """Offer the chosen rung's changes, and tick those that are made."""
         base, made = self._choice.base, self._choice.breaks
         offered = fitting(base)
         if offered != self.offered:
@@ -83,7 +83,7 @@ class BreakBox(QWidget):
         self.button.setToolTip(self._tip())
 
     def open(self) -> None:
-        """Open the menu by key, at its first entry; say why not, where there is nothing to break."""
+        """Open the menu by key, at its first entry; show the reason where there is no entry."""
         if not self.button.isEnabled():
             self._messages.tell(Message(self._tip(), "info"))
             return
@@ -118,7 +118,7 @@ class BreakBox(QWidget):
 
 
 def look_for(change: Break) -> str:
-    """Return what to look for when a change is made, with the size that shows it."""
+    """Return the effects to look for when a change is made, with the size that shows them."""
     lines = [tr("Look for {what}", what=tr(_LOOK_FOR[kind])) for kind in change.expect]
     where = [" × ".join(map(str, change.at))] if change.at else []
     where += [f"{name} = {value}" for name, value in change.params.items()]

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.guessing.tokens import split_text
 from gemmviz.catalogue.launch import launch, nearest_size
@@ -267,8 +268,8 @@ class DescribeForm(QDialog):
             grid=split_text(self.grid.text()),
             shared=self.shared.text().strip() or "0",
             requires=split_text(self.requires.text()),
-            dtype=self.dtype.currentText(),
-            accumulate=self.accumulate.currentText(),
+            dtype=ELEMENT_TYPES[self.dtype.currentIndex()],
+            accumulate=ELEMENT_TYPES[self.accumulate.currentIndex()],
             column_major=frozenset(matrix for matrix, box in self.columns.items() if box.isChecked()),
         )
 
@@ -278,7 +279,7 @@ class DescribeForm(QDialog):
         self._preview(made)
         wrong_line = None
         try:
-            kernel = made.kernel() if made.entry else None
+            kernel = guessed_kernel(made) if made.entry else None
             if kernel is None:
                 raise FrontMatterError(made.doubts[0])
             size = nearest_size(kernel, _EXAMPLE, kernel.defaults)

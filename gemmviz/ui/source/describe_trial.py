@@ -1,4 +1,4 @@
-"""Records what the form describes, off the window's thread, to see whether C is right."""
+"""Records the kernel that the form describes, off the window's thread, to see whether C is right."""
 
 import threading
 
@@ -12,14 +12,14 @@ from gemmviz.engine.trying import trier
 
 
 class Trial(QThread):
-    """One trial of a guess, whose text somebody has allowed to run.
+    """One trial of a guess, whose text the user has allowed to run.
 
     Parameters
     ----------
     guess
-        What to try.
+        The guess to try.
     alternatives
-        Whether to go on with what is nearly as likely where the guess is wrong.
+        Whether to go on with guesses that are nearly as likely where the guess is wrong.
     """
 
     done = Signal(object)
@@ -35,7 +35,7 @@ class Trial(QThread):
         self.wait()
 
     def run(self) -> None:
-        """Try, and announce the outcome unless somebody gave up meanwhile."""
+        """Try, and announce the outcome unless the trial was given up."""
         engine = Engine(Described(self._guess.path, self._guess.text))
         try:
             settled = settle(self._guess, trier(engine, self._cancel), alternatives=self._alternatives)

@@ -1,4 +1,4 @@
-"""A text editor for kernels: locked until somebody wants to edit, line numbers, marks, indenting, undo."""
+"""A text editor for kernels: locked until the user edits, line numbers, marks, indenting, undo."""
 
 import re
 from collections.abc import Callable
@@ -29,7 +29,7 @@ _F_KEYS = range(Qt.Key.Key_F1, Qt.Key.Key_F35 + 1)
 
 
 class Editor(QPlainTextEdit):
-    """Shows and edits a text; it knows nothing of kernels.
+    """Shows and edits a text; it is independent of kernels.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ class Editor(QPlainTextEdit):
     """
 
     line_clicked = Signal(int)
-    """Somebody wants to go to the next execution of a line."""
+    """The next execution of a line is to be shown."""
     typed = Signal(str)
     """The user has changed the text, by typing, pasting or undoing."""
     refused = Signal()
     """The user typed into the locked text."""
     left = Signal()
-    """The user wants to leave the editor (Esc)."""
+    """The user leaves the editor (Esc)."""
     locked_changed = Signal(bool)
 
     def __init__(self, theme: Theme) -> None:
@@ -74,8 +74,8 @@ class Editor(QPlainTextEdit):
     # The text
 
     def text(self) -> str:
-        """Return the text, as it was given where nothing was changed."""
-        # Qt shows some separators and blanks as others: what was not touched must stay as it was.
+        """Return the text, to the byte as it was given where it is unchanged."""
+        # Qt shows some separators and blanks as others: unchanged lines must stay as they were.
         return self._given if self._last == self._shown else self._last
 
     def fill(self, text: str, *, anew: bool) -> None:
@@ -84,9 +84,9 @@ class Editor(QPlainTextEdit):
         Parameters
         ----------
         text
-            What to show.
+            The text to show.
         anew
-            Whether it is another file: nothing can be undone then. Else the change is one that can be undone.
+            Whether it is another file: it cannot be undone then. Else the change can be undone.
         """
         if not anew and text == self.text():
             return
@@ -119,7 +119,7 @@ class Editor(QPlainTextEdit):
                 self.typed.emit(self.text())
 
     def take_over(self, other: "Editor") -> None:
-        """Go on with the text of another editor, which is done with it: cursor, what can be undone, lock."""
+        """Go on with the text of another editor, which is no longer in use: cursor, undo history, lock."""
         cursor, document = other.textCursor(), other.document()
         position, anchor = cursor.position(), cursor.anchor()
         self._filling = other._filling = True
@@ -144,11 +144,11 @@ class Editor(QPlainTextEdit):
 
     @property
     def locked(self) -> bool:
-        """Whether nothing can be typed."""
+        """Whether the text cannot be typed in."""
         return self.isReadOnly()
 
     def lock(self, locked: bool) -> None:
-        """Lock the text against edits by accident, or let it be edited."""
+        """Lock the text against edits by accident, or make it editable."""
         changed = locked != self.isReadOnly()
         self.setReadOnly(locked)
         self.setTabChangesFocus(locked)
@@ -160,7 +160,7 @@ class Editor(QPlainTextEdit):
     # Keys
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys that type and move for the text while it is edited; they are shortcuts of the window else."""
+        """Keep the keys that type and move for the text while it is edited; else they are shortcuts of the window."""
         handled = super().event(event)
         key = shortcut(event)
         if key is not None and not self.locked and not event.isAccepted():
@@ -171,7 +171,7 @@ class Editor(QPlainTextEdit):
         return handled
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Type, indent, comment out, or say that the text is locked."""
+        """Type, indent, comment out, or announce that the text is locked."""
         key, plain = event.key(), not event.modifiers().value & _LEAVES
         if self.locked:
             if plain and event.text().isprintable() and event.text():
@@ -252,17 +252,17 @@ class Editor(QPlainTextEdit):
             self.click_line(self.line_at(event.position().toPoint().y()))
 
     def click_line(self, line: int) -> None:
-        """Announce that somebody wants to go to the next execution of a line."""
+        """Announce that the next execution of a line is to be shown."""
         self.line_clicked.emit(line)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show what is wrong with the line under the mouse."""
+        """Show the errors of the line under the mouse."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             show_marks(self, self.line_at(event.pos().y()), event, self.viewport())
             return True
         return super().viewportEvent(event)
 
-    # What is marked
+    # Marks
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours, and the size of type."""
@@ -315,7 +315,7 @@ class Editor(QPlainTextEdit):
             self.reveal(line)
 
     def _on_lines(self, count: int) -> None:
-        """Let the marks below an edit move with their lines."""
+        """Move the marks below an edit with their lines."""
         added, self._lines = count - self._lines, count
         self._fit_gutter()
         if self._filling:
@@ -360,10 +360,10 @@ class Editor(QPlainTextEdit):
 
 
 def _qt_length(text: str) -> int:
-    """Return how many of Qt's characters a text has: they are those of UTF-16."""
+    """Return the number of Qt's characters in a text: UTF-16 code units."""
     return len(text.encode("utf-16-le")) // 2
 
 
 def _alike(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their start."""
+    """Return the number of characters that two texts share at their start."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

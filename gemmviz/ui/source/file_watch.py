@@ -1,4 +1,4 @@
-"""Watches files that people edit elsewhere: editors rename, replace and rewrite them in many ways."""
+"""Watches files that are edited in other programs: editors rename, replace and rewrite them in many ways."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
 _SETTLED_MS = 200
-# An editor that replaces a file takes it away first.
+# An editor that replaces a file removes it first.
 _GONE_AFTER = 4
 
 
 class FileWatch(QObject):
-    """Says when the content of a file may have changed, some time after the last write, or that it is gone."""
+    """Announces that a file may have changed, some time after the last write, or that it is gone."""
 
     changed = Signal(object)
     """A path: its file may have another content."""
@@ -32,14 +32,14 @@ class FileWatch(QObject):
         self._watcher.directoryChanged.connect(self._soon)
 
     def set_paths(self, paths: Iterable[Path]) -> None:
-        """Choose what to watch."""
+        """Choose the files to watch."""
         self._paths = set(paths)
         self._stamps = {path: self._stamps.get(path, _stamp(path)) for path in self._paths}
         self._missing = {path: n for path, n in self._missing.items() if path in self._paths}
         self._watch()
 
     def stop(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching."""
         self.set_paths(())
         self._timer.stop()
 
@@ -48,7 +48,7 @@ class FileWatch(QObject):
             self._timer.start()
 
     def _watch(self) -> None:
-        """Watch the files, and their folders: a file that was replaced is no longer the one that was watched."""
+        """Watch the files, and their folders: a replaced file is no longer the watched one."""
         wanted = {str(path) for path in self._paths if path.exists()}
         wanted |= {str(path.parent) for path in self._paths if path.parent.exists()}
         now = {*self._watcher.files(), *self._watcher.directories()}
@@ -75,7 +75,7 @@ class FileWatch(QObject):
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """Return what differs between two contents of a file; None where there is none."""
+    """Return figures that differ between two contents of a file; None where there is no file."""
     try:
         found = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The line below the source in which people type what to look for."""
+"""The line below the source for the text to find."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
@@ -9,12 +9,12 @@ from gemmviz.ui.source.editor import Editor
 
 
 class FindBar(QWidget):
-    """A line to type what to look for; Enter goes on, Shift+Enter back, Esc leaves.
+    """A line for the text to find; Enter goes on, Shift+Enter back, Esc leaves.
 
     Parameters
     ----------
     editor
-        Where to look.
+        The editor to search in.
     """
 
     def __init__(self, editor: Editor) -> None:
@@ -43,7 +43,7 @@ class FindBar(QWidget):
         self.box.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def go(self, *, back: bool = False) -> None:
-        """Go to the next place that has the text, or the one before; round the end of the text."""
+        """Go to the next place that has the text, or the one before; wrap round at the end of the text."""
         text, editor = self.box.text(), self._editor
         flags = QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
         if not text or editor.find(text, flags):
@@ -73,7 +73,7 @@ class FindBar(QWidget):
         return super().eventFilter(watched, event)
 
     def _on_text(self, text: str) -> None:
-        """Look from where the match so far begins, so that it grows with what is typed."""
+        """Search from the start of the present match, so that it grows with the typed text."""
         cursor = self._editor.textCursor()
         cursor.setPosition(cursor.selectionStart())
         self._editor.setTextCursor(cursor)

@@ -1,4 +1,4 @@
-"""The panel of findings: what the checker found in the recording and at other sizes; a choice goes to the line."""
+"""The panel of findings: the checker's findings in the recording and at other sizes; a choice goes to the line."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QResizeEvent
@@ -31,13 +31,13 @@ class FindingsPanel(QWidget):
     Parameters
     ----------
     session
-        Whose findings to show.
+        The session with the findings.
     """
 
     chosen = Signal(int)
-    """Somebody wants to see a line."""
+    """A line is to be shown."""
     check = Signal()
-    """Somebody wants other sizes to be checked."""
+    """Other sizes are to be checked."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class FindingsPanel(QWidget):
         self.heading = QPushButton()
         self.heading.setObjectName("fold")
         self.heading.setCheckable(True)
-        self.heading.setChecked(True)
+        self.heading.setChecked(session.sight.findings)
         self.heading.setToolTip(tr("Show or hide what the checker found"))
         self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.button = QPushButton(tr("Check sizes"))
@@ -79,7 +79,7 @@ class FindingsPanel(QWidget):
         column.addWidget(self.state)
         self._entries: list[FindingGroup] = []
         self._counts = ("", "")
-        self.heading.toggled.connect(lambda *_: self._fold())
+        self.heading.toggled.connect(self._on_folded)
         self.button.clicked.connect(lambda *_: self.check.emit())
         self.list.itemClicked.connect(self._on_item)
         self.list.itemActivated.connect(self._on_item)
@@ -90,7 +90,7 @@ class FindingsPanel(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what is found now."""
+        """Show the present findings."""
         session = self.session
         found = session.findings
         self._entries = found.entries() if found.text == session.choice.kernel.text else []
@@ -108,7 +108,7 @@ class FindingsPanel(QWidget):
                 self.list.addItem(item)
         known = found.text == session.choice.kernel.text and (found.here is not None or bool(found.others))
         count = _count(defects, costs) if known else tr("Not checked yet")
-        # In the signs of the list, where there is no room for the words.
+        # In the list's signs, where there is no room for the words.
         self._counts = (count, f"✗ {len(defects)}   ! {len(costs)}" if known else count)
         self.heading.setAccessibleName(tr("Findings: {count}", count=count))
         self.button.setEnabled(session.choice.kernel.recordable and not found.checking)
@@ -124,7 +124,7 @@ class FindingsPanel(QWidget):
         place.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _state(self, defects: bool) -> str:
-        """Say what was looked at, and what can be done next."""
+        """Describe the finished checks, and the possible next one."""
         session, found = self.session, self.session.findings
         if not session.choice.kernel.recordable:
             return tr("A library call has no source to check.")
@@ -148,6 +148,10 @@ class FindingsPanel(QWidget):
             told.append(tr("And {count} more left out.", count=len(found.left_out) - 1))
         return " ".join(told)
 
+    def _on_folded(self, unfolded: bool) -> None:
+        self.session.sight.findings = unfolded
+        self._fold()
+
     def _fold(self) -> None:
         shown, some = self.heading.isChecked(), self.list.count() > 0
         self.list.setVisible(shown and some)
@@ -155,7 +159,7 @@ class FindingsPanel(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the list the height that its sentences take, up to a third of what there is."""
+        """Give the list the height that its sentences take, up to a third of the available height."""
         super().resizeEvent(event)
         self._fit()
 

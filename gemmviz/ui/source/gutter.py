@@ -1,4 +1,4 @@
-"""The strip beside the source: line numbers, an arrow at the executing line, marks where something is wrong."""
+"""The strip beside the source: line numbers, an arrow at the executing line, marks at faulty lines."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -11,7 +11,7 @@ from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import Theme
 
 Kind = Literal["error", "changed", "cost"]
-# What is drawn of a line's marks: the first of these that it has.
+# The sign of a line with marks: that of the first kind here that the line has.
 _SIGNS: tuple[tuple[Kind, str], ...] = (("error", "✗"), ("changed", "≠"), ("cost", "!"))
 # In pixels, beside numbers of 9 points.
 _MARK, _ARROW, _GAP = 14, 13, 5
@@ -19,7 +19,7 @@ _MARK, _ARROW, _GAP = 14, 13, 5
 
 @dataclass(frozen=True)
 class Mark:
-    """Something about a line: an error or a defect is a red cross, a cost an amber exclamation mark.
+    """A mark at a line: a red cross for an error or a defect, an amber exclamation mark for a cost.
 
     A line that was changed to break the kernel has an amber ≠.
     """
@@ -29,7 +29,7 @@ class Mark:
 
 
 class Marked(Protocol):
-    """What the gutter needs to know of the text beside it."""
+    """The properties of the text beside the gutter that it uses."""
 
     theme: Theme
     line: int
@@ -50,7 +50,7 @@ class Marked(Protocol):
 
 
 class Gutter(QWidget):
-    """Paints what its text says; a click goes to the next execution of the line.
+    """Paints the lines' numbers and marks; a click goes to the next execution of the line.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ class Gutter(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def width_for(self, lines: int, metrics: QFontMetrics) -> int:
-        """Return the width in pixels that the numbers of so many lines need."""
+        """Return the width in pixels for the numbers of a count of lines."""
         signs = round(scaled(_MARK + _ARROW))
         return signs + metrics.horizontalAdvance("9") * len(str(max(lines, 10))) + 2 * _GAP
 
     def sizeHint(self) -> QSize:
-        """Take as much as the line numbers need."""
+        """Return the size that the line numbers take."""
         return QSize(self.width(), 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -100,7 +100,7 @@ class Gutter(QWidget):
         self._source.click_line(self._source.line_at(event.position().toPoint().y()))
 
     def event(self, event: QEvent) -> bool:
-        """Show what is wrong with the line under the mouse."""
+        """Show the errors of the line under the mouse."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             show_marks(self._source, self._source.line_at(event.pos().y()), event, self)
             return True
@@ -108,7 +108,7 @@ class Gutter(QWidget):
 
 
 def has(source: Marked, line: int, kind: str) -> bool:
-    """Say whether a line has a mark of a kind."""
+    """Return whether a line has a mark of a kind."""
     return any(mark.kind == kind for mark in source.marks.get(line, ()))
 
 

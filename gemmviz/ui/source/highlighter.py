@@ -36,7 +36,7 @@ class _Style(TypedDict):
 
 
 class Highlighter(QSyntaxHighlighter):
-    """Colours a document with Pygments. Of the line before, a line needs to know only whether a comment is open."""
+    """Colours a document with Pygments. A line's only state for the next one is whether a comment is open."""
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)

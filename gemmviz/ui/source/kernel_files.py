@@ -1,4 +1,4 @@
-"""Kernel files: opened, read again when they change, saved; nothing that the user wrote is lost unasked."""
+"""Kernel files: opened, read again when they change, saved; no edit is lost without a question."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -27,9 +27,9 @@ class KernelFiles(QObject):
     Parameters
     ----------
     window
-        Where dialogs belong.
+        The parent of the dialogs.
     session
-        Whose kernels they are.
+        The session with the kernels.
     """
 
     state_wanted = Signal(Path)
@@ -47,7 +47,7 @@ class KernelFiles(QObject):
         self._watch_all()
 
     def close(self) -> None:
-        """Watch nothing any more, and close the dialogs that are open."""
+        """Stop watching, and close the open dialogs."""
         self.watch.stop()
         for dialog in self._window.findChildren(QDialog):
             dialog.reject()
@@ -62,7 +62,7 @@ class KernelFiles(QObject):
             self.open(Path(path))
 
     def open(self, path: Path) -> None:
-        """Put a kernel file on the ladder and choose it; a file that is no kernel is said so."""
+        """Put a kernel file on the ladder and choose it; for a file that is no kernel, a message gives the reason."""
         try:
             path = path.resolve()
             if path.suffix == lesson_file.SUFFIX:
@@ -81,8 +81,8 @@ class KernelFiles(QObject):
             self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
 
     def _describe(self, path: Path) -> bool:
-        """Ask how a file without front matter is to be run; False where there is nothing in it to run."""
-        # Late imports: the window's first paint does not wait for what few files need.
+        """Show the dialog to describe a file without front matter; False where it has no code to run."""
+        # Late imports: the window's first paint does not wait for modules that few files need.
         from gemmviz.catalogue.guessing.guess import guess, is_described
         from gemmviz.ui.source.describe_form import DescribeForm
 
@@ -96,7 +96,7 @@ class KernelFiles(QObject):
         return True
 
     def _take_described(self, path: Path, text: str, described: str) -> None:
-        """Put a file on the ladder with the front matter that it was given here: saving writes that, too."""
+        """Put a file on the ladder with its new front matter: saving writes that, too."""
         if self.session.permission.trust.allows(path, text):
             self.session.permission.trust.allow_here(path, described)
         try:
@@ -113,12 +113,12 @@ class KernelFiles(QObject):
         self._say(Message(said, line=error.line, lasting=True, source=source))
 
     def _say(self, message: Message) -> None:
-        """Say something about a file, which is outdated as soon as the file is well again."""
+        """Show a message about a file, which is outdated as soon as the file is readable again."""
         self._said = message
         self.session.messages.tell(message)
 
     def reload(self) -> None:
-        """Read the chosen kernel's file again and record it; edits are asked about first."""
+        """Read the chosen kernel's file again and record it; for edits there is a question first."""
         base = self.session.choice.base
         if self.session.choice.unsaved(base):
             self._ask_which(base, tr("{file} has edits that are not saved.", file=base.path.name))
@@ -144,7 +144,7 @@ class KernelFiles(QObject):
             return
         if text == self.session.choice.on_file(base):
             if self._said is not None and self._said is self.session.messages.current:
-                self.session.messages.tell(None)  # the file is again as it was before it was broken or taken away
+                self.session.messages.tell(None)  # the file is again as it was before it was damaged or removed
             return
         if self.session.choice.unsaved(base):
             what = tr("{file} has changed on disk, and has edits here that are not saved.", file=path.name)
@@ -153,7 +153,7 @@ class KernelFiles(QObject):
         self._take(base)
 
     def _take(self, base: Kernel) -> None:
-        """Take what a kernel's file says now, in the place of what was edited here."""
+        """Take the present text of a kernel's file, in the place of the edits here."""
         try:
             self.session.choice.renew(kernels.load(base.path))
         except FrontMatterError as error:
@@ -169,7 +169,7 @@ class KernelFiles(QObject):
         self.session.messages.tell(Message(what, "warning", answers=(reload, keep), lasting=True, asks=True))
 
     def _keep(self, base: Kernel) -> None:
-        """Keep the edits: the file's text is then the one that they are compared with."""
+        """Keep the edits: they are from now on compared with the file's new text."""
         with suppress(OSError, UnreadableFile, FrontMatterError):
             self.session.choice.set_on_file(base, kernels.read(base.path))
 
@@ -220,13 +220,13 @@ class KernelFiles(QObject):
             if kernel is not None:
                 session.choice.refuse_name(path, kernel.name)
             write_text(path, text)
-            if mine and session.permission.trust.allows(path, text):  # not with other headers that stand there
+            if mine and session.permission.trust.allows(path, text):  # not with other headers in that folder
                 self._keep_allowed(path, text)
         except GemmvizError as error:
             session.messages.tell(Message(_cannot_save(path.name, error), lasting=True))
             return False
         if kernel is None:
-            # Work that is not done is kept as it is; the message about what is wrong with it stays.
+            # Unfinished work is saved as it is; the message about its fault stays.
             if path == before.path:
                 session.choice.set_on_file(before, text)
             return True
@@ -237,14 +237,14 @@ class KernelFiles(QObject):
         return True
 
     def _keep_allowed(self, path: Path, text: str) -> None:
-        """Let what was written here run when it is opened the next time, too."""
+        """Allow a text that was written here to run when it is opened the next time, too."""
         try:
             self.session.permission.trust.allow(path, text)
         except GemmvizError as error:
             self.session.messages.tell(Message(str(error), "warning", lasting=True))
 
     def may_close(self) -> bool:
-        """Ask what to do with edits that are not saved; False when the window is to stay."""
+        """Show the question about unsaved edits; False when the window is to stay."""
         unsaved = self.session.choice.all_unsaved()
         if not unsaved:
             return True
@@ -267,7 +267,7 @@ class KernelFiles(QObject):
 
 
 def _text(path: Path) -> str:
-    """Return the text whose lines a fault is about: with the code of another file, where that can be found."""
+    """Return the text that a fault's lines count in: with the code of another file, where that can be found."""
     try:
         return kernels.read(path)
     except FrontMatterError:

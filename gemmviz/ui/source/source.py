@@ -1,4 +1,4 @@
-"""The kernel's source: what executes, what is wrong, and what the user changes."""
+"""The kernel's source: the executing line, errors, and the user's changes."""
 
 from PySide6.QtCore import Qt, QTimer
 
@@ -12,7 +12,7 @@ from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.editor import Editor
 from gemmviz.ui.source.gutter import Mark
 
-# With what the controller waits before it records, some 600 ms after the last key.
+# Together with the controller's delay, a recording starts some 600 ms after the last key.
 _SETTLED_MS = 350
 
 
@@ -22,7 +22,7 @@ class Source(Editor):
     Parameters
     ----------
     session
-        Whose kernel, executing line and findings to show, and whose text to edit.
+        The session with the kernel, its text, the executing line and findings.
     """
 
     def __init__(self, session: Session) -> None:
@@ -70,7 +70,7 @@ class Source(Editor):
         self._on_recorded()
 
     def adopt(self, other: "Source") -> None:
-        """Go on where the source of another window was, with its file and what has been typed there."""
+        """Go on where the source of another window was, with its file and the text typed there."""
         unsettled = other._settled.isActive()
         other._settled.stop()
         self._file = other._file
@@ -88,11 +88,11 @@ class Source(Editor):
 
     @property
     def editable(self) -> bool:
-        """Whether the text in sight is that of the chosen kernel, and not a message's or a library's."""
+        """Whether the visible text is that of the chosen kernel, and not a message's or a library's."""
         return self.session.choice.kernel.recordable and self._file == self.session.choice.base.path
 
     def toggle_edit(self) -> None:
-        """Let the text be edited, with the cursor in it, or lock it again."""
+        """Make the text editable, with the cursor in it, or lock it again."""
         if self.locked and not self.editable:
             self.session.messages.tell(
                 Message(tr("This text cannot be edited: choose a rung with a source first."), "info")
@@ -125,7 +125,7 @@ class Source(Editor):
         end = next((i for i, line in enumerate(lines) if line.replace(" ", "") == "//---"), 0)
         self.verticalScrollBar().setValue(min(end + 1, self.verticalScrollBar().maximum()))
 
-    # What is marked
+    # Marks
 
     def executing(self) -> int:
         """Return the line that is marked as executing (from 1; 0: none)."""
@@ -150,14 +150,14 @@ class Source(Editor):
         message = self.session.messages.current
         about_this = message is not None and message.source in (None, self.foreign)
         error = (message.line, message.text) if message is not None and about_this and message.line else None
-        # A line that is wrong stays marked when the message is closed: until the text or the recording changes.
+        # A faulty line stays marked when the message is closed: until the text or the recording changes.
         if error is not None and error != self._error:
             self._error = error
             self._on_found()
             self.reveal(error[0])
 
     def _on_found(self) -> None:
-        """Mark the line of the message, and the lines of what the checker found in this text."""
+        """Mark the line of the message, and the lines of the checker's findings in this text."""
         found = self.session.findings
         self.marks = {}
         if self._error:
@@ -171,7 +171,7 @@ class Source(Editor):
         self._mark(again=True)
 
     def _mark_changed(self) -> None:
-        """Mark the lines that were changed to break the kernel, and show the first one when it was done just now."""
+        """Mark the lines that were changed to break the kernel, and show the first one right after the change."""
         session = self.session
         is_broken = bool(session.choice.breaks) and self.text() == session.choice.kernel.text
         changed = changed_lines(session.choice.base.text, session.choice.kernel.text) if is_broken else []

@@ -1,4 +1,4 @@
-"""The right side of the window: what the source is called, the source, the line to find in it, and the findings."""
+"""The right side of the window: the name of the source, the source, the line to find in it, and the findings."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
@@ -37,7 +37,7 @@ class Heading(QLabel):
         self._cut()
 
     def minimumSizeHint(self) -> QSize:
-        """Let the name be cut rather than the column be widened."""
+        """Return a small width: the name is cut rather than the column widened."""
         return QSize(0, super().minimumSizeHint().height())
 
     def _cut(self) -> None:
@@ -48,12 +48,12 @@ class Heading(QLabel):
 
 
 class SourceSide(QWidget):
-    """Puts the source and all that belongs to it into one column.
+    """Puts the source and its parts into one column.
 
     Parameters
     ----------
     session
-        Whose source to show.
+        The session with the source.
     """
 
     def __init__(self, session: Session) -> None:
@@ -139,7 +139,7 @@ class SourceSide(QWidget):
         self._fit_head()
 
     def _what_is_broken(self) -> str:
-        """Say what was done to the kernel, and what to look for: also to those who do not point at the menu."""
+        """Describe the changes of the kernel, and the effects to look for: also for users without a mouse."""
         session = self.session
         made = [change for change in session.choice.base.breaks if change.id in session.choice.breaks]
         return "\n".join(f"≠ {tr(change.title)}\n{look_for(change)}" for change in made)

@@ -23,7 +23,7 @@ class AccessedCells:
     Parameters
     ----------
     playable
-        Whose accesses.
+        The recording.
     """
 
     def __init__(self, playable: Playable) -> None:
@@ -70,9 +70,9 @@ class AccessedCells:
         Parameters
         ----------
         array, step
-            Where and when.
+            The array and the step.
         block
-            Whose accesses; None for all of them.
+            The block of the accesses; None for all blocks.
         trail
             For how many steps an access glows.
         """

@@ -1,7 +1,7 @@
-"""The mbarriers of the chosen block, beside the ring of stages: a lamp per barrier, what it lacks, and who waits.
+"""The mbarriers of the chosen block, beside the ring of stages: a lamp per barrier, its missing arrivals, its waits.
 
-A lamp shows the parity of the phase under way. Beside it, what the phase still lacks: a dot per arrival, filled when it
-is there, and the bytes of the copy engine as a bar that fills. Whom others wait for has an hourglass. Stages stand
+A lamp shows the parity of the phase under way. Beside it, the missing arrivals: a dot per arrival, filled when it
+is there, and the bytes of the copy engine as a bar that fills. An hourglass marks waiting threads. Stages stand
 below each other, as their tiles do; in little room side by side, as lamps alone.
 """
 
@@ -24,7 +24,7 @@ _LINE = 1.25  # height of a line, in heights of the font
 _LAMP, _DOT, _BAR, _GLASS, _GAP = 1.0, 0.6, 2.0, 0.7, 0.35  # widths, in heights of the font
 _COLUMN_GAP = 0.9
 _MOST_DOTS = 4
-_WAITS = 2, 1  # lines for who waits: in much room, in little
+_WAITS = 2, 1  # lines for the waiting warps: in much room, in little
 _LARGEST = "888 KiB"
 
 
@@ -34,7 +34,7 @@ class BarrierStrip:
     Parameters
     ----------
     playable, theme
-        Whose barriers, in which colours.
+        The recording, and its colours.
     vector
         Draw texts as texts, and not from a kept picture.
     """
@@ -49,11 +49,11 @@ class BarrierStrip:
         self._kept: tuple[Any, QPixmap] | None = None
 
     def sizes(self, font: QFont) -> list[tuple[float, float]]:
-        """Return how much room the strip would like, and how little will do, in pixels; nothing without barriers."""
+        """Return the best and the least room for the strip, in pixels; empty without barriers."""
         if not self._families:
             return []
         places = [_Places(self._families, font, size, self._widths(font)) for size in (0, 1)]
-        # Who waits is written below, and wants its room, too.
+        # The waiting warps are written below, and need room, too.
         longest = barrier_name(self._playable, self._families[-1][1][-1])
         least = QFontMetricsF(font).horizontalAdvance(wait_text(tr("producer"), 1, longest)) + 2
         return [(max(p.width, least), p.height) for p in places]
@@ -94,7 +94,7 @@ class BarrierStrip:
         painter.drawPixmap(QPointF(place.x, place.y), self._kept[1])
 
     def at(self, place: StageRect, font: QFont, x: float, y: float, step: int, block: int) -> str:
-        """Say what stands at a point of the strip; empty where nothing does."""
+        """Return the text for a point of the strip; empty where nothing is."""
         places = _Places(self._families, font, place.size, self._widths(font))
         for family, (_, members) in enumerate(self._families):
             for index, barrier in enumerate(members):
@@ -143,7 +143,7 @@ class BarrierStrip:
         needed: int,
         counts: bool,
     ) -> None:
-        """Draw a lamp, and where `needed` arrivals at most are to be shown, what the barrier lacks."""
+        """Draw a lamp, and where at most `needed` arrivals are to be shown, those that the barrier lacks."""
         theme, em, x, y = self._theme, metrics.height(), box.left(), box.center().y()
         ink = QColor(theme.text)
         lamp = QRectF(x, y - em * _LAMP / 2, em * _LAMP, em * _LAMP).adjusted(0.5, 0.5, -0.5, -0.5)
@@ -264,7 +264,7 @@ def _draw_glass(painter: QPainter, box: QRectF, theme: Theme) -> None:
 
 
 def about_barrier(playable: Playable, states: list[BarrierState], barrier: int) -> str:
-    """Say in full what a barrier is after a step."""
+    """Describe the state of a barrier after a step in full."""
     state, name = states[barrier], barrier_name(playable, barrier)
     if not state.ready:
         return tr("{barrier}: not initialised yet", barrier=name)

@@ -1,4 +1,4 @@
-"""What people read about mbarriers: their names, and who waits for which."""
+"""Texts about mbarriers: their names, and the warps that wait for each."""
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +59,7 @@ def _ranges(numbers: npt.NDArray[np.int64]) -> str:
 
 
 def waits(playable: Playable, states: list[BarrierState]) -> list[str]:
-    """Say who waits for which barrier of a block; nothing where nobody does."""
+    """Name the warps that wait for each barrier of a block; empty where none does."""
     said = []
     for barrier, state in enumerate(states):
         if len(state.waiting):
@@ -69,5 +69,5 @@ def waits(playable: Playable, states: list[BarrierState]) -> list[str]:
 
 
 def wait_text(names: str, count: int, barrier: str) -> str:
-    """Say that somebody waits for a barrier; `count` says whether the names are one or many."""
+    """Return the sentence about a wait for a barrier; `count` says whether the names are one or many."""
     return trn("{names} waits for {barrier}", "{names} wait for {barrier}", count, names=names, barrier=barrier)

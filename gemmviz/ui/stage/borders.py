@@ -24,7 +24,7 @@ class Borders:
     Parameters
     ----------
     recording, theme
-        What to draw lines in, in which colours.
+        The recording, and its colours.
     """
 
     def __init__(self, recording: Recording, theme: Theme) -> None:
@@ -41,7 +41,7 @@ class Borders:
         self._lines: tuple[Any, list[tuple[QPen, list[QLineF]]]] | None = None
 
     def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF) -> None:
-        """Draw the lines of all panels within what is seen.
+        """Draw the lines of all panels within the visible part.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Sentences about the stage: what happens at a step, and who owns and touches a cell."""
+"""Sentences about the stage: the events of a step, the owner of a cell and the accesses to it."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from gemmviz.trace.recording.recording import WARP, Recording
 from gemmviz.ui.stage.barrier_text import waits
 
 BETWEEN = "  ·  "
-"""What stands between the parts of a line."""
+"""The separator between the parts of a line."""
 _TILE_TEXTS = {
     "copy": mark("tile {tile} of {tiles}: loading"),
     "use": mark("tile {tile} of {tiles}: using"),
@@ -24,14 +24,14 @@ _NOW_WRITES = mark("now: {thread} writes it"), mark("now: {thread} and {more} mo
 
 
 def caption(playable: Playable, step: int, block: int | None = None) -> str:
-    """Say what happens at a step, in parts that can be left out from the end.
+    """Describe a step, in parts that can be left out from the end.
 
     Parameters
     ----------
     playable, step
-        Of what, and when.
+        The recording, and the step.
     block
-        Whose copies in flight to count; None: those of all blocks.
+        The block whose copies in flight are counted; None: those of all blocks.
     """
     recording, timeline = playable.recording, playable.timeline
     if not timeline.steps:
@@ -56,7 +56,7 @@ def caption(playable: Playable, step: int, block: int | None = None) -> str:
 
 
 def tile_text(playable: Playable, step: int) -> str:
-    """Say which tile along K a step belongs to, and what is done with it; empty where there are no tiles."""
+    """Name the tile along K that a step belongs to, and its use; empty where there are no tiles."""
     story, k = playable.story, playable.recording.k
     tile, kind = int(story.tiles[step]), KINDS[story.kinds[step]]
     if tile < 0 or not story.depth or (kind == "direct" and story.depth == 1):
@@ -66,7 +66,7 @@ def tile_text(playable: Playable, step: int) -> str:
 
 
 def _loop_text(playable: Playable, step: int) -> str:
-    """Say what a loop on a CPU does at a step."""
+    """Describe a step of a loop on a CPU."""
     recording, timeline = playable.recording, playable.timeline
     rows, log = timeline.rows(step), recording.accesses
     array, write = recording.arrays[int(timeline.array[step])], bool(timeline.write[step])
@@ -92,7 +92,7 @@ def _missed_text(playable: Playable, step: int) -> list[str]:
 
 
 def _threads_text(playable: Playable, step: int) -> str:
-    """Say how many threads of how many blocks do what at a step."""
+    """Describe a step by the number of its threads and blocks."""
     recording, timeline = playable.recording, playable.timeline
     rows = timeline.rows(step)
     array = recording.arrays[int(timeline.array[step])]
@@ -130,7 +130,7 @@ def _threads_text(playable: Playable, step: int) -> str:
 
 
 def _box_text(playable: Playable, step: int) -> str:
-    """Say what the copy engine does at a step; empty where threads do it themselves."""
+    """Describe the copy engine's work at a step; empty where threads do it themselves."""
     recording, timeline = playable.recording, playable.timeline
     moved = recording.boxes.moved_by(timeline.rows(step))
     if not moved:
@@ -180,7 +180,7 @@ def _flying_text(playable: Playable, step: int, block: int | None) -> list[str]:
 
 
 def _misread_text(playable: Playable, step: int, block: int | None) -> list[str]:
-    """Say how many reads of the block whose cells are shown get other values than stand there: nothing matters more."""
+    """Count the reads of the shown block that get other values than its cells show: nothing matters more."""
     lost = 0 if block is None else len(playable.stale_reads(step, block).row)
     if not lost:
         return []
@@ -195,7 +195,7 @@ def _cost_text(playable: Playable, step: int) -> str:
 
 
 def about_cell(playable: Playable, array: int, element: int, step: int, block: int) -> str:
-    """Say what a cell is, who owns it (C), and who touches it at this step."""
+    """Describe a cell, its owner (C), and the accesses to it at this step."""
     recording = playable.recording
     info, log = recording.arrays[array], recording.accesses
     row, column = (int(v[0]) for v in info.cells(np.array([element])))
@@ -234,7 +234,7 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
 
 
 def owner_text(playable: Playable, row: int, column: int) -> str:
-    """Say which thread holds an element of C, and what it holds with it, where warpgroups multiply; empty elsewhere."""
+    """Name the thread that holds an element of C, and its other elements, where warpgroups multiply; else empty."""
     recording = playable.recording
     block, thread = (int(o[row, column]) for o in recording.owners)
     if block < 0 or not playable.warpgroups.count:
@@ -268,7 +268,7 @@ def misread_text(got: float, held: float, written: bool = True) -> str:
 
 
 def wrong_text(recording: Recording, row: int, column: int) -> str:
-    """Say what an element of C holds in the end instead of what it should."""
+    """Name the final value of an element of C and the right one."""
     wanted = number(float(recording.a[row] @ recording.b[:, column]))
     if recording.owners[0][row, column] < 0:
         return tr("WRONG: nothing instead of {wanted}", wanted=wanted)
@@ -297,7 +297,7 @@ def fed_text(playable: Playable, row: int, column: int) -> str:
 
 
 def sums_text(fed: OperandPaths) -> str:
-    """Hold what was read for an element of C against what was stored."""
+    """Compare the operands read for an element of C with the value stored."""
     return tr("sum {total}, STORED {stored}", total=number(fed.total), stored=number(fed.stored))
 
 
@@ -330,7 +330,7 @@ def thousands(value: int) -> str:
 
 
 def provenance(playable: Playable, outdated: bool = False) -> list[str]:
-    """Say where the picture comes from, and whether what was recorded is right: from the longest wording on.
+    """Name the origin of the picture, and whether the recorded result is right: from the longest wording on.
 
     ``outdated``: it comes from another text, size, parameters or view than those that are chosen now.
     """

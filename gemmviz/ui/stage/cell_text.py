@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPixmap
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.look.theme import Theme
@@ -19,10 +20,13 @@ from gemmviz.ui.stage.scene import Panel
 
 _LEGIBLE = 14.0
 BANK_LABEL = 36.0
+SUM_CELL = 18.0
+"""Cells of C at least this wide, in pixels, show running sums: they change with every product."""
 # In smaller cells there is room for one text: the lane that accesses the cell now says more than its value.
 _BESIDE_VALUE, _LANE_LEGIBLE = 26.0, 20.0
 _SMALLEST, _LARGEST = 9, 28  # a larger font than usual may go beyond
 _MOST_VALUES = 3000
+_PLAIN, _LIVE, _STORED = range(3)
 _MOST_GLYPHS = 4096
 # Relative luminance of a channel's value (WCAG 2), and the luminance on which black and white have the same contrast.
 _LINEAR = np.array([c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in range(256)])
@@ -31,10 +35,14 @@ _MIDDLE = (1.05 * 0.05) ** 0.5 - 0.05
 
 @dataclass(frozen=True)
 class _Texts:
-    """What to write into the visible cells: values, inks, lanes by drawn cell; sizes in pixels; what stands beside."""
+    """Texts for the visible cells: values, inks, lanes by drawn cell; sizes in pixels; texts beside them.
+
+    The styles are `_PLAIN`, `_LIVE` and `_STORED` by cell, or None where all are plain.
+    """
 
     said: list[list[str]]
     inks: Any
+    styles: Any
     lanes: dict[int, str]
     size: int
     small: int
@@ -49,7 +57,7 @@ class CellText:
     Parameters
     ----------
     playable
-        Whose cells.
+        The recording.
     theme
         The colours.
     font
@@ -64,9 +72,9 @@ class CellText:
         self._font = font
         self._height = QFontMetricsF(font).height()
         self._vector = vector
-        self._glyphs: dict[tuple[str, str, int], tuple[QPixmap, float, float]] = {}
+        self._glyphs: dict[tuple[str, str, int, int], tuple[QPixmap, float, float]] = {}
         self._widths: dict[tuple[str, int], float] = {}
-        self._values: dict[int, tuple[Any, list[list[str]]]] = {}
+        self._values: dict[int, tuple[Any, list[list[str]], Any]] = {}
         self._layers: dict[int, tuple[Any, QPixmap | None]] = {}
         timeline = playable.timeline
         self._writes = [
@@ -79,9 +87,9 @@ class CellText:
         Parameters
         ----------
         painter, panel, visible
-            Where.
+            The target, the array and its visible part.
         moment
-            When, and of which block and warp.
+            The step, the block and the warp.
         image
             uint8 (rows, columns, 4), the colours of the cells: each text is dark or light after its cell.
         ratio
@@ -100,16 +108,17 @@ class CellText:
             self._layers[panel.array] = key, None
             self._write(painter, panel, part, texts, ratio)
             return
-        # What stays as it is for a second picture is kept: most arrays rest while one is accessed.
+        # Parts that a second picture shares are kept: most arrays rest while one is accessed.
         corner = QPointF(int(panel.x + part[1].start * panel.cell), int(panel.y + part[0].start * panel.cell))
         layer = kept[1] if kept[1] is not None else self._layer(panel, part, texts, ratio, corner)
         self._layers[panel.array] = key, layer
         painter.drawPixmap(corner, layer)
 
     def _texts(self, panel: Panel, moment: Moment, part: tuple[slice, slice], inks: Any) -> _Texts:
-        """Return what there is to write into some cells, and how large."""
-        said = self._values_at(panel.array, moment.step, moment.block, part)
-        # In small cells the text takes what room there is.
+        """Return the texts for some cells, and their sizes."""
+        summed = panel.array == C and panel.cell >= SUM_CELL
+        said, styles = self._values_at(panel.array, moment.step, moment.block, part, summed)
+        # In small cells the text takes all the room.
         size = int(min(max(panel.cell * 0.54, min(panel.cell * 0.66, 12)), max(_LARGEST, 1.6 * self._height)))
         small = max(_SMALLEST, int(panel.cell * 0.18))
         shared = self._playable.recording.arrays[panel.array].space == "shared"
@@ -121,7 +130,7 @@ class CellText:
         told = max((self._width(lane, small if beside else _SMALLEST) for lane in lanes.values()), default=0.0)
         if not beside and told + 2 > panel.cell:
             lanes = {}  # a lane here and a value there would be read as one kind of figure
-        return _Texts(said, inks, lanes, size, small, beside, banks, told)
+        return _Texts(said, inks, styles, lanes, size, small, beside, banks, told)
 
     def _layer(self, panel: Panel, part: tuple[slice, slice], texts: _Texts, ratio: float, corner: QPointF) -> QPixmap:
         """Return a picture of the texts of some cells, the first of which stands at a corner."""
@@ -139,23 +148,35 @@ class CellText:
         """Write into some cells, one by one."""
         for row, (said, inks) in enumerate(zip(texts.said, texts.inks.tolist(), strict=True), part[0].start):
             for column, (text, ink) in enumerate(zip(said, inks, strict=True), part[1].start):
-                self._write_cell(painter, panel, (row, column), texts, text, ink, ratio)
+                style = (
+                    _PLAIN if texts.styles is None else int(texts.styles[row - part[0].start, column - part[1].start])
+                )
+                self._write_cell(painter, panel, (row, column), texts, text, ink, ratio, style)
 
     def _write_cell(
-        self, painter: QPainter, panel: Panel, at: tuple[int, int], texts: _Texts, text: str, ink: str, ratio: float
+        self,
+        painter: QPainter,
+        panel: Panel,
+        at: tuple[int, int],
+        texts: _Texts,
+        text: str,
+        ink: str,
+        ratio: float,
+        style: int = _PLAIN,
     ) -> None:
         """Write a value, the bank and the lane that accesses the cell now, as far as there is room."""
         small, place = texts.small, at[0] * panel.columns + at[1]
         x, y = panel.x + at[1] * panel.cell, panel.y + at[0] * panel.cell
         lane = texts.lanes.get(place, "")
         if lane and texts.beside and self._width(lane, small) + 2 > panel.cell:
-            lane = ""  # nobody could read it
+            lane = ""  # too small to read
         instead = lane and not texts.beside
         text = lane if instead else text
         if text:
             fit = min(texts.size, int(panel.cell * (1.25 if instead else 1.45) / len(text)))
             up = panel.cell * 0.1 if texts.banks or (lane and texts.beside) else 0
-            self._stamp(painter, text, ink, fit, x + panel.cell / 2, y + panel.cell / 2 - up, ratio)
+            drawn = _PLAIN if instead else style
+            self._stamp(painter, text, ink, fit, x + panel.cell / 2, y + panel.cell / 2 - up, ratio, drawn)
         low, edge = y + panel.cell - small * 0.8, 0.35 * small
         # The lanes that access cells now say more than the banks, which are always the same.
         if texts.banks and (not lane or texts.told + self._width("31", small) + 0.5 * small + 2 * edge <= panel.cell):
@@ -167,35 +188,71 @@ class CellText:
             left = x + min(edge, (panel.cell - wide) / 2) + wide / 2
             self._stamp(painter, lane, ink, small, left, low, ratio)
 
-    def _values_at(self, array: int, step: int, block: int, part: tuple[slice, slice]) -> list[list[str]]:
-        """Return what some cells hold, as texts; it changes with the writes to the array only."""
-        key = int(np.searchsorted(self._writes[array], step, side="right")), block, part
+    def _values_at(
+        self, array: int, step: int, block: int, part: tuple[slice, slice], summed: bool = False
+    ) -> tuple[list[list[str]], Any]:
+        """Return the values of some cells, as texts, and their styles.
+
+        They change with the writes to the array; where C is `summed`, with its running sums, too.
+        """
+        live = self._playable.live_sums if summed else None
+        place = live.place(step) if live is not None else -1
+        key = int(np.searchsorted(self._writes[array], step, side="right")), place, block, part
         kept = self._values.get(array)
         if kept is None or kept[0] != key:
-            found = values(self._playable, array, step, block)[part]
+            found, styles = values(self._playable, array, step, block)[part], None
+            empty = np.isnan(found) & ~written(self._playable, array, step, block)[part]
+            if live is not None and live.known.any():
+                running = live.shown(step, written(self._playable, array, step, block))[part]
+                found, empty = np.where(running, live.at(step)[part], found), empty & ~running
+                styles = np.where(running, _LIVE, _STORED)
             said = [[number(value) for value in row] for row in found.tolist()]
-            if np.isnan(found).any():
-                for row, column in np.argwhere(~written(self._playable, array, step, block)[part]).tolist():
-                    said[row][column] = ""
-            kept = self._values[array] = key, said
-        return kept[1]
+            for row, column in np.argwhere(empty).tolist():
+                said[row][column] = ""
+            kept = self._values[array] = key, said, styles
+        return kept[1], kept[2]
 
-    def _stamp(self, painter: QPainter, text: str, colour: str, size: int, x: float, y: float, ratio: float) -> None:
+    def write_at(self, painter: QPainter, text: str, colour: str, size: int, x: float, y: float, ratio: float) -> None:
+        """Write a short text in a font of `size` pixels, centred at a point."""
+        self._stamp(painter, text, colour, size, x, y, ratio)
+
+    def write_value(
+        self, painter: QPainter, text: str, colour: str, x: float, y: float, cell: float, ratio: float
+    ) -> None:
+        """Write a value as a cell of a width in pixels has it, centred at a point."""
+        size = int(min(max(cell * 0.54, min(cell * 0.66, 12)), max(_LARGEST, 1.6 * self._height)))
+        self._stamp(painter, text, colour, min(size, int(cell * 1.45 / len(text))), x, y, ratio)
+
+    def width_of(self, text: str, size: int) -> float:
+        """Return how wide a text is in a font of `size` pixels, in pixels."""
+        return self._width(text, size)
+
+    def _stamp(
+        self,
+        painter: QPainter,
+        text: str,
+        colour: str,
+        size: int,
+        x: float,
+        y: float,
+        ratio: float,
+        style: int = _PLAIN,
+    ) -> None:
         """Draw a short text centred at a point, from a cache: a pixmap is many times faster than laying text out."""
         if self._vector:
-            font = self._sized(size)
+            font = self._sized(size, style)
             painter.setFont(font)
             painter.setPen(QColor(colour))
             metrics = QFontMetricsF(font)
             middle = (metrics.ascent() - metrics.descent()) / 2
             painter.drawText(QPointF(x - metrics.horizontalAdvance(text) / 2, y + middle), text)
             return
-        key = (text, colour, size)
+        key = (text, colour, size, style)
         glyph = self._glyphs.get(key)
         if glyph is None:
             if len(self._glyphs) > _MOST_GLYPHS:
                 self._glyphs.clear()  # sums of a long run: each text is seen once and never again
-            font = self._sized(size)
+            font = self._sized(size, style)
             metrics = QFontMetricsF(font)
             width, height = metrics.horizontalAdvance(text) + 2, metrics.height()
             pixmap = QPixmap(int(np.ceil(width * ratio)), int(np.ceil(height * ratio)))
@@ -217,9 +274,11 @@ class CellText:
             width = self._widths[text, size] = QFontMetricsF(self._sized(size)).horizontalAdvance(text)
         return width
 
-    def _sized(self, size: int) -> QFont:
+    def _sized(self, size: int, style: int = _PLAIN) -> QFont:
         font = QFont(self._font)
         font.setPixelSize(max(size, 6))
+        font.setItalic(style == _LIVE)
+        font.setBold(style == _STORED)
         return font
 
 
@@ -238,7 +297,7 @@ def inks_on(theme: Theme, colours: Any) -> Any:
     Parameters
     ----------
     theme
-        Whose inks.
+        The theme of the inks.
     colours
         uint8 (rows, columns, 3 or more).
 
@@ -256,7 +315,7 @@ def inks_on(theme: Theme, colours: Any) -> Any:
 def lanes_at(playable: Playable, array: int, step: int, block: int, warp: int) -> dict[int, str]:
     """Return, by drawn cell, which lanes of a block's warp access it at a step, in a few letters.
 
-    For a fragment of the tensor cores this is who loads or stores which element of it.
+    For a fragment of the tensor cores these are the lanes that load or store each element of it.
     """
     recording = playable.recording
     if recording.backend != "cuda" or not playable.timeline.steps or int(playable.timeline.array[step]) != array:

@@ -1,6 +1,6 @@
-"""What colour each cell has at a step: a pure function of recording, theme and step (no drawing here).
+"""The colour of each cell at a step: a pure function of recording, theme and step (no drawing here).
 
-Back to front: what the cell holds and whose it is, what a chosen cell has nothing to do with (dimmed), the sectors that
+Back to front: the cell's value and owner, cells unrelated to a chosen one (dimmed), the sectors that
 a request moves, the accesses of the last steps.
 """
 
@@ -26,7 +26,7 @@ SECTOR_TINT = 0.3
 HELD_TINT = 0.45
 """Share of the block's hue in the cells of A and B whose values its shared memory holds."""
 DIMMED = 0.35
-"""What is left of the colour of cells, and of a glow, that have nothing to do with what is chosen."""
+"""The remaining colour of cells, and of a glow, that are unrelated to the choice."""
 _PROGRESS_LEVELS = 64
 _FEW = 4
 
@@ -37,7 +37,7 @@ class Colours:
     Parameters
     ----------
     playable
-        What is on the stage.
+        The recording on the stage.
     theme
         Its colours.
     touched
@@ -83,11 +83,11 @@ class Colours:
         step
             Position in the timeline.
         block, warp
-            Whose shared memory to show, whose tiles to tint in A and B, and whose sectors.
+            The block of the shared memory and of the tinted tiles of A and B, and the warp of the sectors.
         trail
             Steps that an access glows for.
         related
-            What not to dim; None: nothing is dimmed.
+            The cells that are not dimmed; None: nothing is dimmed.
         shrink
             Cells by side that share a pixel, where they are too small to be seen: such a pixel has their mean colour,
             and of their accesses the brightest.
@@ -141,7 +141,7 @@ class Colours:
         return kept[2]
 
     def _state(self, array: int, step: int, block: int) -> Any:
-        """Return what the base of an array depends on."""
+        """Return the key that the base of an array depends on."""
         if array == C:
             written = int(np.searchsorted(self._written_in_order, step, side="right"))
             return written, self._progress(step).tobytes()
@@ -181,7 +181,7 @@ class Colours:
     def held(self, array: int, step: int, block: int) -> Ints:
         """Return the drawn cells of A or B whose values a block's shared memory holds at a step.
 
-        The array returned is the same one as long as what it says is the same.
+        The array returned is the same object as long as its content is the same.
         """
         if array > B:
             return np.zeros(0, np.int64)
@@ -254,7 +254,7 @@ def drawn(info: Array, flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def values(playable: Playable, array: int, step: int, block: int) -> npt.NDArray[Any]:
-    """Return what each drawn cell of an array holds at a step (rows, columns); NaN where nothing was written yet."""
+    """Return the value of each drawn cell of an array at a step (rows, columns); NaN where nothing was written yet."""
     recording = playable.recording
     if array < C:
         return recording.b if array == B else recording.a

@@ -1,4 +1,4 @@
-"""The colour of each element of C by who owns it: hue by block, warpgroup and warp; lightness by lanes."""
+"""The colour of each element of C by its owner: hue by block, warpgroup and warp; lightness by lanes."""
 
 from colorsys import hsv_to_rgb, rgb_to_hsv
 from typing import Any
@@ -21,7 +21,7 @@ _MOST_WARPS = 32
 
 
 def owner_colours(recording: Recording, theme: Theme) -> Colour:
-    """Return the colour of each element of C once it is written, float32 (m, n, 3); neutral where nobody writes it."""
+    """Return the colour of each element of C once it is written, float32 (m, n, 3); neutral where it never is."""
     block, thread = recording.owners
     if recording.backend != "cuda":
         # A loop alone has no owners worth a hue; threads that share the rows of C have.
@@ -39,7 +39,7 @@ def owner_colours(recording: Recording, theme: Theme) -> Colour:
 
 
 def group_colour(recording: Recording, theme: Theme, block: int, group: int) -> Rgb:
-    """Return the colour of what a warpgroup of a block owns: that of its second warp."""
+    """Return the colour of a warpgroup's elements of C: that of its second warp."""
     warp = min(group * (WARPGROUP // WARP) + 1, -(-recording.threads // WARP) - 1)
     return _turned(theme.owner(*recording.block_index(block)[:2]), _turns(recording)[warp])
 
@@ -62,7 +62,7 @@ def _turns(recording: Recording) -> list[float]:
     owning = owning[owning >= 0]
     if recording.together < WARPGROUP or len(owning) < 2:
         return [_WARP_HUES * _apart(w, warps) for w in range(warps)]
-    # What one group owns looks alike, and unlike what the others do.
+    # Elements of one group look alike, and unlike those of the others.
     middle = np.interp(np.arange(warps) * WARP // WARPGROUP, owning, np.linspace(-_GROUPS, _GROUPS, len(owning)))
     of_group = WARPGROUP // WARP
     return [_WARP_HUES * float(m + _IN_GROUP * _apart(w % of_group, of_group)) for w, m in enumerate(middle)]

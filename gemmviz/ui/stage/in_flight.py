@@ -1,4 +1,4 @@
-"""Asynchronous copies in flight: where they are going is hatched, what they read is marked, until they arrive.
+"""Asynchronous copies in flight: their destination is hatched, their source is marked, until they arrive.
 
 Cells side by side are hatched as one rectangle, so that all copies are seen however many there are and however small.
 """
@@ -31,7 +31,7 @@ class InFlight:
     Parameters
     ----------
     playable, theme
-        Of what, in which colours.
+        The recording, and its colours.
     """
 
     def __init__(self, playable: Playable, theme: Theme) -> None:
@@ -45,9 +45,9 @@ class InFlight:
         Parameters
         ----------
         painter, panels, seen
-            Where to, where the arrays stand, and which part of it is not covered.
+            The target, the places of the arrays, and the part that is not covered.
         moment
-            When, and of which block.
+            The step, and the block.
         """
         key = moment.block, int(np.searchsorted(self._changes_of(moment.block), moment.step, side="right"))
         if key not in self._kept:
@@ -91,7 +91,7 @@ class InFlight:
         return rectangles(inside)
 
     def _draw_targets(self, painter: QPainter, panel: Panel, areas: list[Cells], seen: QRectF) -> None:
-        """Hatch the cells that will be written, and frame them where they are too small to be told apart."""
+        """Hatch the cells that will be written, and frame them where they are too small to be distinguished."""
         painter.setPen(QPen(QColor(self._theme.write), max(1.0, panel.cell / 18)))
         boxes = _in_sight(panel, areas, seen)
         pitch = _pitch(panel.cell)
@@ -100,7 +100,7 @@ class InFlight:
             painter.drawRects(boxes)
 
     def _draw_sources(self, painter: QPainter, panel: Panel, areas: list[Cells], seen: QRectF) -> None:
-        """Mark what the copies read: a corner of the cell is cut off; of small cells, all of them are framed."""
+        """Mark the cells that the copies read: a corner of each is cut off; of small cells, all are framed."""
         side, boxes = panel.cell, _in_sight(panel, areas, seen)
         count = sum(box.width() * box.height() for box in boxes) / side**2
         if side < _SMALLEST_MARKED or count > _MOST_CORNERS:
@@ -159,7 +159,7 @@ def hatching(box: QRectF, pitch: float | None = None) -> list[QLineF]:
     Parameters
     ----------
     box
-        What to hatch, in pixels.
+        The rectangle to hatch, in pixels.
     pitch
         How far apart the stripes begin at the edges; by default as in a cell of that size.
     """

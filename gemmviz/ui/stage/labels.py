@@ -1,4 +1,4 @@
-"""What is written beside the arrays, and stays while a recording plays: titles, indices, dimension lines.
+"""Labels beside the arrays, which stay while a recording plays: titles, indices, dimension lines.
 
 Nothing is written over something else: where there is no room, the less important label is shorter or left out.
 """
@@ -17,7 +17,7 @@ from gemmviz.ui.stage.scene import Panel, stages
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _WHOLE = Qt.TextFlag.TextDontClip
-# The ink of a line of figures and letters, in heights of the line: its box may touch what its ink does not.
+# The ink of a line of figures and letters, in heights of the line: its box may touch where its ink does not.
 _INK = 0.7
 
 
@@ -40,9 +40,9 @@ def draw(
     placed
         The panels: A, B, C, then shared arrays.
     block
-        Whose shared memory is shown.
+        The block whose shared memory is shown.
     recording, theme, font
-        What to label, in which colours, in which base font.
+        The recording, its colours, and the base font.
     bare
         Write names alone: the panels were placed with no room for more (see `scene.Room`).
     taken
@@ -66,7 +66,7 @@ def draw(
 
 
 class _Labels:
-    """Writes labels in the order of their weight; what would touch an earlier one is not written."""
+    """Writes labels in the order of their weight; one that would touch an earlier one is not written."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class _Labels:
         self._indices(b, "right")
 
     def shared(self, block: int, bare: bool) -> None:
-        """Write the titles of the shared tiles, and above the topmost one whose shared memory they are."""
+        """Write the titles of the shared tiles, and above the topmost one the block that they belong to."""
         tiles = self.placed[3:]
         if not tiles:
             return
@@ -142,7 +142,7 @@ class _Labels:
             said = [with_banks, tr("block ({x}, {y}); small figures: bank", x=x, y=y), *said]
         left, right = min(t.x for t in tiles), max(t.x + t.width for t in tiles)
         top = min(t.y for t in tiles) - self.height * 2.6
-        # Between the window's edge and what stands left of B.
+        # Between the window's edge and the labels left of B.
         first, last = self.height * 0.3, self.placed[1].x - self.height * 1.7
         self.painter.setPen(QColor(self.theme.muted))
         for text in said:

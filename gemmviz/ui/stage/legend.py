@@ -1,4 +1,4 @@
-"""The line that says what colours and marks mean: of those that can be seen in this recording."""
+"""The line that explains colours and marks: those that can be seen in this recording."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ _CLEAR = "#00000000"
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One entry: the colour of its box, the pen of its frame, whether it is crossed out or hatched, what it means."""
+    """One entry: the colour of its box, the pen of its frame, whether it is crossed out or hatched, its meaning."""
 
     text: str
     fill: QColor
@@ -28,7 +28,7 @@ class LegendEntry:
 
 
 def entries(playable: Playable, theme: Theme, warp: int, block: int = 0) -> list[LegendEntry]:
-    """Return what is to be explained, most important first; `warp` and `block` are the chosen ones."""
+    """Return the entries of the legend, most important first; `warp` and `block` are the chosen ones."""
     recording = playable.recording
     edge = QColor(theme.text)
     found = [
@@ -37,6 +37,11 @@ def entries(playable: Playable, theme: Theme, warp: int, block: int = 0) -> list
     ]
     if recording.wrong:
         found.append(LegendEntry(tr("wrong"), QColor(_CLEAR), None, "crossed"))
+    if (playable.source >= 0).any():
+        pad = QPen(QColor(theme.write), 1.3, Qt.PenStyle.DashLine)
+        found.append(LegendEntry(tr("lands here"), QColor(_CLEAR), pad))
+    if playable.live_sums is not None and playable.live_sums.known.any():
+        found.append(LegendEntry(tr("italic: sum so far"), QColor(_CLEAR), QPen(edge, 1)))
     if recording.backend != "cuda":
         several = recording.threads > 1
         text = tr("C already written, by thread") if several else tr("C already written")
@@ -77,7 +82,7 @@ def draw(painter: QPainter, line: QRectF, shown: list[LegendEntry], theme: Theme
     painter, line
         Where to.
     shown
-        What to explain.
+        The entries.
     theme, metrics
         Colours, and the font that the painter has.
     """

@@ -1,4 +1,4 @@
-"""What is drawn over the cells at a step: accesses, sectors, the tiles held, wrong elements, the chosen cell."""
+"""Marks over the cells at a step: accesses, sectors, the tiles held, wrong elements, the chosen cell."""
 
 from typing import Any
 
@@ -28,9 +28,9 @@ class Marks:
     Parameters
     ----------
     playable, theme
-        What to mark, in which colours.
+        The recording, and its colours.
     touched, colours
-        Its accesses, and what its cells hold.
+        Its accesses, and the values of its cells.
     """
 
     def __init__(self, playable: Playable, theme: Theme, touched: AccessedCells, colours: Colours) -> None:
@@ -51,7 +51,7 @@ class Marks:
         seen
             The part of the stage that is not covered, in pixels.
         moment
-            When, and what is chosen.
+            The step, and the choice.
         """
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for panel in placed:
@@ -73,12 +73,12 @@ class Marks:
             painter.drawLines([line(panel, *edge) for edge in edges])
 
     def _outline(self, panel: Panel, moment: Moment) -> list[tuple[int, int, int, int]]:
-        """Return the lines around what the chosen block holds, in cells; found again only when that changed."""
+        """Return the lines around the chosen block's tiles, in cells; found again only when they changed."""
         if panel.array > C or (panel.array == C and self.playable.recording.blocks < 2):
             return []
         held = None if panel.array == C else self._colours.held(panel.array, moment.step, moment.block)
         kept = self._outlines.get(panel.array)
-        # What is held is the same array as long as it is the same.
+        # The tiles are the same array object as long as they are the same.
         if kept is None or kept[0] is not held or kept[1] != moment.block:
             inside = self._owner == moment.block
             if held is not None:
@@ -136,7 +136,7 @@ class Marks:
         self._cross_out(painter, panel, rows, columns)
 
     def _draw_misread(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
-        """Cross out the shared cells of which a read of this step got another value than the one they show."""
+        """Cross out the shared cells whose value differs from the one that a read of this step got."""
         timeline = self.playable.timeline
         if panel.array <= C or panel.cell < _SMALLEST_FRAMED or not timeline.steps:
             return

@@ -2,20 +2,21 @@
 
 from dataclasses import dataclass, field
 
+from gemmviz.trace.motion.gestures import Motion
 from gemmviz.trace.origin.value_path import Hop
 from gemmviz.ui.stage.view import View
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What is seen of a recording.
+    """The visible state of a recording.
 
     Attributes
     ----------
     step
         Position in the timeline, from 0.
     block, warp
-        Whose shared memory, sectors and lanes are shown.
+        The block whose shared memory is shown, and the warp of the sectors and lanes.
     cell
         (array index, element in memory order) that is chosen.
     trail
@@ -28,6 +29,12 @@ class Moment:
         Whether the warp is frozen: all that it does not touch is dimmed.
     hop
         The way of a value to an element of C that is drawn; None: the ways that the step takes to the chosen element.
+    fraction
+        How far it is on the way to the next step, from 0 to less than 1.
+    motion
+        How much of the gestures is drawn.
+    lane
+        Of the chosen warp, whose products are shown.
     """
 
     step: int = 0
@@ -39,3 +46,6 @@ class Moment:
     outdated: bool = False
     frozen: bool = False
     hop: Hop | None = None
+    fraction: float = 0.0
+    motion: Motion = "full"
+    lane: int = 0

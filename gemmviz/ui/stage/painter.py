@@ -20,12 +20,14 @@ from gemmviz.ui.stage.borders import Borders
 from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, owner_text, provenance
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.colours import Colours, Image
+from gemmviz.ui.stage.gestures import Gestures
+from gemmviz.ui.stage.ghosts import Ghosts
 from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.related import Related, related, touched_by_warp
 from gemmviz.ui.stage.scene import Panel, StageRect
-from gemmviz.ui.stage.sums import Sums
+from gemmviz.ui.stage.sum_owners import Sums
 from gemmviz.ui.stage.view import View
 
 __all__ = ["Moment", "StagePainter", "View", "blank", "larger"]
@@ -39,7 +41,7 @@ class StagePainter:
     Parameters
     ----------
     playable
-        What to paint.
+        The recording to paint.
     theme
         The colours.
     font
@@ -55,13 +57,15 @@ class StagePainter:
         self.metrics = QFontMetricsF(self.font)
         self.vector = vector
         self.captioned = True
-        """Whether the foot says what happens; where that stands elsewhere in larger type, it has the legend alone."""
+        """Whether the foot describes the step; where a larger caption does, the foot has the legend alone."""
         self.touched = AccessedCells(playable)
         self._colours = Colours(playable, theme, self.touched)
         self._text = CellText(playable, theme, self.font, vector)
         self._marks = Marks(playable, theme, self.touched, self._colours)
         self._borders = Borders(playable.recording, theme)
         self._in_flight = InFlight(playable, theme)
+        self._ghosts = Ghosts(playable, theme, self._text)
+        self._gestures = Gestures(playable, theme, self._text)
         self._sums = Sums(playable, theme)
         self._barriers = BarrierStrip(playable, theme, vector)
         self._labels: tuple[Any, QPixmap] | None = None
@@ -89,7 +93,7 @@ class StagePainter:
         return seen, aside and aside.moved(1, 0, head).moved(view.zoom, view.dx, view.dy)
 
     def about(self, rect: QRectF, moment: Moment, x: float, y: float) -> str:
-        """Say what stands at a point: a barrier, or a sum of a warpgroup; empty elsewhere."""
+        """Return the text for a point: a barrier, or a sum of a warpgroup; empty elsewhere."""
         placed, aside = self._arranged(rect, moment.view)
         cell = placed[C].at(x, y)
         if cell is not None:
@@ -139,10 +143,12 @@ class StagePainter:
                 self._text.draw(painter, panel, seen, moment, image, ratio)
         if aside is not None:
             self._barriers.draw(painter, aside, self._labelling(rect)[0], moment.step, moment.block, ratio)
+        self._gestures.draw(painter, placed, moment, ratio)
+        self._ghosts.draw(painter, placed, moment, ratio)
         value_path.draw(painter, placed, moment, self.playable, self.theme, self.font)
         painter.restore()
         if self.vector:
-            # A file of lines knows no clip: what reaches beyond the arrays' part is covered.
+            # A vector file has no clip: lines beyond the arrays' part are covered.
             for part in (QRectF(rect.topLeft(), seen.topRight()), QRectF(seen.bottomLeft(), rect.bottomRight())):
                 painter.fillRect(part, QColor(self.theme.background))
         self._draw_head(painter, rect, moment)
@@ -179,7 +185,7 @@ class StagePainter:
             labels.draw(into, placed, moment.block, self.playable.recording, self.theme, font, bare, taken)
             into.end()
             self._labels = (key, pixmap)
-        # Memory is what a large picture costs: what the cells will cover is left out.
+        # A large picture costs memory: the part below the cells is left out.
         uncovered = QRegion(rect.toAlignedRect())
         for panel in placed:
             inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(self.seen(rect))
@@ -190,10 +196,10 @@ class StagePainter:
             source = QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)
             painter.drawPixmap(box, self._labels[1], source)
 
-    # What changes with the step
+    # Parts that change with the step
 
     def _near(self, moment: Moment) -> Related | None:
-        """Return what is not dimmed; None where nothing is."""
+        """Return the cells that are not dimmed; None where nothing is."""
         frozen = (moment.step, moment.block, moment.warp) if moment.frozen else None
         if moment.cell is None and frozen is None:
             return None
@@ -275,7 +281,7 @@ class StagePainter:
         painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _fitting(self, text: str, width: float) -> str:
-        """Leave out the last parts of a line that is too long: what matters most stands first."""
+        """Leave out the last parts of a line that is too long: the most important stands first."""
         parts = text.split(BETWEEN)
         while len(parts) > 1 and self.metrics.horizontalAdvance(BETWEEN.join(parts)) > width:
             parts.pop()
@@ -283,7 +289,7 @@ class StagePainter:
 
 
 def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -> None:
-    """Paint an empty stage that says what to do."""
+    """Paint an empty stage with a hint."""
     painter.fillRect(rect, QColor(theme.background))
     font = larger(painter.font(), 1.5)
     font.setBold(True)

@@ -1,4 +1,4 @@
-"""What belongs to a chosen cell, or to a frozen warp: everything else on the stage is dimmed."""
+"""The cells that belong to a chosen cell, or to a frozen warp: everything else on the stage is dimmed."""
 
 from dataclasses import dataclass
 
@@ -13,16 +13,16 @@ from gemmviz.ui.stage.accessed_cells import as_drawn, covered
 
 @dataclass(frozen=True)
 class Related:
-    """The drawn cells, by array, that belong to what is chosen; an array that is missing here is not dimmed."""
+    """The drawn cells, by array, that belong to the choice; an array that is missing here is not dimmed."""
 
     cells: dict[int, Ints]
 
 
 def related(playable: Playable, cell: tuple[int, int], block: int) -> Related:
-    """Return what belongs to a cell.
+    """Return the cells that belong to a cell.
 
-    As recorded: of an element of C, what fed it; of a shared cell, where the values came from that the block keeps in
-    it; of an element of A or B, the shared cells of the block that ever hold it. By what a product of matrices is: the
+    As recorded: of an element of C, its operands; of a shared cell, the origin of the values that the block keeps in
+    it; of an element of A or B, the shared cells of the block that ever hold it. By the definition of the product: the
     elements of B that an element of A is multiplied with, and those of C that it goes into.
     """
     array, element = cell
@@ -30,7 +30,7 @@ def related(playable: Playable, cell: tuple[int, int], block: int) -> Related:
     chosen = as_drawn(recording.arrays[array], np.array([element]))
     row, column = divmod(int(chosen[0]), recording.arrays[array].grid[1])
     if array == C:
-        # What its thread holds beside it is chosen with it, where that is a part of what a warpgroup owns.
+        # Its thread's other elements are chosen with it, where they are a part of a warpgroup's.
         beside = playable.warpgroups.of_thread(row, column) if playable.warpgroups.count else chosen
         return Related(_feeding(playable, row, column) | {C: np.union1d(chosen, beside)})
     if array in (A, B):
@@ -42,7 +42,7 @@ def related(playable: Playable, cell: tuple[int, int], block: int) -> Related:
 
 
 def touched_by_warp(playable: Playable, step: int, block: int, warp: int) -> Related:
-    """Return what a warp touches at a step, and the elements of C that are its own."""
+    """Return the cells that a warp touches at a step, and the elements of C that are its own."""
     recording = playable.recording
     owner, thread = recording.owners
     mine = np.flatnonzero(((owner == block) & (thread // WARP == warp)).ravel())
@@ -57,7 +57,7 @@ def touched_by_warp(playable: Playable, step: int, block: int, warp: int) -> Rel
 def _feeding(playable: Playable, row: int, column: int) -> dict[int, Ints]:
     recording, fed = playable.recording, playable.provenance.operand_paths(row, column)
     if fed.unknown or not len(fed.matrix):
-        return {}  # nobody knows all of it: dimming the rest would claim too much
+        return {}  # a part is unknown: dimming the rest would claim too much
     found = {}
     for matrix in (A, B):
         k = np.unique(fed.k[fed.matrix == matrix])

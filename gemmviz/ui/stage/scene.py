@@ -8,10 +8,10 @@ from gemmviz.trace.recording.accesses import Array
 from gemmviz.trace.recording.recording import Recording
 
 _LARGEST_CELL = 96.0
-_LARGER_SHARED = 1.5  # cells of shared tiles may be that much larger than those of the matrices: what moves is there
+_LARGER_SHARED = 1.5  # cells of shared tiles may be that much larger than those of the matrices: most motion is there
 
-_ASIDE_GAP = 1.6  # heights of the font between shared tiles and what stands beside them
-_LEAST_SHARED = 0.6  # of the size that shared tiles would have alone: what stands beside them takes no more
+_ASIDE_GAP = 1.6  # heights of the font between shared tiles and the strip beside them
+_LEAST_SHARED = 0.6  # of the size that shared tiles would have alone: the strip beside them takes no more
 
 _MOST_LABELS = 0.5  # of the space, before labels are written smaller
 _SMALLEST_LABELS = 0.75  # of their size, before all but names are left out
@@ -19,7 +19,7 @@ _SMALLEST_LABELS = 0.75  # of their size, before all but names are left out
 
 @dataclass(frozen=True)
 class LabelRoom:
-    """What labels take around the arrays, in heights of their font."""
+    """Room for labels around the arrays, in heights of their font."""
 
     left: float
     right: float
@@ -128,20 +128,20 @@ def arranged(
     Parameters
     ----------
     recording
-        Whose arrays to place.
+        The recording with the arrays.
     width, height
         The space, in pixels.
     font
         Height of the labels' font in pixels.
     room
-        What is kept for labels.
+        The room kept for labels.
     asides
         Sizes, the largest first, that something beside the shared tiles may have, in pixels.
 
     Returns
     -------
     tuple
-        The arrays, and the place of what stands beside the shared tiles; None where there is no room for it.
+        The arrays, and the place of the strip beside the shared tiles; None where there is no room for it.
     """
     m, n, k = recording.m, recording.n, recording.k
     left, right, top, bottom = room.left * font, room.right * font, room.top * font, room.bottom * font
@@ -182,12 +182,12 @@ class _Bounds:
 def _with_aside(
     recording: Recording, arrays: list[int], bounds: _Bounds, largest: float, font: float, size: tuple[float, float]
 ) -> tuple[list[Panel], tuple[float, float]] | None:
-    """Place the shared tiles, and what stands left of them or below, where it leaves their cells largest.
+    """Place the shared tiles, and the strip left of them or below, where it leaves their cells largest.
 
     Returns
     -------
     tuple or None
-        The tiles, and the corner of what stands beside them; None where that would take too much room.
+        The tiles, and the corner of the strip beside them; None where it would take too much room.
     """
     alone = _shared(recording, arrays, bounds, largest, font)
     if not alone:

@@ -1,4 +1,4 @@
-"""The score: every step of the recording from left to right, what it is for, and where the stage is. It scrubs.
+"""The score: every step of the recording from left to right, its purpose, and the stage's position. It scrubs.
 
 It is an order of events. Nothing on it is a time.
 """
@@ -36,12 +36,12 @@ _NOTCH = 120
 
 
 class Score(QSlider):
-    """A slider over the steps that shows what they are for.
+    """A slider over the steps that shows their purposes.
 
     Parameters
     ----------
     session
-        Whose recording to show and to scrub.
+        The session with the recording to show and to scrub.
     """
 
     def __init__(self, session: Session) -> None:
@@ -80,7 +80,7 @@ class Score(QSlider):
             self.updateGeometry()
         super().changeEvent(event)
 
-    # What the session does
+    # Events of the session
 
     def _on_recorded(self) -> None:
         self.blockSignals(True)
@@ -110,7 +110,7 @@ class Score(QSlider):
             self.session.playback.pause()
             self.session.cursor.seek(value)
 
-    # What it looks like
+    # Painting
 
     def _theme(self) -> Theme:
         return THEMES[self.session.preferences.theme]
@@ -123,7 +123,7 @@ class Score(QSlider):
         return score_drawing.layout(self._story(), self.font(), self.width(), self.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the picture of the recording, and over it what moves."""
+        """Paint the picture of the recording, and over it the moving parts."""
         place, theme, playable = self._layout(), self._theme(), self.session.cursor.playable
         painter = QPainter(self)
         try:
@@ -151,7 +151,7 @@ class Score(QSlider):
         return self._picture
 
     def _draw_range(self, painter: QPainter, place: score_drawing.Layout, theme: Theme) -> None:
-        """Dim what is not played, and draw brackets around the rest."""
+        """Dim the steps that are not played, and draw brackets around the rest."""
         if self.session.playback.loop_range is None:
             return
         first, last = self.session.playback.loop_range
@@ -198,7 +198,7 @@ class Score(QSlider):
             QPolygonF([QPointF(x - 6, place.head - 9), QPointF(x + 6, place.head - 9), QPointF(x, place.head)])
         )
 
-    # What people do
+    # Events of the user
 
     def _flag_at(self, x: float, y: float) -> int | None:
         """Return the stop whose flag is at a place."""
@@ -289,7 +289,7 @@ class Score(QSlider):
         self.update()
 
     def event(self, event: QEvent) -> bool:
-        """Explain what is under the pointer."""
+        """Explain the place under the pointer."""
         if (
             event.type() == QEvent.Type.ToolTip
             and self.session.cursor.playable is not None
@@ -301,7 +301,7 @@ class Score(QSlider):
         return super().event(event)
 
     def tip(self, x: float, y: float) -> str:
-        """Return what is said about a place."""
+        """Return the text about a place."""
         place, playable = self._layout(), known(self.session.cursor.playable)
         flag = self._flag_at(x, y)
         if flag is not None:

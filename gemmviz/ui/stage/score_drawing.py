@@ -81,7 +81,7 @@ def layout(story: Story | None, font: QFont, width: float, whole: float) -> Layo
     Parameters
     ----------
     story
-        What to show; None for nothing.
+        The steps to show; None for nothing.
     font
         The widget's.
     width, whole
@@ -108,9 +108,9 @@ def draw(story: Story, place: Layout, theme: Theme, font: QFont, size: tuple[int
     Parameters
     ----------
     story, place
-        What to draw, and where.
+        The steps to draw, and their places.
     theme, font
-        In what.
+        Colours and the font.
     size
         Width and height in px.
     ratio
@@ -191,7 +191,7 @@ def _draw_barriers(painter: QPainter, story: Story, place: Layout, theme: Theme)
     line = QColor(theme.text)
     bottom = place.head + len(place.lanes) * place.lane
     columns = np.unique(np.round(place.left + story.barriers * place.width / place.steps))
-    # So many that they would hide what they part: they stand above the lanes only.
+    # So many that they would hide the lanes: they stand above these only.
     crowded = len(columns) * _CLEAR * 2 > place.width
     for x in columns.tolist():
         painter.fillRect(QRectF(x - 1, place.head - 4, 2, 4), line)

@@ -1,4 +1,4 @@
-"""What the score says in words: kinds of steps, where a step stands, units of stepping."""
+"""Texts of the score: kinds of steps, the place of a step, units of stepping."""
 
 from gemmviz.language import mark, tr
 from gemmviz.trace.order.story import COPY, DIRECT, OTHER, RELOAD, STORE, USE
@@ -46,7 +46,7 @@ ABSENT = {
 
 
 def what_happens(playable: Playable, step: int) -> str:
-    """Say in a few words what a step is for."""
+    """Return the purpose of a step in a few words."""
     story = playable.story
     kind, tile = int(story.kinds[step]), int(story.tiles[step])
     if tile < 0:
@@ -67,7 +67,7 @@ def what_happens(playable: Playable, step: int) -> str:
 
 
 def legend(lanes: tuple[int, ...], barriers: bool) -> str:
-    """Return what the lanes and marks of a score mean, as rich text."""
+    """Return the meaning of the lanes and marks of a score, as rich text."""
     rows = [(tr(LANES[kind]), tr(MEANINGS[kind])) for kind in lanes]
     if barriers:
         rows.append((tr("barrier"), tr("all threads of a block wait here for each other")))

@@ -1,4 +1,4 @@
-"""The stage as a widget: shows what plays, zooms, and lets people pick cells."""
+"""The stage as a widget: shows the playing recording, zooms, and lets people pick cells."""
 
 from time import perf_counter
 from typing import cast
@@ -34,7 +34,7 @@ from gemmviz.ui.stage.view import kept_in_sight
 
 _CLICK = 4
 _KEY_ZOOM, _WHEEL_ZOOM = 1.4, 1.2
-_TO_MIDDLE = 0.5  # of the way that what is zoomed about comes closer to the middle, with each press of a key
+_TO_MIDDLE = 0.5  # part of the way to the middle that the zoomed point moves, with each press of a key
 _BY_KEY = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
 
 
@@ -44,11 +44,11 @@ class Stage(QWidget):
     Parameters
     ----------
     staged
-        What to show.
+        The state to show.
     frozen_warp, inspection
-        What is looked at closely on it; None: nothing ever is.
+        The frozen warp and the inspection on it; None: there are none.
     permission
-        Whether what is wanted may run; None: it is not said here.
+        Whether the chosen text may run; None: not shown here.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Stage(QWidget):
         self.base_font: QFont | None = None
         self.captioned = True
         self.presented = False
-        """Whether an audience sees it, who has none of the window's buttons."""
+        """Whether an audience sees it, without the window's buttons."""
         self._painter: StagePainter | None = None
         self._pressed: QPoint | None = None
         self._dragged = False
@@ -87,6 +87,7 @@ class Stage(QWidget):
         listen(self, staged.cursor.recorded, self._on_recorded)
         listen(self, staged.preferences.themed, self._on_recorded_same_view)
         listen(self, staged.cursor.stepped, self._refresh)
+        listen(self, staged.cursor.moved, self._on_moved)
         listen(self, staged.cursor.picked, self._refresh)
         listen(self, staged.choice.chosen, self._refresh)
         listen(self, staged.choice.drafted, self._refresh)
@@ -131,6 +132,10 @@ class Stage(QWidget):
 
     def _refresh(self) -> None:
         self.update()
+
+    def _on_moved(self) -> None:
+        if self.staged.motion() not in ("none", "line"):
+            self.update()
 
     def _on_progress(self, engine: str) -> None:
         if engine == "record":
@@ -226,7 +231,7 @@ class Stage(QWidget):
         return larger(self.base_font, self.staged.preferences.type_scale)
 
     def moment(self) -> Moment:
-        """Return what is shown now."""
+        """Return the moment that is shown now."""
         staged = self.staged
         return Moment(
             staged.cursor.step,
@@ -238,6 +243,9 @@ class Stage(QWidget):
             staged.outdated,
             self._freeze is not None and self._freeze.on,
             self._inspected.hop if self._inspected is not None else None,
+            staged.cursor.fraction,
+            staged.motion(),
+            self._inspected.lane if self._inspected is not None else 0,
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -249,7 +257,7 @@ class Stage(QWidget):
     # Keyboard
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the focus to those who move it with keys; a frame that is always there says nothing."""
+        """Show the focus when it was moved with keys; a frame that is always there carries no information."""
         self._show_focus = event.reason() in _BY_KEY
         self.update()
 
@@ -271,7 +279,7 @@ class Stage(QWidget):
         self._look(self.view.shifted(x * step, y * step))
 
     def _anchor(self) -> QPointF:
-        """Return the middle of what people look at: the chosen cell, or the seen part of the largest array."""
+        """Return the point of interest: the chosen cell, or the middle of the visible part of the largest array."""
         painter, cell = self._painter_now(), self.staged.cursor.cell
         if painter is None:
             return QRectF(self.rect()).center()
@@ -284,7 +292,7 @@ class Stage(QWidget):
             if seen.contains(at):
                 return at
         boxes = [QRectF(p.x, p.y, p.width, p.height).intersected(seen) for p in panels]
-        # C last: where several are as large as each other, the product is what people look at.
+        # C last: of several that are equally large, the product counts.
         boxes = [box for box in [*boxes[:C], *boxes[C + 1 :], boxes[C]] if not box.isEmpty()]
         if not boxes:
             return seen.center()
@@ -355,7 +363,7 @@ class Stage(QWidget):
         self.reset_view()
 
     def event(self, event: QEvent) -> bool:
-        """Explain what is under the pointer: a barrier, or whose a sum of C is."""
+        """Explain the place under the pointer: a barrier, or the owner of a sum of C."""
         if event.type() == QEvent.Type.ToolTip:
             help_event = cast(QHelpEvent, event)
             QToolTip.showText(help_event.globalPos(), self.tip(QPointF(help_event.pos())), self)
@@ -363,7 +371,7 @@ class Stage(QWidget):
         return super().event(event)
 
     def tip(self, point: QPointF) -> str:
-        """Return what is said about a place; empty where nothing has to be explained."""
+        """Return the text about a place; empty where nothing has to be explained."""
         painter = self._painter_now()
         if painter is None:
             return ""

@@ -25,7 +25,7 @@ class Transport(QWidget):
     Parameters
     ----------
     session
-        What to play.
+        The session to play.
     """
 
     def __init__(self, session: Session) -> None:

@@ -30,11 +30,11 @@ def draw(painter: QPainter, panels: list[Panel], moment: Moment, playable: Playa
     Parameters
     ----------
     painter, panels
-        Where to, and where the arrays stand.
+        The target, and the places of the arrays.
     moment, playable
-        When, of what; the chosen element of C is the moment's cell.
+        The step and the recording; the chosen element of C is the moment's cell.
     theme, font
-        How.
+        Colours and font.
     """
     if not playable.timeline.steps:
         return

@@ -16,7 +16,7 @@ def draw_cells(painter: QPainter, panel: Panel, seen: QRectF, image: Image) -> N
     Parameters
     ----------
     painter, panel, seen
-        Where to; what lies outside `seen` is cut off.
+        The target and the place; parts outside of `seen` are cut off.
     image
         uint8 (rows, columns, 4), the colours.
     """

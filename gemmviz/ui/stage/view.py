@@ -1,4 +1,4 @@
-"""What part of the stage is seen."""
+"""The visible part of the stage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ _IN_SIGHT = 64.0  # pixels of some array that stay in sight however far it is sh
 
 @dataclass(frozen=True)
 class View:
-    """What part of the stage is seen: zoom about the origin, then a shift in pixels."""
+    """The visible part of the stage: zoom about the origin, then a shift in pixels."""
 
     zoom: float = 1.0
     dx: float = 0.0
     dy: float = 0.0
 
     def zoomed(self, factor: float, at: QPointF, to: QPointF | None = None) -> "View":
-        """Return the view after zooming, so that the point `at` comes to stand at `to` (by default, stays)."""
+        """Return the view after zooming, so that the point `at` moves to `to` (by default, stays)."""
         to = to or at
         zoom = min(max(self.zoom * factor, NEAREST), FURTHEST)
         factor = zoom / self.zoom
@@ -38,7 +38,7 @@ def kept_in_sight(view: View, panels: Sequence[Panel], seen: QRectF) -> View:
     Parameters
     ----------
     view
-        What is wanted.
+        The requested view.
     panels
         Where the arrays stand in it.
     seen

@@ -1,4 +1,4 @@
-"""One's own stops: the box for a sentence, and the list in which they are put in order, changed and saved."""
+"""One's own stops: the box for a sentence, and the list to reorder, change and save them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,11 +39,11 @@ class SentenceBox(QDialog):
     Parameters
     ----------
     title
-        What the box is for.
+        The purpose of the box.
     sentence
-        What stands in it at first.
+        The initial text.
     parent
-        The window that it belongs to.
+        The parent window.
     """
 
     def __init__(self, title: str, sentence: str, parent: QWidget) -> None:
@@ -53,7 +53,7 @@ class SentenceBox(QDialog):
         label = QLabel(tr("What should people look at here? Enter keeps the stop, Esc does not."))
         self.line = QLineEdit(sentence)
         self.line.setAccessibleName(tr("Sentence of the stop"))
-        # Chosen from its end to its beginning: typing replaces it, and its beginning is what can be read.
+        # Selected from its end to its beginning: typing replaces it, and its beginning is visible.
         self.line.end(False)
         self.line.home(True)
         label.setBuddy(self.line)
@@ -70,9 +70,9 @@ class MyStops(QDialog):
     Parameters
     ----------
     session
-        Whose stops.
+        The session with the stops.
     parent
-        The window that it belongs to.
+        The parent window.
     """
 
     def __init__(self, session: Session, parent: QWidget) -> None:
@@ -155,7 +155,7 @@ class MyStops(QDialog):
         box = SentenceBox(tr("Edit the sentence"), stop.say, self)
 
         def keep() -> None:
-            # Another rung may be chosen meanwhile, and the stop be moved or gone.
+            # Another rung may be chosen in the meantime, and the stop be moved or gone.
             stops = own.mine.get(rung, ())
             if stop in stops:
                 own.say(stops.index(stop), box.line.text().strip(), rung)
@@ -170,11 +170,11 @@ class MyStops(QDialog):
         self.list.setCurrentRow(row + direction)
 
     def delete(self) -> None:
-        """Take the chosen stop away."""
+        """Remove the chosen stop."""
         self.session.own_stops.remove(self.list.currentRow())
 
     def save(self) -> None:
-        """Write the stops to a lesson's file, whose name and title are asked for."""
+        """Write the stops to a lesson's file; dialogs give its name and title."""
         session = self.session
         folder = own_folder()
         proposed = (folder if folder.is_dir() else Path.home()) / f"{session.choice.base.name}{SUFFIX}"
@@ -196,14 +196,14 @@ class MyStops(QDialog):
 
 
 class StopsList:
-    """What the keys do with one's own stops.
+    """The actions of the keys for one's own stops.
 
     Parameters
     ----------
     session
-        Whose stops.
+        The session with the stops.
     window
-        The window that the boxes belong to.
+        The parent window of the boxes.
     """
 
     def __init__(self, session: Session, window: QWidget) -> None:
@@ -211,7 +211,7 @@ class StopsList:
         self.list_box: MyStops | None = None
 
     def bookmark(self) -> SentenceBox | None:
-        """Ask for the sentence of a stop at the step on the stage, and set it when Enter keeps it."""
+        """Open the box for the sentence of a stop at the step on the stage, and set the stop when Enter keeps it."""
         session = self.session
         if session.cursor.playable is None or not session.choice.kernel.recordable:
             said = no_source(session.choice.kernel) or tr(
@@ -243,7 +243,7 @@ class StopsList:
         return (box.geometry(), box.list.currentRow()) if box is not None and box.isVisible() else None
 
     def list_again(self, listed: tuple[QRect, int] | None) -> None:
-        """Show the list as another window did (see `listed`)."""
+        """Show the list in the state of another window's (see `listed`)."""
         if listed is not None:
             box = self.show_list()
             box.setGeometry(listed[0])

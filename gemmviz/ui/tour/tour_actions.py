@@ -1,4 +1,4 @@
-"""What can be done with demos, lessons and stops, for the window's table of actions."""
+"""The actions of demos, lessons and stops, for the window's table of actions."""
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Session

@@ -1,4 +1,4 @@
-"""The bar above the stage that leads through a lesson: where people are in it, and what to look at, in large type."""
+"""The bar above the stage that leads through a lesson: the place in it, and the stop's sentence, in large type."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ class TourBar(QFrame):
     Parameters
     ----------
     session
-        Whose tour to show.
+        The session with the tour.
     """
 
     def __init__(self, session: Session) -> None:
@@ -76,7 +76,7 @@ class TourBar(QFrame):
         self._on_theme()
 
     def takes_place_of(self, widget: QWidget) -> None:
-        """Hide a widget while a lesson runs: the lesson decides what it would choose, and the stage needs the room."""
+        """Hide a widget while a lesson runs: the lesson makes its choices, and the stage needs the room."""
         self._covered = widget
         self._show()
 
@@ -127,7 +127,7 @@ class TourBar(QFrame):
         self._keep_height()
 
     def _text(self) -> str:
-        """Return what people read: the stop's sentence, or what they are waiting for."""
+        """Return the visible text: the stop's sentence, or the awaited recording."""
         tour = self.session.tour
         stop = tour.stop
         if tour.waiting or (stop is None and tour.lesson is not None):
@@ -138,7 +138,7 @@ class TourBar(QFrame):
 
     def _toggle(self) -> None:
         self.session.tour.toggle_lesson()
-        self._show_button()  # a lesson that cannot begin leaves the button as it was
+        self._show_button()  # a lesson that cannot begin leaves the button unchanged
 
     def _show_button(self) -> None:
         session, button = self.session, self.lesson_button

@@ -1,1 +1,1 @@
-"""The main window, its actions, and what connects it with the engines."""
+"""The main window, its actions, and its connections with the engines."""

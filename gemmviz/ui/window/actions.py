@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from gemmviz.language import LANGUAGES, tr
 from gemmviz.session import Message, Session
+from gemmviz.trace.order.stepping_units import Unit
 from gemmviz.ui.stage.score_text import ABSENT
 
 
@@ -22,7 +23,7 @@ class Action:
 def session_actions(session: Session) -> list[Action]:
     """Return the actions that need nothing but the session."""
 
-    def jump(unit: str, direction: int) -> Callable[[], object]:
+    def jump(unit: Unit, direction: int) -> Callable[[], object]:
         def go() -> None:
             if (
                 not session.cursor.jump(unit, direction)

@@ -10,14 +10,15 @@ from pyqtgraph.util.garbage_collector import GarbageCollector
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
+from gemmviz.control.controller import Controller
+from gemmviz.control.worker import EngineLike
 from gemmviz.session import Session, preferences_file
 from gemmviz.session.drafts import Drafts
 from gemmviz.ui.known import qt
-from gemmviz.ui.window.controller import Controller
 from gemmviz.ui.window.leaving import Leaving, offer
+from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
 from gemmviz.ui.window.windows import Windows
-from gemmviz.ui.window.worker import EngineLike
 
 _HEARTBEAT_MS = 200
 _KEEPING_MS = 5000
@@ -26,7 +27,7 @@ _ROOMY, _LARGEST = QSize(1440, 900), QSize(1920, 1200)
 
 
 def application() -> QApplication:
-    """Return the process's application, made when there is none yet, in the style that the themes are drawn for."""
+    """Return the process's application, made at the first call, in the style that the themes are drawn for."""
     result = qt() if QApplication.instance() else QApplication(sys.argv[:1])
     result.setApplicationName("gemmviz")
     result.setStyle("Fusion")
@@ -41,13 +42,13 @@ def collect_garbage_here(running: QApplication) -> None:
     widgets that went out of use, in the wrong thread, and Qt crashes some time later.
     """
     if not hasattr(running, "garbage_collector"):
-        # What was imported lives for ever: a full collection that looks at it, too, takes longer than a frame may.
+        # Imported modules live for ever: a full collection that includes them takes longer than a frame may.
         gc.freeze()
         running.garbage_collector = GarbageCollector()  # type: ignore[attr-defined]  # lives as long as it
 
 
 def fit(window: Window, screen: QSize) -> None:
-    """Give the window nine tenths of the screen, but no more than it can use, and all of a small one."""
+    """Give the window nine tenths of the screen, up to its largest useful size, and all of a small one."""
     if screen.width() < _ROOMY.width() or screen.height() < _ROOMY.height():
         window.resize(screen)
         window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
@@ -56,12 +57,12 @@ def fit(window: Window, screen: QSize) -> None:
 
 
 def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | None) -> int:
-    """Open the window, record what is chosen, and stay until the window is closed.
+    """Open the window, record the chosen kernel, and stay until the window is closed.
 
     Parameters
     ----------
     session
-        What the window shows.
+        The session that the window shows.
     make_engine
         Makes an engine; see `Controller`.
     file
@@ -75,25 +76,25 @@ def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | N
     running = application()
     preferences_file.remember(session.preferences)
     drafts = Drafts(session)
-    windows = Windows(session, Controller(session, make_engine))
+    windows = Windows(session, Controller(session, make_engine, QtLoop()))
     leaving = Leaving(windows, drafts)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leaving.on_signal)
-    # Python runs a signal's handler only when it gets to run at all: the timer lets it, also while nothing happens.
+    # Python runs a signal's handler only while it runs code: the timer makes it do so, even when the window is idle.
     heartbeat = QTimer()
     heartbeat.timeout.connect(lambda: None)
     heartbeat.start(_HEARTBEAT_MS)
-    # A pause in typing keeps what was typed; this is for those who make none.
+    # A pause in typing saves the text; this is for typing without a pause.
     keeping = QTimer()
     keeping.timeout.connect(drafts.keep)
     keeping.start(_KEEPING_MS)
-    # The window is not kept here: another takes its place when the language changes, and it goes with its recording.
+    # The window is not kept here: another one replaces it when the language changes, and it goes with its recording.
     fit(windows.window, running.primaryScreen().availableSize())
     windows.window.show()
     if file is not None:
-        # A file that cannot be opened leaves the first recording to be made.
+        # When a file cannot be opened, the first recording is still to be made.
         QTimer.singleShot(0, lambda: windows.window.open_file(file))
-    QTimer.singleShot(0, windows.window.controller.record)
+    QTimer.singleShot(0, windows.window.controller.recording.record)
     QTimer.singleShot(0, lambda: offer(session, drafts))
     code = running.exec()
     drafts.close(keep=leaving.at_once)

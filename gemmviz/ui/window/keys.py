@@ -11,14 +11,14 @@ _CHOOSES = (Qt.Key.Key_Space, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home
 
 
 class KeyGuard(QObject):
-    """Keeps Space, arrows, Home and End for buttons, boxes and tabs that people reached with the Tab key.
+    """Keeps Space, arrows, Home and End for buttons, boxes and tabs that the user reached with the Tab key.
 
     The mouse does not give them the focus, so that after a click Space still plays.
 
     Parameters
     ----------
     window
-        Whose widgets to guard, now; call `guard` for those that come later.
+        The window with the widgets to guard, at this time; call `guard` for later ones.
     """
 
     def __init__(self, window: QWidget) -> None:

@@ -1,4 +1,4 @@
-"""How the program ends when it is asked to from outside, and what it offers when it had to leave texts behind."""
+"""The end of the program on a signal, and the offer of texts that an earlier program could not save."""
 
 import signal
 
@@ -19,14 +19,14 @@ class Leaving:
     Parameters
     ----------
     windows
-        What to close.
+        The windows to close.
     drafts
-        Where texts that are not saved are kept.
+        The store of unsaved texts.
 
     Attributes
     ----------
     at_once
-        Whether the program ends without a question: what is not saved is for the next start.
+        Whether the program ends without a question: unsaved texts are for the next start.
     """
 
     def __init__(self, windows: Windows, drafts: Drafts) -> None:
@@ -36,9 +36,9 @@ class Leaving:
         self.at_once = False
 
     def on_signal(self, number: int, _: object) -> None:
-        """Take note of a signal; what follows is done by the event loop, as the handler may interrupt anything.
+        """Note a signal; the event loop does the rest, as the handler may interrupt any code.
 
-        SIGTERM ends the program at once. Ctrl-C closes the window, which asks about edits; the second one asks no more.
+        SIGTERM ends the program at once. Ctrl-C closes the window, with a question about edits; a second one skips it.
         """
         self.at_once = self.at_once or self._asked or number == signal.SIGTERM
         self._asked = True
@@ -56,7 +56,7 @@ class Leaving:
 
 
 def offer(session: Session, drafts: Drafts) -> None:
-    """Say which edited texts a program left that is gone, and offer them; nothing where there are none."""
+    """Show the edited texts that an ended program left, and offer them; no message where there are none."""
     lost = drafts.find()
     if not lost:
         return

@@ -8,13 +8,13 @@ from gemmviz.ui.known import known
 
 
 class Pages(QStackedWidget):
-    """Widgets of which one is in sight; `bar` holds a button for each.
+    """Widgets, one of them visible; `bar` holds a button for each.
 
     A page may be announced by its button before its widget exists: see `fill`.
     """
 
     switched = Signal(str)
-    """The page with that name is in sight."""
+    """The page with that name is visible."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,17 +60,17 @@ class Pages(QStackedWidget):
         self._on_current(self.currentIndex())
 
     def _on_current(self, current: int) -> None:
-        """Let only the page in sight ask for room."""
+        """Reserve room for the visible page only."""
         for at in range(self.count()):
             policy = QSizePolicy.Policy.Preferred if at == current else QSizePolicy.Policy.Ignored
             known(self.widget(at)).setSizePolicy(policy, policy)
 
     def name(self) -> str:
-        """Return the name of the page in sight."""
+        """Return the name of the visible page."""
         return self._names[max(self.currentIndex(), 0)]
 
     def turn_to(self, name: str) -> None:
-        """Bring a page to sight."""
+        """Show a page."""
         self.setCurrentIndex(self._names.index(name))
         self.buttons[name].setChecked(True)
         self.switched.emit(name)

@@ -1,4 +1,4 @@
-"""Asks where to save the results, the stage, a film or a chart, and saves it there."""
+"""Saves the results, the stage, a film or a chart, at a place that the user chooses."""
 
 from pathlib import Path
 
@@ -13,18 +13,18 @@ from gemmviz.ui.stage.stage import Stage
 
 
 class Saver:
-    """Files that the user asks for.
+    """Files that the user saves.
 
     Parameters
     ----------
     parent
         The window that the dialogs belong to.
     session
-        Whose results to save, and where messages go.
+        The session with the results; it takes messages.
     stage
-        What is exported.
+        The stage to export.
     states
-        Saves and reopens what is on screen.
+        Saves and reopens the state on the screen.
     """
 
     def __init__(self, parent: QWidget, session: Session, stage: Stage, states: States) -> None:
@@ -55,7 +55,7 @@ class Saver:
             self._session.messages.tell(Message(text))
 
     def export(self) -> QWidget | None:
-        """Open the dialog that exports steps as films and pictures, beside the window; None where nothing plays."""
+        """Open the dialog to export steps as films and pictures, beside the window; None where no recording plays."""
         from gemmviz.ui.export.dialog import ExportDialog  # late: Pillow is not needed before
 
         if self._session.cursor.playable is None:

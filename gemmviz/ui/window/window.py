@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz import data
 from gemmviz.bench import reference_results
+from gemmviz.control.controller import Controller
 from gemmviz.language import tr
 from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
@@ -46,15 +47,14 @@ from gemmviz.ui.stage.transport import Transport
 from gemmviz.ui.tour.my_stops import StopsList
 from gemmviz.ui.tour.tour_bar import TourBar
 from gemmviz.ui.window.actions import Action
-from gemmviz.ui.window.controller import Controller
 from gemmviz.ui.window.keys import KeyGuard
 from gemmviz.ui.window.pages import Pages
 from gemmviz.ui.window.saver import Saver
 from gemmviz.ui.window.window_actions import PAGES, SUBMENU, window_actions
 
 if TYPE_CHECKING:
+    from gemmviz.control.claims_runner import ClaimsRunner
     from gemmviz.ui.charts.charts import Charts
-    from gemmviz.ui.claims.claims_runner import ClaimsRunner
 
 _FIRST_LOOK_MS, _BREATH_MS = 1500, 60
 # In pixels, at a scale of type of 1.
@@ -67,11 +67,11 @@ class Window(QMainWindow):
     Parameters
     ----------
     session
-        What to show.
+        The session to show.
     controller
         Records and measures for it; closed with the window.
     claims_runner
-        The one of the window before (see `Windows`): what it runs goes on. By default one is made when it is needed.
+        That of the window before (see `Windows`): its run goes on. By default one is made on demand.
     """
 
     def __init__(self, session: Session, controller: Controller, claims_runner: "ClaimsRunner | None" = None) -> None:
@@ -80,7 +80,7 @@ class Window(QMainWindow):
         self.controller = controller
         self.claims_runner = claims_runner
         self._ended = self._at_once = False
-        # Before the widgets do: they ask for the size of type that it sets.
+        # Before the widgets: they depend on the size of type that it sets.
         listen(self, session.preferences.themed, self._on_theme)
         set_scale(session.preferences.type_scale)
         self.setWindowTitle("gemmviz")
@@ -120,17 +120,16 @@ class Window(QMainWindow):
         self.source.line_clicked.connect(self._on_line)
         self.source.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.ShortcutFocusReason))
         self.source_side.findings.check.connect(controller.checks.check_sizes)
-        self.recording.record.connect(controller.record)
-        self.recording.auto.toggled.connect(self._on_auto)
-        self.measuring.measure_this.connect(controller.measure_this)
-        self.measuring.measure_all.connect(controller.measure_all)
-        self.measuring.measure_over_n.connect(controller.measure_over_n)
-        self.measuring.cancel.connect(controller.cancel)
-        self.pages.switched.connect(self._on_page)
+        self.recording.record.connect(controller.recording.record)
+        self.measuring.measure_this.connect(controller.measuring.measure_this)
+        self.measuring.measure_all.connect(controller.measuring.measure_all)
+        self.measuring.measure_over_n.connect(controller.measuring.measure_over_n)
+        self.measuring.cancel.connect(controller.engines.cancel)
+        self.pages.switched.connect(self._on_switched)
         self._keys = KeyGuard(self)
         Announcer(session.cursor, session.playback, self.stage)
         self._on_theme()
-        # pyqtgraph takes longer to import than all the rest to show: the first paint does not wait for it.
+        # pyqtgraph takes longer to import than all other parts: the first paint does not wait for it.
         self._late = QTimer(self)
         self._late.setSingleShot(True)
         self._late.timeout.connect(self._make_late)
@@ -156,7 +155,7 @@ class Window(QMainWindow):
         for part, stretch in ((left, 0), (middle, 3), (right, 1)):
             upper.addWidget(part)
             upper.setStretchFactor(upper.count() - 1, stretch)
-        # The middle takes what its controls need: they must not overlap.
+        # The middle takes the width of its controls: they must not overlap.
         upper.setSizes([240, 650, _SOURCE_WIDTH])
         self._upper, self._left, self._right, self._lower = upper, left, right, QSplitter(Qt.Orientation.Horizontal)
         lower = self._lower
@@ -177,7 +176,7 @@ class Window(QMainWindow):
         self.setCentralWidget(whole)
 
     def make_charts(self) -> None:
-        """Put the charts in their place (once), and what else the first paint need not wait for."""
+        """Put the charts in their place (once), and the other parts that the first paint need not wait for."""
         if self.charts is None:
             self.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
             from gemmviz.ui.charts.charts import Charts
@@ -196,17 +195,17 @@ class Window(QMainWindow):
                 self.session.messages.tell(Message("\n".join(faults), "warning", lasting=True))
 
     def _make_late(self) -> None:
-        """Do the next part of what the first paint need not wait for."""
+        """Make the next one of the parts that the first paint need not wait for."""
         wait_ms = next(self._late_parts, None)
         if wait_ms is not None:
             self._late.start(wait_ms)
 
     def _late_work(self) -> Iterator[int]:
-        """Build in parts what would make people wait when they first turn to it; give the pauses, in milliseconds."""
+        """Build, part by part, widgets that would delay their first use; yield the pauses, in milliseconds."""
         self.make_charts()
         yield _FIRST_LOOK_MS  # the first recording comes before the claims
-        import gemmviz.ui.claims.claims_page
-        import gemmviz.ui.claims.claims_runner  # noqa: F401
+        import gemmviz.control.claims_runner
+        import gemmviz.ui.claims.claims_page  # noqa: F401
 
         yield _BREATH_MS
         self._make_runner()
@@ -215,20 +214,24 @@ class Window(QMainWindow):
             self._make_claims()
 
     def _make_runner(self) -> "ClaimsRunner":
-        from gemmviz.ui.claims.claims_runner import ClaimsRunner
+        from gemmviz.control.claims_runner import ClaimsRunner
 
-        self.claims_runner = self.claims_runner or ClaimsRunner(self.session, self.controller)
+        self.claims_runner = self.claims_runner or ClaimsRunner(self.session, self.controller.engines)
         return self.claims_runner
 
     def _make_claims(self) -> None:
-        """Build the page of claims: it reads files that nothing else needs."""
+        """Build the page of claims: it reads files that no other part needs."""
         from gemmviz.ui.claims.claims_page import ClaimsPage
 
         self.claims = ClaimsPage(self.session, self._make_runner())
         self.pages.fill("claims", self.claims)
         self._keys.guard(self.claims)
 
-    def _on_page(self, *_: object) -> None:
+    def _on_switched(self, page: str) -> None:
+        self.session.sight.page = page
+        self._on_page()
+
+    def _on_page(self) -> None:
         """Move charts and controls to where the page has room for them."""
         page = self.pages.name()
         if page == "claims" and self.claims is None:
@@ -249,7 +252,7 @@ class Window(QMainWindow):
         self._share_width(page)
 
     def _share_width(self, page: str) -> None:
-        """Give the controls beside the charts what they need, and the source what it had before."""
+        """Give the controls beside the charts the width they need, and the source its earlier width."""
         ladder, middle, side = self._upper.sizes()
         if self._page_before == "stage" and side:
             self._source_width = side
@@ -291,7 +294,7 @@ class Window(QMainWindow):
         self.files.open(path)
 
     def save_chart(self) -> None:
-        """Let the user save the chart in sight."""
+        """Let the user save the visible chart."""
         if self.charts is not None:
             self.saver.chart(known(self.charts.currentWidget()))
 
@@ -300,13 +303,10 @@ class Window(QMainWindow):
         if self.charts is not None:
             self.charts.setCurrentIndex((self.charts.currentIndex() + 1) % self.charts.count())
 
-    # What the session says
+    # Signals of the session
 
     def _on_line(self, line: int) -> None:
         self.session.playback.seek_line(line)
-
-    def _on_auto(self, auto: bool) -> None:
-        self.controller.auto = auto
 
     def _on_theme(self) -> None:
         theme = THEMES[self.session.preferences.theme]
@@ -340,7 +340,7 @@ class Window(QMainWindow):
         self.close()
 
     def retire(self) -> None:
-        """Do nothing more by itself: the window is closed, or another one takes its place."""
+        """End all automatic work: the window is closed, or another one replaces it."""
         self.presenting.close()
         self.files.close()
         connections.close(self)

@@ -1,10 +1,11 @@
-"""The table of everything that can be done in the window: each feature's actions, in the order of the menus."""
+"""The table of all commands of the window: each feature's actions, in the order of the menus."""
 
 from functools import partial
 from typing import Protocol
 
 from PySide6.QtCore import Qt
 
+from gemmviz.control.controller import Controller
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.comparison import comparison_actions as comparison
@@ -24,7 +25,6 @@ from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.tour import tour_actions
 from gemmviz.ui.tour.my_stops import StopsList
 from gemmviz.ui.window.actions import Action, language_actions, session_actions
-from gemmviz.ui.window.controller import Controller
 from gemmviz.ui.window.pages import Pages
 from gemmviz.ui.window.saver import Saver
 
@@ -46,7 +46,7 @@ MENUS = (
 """Names of menus, as an `Action` has them."""
 SUBMENU = " > "
 SCALE_STEP = 1.125
-"""How much larger type gets by one press of a key."""
+"""The growth of type by one press of a key."""
 _LANGUAGE_MENU = f"View{SUBMENU}Language"
 
 
@@ -71,7 +71,7 @@ class Acting(Protocol):
     pages: Pages
 
     def save_chart(self) -> None:
-        """Let the user save the chart in sight."""
+        """Let the user save the visible chart."""
 
     def next_chart(self) -> None:
         """Turn to the next chart."""
@@ -119,16 +119,16 @@ def _file_actions(window: Acting) -> list[Action]:
         Action("save_kernel_as", "File", tr("Save the kernel as…"), ("Ctrl+Shift+S",), window.files.save_as),
         Action("trusted", "File", tr("Trusted files and folders…"), ("Ctrl+Alt+O",), question.tell_trusted),
         Action("quit", "File", tr("Quit"), ("Ctrl+Q",), window.close),
-        Action("record", "Run", tr("Record"), ("Ctrl+R",), controller.record),
+        Action("record", "Run", tr("Record"), ("Ctrl+R",), controller.recording.record),
         Action("allow_run", "Run", tr("Run a text that is only looked at…"), ("Ctrl+Shift+O",), question.ask),
         Action("check", "Run", tr("Check at other sizes"), ("Ctrl+Shift+R",), controller.checks.check_sizes),
-        Action("measure", "Run", tr("Measure this rung"), ("Ctrl+M",), controller.measure_this),
-        Action("measure_all", "Run", tr("Measure all rungs"), ("Ctrl+Shift+M",), controller.measure_all),
+        Action("measure", "Run", tr("Measure this rung"), ("Ctrl+M",), controller.measuring.measure_this),
+        Action("measure_all", "Run", tr("Measure all rungs"), ("Ctrl+Shift+M",), controller.measuring.measure_all),
         Action("over_n", "Run", tr("Measure this rung over N"), ("Ctrl+Alt+M",), lambda: over_n(False)),
         Action("all_over_n", "Run", tr("Measure all rungs over N"), ("Ctrl+Alt+Shift+M",), lambda: over_n(True)),
         Action("tune", "Run", tr("Tune this kernel"), ("Ctrl+U",), controller.tuning.start),
         Action("use_tuned", "Run", tr("Measure with what tuning found"), ("Ctrl+Shift+U",), controller.tuning.use),
-        Action("cancel", "Run", tr("Cancel"), ("Esc",), controller.cancel),
+        Action("cancel", "Run", tr("Cancel"), ("Esc",), controller.engines.cancel),
     ]
 
 

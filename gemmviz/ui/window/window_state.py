@@ -1,6 +1,6 @@
-"""What a window looks like beyond its session: places, sizes, tabs, marks, focus; taken from one, given to the next.
+"""Qt's own state of a window: its place, sizes, scrolls and focus; taken from one, given to the next.
 
-Both windows are built by the same code, so that a widget is known by its place in the tree of widgets: at each level by
+Both windows are built by the same code, so a widget is found by its place in the tree of widgets: at each level by
 its class and its number among those of that class.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QComboBox, QSplitter, QTabWidget, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QSplitter, QWidget
 
 from gemmviz.ui.stage.stage import Stage
 
@@ -26,26 +26,24 @@ class WindowState:
 
     geometry: Any
     screen_state: Qt.WindowState
-    page: str
     focus: Place | None
     widgets: dict[Place, Any] = field(default_factory=dict)
 
 
 def take(window: "Window") -> WindowState:
-    """Return what a window looks like."""
+    """Return a window's state."""
     focus = window.focusWidget()
     return WindowState(
         window.geometry(),
         window.windowState(),
-        window.pages.name(),
         _place(focus, window) if focus is not None else None,
         {place: state for place, w in _tree(window) if (state := _state(w)) is not None},
     )
 
 
 def give(window: "Window", state: WindowState) -> None:
-    """Let a window that is shown look like another one did."""
-    window.pages.turn_to(state.page)
+    """Give a visible window the state of another one."""
+    window.pages.turn_to(window.session.sight.page)
     for place, widget in list(_tree(window)):
         if place in state.widgets:
             _set_state(widget, state.widgets[place])
@@ -55,7 +53,7 @@ def give(window: "Window", state: WindowState) -> None:
 
 
 def give_scrolls(window: "Window", state: WindowState) -> None:
-    """Scroll as another window was scrolled: possible only when everything has its size."""
+    """Scroll as another window was scrolled: possible only when every widget has its size."""
     for place, widget in _tree(window):
         kept = state.widgets.get(place)
         if isinstance(widget, QAbstractScrollArea) and kept is not None:
@@ -64,12 +62,6 @@ def give_scrolls(window: "Window", state: WindowState) -> None:
 
 
 def _state(widget: QWidget) -> Any:
-    if isinstance(widget, QAbstractButton):
-        return widget.isChecked() if widget.isCheckable() else None
-    if isinstance(widget, QComboBox):
-        return widget.currentText() if widget.isEditable() else widget.currentIndex()
-    if isinstance(widget, QTabWidget):
-        return widget.currentIndex()
     if isinstance(widget, QSplitter):
         return widget.saveState()
     if isinstance(widget, Stage):
@@ -80,16 +72,7 @@ def _state(widget: QWidget) -> Any:
 
 
 def _set_state(widget: QWidget, state: Any) -> None:
-    if isinstance(widget, QAbstractButton):
-        widget.setChecked(state)
-    elif isinstance(widget, QComboBox):
-        if widget.isEditable():
-            widget.setEditText(state)
-        elif state < widget.count():
-            widget.setCurrentIndex(state)
-    elif isinstance(widget, QTabWidget):
-        widget.setCurrentIndex(state)
-    elif isinstance(widget, QSplitter):
+    if isinstance(widget, QSplitter):
         widget.restoreState(state)
     elif isinstance(widget, Stage):
         widget.view = state

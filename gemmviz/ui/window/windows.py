@@ -1,17 +1,17 @@
-"""The window of a session, built anew around it when another language is spoken; Qt's own texts follow."""
+"""The window of a session, rebuilt when the language changes; Qt's own texts follow."""
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTimer, QTranslator, Signal
 from PySide6.QtGui import QFontDatabase
 
+from gemmviz.control.controller import Controller
 from gemmviz.session import Message, Session
 from gemmviz.ui import connections
 from gemmviz.ui.known import qt
 from gemmviz.ui.window import window_state
-from gemmviz.ui.window.controller import Controller
 from gemmviz.ui.window.window import Window
 
 _QT_TEXTS = "gemmviz_qt_texts"
-# In English on purpose: without the font nobody could read it in Korean.
+# In English on purpose: without the font the Korean text would be unreadable.
 _NO_HANGUL = "Korean needs a font that is not installed here: sudo apt-get install fonts-noto-cjk, then start again."
 
 
@@ -21,7 +21,7 @@ class Windows(QObject):
     Parameters
     ----------
     session
-        What to show.
+        The session to show.
     controller
         Records and measures for it.
     """
@@ -35,7 +35,7 @@ class Windows(QObject):
         self._controller = controller
         self._wanted = QTimer(self)
         self._wanted.setSingleShot(True)
-        # Not at once: the action that asked for it, and the list of those who listen, are still at work.
+        # Not at once: the action behind the change, and the list of listeners, are still in use.
         self._wanted.setInterval(0)
         self._wanted.timeout.connect(self._exchange)
         session.preferences.spoken.connect(self._on_spoken)
@@ -49,7 +49,7 @@ class Windows(QObject):
     def _exchange(self) -> None:
         old = self.window
         if not old.isVisible():
-            return  # closed meanwhile
+            return  # closed since
         speak_qt(self.session.preferences.language)
         state, listed = window_state.take(old), old.stops.listed
         presenting, scale = old.presenting.on, old.presenting.scale
@@ -79,7 +79,7 @@ class Windows(QObject):
             self.session.messages.tell(Message(_NO_HANGUL, "warning", lasting=True))
 
     def _tell_all(self) -> None:
-        """Tell the new window what has happened: its widgets were built for a session at its beginning."""
+        """Bring the new window up to date: its widgets were built for a session at its beginning."""
         session, window = self.session, self.window
         cursor, results = session.cursor, session.results
         changes = (session.choice.chosen, cursor.recorded, cursor.stepped, cursor.picked, session.playback.changed)
@@ -92,7 +92,7 @@ class Windows(QObject):
 
 
 def speak_qt(code: str) -> None:
-    """Let Qt's own dialogs speak a language, too: there is one translator in the application, or none for English."""
+    """Set the language of Qt's own dialogs: there is one translator in the application, or none for English."""
     application = qt()
     for texts in application.findChildren(QTranslator, _QT_TEXTS):
         application.removeTranslator(texts)
@@ -105,5 +105,5 @@ def speak_qt(code: str) -> None:
 
 
 def can_write_korean() -> bool:
-    """Say whether a font with Korean letters is installed."""
+    """Return whether a font with Korean letters is installed."""
     return bool(QFontDatabase.families(QFontDatabase.WritingSystem.Korean))

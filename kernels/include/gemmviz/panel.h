@@ -2,8 +2,8 @@
 #pragma once
 #include <stdlib.h>
 
-// Returns memory for panels[count][depth][width] that begins with a line of the cache. What is in there is not set.
-// The name is what the recorder calls it.
+// Returns memory for panels[count][depth][width] that begins with a line of the cache. It is uninitialised.
+// The recorder shows it by this name.
 static inline float *panels_new(const char *name, int count, int depth, int width)
 {
     (void)name;

@@ -175,7 +175,7 @@ GEMMVIZ_PTX void barrier_arrive(barrier &b)
 }
 // Arrives at the barrier that stands at the same place in another block of the cluster. Relaxed: it orders no ordinary
 // loads and stores (that would empty the L1 cache and take longer than a tile); it says that tensor cores, which
-// `wgmma_wait` waited for, have read what the copy engine may now overwrite.
+// `wgmma_wait` waited for, have read memory that the copy engine may now overwrite.
 GEMMVIZ_PTX void barrier_arrive_at(barrier &b, unsigned block)
 {
     asm volatile("{\n.reg .b32 there;\n"
@@ -199,7 +199,7 @@ GEMMVIZ_PTX void barrier_wait(barrier &b, unsigned parity)
 
 // ---- TMA: the copy engine moves boxes of a matrix. A tensor map says which matrix, how large a box is and how it is
 // ---- swizzled; it is a parameter of the kernel, `const __grid_constant__ tensor_map m`. One thread asks for a box by its
-// ---- first column and row; what lies outside of the matrix is read as zeros, and not written. A box begins at a multiple
+// ---- first column and row; elements outside of the matrix are read as zeros, not written. A box begins at a multiple
 // ---- of 128 bytes in shared memory, of 1024 where it is swizzled by 128 bytes: there the 16-byte piece p of row r (128
 // ---- bytes) stands in place p ^ (r % 8) of its row.
 
@@ -244,16 +244,16 @@ template <int Left> GEMMVIZ_PTX void tma_store_wait()
 }
 // Waits until all of the thread's groups are in the matrix.
 GEMMVIZ_PTX void tma_store_wait_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
-// What the thread has read of global memory comes before what the copy engine does there for it.
+// The thread's reads of global memory come before the copy engine's accesses there for it.
 GEMMVIZ_PTX void global_read() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 GEMMVIZ_PTX void tma_prefetch(const tensor_map &map)
 {
     asm volatile("prefetch.tensormap [%0];" :: "l"(&map) : "memory");
 }
-// Lets the copy engine and the tensor cores see what the thread has written to shared memory.
+// Lets the copy engine and the tensor cores see the thread's writes to shared memory.
 GEMMVIZ_PTX void shared_written() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// ---- Who waits for whom, beside __syncthreads.
+// ---- Waits between threads, beside __syncthreads.
 
 // Waits until `threads` threads of the block have come to the barrier of this number, 1 to 15.
 GEMMVIZ_PTX void threads_meet(int number, int threads)
@@ -271,7 +271,7 @@ GEMMVIZ_PTX void cluster_meet()
 {
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
-// The same for a beginning: what is seen are the barriers that `barriers_ready` let the cluster see, and nothing else that
+// The same for a beginning: it shows the barriers that `barriers_ready` let the cluster see, and nothing else that
 // was written (so there is no waiting until it is).
 GEMMVIZ_PTX void cluster_begin()
 {

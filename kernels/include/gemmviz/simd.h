@@ -39,7 +39,7 @@ SIMD_INLINE floats simd_load(const float *from)
 }
 SIMD_INLINE void simd_store(float *to, floats value) { memcpy(to, &value, sizeof value); }
 
-// Asks for the line of the cache that an address lies in, and nothing waits for it: into the second cache, to be read
+// Prefetches the line of the cache that an address lies in, and nothing waits for it: into the second cache, to be read
 // later on, or into the first, to be written soon. Any address will do.
 SIMD_INLINE void simd_prefetch(const float *at) { __builtin_prefetch(at, 0, 2); }
 SIMD_INLINE void simd_prefetch_write(const float *at) { __builtin_prefetch(at, 1); }
@@ -51,7 +51,7 @@ SIMD_INLINE void simd_prefetch_write(const float *at) { __builtin_prefetch(at, 1
 static int simd_width(int limit)
 {
     unsigned a = 0, b = 0, c = 0, d = 0, saved = 0, high;
-    if (__get_cpuid(1, &a, &b, &c, &d) && c >> 27 & 1) // the system may be asked what it saves for each thread
+    if (__get_cpuid(1, &a, &b, &c, &d) && c >> 27 & 1) // whether xgetbv can list the registers that the system saves
         __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     int fma = c >> 12 & 1;
     int has256 = 0, has512 = 0;

@@ -1,2 +1,2 @@
-// NVRTC knows what kernels take from it by itself.
+// The parts that kernels use are built into NVRTC.
 #pragma once

@@ -1,2 +1,2 @@
-// NVRTC knows size_t by itself.
+// size_t is built into NVRTC.
 #pragma once

@@ -1,4 +1,4 @@
-// NVRTC brings no system headers. What kernels take from them is little: the folder is searched last.
+// NVRTC brings no system headers. Kernels use few parts of them: the folder is searched last.
 #pragma once
 typedef signed char int8_t;
 typedef unsigned char uint8_t;

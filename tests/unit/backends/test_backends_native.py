@@ -81,7 +81,8 @@ def test_a_call_that_does_not_fit_the_prototype_is_explained():
         compile_kernel(launch(parse(text, Path("foreign.c")), Problem.cube(4), {"UNROLL": 4}))
 
 
-def test_the_second_build_comes_from_the_cache_and_another_text_does_not():
+def test_the_second_build_comes_from_the_cache_and_another_text_does_not(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # an empty one: the tests' own is kept from run to run
     first = parse(HEAD + BODY + "// one\n", Path("foreign.c"))
     second = parse(HEAD + BODY + "// two\n", Path("foreign.c"))
     library, build = compile_kernel(launch(first, Problem.cube(4), {"UNROLL": 4}))

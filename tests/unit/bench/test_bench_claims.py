@@ -169,7 +169,7 @@ def test_noisy_rows_judge_only_what_their_noise_cannot_turn(unrolled, rounds, fl
 
 def test_the_samples_of_a_noisy_row_count_as_its_rounds_do():
     claim, evidence = CLAIMS["s0-unroll"], Evidence()
-    wide = summarise([0.8, 1.0, 1.2]).to_plain()
+    wide = summarise([0.8, 1.0, 1.2])
     evidence.add_rows(row(case, 1.0, flags=["noisy"], stats=wide) for case in cases(claim))
     assert "too noisy here" in judging.judge(claim, evidence).sentence
 

@@ -5,6 +5,7 @@ import pytest
 
 from gemmviz.bench import results
 from gemmviz.bench.compare import compare
+from gemmviz.bench.document import Document
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.row import Row
 from gemmviz.bench.stats import summarise
@@ -24,7 +25,7 @@ def row(seconds: list[float] | None, size: int = 64, status: str = "wrong") -> R
     return made
 
 
-def document(*rows: Row) -> results.Document:
+def document(*rows: Row) -> Document:
     return results.document({"cpu": {"model": "abacus"}}, None, Protocol()) | {"results": [*rows]}
 
 

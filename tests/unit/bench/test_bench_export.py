@@ -4,6 +4,7 @@ import csv
 import io
 
 from gemmviz.bench import export, results
+from gemmviz.bench.document import Document
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import summarise
 from gemmviz.catalogue.ladder import find, ladder
@@ -12,10 +13,10 @@ from gemmviz.catalogue.problem import Problem
 KERNEL = find("gputiled", ladder())
 
 
-def document() -> results.Document:
+def document() -> Document:
     good, bad = (results.new_row(KERNEL, Problem(8, 16, 24), {}) for _ in range(2))
     results.describe_samples(good, [1.0, 2.0, 3.0], summarise([1.0, 2.0, 3.0]), "steady", 2 * 10**9)
-    hot = {"batch": 8, "samples_s": [0.5], "stats": summarise([0.5]).to_plain(), "gflops": 4.0}
+    hot = {"batch": 8, "samples_s": [0.5], "stats": summarise([0.5]), "gflops": 4.0}
     watched = {
         "sm_mhz": [1000.0, 2000.0],
         "power_w": [],

@@ -9,14 +9,14 @@ from gemmviz.catalogue.errors import GemmvizError
 
 def test_quantiles():
     stats = summarise([float(i) for i in range(1, 102)])
-    assert (stats.n, stats.min, stats.median, stats.q1, stats.q3) == (101, 1, 51, 26, 76)
-    assert (stats.p5, stats.p95) == (6, 96)
-    assert stats.iqr_rel == pytest.approx(50 / 51)
+    assert (stats["n"], stats["min"], stats["median"], stats["q1"], stats["q3"]) == (101, 1, 51, 26, 76)
+    assert (stats["p5"], stats["p95"]) == (6, 96)
+    assert stats["iqr_rel"] == pytest.approx(50 / 51)
 
 
 def test_one_sample_has_no_spread():
     stats = summarise([0.5])
-    assert (stats.median, stats.iqr_rel, stats.std) == (0.5, 0, 0)
+    assert (stats["median"], stats["iqr_rel"], stats["std"]) == (0.5, 0, 0)
 
 
 def test_no_samples_are_refused():

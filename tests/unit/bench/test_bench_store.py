@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gemmviz.bench import results, store
+from gemmviz.bench.document import Document
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find, ladder
@@ -21,7 +22,7 @@ def own_store(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
 
-def a_run(second: int = 0, run_id: str = "") -> results.Document:
+def a_run(second: int = 0, run_id: str = "") -> Document:
     document = results.document({"cpu": {"model": "abacus"}}, {"name": "GPU", "cc": "9.0", "sms": 1}, Protocol())
     document |= {"started_utc": f"2026-11-21T09:00:{second:02}+00:00", "run_id": run_id or document["run_id"]}
     return document | {"results": [results.new_row(KERNEL, Problem.cube(8), {})]}

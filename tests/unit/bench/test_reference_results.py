@@ -18,7 +18,7 @@ from gemmviz.catalogue.problem import Problem
 def write_reference(folder, date="2026-11-21"):
     """Write a result file with a CPU and a CUDA row, as a machine with an H200 would."""
     env = {"cpu": {"model": "Xeon 8558", "cores": 96}}
-    document = results.document(env, {"name": "NVIDIA H200"}, Protocol())
+    document = results.document(env, {"name": "NVIDIA H200", "cc": "9.0", "sms": 132}, Protocol())
     document["started_utc"] = f"{date}T10:00:00+00:00"
     for name, gflops in (("hostmult0", 1.5), ("gputiled", 5000.0)):
         row = results.new_row(find(name, ladder()), Problem.cube(1024), {})

@@ -84,7 +84,7 @@ def test_a_search_without_a_winner_keeps_nothing():
     [
         ({"params": {"BM": "64"}}, "params"),
         ({"gflops": "fast"}, "gflops"),
-        ({"M": 0}, "a size"),
+        ({"M": 0}, "a M that cannot be: 0"),
         ({"schema_version": 99}, "version"),
         ({"kernel": None}, "kernel"),
     ],

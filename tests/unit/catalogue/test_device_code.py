@@ -6,6 +6,7 @@ import pytest
 
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
@@ -60,7 +61,7 @@ def test_a_rung_has_no_host_code(rung) -> None:
 
 
 def test_a_whole_program_is_recorded() -> None:
-    kernel = guess(PROGRAM, Path("program.cu")).kernel()
+    kernel = guessed_kernel(guess(PROGRAM, Path("program.cu")))
     recording = record(launch(kernel, Problem.cube(24)))
     assert (recording.wrong, recording.notes) == (0, ())
     lines = recording.text.splitlines()

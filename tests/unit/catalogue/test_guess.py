@@ -14,7 +14,8 @@ from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import needed_version
 from gemmviz.catalogue.guessing import folding
-from gemmviz.catalogue.guessing.guess import Guess, guess, valid
+from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel, valid
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -50,7 +51,7 @@ def wrong(kernel: Kernel, size: Problem) -> str:
 @pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung.name not in BEYOND], ids=lambda k: k.name)
 def test_the_source_of_a_rung_says_what_its_front_matter_says(rung: Kernel) -> None:
     made = bare(rung)
-    mine = made.kernel()
+    mine = guessed_kernel(made)
     assert mine.args == rung.args
     assert (mine.dtype, mine.accumulate, mine.column_major) == (rung.dtype, rung.accumulate, rung.column_major)
     if rung.name in UNFITTED:
@@ -111,14 +112,14 @@ def written(signature: str, rows: str, cols: str, inner: str, left: str, right: 
 def test_parameters_are_told_by_name_and_by_use(signature: str, names: tuple[str, ...], args: str) -> None:
     made = guess(written(signature, *names), Path("mine.cu"))
     assert " ".join(made.roles) == args
-    kernel = made.kernel()
+    kernel = guessed_kernel(made)
     size = nearest_size(kernel, Problem(40, 24, 33), {})
     assert size and wrong(kernel, size) == ""
 
 
 def test_a_single_width_means_square_matrices() -> None:
     made = guess(written("float *A, float *B, float *C, int n", "n", "n", "n", "A", "B", "C"), Path("mine.cu"))
-    size = nearest_size(made.kernel(), Problem(40, 24, 33), {})
+    size = nearest_size(guessed_kernel(made), Problem(40, 24, 33), {})
     assert size and size.m == size.n == size.k
 
 
@@ -249,8 +250,8 @@ def test_k_must_be_whole_steps_where_nothing_takes_care_of_the_rest(
 ) -> None:
     made = stepping(loop, left, right)
     assert [r for r in made.requires if r.startswith("K ")] == ["K % 8 == 0"] * asks
-    size = nearest_size(made.kernel(), Problem(48, 32, 44), {})
-    assert size and wrong(made.kernel(), size) == ""
+    size = nearest_size(guessed_kernel(made), Problem(48, 32, 44), {})
+    assert size and wrong(guessed_kernel(made), size) == ""
 
 
 def test_constants_of_the_host_code_are_the_values_offered() -> None:
@@ -276,7 +277,7 @@ def test_constants_of_the_host_code_are_the_values_offered() -> None:
     assert made.params == {"BM": (64, 32), "BN": (64, 32), "TM": (8,)}
     assert "BM == BN" in made.requires
     for side in (64, 32):
-        ours = launch(made.kernel(), Problem(128, 192, 40), {"BM": side, "BN": side})
+        ours = launch(guessed_kernel(made), Problem(128, 192, 40), {"BM": side, "BN": side})
         assert (ours.block, ours.grid) == ((side * side // 8, 1, 1), (192 // side, 128 // side, 1))
     tried = settle(made, lambda kernel, size: "half of C is wrong" if kernel.defaults["BM"] == 32 else "")
     assert tried.right and "with BM = 32, BN = 32, as the file launches it too, it is wrong" in tried.settled
@@ -310,7 +311,7 @@ def test_a_grid_stride_loop_needs_threads_for_all_elements_not_blocks() -> None:
     (extent,) = made.block
     assert made.grid == (f"ceil(M * N / {extent})",)
     assert "blockIdx.x chooses" not in made.why["grid"].why
-    assert wrong(made.kernel(), Problem(37, 45, 41)) == ""
+    assert wrong(guessed_kernel(made), Problem(37, 45, 41)) == ""
 
 
 def test_one_block_index_for_rows_and_columns_is_said_once() -> None:
@@ -403,7 +404,7 @@ PIECES = [
 def test_front_matter_is_written_for_the_lowest_version_that_knows_its_keys() -> None:
     # A newer version would let an older gemmviz say that it does not know all of the file.
     made = bare(find("gputiled", RUNGS))
-    assert made.kernel().version == 1 and "version" not in made.front_matter()
+    assert guessed_kernel(made).version == 1 and "version" not in made.front_matter()
     assert [needed_version(keys) for keys in ([], ["title", "args"], ["demo"], ["code_of", "demo"])] == [1, 1, 2, 3]
 
 

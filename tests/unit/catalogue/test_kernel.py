@@ -46,6 +46,9 @@ def test_a_file_describes_itself() -> None:
         ({"shared": '["8"]'}, r'shared must be an expression, not \["8"\]'),
         ({"layout": '{ B = "diagonal" }'}, "layout must"),
         ({"title": "[["}, "not TOML"),
+        ({"title": "3"}, "title must be a text, not 3"),
+        ({"params": '{ TS = [8, "x"] }'}, r'for example params = .*; params\.TS\[1\] is "x"'),
+        ({"grid": "[1, 2.5]"}, r"grid must be a list of texts; grid\[1\] is 2\.5"),
     ],
 )
 def test_a_wrong_front_matter_says_what_is_wrong(changes: dict[str, str | None], says: str) -> None:

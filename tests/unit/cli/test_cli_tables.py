@@ -30,7 +30,7 @@ def cells(text: str, name: str) -> list[str]:
 
 
 def test_each_figure_stands_in_its_column(capsys):
-    hot = {"batch": 2, "samples_s": [5e-4], "stats": summarise([5e-4]).to_plain(), "gflops": 4.0}
+    hot = {"batch": 2, "samples_s": [5e-4], "stats": summarise([5e-4]), "gflops": 4.0}
     mine = row("gputiled") | {"hot": hot, "host_launch_s": 2.5e-6, "peak_fraction": 0.125, "flags": ["throttled"]}
     text = printed(capsys, mine, row("cublas", 5e-4), row("numpy", 1e-6), row("cublas_fp16", 1e-6))
     assert cells(text, "│ gputiled")[1:] == [

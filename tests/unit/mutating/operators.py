@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import zip_longest
 
 from gemmviz.catalogue.kernel import Kernel, parse
@@ -21,13 +22,18 @@ _INIT = re.compile(rf"^(\s*{_TYPES}\s+\w+(?:\[\w+\])*)\s*=\s*(?:0|0\.0f|{{}});")
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mistake in one kernel: `line` counts from 1, `kernel` is the mutant and `name` tells it from all others."""
+    """One mistake in one kernel: `text` has it in `line`, from 1, and `name` tells the mutant from all others."""
 
     name: str
     original: Kernel
-    kernel: Kernel
+    text: str
     operator: str
     line: int
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The mutant; it keeps the file's name, so that what is said about it names the file that people know."""
+        return replace(parse(self.text, self.original.path), name=re.sub(r"\W", "_", self.name))
 
 
 class Source:
@@ -70,9 +76,7 @@ def mutants(kernel: Kernel) -> list[Mutant]:
             name = f"{kernel.name}~{operator}-{index + 1}"
             copies = sum(m.name == name or m.name.startswith(f"{name}-") for m in found)
             name += f"-{copies + 1}" if copies else ""
-            # The mutant keeps the file's name, so that what is said about it names the file that people know.
-            mutant = replace(parse(text, kernel.path), name=re.sub(r"\W", "_", name))
-            found.append(Mutant(name, kernel, mutant, operator, index + 1))
+            found.append(Mutant(name, kernel, text, operator, index + 1))
     return found
 
 

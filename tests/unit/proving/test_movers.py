@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gemmviz.catalogue.kernel import parse
@@ -102,17 +103,17 @@ def test_a_unit_may_count_a_little_more_than_its_instructions_and_they_must_be_a
     measured: int, by_instruction: int, verdict: str
 ) -> None:
     counters = {"shared store wavefronts": measured, "shared store conflicts": 300}
-    found = judged(Prediction(1, 0, (STORE,)), counters, replace(STS, wavefronts=by_instruction))
+    found = judged(Prediction(1, 0, (STORE,)), counters, msgspec.structs.replace(STS, wavefronts=by_instruction))
     assert found["shared store wavefronts"].verdict == verdict
     assert found["shared store conflicts"].verdict == "equal"
 
 
 def test_stores_of_lanes_that_have_loaded_may_part_from_the_others() -> None:
     spot = replace(STORE, parted=PredictedCost(200, 500, 200))
-    code = replace(STS, executed=200, wavefronts=500)
+    code = msgspec.structs.replace(STS, executed=200, wavefronts=500)
     row = judged(Prediction(1, 0, (spot,)), {"shared store wavefronts": 500}, code)["shared store wavefronts"]
     assert row.verdict == "explained" and row.adjusted == 500 and "two stores to As" in row.note
-    odd = replace(code, executed=150)
+    odd = msgspec.structs.replace(code, executed=150)
     assert judged(Prediction(1, 0, (spot,)), {"shared store wavefronts": 500}, odd)[row.what].verdict == "differs"
 
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
@@ -138,7 +139,7 @@ def test_a_busy_unit_may_count_more_than_its_instructions(unseen: tuple[Unseen, 
     rows = {row.what: row for row in compare(Prediction(1, 0, (spot,), unseen=unseen), counted)}
     assert {rows[f"shared store {figure}"].verdict for figure in ("wavefronts", "conflicts")} == {verdict}
     # One wavefront of an instruction more is a difference of the recording.
-    wrong = LaunchCounters(counted.counters, [replace(code, wavefronts=101)])
+    wrong = LaunchCounters(counted.counters, [msgspec.structs.replace(code, wavefronts=101)])
     rows = {row.what: row for row in compare(Prediction(1, 0, (spot,), unseen=unseen), wrong)}
     assert rows["shared store wavefronts"].verdict == "differs"
 
@@ -181,6 +182,9 @@ def test_proofs_are_kept_and_read_again(tmp_path: Path, tiled: Kernel) -> None:
     assert kept.machine == MACHINE and kept.of(tiled) == [proof(tiled)]
     with pytest.raises(GemmvizError, match="version 99"):
         proofs.read_proofs(tmp_path / "later.json")
+    (tmp_path / "odd.json").write_text('{"schema_version": 2, "machine": {"gpu": 3}}', encoding="utf-8")
+    with pytest.raises(GemmvizError, match=r"odd\.json holds no proofs: it has a machine\.gpu that cannot be: 3"):
+        proofs.read_proofs(tmp_path / "odd.json")
 
 
 def test_a_proof_is_of_the_source_as_it_stands_and_must_hold(tiled: Kernel) -> None:

@@ -8,6 +8,7 @@ import pytest
 from consenting import AllowsAll
 
 from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
@@ -32,7 +33,7 @@ ARGS = {
 
 
 def described(path: Path) -> Kernel:
-    return guess(path.read_text(), path).kernel()
+    return guessed_kernel(guess(path.read_text(), path))
 
 
 def measured(path: Path) -> list[dict[str, object]]:
@@ -57,8 +58,8 @@ def test_every_foreign_file_is_tested() -> None:
 def test_it_is_guessed_without_a_doubt_and_without_a_change(path: Path) -> None:
     made = guess(path.read_text(), path)
     assert made.doubts == []
-    assert made.kernel().text.endswith(path.read_text())
-    assert " ".join(made.kernel().args) == ARGS[path.stem]
+    assert guessed_kernel(made).text.endswith(path.read_text())
+    assert " ".join(guessed_kernel(made).args) == ARGS[path.stem]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)

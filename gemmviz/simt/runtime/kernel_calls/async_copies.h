@@ -1,4 +1,4 @@
-// What the headers for kernels and async_copies.c agree on: copies to shared memory that go on while the thread does
+// The interface of the headers for kernels and async_copies.c: copies to shared memory that go on while the thread does
 // other things. Plain C.
 #pragma once
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// What the headers that C kernels include and the runtime agree on. It includes nothing: see threads.h.
+// The interface of the headers that C kernels include and the runtime. It includes nothing: see threads.h.
 #pragma once
 
 // An access by a vector of the CPU, which may stand at any address; see gemmviz/simd.h.

@@ -1,4 +1,4 @@
-// What the headers for kernels and mbarriers.c, tma_boxes.c, wgmma.c agree on: the instructions of compute
+// The interface of the headers for kernels and mbarriers.c, tma_boxes.c, wgmma.c: the instructions of compute
 // capability 9.0. Plain C.
 #pragma once
 #include <stdint.h>
@@ -51,9 +51,9 @@ void gv_box_store_commit(void) GV_CALLED;
 void gv_box_store_wait(uint32_t left) GV_CALLED;
 // Waits until all of the thread's groups are in the matrix.
 void gv_box_store_wait_written(void) GV_CALLED;
-// A fence: the copy engine sees what the thread has written to shared memory.
+// A fence: the copy engine sees the thread's writes to shared memory.
 void gv_shared_written(void) GV_CALLED;
-// A fence: what the thread has read of global memory comes before what the copy engine does there for it.
+// A fence: the thread's reads of global memory come before the copy engine's accesses there for it.
 void gv_global_read(void) GV_CALLED;
 // Waits until so many threads of the block have come to the barrier of that number; or all blocks of the cluster.
 void gv_named_barrier(int number, int threads) GV_CALLED;

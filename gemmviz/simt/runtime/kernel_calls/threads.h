@@ -1,4 +1,4 @@
-// What prelude/cuda.h, the headers that kernels include and the runtime agree on: indices, barriers, warps, atomic
+// The interface of prelude/cuda.h, the headers that kernels include and the runtime: indices, barriers, warps, atomic
 // operations. It includes nothing: a kernel must not get names by it that it has no right to.
 #pragma once
 
@@ -24,7 +24,7 @@ uint3 gv_block_index(void) GV_UNCHANGING;
 uint3 gv_block_shape(void) GV_UNCHANGING;
 uint3 gv_grid_shape(void) GV_UNCHANGING;
 
-// __syncthreads. Two barriers in the source stay two: which of them a thread waits at is part of what is recorded.
+// __syncthreads. Two barriers in the source stay two: the one that a thread waits at is part of the recording.
 #if defined(__cplusplus) && defined(__clang__)
 void gv_barrier(void) GV_NOEXCEPT __attribute__((nomerge, convergent));
 #else
@@ -34,7 +34,7 @@ void gv_barrier(void) GV_NOEXCEPT;
 // The running thread's number in its warp.
 unsigned gv_lane(void) GV_NOEXCEPT;
 void gv_sync_warp(unsigned mask);
-// Waits for the lanes of the mask; the last one calls `work` for all, with what each brought. An exchange hands values
+// Waits for the lanes of the mask; the last one calls `work` for all, with each one's value. An exchange hands values
 // from lane to lane, a vote does not.
 void gv_warp_exchange(unsigned mask, void *mine, void (*work)(void **posted, unsigned mask));
 void gv_warp_vote(unsigned mask, void *mine, void (*work)(void **posted, unsigned mask));

@@ -1,4 +1,4 @@
-// What mma.h (C++, compiled with the kernel) and wmma.c agree on: where a fragment's elements live. Plain C.
+// The interface of mma.h (C++, compiled with the kernel) and wmma.c: the places of a fragment's elements. Plain C.
 #pragma once
 #include <stdint.h>
 
@@ -6,7 +6,7 @@ enum { GV_HALF, GV_FLOAT, GV_BFLOAT16, GV_TF32 };
 
 // Element i of lane l stands at row l / 4, column s (l % 4), or, for `across`, at column l / 4, row s (l % 4), with s
 // the `spread`; every bit that is set in i adds its step (rows, columns). A step of (0, 0) means that the fragment
-// holds the element twice. Measured on an H200; tests/unit/wmma_fragments_sm90.json holds what was measured.
+// holds the element twice. Measured on an H200; tests/unit/wmma_fragments_sm90.json holds the measurements.
 typedef struct {
     uint8_t rows, columns, count, type, across, accumulates, spread;
     int8_t step[4][2];

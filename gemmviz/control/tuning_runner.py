@@ -1,58 +1,49 @@
-"""Lets the engine that measures search for a kernel's fastest parameters, and keeps what it finds."""
-
-from collections.abc import Callable
-
-from PySide6.QtCore import QObject
+"""Searches for a kernel's fastest parameters in the measuring engine, and keeps the result."""
 
 from gemmviz.bench.tuning import kept
 from gemmviz.bench.tuning.outcome import Outcome
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.control import chosen_text
+from gemmviz.control.checks import CheckedJob, Checks
+from gemmviz.control.engines import Engines
 from gemmviz.engine.messages import Failed, Header, Probed, Progress, Reply, Searched, Tried, TuneRequest
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
-from gemmviz.ui.source.checks import CheckedJob, Checks
-from gemmviz.ui.window.worker import Worker
 
 
-class TuningRunner(QObject):
+class TuningRunner:
     """Runs one search at a time, for the chosen kernel at the size chosen for measuring.
 
     Parameters
     ----------
     session
-        What to tune, and where the candidates go.
-    worker
-        The thread of the engine that measures.
-    next_run
-        Gives requests their numbers.
+        The session with the kernel to tune; it takes the candidates.
+    engines
+        The engines; the measuring one is used.
     checks
-        Asked about a kernel that is not as gemmviz brings it.
+        Checks a kernel that differs from those that gemmviz brings.
     """
 
-    def __init__(self, session: Session, worker: Worker, next_run: Callable[[], int], checks: Checks) -> None:
-        super().__init__()
+    def __init__(self, session: Session, engines: Engines, checks: Checks) -> None:
         self.session = session
-        self._worker = worker
-        self._next_run = next_run
+        self._engines = engines
         self._checks = checks
         self._run = 0
         self._said: tuple[str, float | None] | None = None
-        worker.replied.connect(self._on_reply)
+        engines.bench.replied.connect(self._on_reply)
 
     def start(self) -> None:
-        """Search for the chosen kernel's parameters, unless something is measured already."""
+        """Search for the chosen kernel's parameters, unless a measurement is under way."""
         session = self.session
         session.choice.settle()
-        if session.choice.fault is not None:
-            session.messages.tell(Message(str(session.choice.fault), line=session.choice.fault.line))
+        if not chosen_text.is_kernel(session):
             return
         if session.progress["bench"] is not None:
             session.messages.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
             return
         kernel = session.choice.kernel
-        if not session.permission.refresh():
-            session.permission.ask()
+        if not chosen_text.may_run(session):
             return
         if not kernel.params or kernel.exhibit:
             said = tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name)
@@ -63,7 +54,7 @@ class TuningRunner(QObject):
         self._checks.judge([(kernel, dict(session.choice.bench_params))], self._judged)
 
     def use(self) -> None:
-        """Measure with what the last search found."""
+        """Measure with the parameters of the last search."""
         if not self.session.tuning.use():
             self.session.messages.tell(Message(tr("There is nothing to use yet: tune this kernel first."), "info"))
 
@@ -79,13 +70,14 @@ class TuningRunner(QObject):
 
     def _begin(self, kernel: Kernel) -> None:
         session, problem = self.session, self.session.choice.bench_problem
-        self._run = self._next_run()
+        self._run = self._engines.next_run()
         session.messages.tell(None)
         session.tuning.start(kernel, problem)
         self._say((tr("Starting"), None))
         seconds = float(session.tuning.seconds)
         path = str(kernel.path)
-        self._worker.submit(TuneRequest(self._run, path, kernel.text, problem.m, problem.n, problem.k, seconds=seconds))
+        size = (problem.m, problem.n, problem.k)
+        self._engines.bench.submit(TuneRequest(self._run, path, kernel.text, *size, seconds=seconds))
 
     def _on_reply(self, reply: Reply) -> None:
         tuning = self.session.tuning

@@ -1,6 +1,6 @@
-"""Who owns the sums of C where warpgroups multiply: the part of the tile under way that each warpgroup holds.
+"""The owners of the sums of C where warpgroups multiply: the part of the current tile that each warpgroup holds.
 
-And of a chosen element of C, what else its thread holds in its registers.
+And of a chosen element of C, the other elements in its thread's registers.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ class Sums:
     Parameters
     ----------
     playable, theme
-        Whose sums, in which colours.
+        The recording, and its colours.
     """
 
     def __init__(self, playable: Playable, theme: Theme) -> None:
@@ -39,14 +39,14 @@ class Sums:
         self._of_thread: tuple[int, Any] | None = None
 
     def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment, font: QFont) -> None:
-        """Outline and name what each warpgroup of the chosen block holds, and mark what the chosen thread holds.
+        """Outline and name the elements of each warpgroup of the chosen block, and mark those of the chosen thread.
 
         Parameters
         ----------
         painter, placed, seen
             Where to, where the arrays stand, and which part of it is not covered.
         moment
-            When, and what is chosen.
+            The step, and the choice.
         font
             Of the names.
         """
@@ -70,7 +70,7 @@ class Sums:
         painter.restore()
 
     def _held(self, group: int, tile: int) -> tuple[int, Edges, tuple[int, int, int, int]]:
-        """Return a warpgroup, the lines around what it holds, and its bounds: (top, bottom, left, right), in cells."""
+        """Return a warpgroup, the lines around its elements, and its bounds: (top, bottom, left, right), in cells."""
         held = self._playable.warpgroups.held(tile)
         rows, columns = np.flatnonzero(held.any(axis=1)), np.flatnonzero(held.any(axis=0))
         area = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
@@ -79,7 +79,7 @@ class Sums:
     def _name(
         self, painter: QPainter, panel: Panel, seen: QRectF, group: int, area: tuple[int, int, int, int], font: QFont
     ) -> None:
-        """Write a warpgroup's name into the middle of what it holds, as long as there is room for it."""
+        """Write a warpgroup's name into the middle of its elements, as long as there is room for it."""
         top, bottom, left, right = (side * panel.cell for side in area)
         box = QRectF(panel.x + left, panel.y + top, right - left, bottom - top).intersected(seen)
         metrics = QFontMetricsF(font)

@@ -1,17 +1,19 @@
-"""Runs what claims need, one job after the other, on the controller's two engines, and keeps what was found."""
+"""Makes the runs that claims need, one job after the other, on the window's engines, and keeps the figures."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from PySide6.QtCore import QObject, Signal
+from psygnal import Signal
 
 from gemmviz.bench import claims as judging
 from gemmviz.bench import results, store
 from gemmviz.bench.claims import BenchJob, Claim, ProfileJob, RecordJob, Source
+from gemmviz.bench.document import Document
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.results import Document
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.control.claims_judge import ClaimsJudge
+from gemmviz.control.engines import Engines
 from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
@@ -26,42 +28,39 @@ from gemmviz.engine.messages import (
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.claims.claims_judge import ClaimsJudge
-from gemmviz.ui.window.controller import Controller
 
 Job = BenchJob | ProfileJob | RecordJob
 
 
-class ClaimsRunner(QObject):
-    """Measures and records on this machine what claims need, for `judge` to judge them.
+class ClaimsRunner:
+    """Measures and records the kernels of claims on this machine, for `judge` to judge the claims.
 
-    One job runs at a time, and none while something else is measured. A recording that the user asks for goes first.
+    One job runs at a time, and none during another measurement. A recording for the user goes first.
 
     Parameters
     ----------
     session
-        Progress and messages go there; references come from there.
-    controller
-        Owns the engines and numbers the runs.
+        The session; takes progress and messages, and has the reference results.
+    engines
+        The engines that record and measure.
     claims, sources
-        By default those that gemmviz ships.
+        By default the claims and documents that gemmviz ships.
     """
 
     changed = Signal()
-    """Verdicts, or what is running."""
+    """Verdicts, or the running job."""
     finished = Signal()
-    """A run is over, whatever its end."""
+    """A run has ended, in any way."""
 
     def __init__(
         self,
         session: Session,
-        controller: Controller,
+        engines: Engines,
         claims: Sequence[Claim] | None = None,
         sources: Sequence[Source] | None = None,
     ) -> None:
-        super().__init__()
         self.session = session
-        self._controller = controller
+        self._engines = engines
         self.fault = ""
         self.claims: list[Claim] = []
         self.sources: list[Source] = []
@@ -78,19 +77,19 @@ class ClaimsRunner(QObject):
         self._run = 0
         self._busy = self._stopped = self._profiled = False
         self._said: tuple[str, float | None] | None = None
-        controller.bench.replied.connect(self._on_bench)
-        controller.recorder.replied.connect(self._on_record)
-        controller.recorder.recorded.connect(self._on_recorded)
-        controller.cancelled.connect(self._on_cancelled)
+        engines.bench.replied.connect(self._on_bench)
+        engines.recorder.replied.connect(self._on_record)
+        engines.recorder.recorded.connect(self._on_recorded)
+        engines.cancelled.connect(self._on_cancelled)
         session.progress.changed.connect(self._on_progress)
         session.results.referenced.connect(self._on_references)
         session.results.device_changed.connect(self._on_device)
         session.choice.kernels_changed.connect(self._on_kernels)
 
-    # What goes on
+    # State of the run
 
     def running(self, claim: Claim) -> bool:
-        """Say whether a run goes on that this claim still waits for."""
+        """Return whether this claim still waits for jobs of the run."""
         if claim not in self._wanted:
             return False
         cases = {q.case for q in claim.quantities}
@@ -98,12 +97,12 @@ class ClaimsRunner(QObject):
 
     @property
     def active(self) -> bool:
-        """Whether a run of claims goes on."""
+        """Whether a run of claims is under way."""
         return bool(self._jobs)
 
     @property
     def busy(self) -> bool:
-        """Whether something is measured, for claims or otherwise, so that no run can be started."""
+        """Whether a measurement is under way, for claims or otherwise, so that no run can be started."""
         return bool(self._jobs) or self.session.progress["bench"] is not None
 
     def _on_references(self) -> None:
@@ -122,7 +121,7 @@ class ClaimsRunner(QObject):
     # Running
 
     def run(self, ids: Iterable[str]) -> None:
-        """Measure and record what some claims need; says so where something is measured already."""
+        """Measure and record the kernels of some claims; a message says so where a measurement is under way."""
         chosen = set(ids)
         self._start([claim for claim in self.claims if claim.id in chosen and claim.quantities])
 
@@ -144,22 +143,22 @@ class ClaimsRunner(QObject):
             self.session.messages.tell(Message(str(error)))
             return
         self._wanted, self._documents, self._profiled = claims, [], False
-        # Recordings take moments; what they find is there while the rest is measured.
+        # Recordings take moments; their counters are there while the rest is measured.
         self._jobs = deque([*plan.record, *plan.bench, *plan.profile])
         self._asked, self._stopped = len(self._jobs), False
         self.judge.here.date = date.today().isoformat()
         self._next()
 
     def cancel(self) -> None:
-        """Stop the run; what is finished stays."""
+        """Stop the run; finished jobs stay."""
         if self._jobs:
-            self._controller.cancel()
+            self._engines.cancel()
 
     def _on_cancelled(self) -> None:
         if not self._jobs:
             return
         self._stopped = True
-        if not self._busy:  # it waits for a recording of the user's
+        if not self._busy:  # it waits for a recording for the user
             self._end()
 
     def _next(self) -> None:
@@ -182,8 +181,8 @@ class ClaimsRunner(QObject):
         self.changed.emit()
 
     def _record(self, job: RecordJob) -> None:
-        self._busy, self._run = True, self._controller.next_run()
-        self._controller.recorder.submit(
+        self._busy, self._run = True, self._engines.next_run()
+        self._engines.recorder.submit(
             RecordRequest(
                 *(self._run, job.path, job.text, *job.case.size, dict(job.case.params)),
                 as_written=job.case.as_written,
@@ -191,15 +190,15 @@ class ClaimsRunner(QObject):
         )
 
     def _measure(self, job: BenchJob) -> None:
-        worker = self._controller.bench
-        if job.fresh and worker.isRunning():
-            worker.stop()  # the next request gets a new process, in which nothing was launched yet
-        self._busy, self._run = True, self._controller.next_run()
+        worker = self._engines.bench
+        if job.fresh and worker.running:
+            worker.stop()  # the next request gets a new process, without earlier launches
+        self._busy, self._run = True, self._engines.next_run()
         worker.submit(BenchRequest(self._run, job.entries, [job.size], dict(job.protocol)))
 
     def _profile(self, job: ProfileJob) -> None:
-        self._busy, self._run = True, self._controller.next_run()
-        self._controller.bench.submit(ProfileRequest(self._run, job.launches))
+        self._busy, self._run = True, self._engines.next_run()
+        self._engines.bench.submit(ProfileRequest(self._run, job.launches))
 
     def _say(self, text: str, share: float | None) -> None:
         done = self._asked - len(self._jobs)
@@ -225,7 +224,7 @@ class ClaimsRunner(QObject):
         self.finished.emit()
 
     def _keep(self) -> None:
-        """Keep what was found as one of this machine's runs, for `gemmviz claims --from`."""
+        """Keep the rows as one of this machine's runs, for `gemmviz claims --from`."""
         documents, self._documents = self._documents, []
         rows = [row for document in documents for row in document["results"]]
         profiles = [profile for profile in self.judge.here.profiles if profile["fault"] is None]
@@ -238,7 +237,7 @@ class ClaimsRunner(QObject):
         except GemmvizError as error:
             self.session.messages.tell(Message(str(error), "warning"))
 
-    # What the engines say
+    # Replies of the engines
 
     def _on_bench(self, reply: Reply) -> None:
         if reply.run != self._run:

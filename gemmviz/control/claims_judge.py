@@ -1,4 +1,4 @@
-"""Judges claims by what was found on this machine, and by what was measured elsewhere."""
+"""Judges claims by figures of this machine, and by reference results of others."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,7 +15,6 @@ from gemmviz.catalogue.errors import Unavailable
 from gemmviz.language import mark, tr
 from gemmviz.proving import ncu
 from gemmviz.session import Session
-from gemmviz.ui.claims.claims_text import has_figures, is_decided
 
 _ON_GPU = ("cuda", "cublas")
 _ON_CPU = ("c", "numpy", "openblas")
@@ -25,17 +24,17 @@ _GIVEN_UP: State = "cannot be judged here"
 
 
 class ClaimsJudge:
-    """What was found for claims, here and elsewhere.
+    """Figures for claims, from this machine and from others.
 
     Parameters
     ----------
     session
-        Its kernels, its machine, and its reference results.
+        The session with the kernels, the machine, and the reference results.
 
     Attributes
     ----------
     here
-        What was found on this machine.
+        Figures of this machine.
     """
 
     def __init__(self, session: Session) -> None:
@@ -46,7 +45,7 @@ class ClaimsJudge:
         self.take_references()
 
     def take_kernels(self) -> bool:
-        """Forget what was found when the text of a kernel is another one now; True when that is so."""
+        """Drop all figures when the text of a kernel has changed; True when that is so."""
         before, self._texts = self._texts, {kernel.name: kernel.sha256 for kernel in self.session.choice.kernels}
         if all(self._texts.get(name) == text for name, text in before.items()):
             return False
@@ -61,13 +60,13 @@ class ClaimsJudge:
             evidence = Evidence(date=results.date, reference=True)
             evidence.add_rows(results.figures)
             self._elsewhere.append((results, evidence))
-            # What was recorded here counts before what came with the reference: it is of the kernels as they are now.
+            # Recordings of this machine have priority over those of the reference: they are of the present kernels.
             for counts in (*results.recordings, *self.here.counts):
                 evidence.add_counts(counts)
             evidence.add_profiles(results.profiles)
 
     def add_rows(self, rows: Iterable[Row]) -> None:
-        """Take rows measured here; a cancelled one says nothing."""
+        """Take rows measured here; a cancelled row has no figure."""
         self.here.add_rows(row for row in rows if row["status"] != "cancelled")
 
     def add_counts(self, counts: Counts) -> None:
@@ -76,7 +75,7 @@ class ClaimsJudge:
             evidence.add_counts(counts)
 
     def verdict(self, claim: Claim) -> ClaimVerdict:
-        """Judge a claim by what was found on this machine."""
+        """Judge a claim by this machine's figures."""
         facts = self.session.results.device_facts
         gpu = str(facts["name"]) if facts else ""
         self.here.device = self._device(claim, gpu, self.session.results.device.removeprefix(f"{gpu} / "))
@@ -93,7 +92,7 @@ class ClaimsJudge:
 
     @cached_property
     def _no_profiler(self) -> str:
-        """Why nothing can be profiled here; empty where it can."""
+        """The reason why no kernel can be profiled here; empty where profiling works."""
         try:
             ncu.tool()
         except Unavailable as error:
@@ -101,15 +100,15 @@ class ClaimsJudge:
         return ""
 
     def reference(self, claim: Claim) -> ClaimVerdict | None:
-        """Judge a claim by the reference results; None where they add nothing to what was found here."""
-        # A GPU that nothing can profile is, for these claims, as if there were none.
+        """Judge a claim by the reference results; None where they add nothing to this machine's figures."""
+        # A GPU without a profiler counts, for these claims, as no GPU.
         unread = self.session.results.references_wanted is None and self._cannot_profile(claim)
-        if not (self.session.results.references_shown or unread) or is_decided(self.verdict(claim)):
+        if not (self.session.results.references_shown or unread) or self.verdict(claim).is_decided:
             return None
         for results, evidence in self._elsewhere:
             evidence.device = self._device(claim, results.gpu, results.cpu)
             verdict = judging.judge(claim, evidence)
-            if is_decided(verdict) or has_figures(verdict):
+            if verdict.is_decided or verdict.has_figures:
                 return verdict
         return None
 
@@ -120,13 +119,13 @@ class ClaimsJudge:
         return any(q.origin in _OF_A_MACHINE and q.case.kernel in names for q in claim.quantities)
 
     def _device(self, claim: Claim, gpu: str, cpu: str) -> str:
-        """Name what the claim's kernels run on."""
+        """Name the devices that the claim's kernels run on."""
         names = [gpu if self._wants(claim, _ON_GPU) else "", cpu if self._wants(claim, _ON_CPU) else ""]
         return " / ".join(name for name in names if name)
 
 
 def _given_up(verdict: ClaimVerdict, why: str) -> ClaimVerdict:
-    """Return the verdict with every figure that waits for a machine given up; recordings need no GPU."""
+    """Return the verdict with each figure that needs a machine marked as unavailable; recordings need no GPU."""
     recorded = {tr(ORIGINS["recorded"]), tr(ORIGINS[AS_WRITTEN])}
     findings = tuple(
         replace(f, state=_GIVEN_UP, because=why) if f.state == "not run" and f.origin not in recorded else f

@@ -3,28 +3,27 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QObject
-
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.checking import report_text
 from gemmviz.checking.plan import CheckPlan, plan
 from gemmviz.checking.report import Report
+from gemmviz.control import chosen_text
+from gemmviz.control.engines import Engines
 from gemmviz.engine.messages import Checked, CheckRequest, Done, Failed, Progress, Reply
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.ui.window.worker import Worker
 
 Job = tuple[Kernel, dict[str, int]]
-"""A kernel with the parameters that it is to be measured with."""
+"""A kernel with the parameters to measure it with."""
 _Clean = tuple[str, tuple[tuple[str, int], ...]]
 _After = Callable[[str, bool], None]
-"""Told why a kernel may not be measured (empty: it may), and whether it could be checked at all."""
+"""Takes the reason why a kernel may not be measured (empty: it may), and whether it could be checked at all."""
 
 
 @dataclass
 class CheckedJob:
-    """What the checker says of one job: ``fault`` is empty where it may be measured."""
+    """The checker's verdict on one job: ``fault`` is empty where it may be measured."""
 
     job: Job
     fault: str
@@ -32,7 +31,7 @@ class CheckedJob:
 
 @dataclass
 class _Run:
-    """One kernel's check under way."""
+    """The check of one kernel, while it runs."""
 
     number: int
     kernel: Kernel
@@ -40,40 +39,33 @@ class _Run:
     reports: list[Report] = field(default_factory=list)
 
 
-class Checks(QObject):
+class Checks:
     """Checks kernels one after another, in the engine that records.
 
-    A recording that is asked for meanwhile takes the engine: the check is then over.
+    A recording that is requested meanwhile takes the engine: the check then ends.
 
     Parameters
     ----------
     session
-        Whose kernel to check, and where findings go.
-    recorder
-        The thread of the engine that records.
-    next_run
-        Gives requests their numbers.
+        The session with the kernel to check; it takes the findings.
+    engines
+        The engines; the recording one is used.
     """
 
-    def __init__(self, session: Session, recorder: Worker, next_run: Callable[[], int]) -> None:
-        super().__init__()
+    def __init__(self, session: Session, engines: Engines) -> None:
         self.session = session
-        self._recorder = recorder
-        self._next_run = next_run
+        self._engines = engines
         self._run: _Run | None = None
         self._after: _After = lambda fault, checked: None
         self._said = ""
         self._clean: set[_Clean] = set()
-        recorder.replied.connect(self._on_reply)
+        engines.recorder.replied.connect(self._on_reply)
 
     def check_sizes(self) -> None:
         """Check the chosen kernel at sizes that suit it, where its changes show, and with each value it offers."""
         self.session.choice.settle()
         kernel = self.session.choice.kernel
-        if kernel.recordable and self.session.choice.fault is None:
-            if not self.session.permission.refresh():
-                self.session.permission.ask()
-                return
+        if kernel.recordable and self.session.choice.fault is None and chosen_text.may_run(self.session):
             self._check(kernel, {}, self._say_fault)
 
     def judge(self, jobs: list[Job], done: Callable[[list[CheckedJob]], None]) -> None:
@@ -84,7 +76,7 @@ class Checks(QObject):
         jobs
             Kernels with parameters.
         done
-            Told what was found, a verdict per job; not called when the check is cancelled.
+            Takes the verdicts, one per job; not called when the check is cancelled.
         """
         self._judge(list(jobs), [], done)
 
@@ -109,12 +101,12 @@ class Checks(QObject):
         except GemmvizError as error:
             after(_unchecked(str(error)), False)
             return
-        self._run = _Run(self._next_run(), kernel, todo)
+        self._run = _Run(self._engines.next_run(), kernel, todo)
         self._after = after
         if kernel is self.session.choice.kernel:
             self.session.findings.start(kernel.text)
         self._say(tr("Checking {kernel}", kernel=kernel.alias), None)
-        self._recorder.submit(CheckRequest(self._run.number, str(kernel.path), kernel.text, todo.to_plain()))
+        self._engines.recorder.submit(CheckRequest(self._run.number, str(kernel.path), kernel.text, todo.to_plain()))
 
     def _on_reply(self, reply: Reply) -> None:
         run = self._run
@@ -156,7 +148,7 @@ class Checks(QObject):
         self.session.progress.set("record", (text, share))
 
     def _fault(self, run: _Run) -> tuple[str, bool]:
-        """Say why a kernel must not be measured unasked (see `_After`)."""
+        """Return the reason why a kernel must not be measured without a question (see `_After`)."""
         defects = {
             report_text.key(f): (f, report) for report in reversed(run.reports) for f in reversed(report.findings)
         }

@@ -1,0 +1,42 @@
+"""Puts the parts together that drive the engines of one window."""
+
+from collections.abc import Callable
+
+from gemmviz.control.checks import Checks
+from gemmviz.control.engines import Engines
+from gemmviz.control.event_loop import EventLoop
+from gemmviz.control.measuring import Measuring
+from gemmviz.control.second_recorder import SecondRecorder
+from gemmviz.control.stage_recorder import StageRecorder
+from gemmviz.control.tuning_runner import TuningRunner
+from gemmviz.control.worker import EngineLike
+from gemmviz.session import Session
+
+
+class Controller:
+    """Turns the state of a session into requests to engines, and their replies into the session's state.
+
+    Parameters
+    ----------
+    session
+        The session with the choice; it takes the replies.
+    make_engine
+        Makes an engine; called in each worker's thread.
+    loop
+        The event loop of the session's thread.
+    """
+
+    def __init__(self, session: Session, make_engine: Callable[[], EngineLike], loop: EventLoop) -> None:
+        self.engines = Engines(make_engine, loop)
+        self.checks = Checks(session, self.engines)
+        self.tuning = TuningRunner(session, self.engines, self.checks)
+        self.second = SecondRecorder(session, self.engines)
+        self.recording = StageRecorder(session, self.engines)
+        self.measuring = Measuring(session, self.engines, self.checks)
+        self.recording.answered.connect(self.measuring.probe_once)
+
+    def close(self) -> None:
+        """End the engines and their threads."""
+        self.recording.pause.stop()
+        self.second.pause.stop()
+        self.engines.close()

@@ -1,0 +1,55 @@
+"""The engines of one window, a thread for each, and the numbers of their runs."""
+
+from collections.abc import Callable
+from itertools import count
+
+from psygnal import Signal
+
+from gemmviz.control.event_loop import EventLoop
+from gemmviz.control.worker import EngineLike, Worker
+
+
+class Engines:
+    """One engine records, one measures, one records the rung beside: recording stays quick during a benchmark.
+
+    Parameters
+    ----------
+    make_engine
+        Makes an engine; called in each worker's thread, at its first request.
+    loop
+        The event loop of the session's thread.
+    """
+
+    cancelled = Signal()
+    """All running and waiting requests are being stopped: other users of the engines must not start their next one."""
+
+    def __init__(self, make_engine: Callable[[], EngineLike], loop: EventLoop) -> None:
+        self.loop = loop
+        self.recorder = Worker("records", make_engine, loop)
+        self.second = Worker("records beside", make_engine, loop)
+        self.bench = Worker("measures", make_engine, loop)
+        self._runs = count(1)
+
+    @property
+    def workers(self) -> tuple[Worker, ...]:
+        """All of them."""
+        return self.recorder, self.second, self.bench
+
+    def next_run(self) -> int:
+        """Return a number for a request: replies carry it, so that several can share an engine."""
+        return next(self._runs)
+
+    def cancel(self) -> None:
+        """Stop recording and measuring."""
+        self.cancelled.emit()
+        for worker in self.workers:
+            worker.cancel()
+
+    def close(self) -> None:
+        """End the engines and their threads."""
+        self.cancelled.emit()
+        # All processes first, and only then the threads: none waits for the other.
+        for worker in self.workers:
+            worker.kill()
+        for worker in self.workers:
+            worker.close()

@@ -1,0 +1,197 @@
+"""Measures kernels on request, once the checker has passed them, and keeps the figures."""
+
+from gemmviz.backends.machine import Probe
+from gemmviz.bench import store
+from gemmviz.bench.document import Document
+from gemmviz.bench.entries import KernelEntry
+from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.results import FAILURES
+from gemmviz.bench.status_names import status_name
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.control import chosen_text
+from gemmviz.control.checks import CheckedJob, Checks, Job
+from gemmviz.control.engines import Engines
+from gemmviz.control.failures import failure
+from gemmviz.engine.messages import (
+    BenchDone,
+    BenchRequest,
+    Failed,
+    Probed,
+    ProbeRequest,
+    Progress,
+    Reply,
+    Result,
+    Sample,
+)
+from gemmviz.language import tr
+from gemmviz.session import Answer, Message, Session
+
+
+class Measuring:
+    """Turns measuring commands into requests, and replies into results; requests the machine's facts once.
+
+    Parameters
+    ----------
+    session
+        The session with the kernels to measure; it takes the figures.
+    engines
+        The engines; the measuring one is used.
+    checks
+        Checks kernels that differ from those that gemmviz brings.
+    """
+
+    def __init__(self, session: Session, engines: Engines, checks: Checks) -> None:
+        self.session = session
+        self._engines = engines
+        self._checks = checks
+        self._run = self._probe_run = 0
+        engines.bench.replied.connect(self._on_reply)
+
+    def probe_once(self) -> None:
+        """Request the machine's facts, to label the figures: after the first recording, which must not wait."""
+        if not self._probe_run and self.session.progress["bench"] is None:
+            self._probe_run = self._engines.next_run()
+            self._engines.bench.submit(ProbeRequest(self._probe_run))
+
+    def measure_this(self) -> None:
+        """Measure the chosen rung with its chosen parameters."""
+        session, choice = self.session, self.session.choice
+        choice.settle()
+        if not (chosen_text.is_kernel(session) and chosen_text.may_run(session)):
+            return
+        try:
+            launch(choice.kernel, choice.bench_problem, choice.bench_params)
+        except GemmvizError as error:
+            session.messages.tell(Message(str(error), "warning", lasting=True))
+            return
+        self._measure_checked([self._this()])
+
+    def measure_all(self) -> None:
+        """Measure every rung with its default parameters, or on request with those tuned here."""
+        self._measure_checked(self._every([self.session.choice.bench_problem]))
+
+    def measure_over_n(self, sizes: list[int], every: bool) -> None:
+        """Measure the chosen rung, or every one, at M = N = K for each of some sizes."""
+        self.session.choice.settle()
+        if every or (chosen_text.is_kernel(self.session) and chosen_text.may_run(self.session)):
+            problems = [Problem.cube(n) for n in sizes]
+            self._measure_checked(self._every(problems) if every else [self._this()], problems)
+
+    def _this(self) -> Job:
+        return self.session.choice.kernel, dict(self.session.choice.bench_params)
+
+    def _every(self, problems: list[Problem]) -> list[Job]:
+        return [(kernel, self.session.tuning.params_for(kernel, problems)) for kernel in self.session.choice.kernels]
+
+    def _measure_checked(self, jobs: list[Job], problems: list[Problem] | None = None) -> None:
+        """Measure the kernels that pass the check; a message names the others and offers to measure them anyway.
+
+        Kernels without the user's consent are left out, and named.
+        """
+        held = [kernel for kernel, _ in jobs if not self.session.permission.trust.allows(kernel.path, kernel.text)]
+        jobs = [job for job in jobs if job[0] not in held]
+
+        def judged(verdicts: list[CheckedJob]) -> None:
+            good = [verdict.job for verdict in verdicts if not verdict.fault]
+            bad = [verdict for verdict in verdicts if verdict.fault]
+            if good:
+                self._measure_jobs(good, problems)
+            if bad:
+                said = "\n".join(
+                    tr("{kernel} is not measured: {why}", kernel=self._name(v.job[0]), why=v.fault) for v in bad
+                )
+                anyway = Answer(tr("Run anyway"), lambda: self._measure_jobs([v.job for v in bad], problems))
+                self.session.messages.tell(Message(said, "warning", answers=(anyway,), lasting=True))
+            elif held:
+                names = ", ".join(map(self._name, held))
+                said = tr("Not measured, as nobody has allowed it to run: {files}.", files=names)
+                self.session.messages.tell(Message(said, "info", lasting=True))
+
+        self._checks.judge(jobs, judged)
+
+    def _name(self, kernel: Kernel) -> str:
+        return self.session.choice.title if kernel is self.session.choice.kernel else kernel.path.name
+
+    def _measure_jobs(self, jobs: list[Job], problems: list[Problem] | None) -> None:
+        for kernel, _ in jobs:
+            self.session.results.keep_variant(kernel)
+        self.measure([{"path": str(k.path), "text": k.text, "params": params} for k, params in jobs], problems)
+
+    def measure(self, kernels: list[KernelEntry], problems: list[Problem] | None = None) -> None:
+        """Measure some kernels, each in the form of ``BenchRequest``.
+
+        Parameters
+        ----------
+        kernels
+            The kernels to measure.
+        problems
+            The sizes; by default the one chosen for measuring.
+        """
+        session = self.session
+        sizes = [(p.m, p.n, p.k) for p in problems or [session.choice.bench_problem]]
+        self._run = self._engines.next_run()
+        session.messages.tell(None)
+        session.results.start_samples()
+        session.progress.set("bench", (tr("Starting"), None))
+        self._engines.bench.submit(BenchRequest(self._run, kernels, sizes, dict(session.choice.protocol)))
+
+    def _on_reply(self, reply: Reply) -> None:
+        if reply.run not in (self._run, self._probe_run):
+            return
+        session = self.session
+        match reply:
+            case Probed():
+                session.results.set_device(_device(reply.facts), reply.facts["device"])
+            case Progress() if reply.run == self._run:
+                session.progress.set("bench", (reply.text, reply.share))
+            case Sample():
+                flops = 2.0 * reply.m * reply.n * reply.k
+                figures = [flops / s / 1e9 for s in reply.seconds if s > 0]
+                session.results.add_samples(reply.label, f"{reply.m} × {reply.n} × {reply.k}", figures, reply.gflops)
+            case Result():
+                session.results.add_result(reply.row)
+            case BenchDone():
+                session.progress.set("bench", None)
+                self._keep(reply.document)
+                self._say_failed(reply.document)
+                if not session.results.device:
+                    self._probe_run = 0  # the run had replaced the probe
+                    self.probe_once()
+            case Failed() if reply.run == self._run:
+                session.progress.set("bench", None)
+                session.messages.tell(failure(reply, session.choice))
+            case Failed() if reply.kind == "cancelled":
+                self._probe_run = 0  # another run replaced the probe: it is made again after the next recording
+
+    def _say_failed(self, document: Document) -> None:
+        """Show why the only kernel of a run has no figure: no other part of the window shows it."""
+        rows = [row for row in document["results"] if row["backend"] != TRANSFER]
+        failed = [row for row in rows if row["status"] in FAILURES]
+        if self.session.messages.current is None and len(rows) == len(failed) == 1:
+            row = failed[0]
+            said = tr(
+                "{kernel} was run and has no GFLOPS. {status}: {why}",
+                kernel=row["label"],
+                status=status_name(row["status"]),
+                why=row["message"],
+            )
+            self.session.messages.tell(Message(said, "warning", lasting=True))
+
+    def _keep(self, document: Document) -> None:
+        """Take the result file of a run, and keep it among the past runs of this machine."""
+        self.session.results.document = document
+        if document["results"]:
+            try:
+                store.save(document)
+            except GemmvizError as error:
+                said = tr("The results are not kept: {error}", error=error)
+                self.session.messages.tell(Message(said, "warning", lasting=True))
+
+
+def _device(facts: Probe) -> str:
+    """Name the machine in a few words, from the engine's probe."""
+    gpu, cpu = facts["device"], facts["cpu"]
+    return " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])

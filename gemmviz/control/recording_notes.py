@@ -1,0 +1,61 @@
+"""Messages about a recording: the recorder's notes, the reason for another size, the purpose of an exhibit."""
+
+import re
+from dataclasses import replace
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import launch
+from gemmviz.language import tr, trn
+from gemmviz.session import Message, Session
+from gemmviz.trace.playable import Playable
+
+
+def about(playable: Playable, session: Session) -> Message | None:
+    """Return the message about the recording of the chosen kernel; None where there is none."""
+    kernel, lesson = session.choice.kernel, session.tour.lesson
+    if lesson is not None and kernel.exhibit:
+        return None  # the lesson explains it
+    return explained(_noticed(playable), kernel) or (_another_size(session) if lesson is None else None)
+
+
+def explained(message: Message | None, kernel: Kernel) -> Message | None:
+    """Begin the message about an exhibit with the exhibit's purpose: its failure is intended."""
+    if message is None or not kernel.exhibit:
+        return message
+    return replace(message, text=f"{exhibit_text(kernel.exhibit)}\n{message.text}", kind="info", lasting=True)
+
+
+def exhibit_text(exhibit: str) -> str:
+    """Return the purpose of an exhibit in words."""
+    return tr("Exhibit: {why}", why=tr(exhibit))
+
+
+def _another_size(session: Session) -> Message | None:
+    """Return a message with the reason when a rung is shown at another size than the chosen one."""
+    choice = session.choice
+    if choice.wanted is None or choice.problem == choice.wanted:
+        return None
+    try:
+        launch(choice.kernel, choice.wanted, choice.params)
+    except GemmvizError as error:
+        return Message(tr("Shown at {size}, because {why}", size=choice.problem, why=error), "info")
+    said = {"size": choice.problem, "wanted": choice.wanted}
+    return Message(tr("Shown at {size}, because {wanted} would not fill the tiles of several blocks.", **said), "info")
+
+
+def _noticed(playable: Playable) -> Message | None:
+    """Return a message with the recorder's notes, when there are any."""
+    recording = playable.recording
+    notes = list(recording.notes)
+    if recording.wrong:
+        wrong = trn(
+            "{kernel} computed {count} wrong element of C.",
+            "{kernel} computed {count} wrong elements of C.",
+            recording.wrong,
+            kernel=recording.label,
+        )
+        notes.insert(0, wrong)
+    # A note begins with FILE:LINE where the recorder has found it.
+    line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
+    return Message("\n".join(notes[:4]), "warning", line) if notes else None

@@ -1,0 +1,141 @@
+"""Records the chosen kernel, soon after a change, and puts the recording on the stage."""
+
+from dataclasses import replace
+
+from psygnal import Signal
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.launch import nearest_size
+from gemmviz.checking.report import Report
+from gemmviz.control import chosen_text
+from gemmviz.control.engines import Engines
+from gemmviz.control.failures import failure
+from gemmviz.control.recording_notes import about, exhibit_text, explained
+from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
+from gemmviz.language import tr
+from gemmviz.session import Answer, Message, Session
+from gemmviz.trace.playable import Playable
+
+_DEBOUNCE_MS = 250
+
+
+class StageRecorder:
+    """Turns the choice into requests, and recordings into the content of the stage.
+
+    Parameters
+    ----------
+    session
+        The session with the choice; it takes the recordings.
+    engines
+        The engines; the recording one is used.
+
+    Attributes
+    ----------
+    play_next
+        Whether the next recording plays on its own.
+    pause
+        The delay between the last change and its recording.
+    """
+
+    answered = Signal()
+    """A recording has come, or the reason why there is none; the stage does not show it yet."""
+
+    def __init__(self, session: Session, engines: Engines) -> None:
+        self.session = session
+        self._engines = engines
+        self.play_next = True
+        self._base = session.choice.base
+        self._run = 0
+        self.pause = engines.loop.later(_DEBOUNCE_MS, self.record)
+        engines.recorder.replied.connect(self._on_reply)
+        engines.recorder.recorded.connect(self._on_recorded)
+        session.choice.chosen.connect(self._on_chosen)
+        session.tour.recording_wanted.connect(self.record)
+        session.reopening.recording_wanted.connect(self.record)
+        session.demonstration.recording_wanted.connect(self.record)
+        session.permission.granted.connect(self.record)
+
+    def _on_chosen(self) -> None:
+        session = self.session
+        if not chosen_text.is_kernel(session):
+            # The edited text is no kernel yet: the recording of the text before stays.
+            self.pause.stop()
+            return
+        # A lesson itself explains an exhibit, and needs the room.
+        exhibit = session.choice.kernel.exhibit if session.tour.lesson is None else ""
+        if session.choice.base is not self._base or not self._outlives_typing():
+            session.messages.tell(Message(exhibit_text(exhibit), "info", lasting=True) if exhibit else None)
+        self._base = session.choice.base
+        if session.choice.auto:
+            self.pause.start()
+
+    def _outlives_typing(self) -> bool:
+        """Return whether the message is a question, or about another file than the one being edited."""
+        message = self.session.messages.current
+        if message is None or not message.lasting:
+            return False
+        return message.asks or (message.source is not None and message.source[0] != self.session.choice.base.path.name)
+
+    def record(self) -> None:
+        """Record the chosen kernel; for a size that does not fit, a message names one that does."""
+        session, choice = self.session, self.session.choice
+        choice.settle()
+        self.pause.stop()
+        if not chosen_text.is_kernel(session):
+            return
+        if not choice.kernel.recordable or not session.permission.refresh():
+            self._engines.recorder.cancel()
+            self._run = 0
+            session.progress.set("record", None)
+            session.playback.pause()
+            session.cursor.show(None)
+            return
+        try:
+            choice.launch()
+        except GemmvizError as error:
+            fix = nearest_size(choice.kernel, choice.problem, choice.params)
+            use = Answer(tr("Use {size}", size=fix), lambda: choice.choose(problem=fix))
+            answers = (use,) if fix and fix != choice.problem else ()
+            session.messages.tell(Message(str(error), "warning", answers=answers))
+            return
+        kernel, problem = choice.kernel, choice.problem
+        self._run = self._engines.next_run()
+        session.progress.set("record", (tr("Recording {kernel}", kernel=kernel.alias), None))
+        self._engines.recorder.submit(
+            RecordRequest(
+                *(self._run, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, dict(choice.params)),
+                choice.order,
+                as_written=choice.as_written,
+            )
+        )
+
+    def _on_recorded(self, run: int, playable: Playable, report: Report | None) -> None:
+        session = self.session
+        if run != self._run:
+            return
+        session.findings.record(playable.recording.text, report)
+        session.progress.set("record", None)
+        self.answered.emit()
+        placed = session.tour.waiting or session.reopening.waiting or session.demonstration.waiting
+        playing = (session.playback.playing or self.play_next) and not placed
+        self.play_next = False
+        session.playback.pause()
+        session.cursor.show(playable)
+        notes = about(playable, session)
+        if notes is not None or session.messages.current is None or not session.messages.current.lasting:
+            session.messages.tell(notes)
+        if playing:
+            session.playback.play()
+
+    def _on_reply(self, reply: Reply) -> None:
+        if reply.run != self._run:
+            return
+        session = self.session
+        if isinstance(reply, Progress):
+            session.progress.set("record", (reply.text, reply.share))
+        elif isinstance(reply, Failed):
+            session.progress.set("record", None)
+            self.answered.emit()
+            message = failure(reply, session.choice)
+            message = replace(message, text=session.demonstration.fail(message.text))
+            session.messages.tell(explained(message, session.choice.kernel))

@@ -1,0 +1,25 @@
+"""Unpacks a recording of the engine for the stage, in the thread that received it."""
+
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.report import Report
+from gemmviz.checking.waste import wasted
+from gemmviz.engine.messages import Recorded
+from gemmviz.trace import untrusted
+from gemmviz.trace.playable import Playable
+
+
+def playable_of(reply: Recorded) -> Playable:
+    """Unpack a recording, ready to show: done in the worker, so that the window's thread need not."""
+    recording = untrusted.recording_of(reply.recording)
+    timeline = untrusted.timeline_of(reply.timeline, recording)
+    return Playable(recording, timeline, untrusted.traffic_of(reply.traffic, recording, timeline)).prepare()
+
+
+def report_of(reply: Recorded, playable: Playable) -> Report | None:
+    """Return the defects and costs of a recording; None where it was not checked."""
+    if reply.findings is None:
+        return None
+    recording = playable.recording
+    costs = wasted(playable.traffic.sites, recording) if recording.backend == "cuda" else []
+    problem = Problem(recording.m, recording.n, recording.k)
+    return Report(recording.label, problem, recording.params, reply.findings, costs)

@@ -1,0 +1,50 @@
+"""The visible parts of a window, and the settings above its charts."""
+
+from dataclasses import dataclass, field
+
+from gemmviz.session.results import Sampled
+
+
+@dataclass
+class Sight:
+    """The visible parts.
+
+    Attributes
+    ----------
+    page
+        The page in the middle: ``"stage"``, ``"charts"`` or ``"claims"``.
+    chart
+        The number of the chart, from 0.
+    panel
+        The number of the inspector's tab, from 0.
+    findings
+        Whether the findings are unfolded.
+    """
+
+    page: str = "stage"
+    chart: int = 0
+    panel: int = 0
+    findings: bool = True
+
+
+@dataclass
+class ChartChoices:
+    """The settings above the charts.
+
+    Attributes
+    ----------
+    places
+        ``"CPU"`` or ``"GPU"``, by chart; without an entry it shows both.
+    devices
+        The name of a published device, or ``"here"``, by chart; without an entry it shows this machine's, else the
+        usual one.
+    samples
+        The label and size of the shown samples; None: those that arrive.
+    log_sizes
+        Whether the axis of the figures over N is logarithmic.
+    """
+
+    places: dict[str, str] = field(default_factory=dict)
+    devices: dict[str, str] = field(default_factory=dict)
+    samples: Sampled | None = None
+    log_sizes: bool = True

@@ -1,0 +1,102 @@
+"""Copies from global to shared memory as movements: from the cell that was read to the cell that was written."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.catalogue.matrices import B
+from gemmviz.trace.motion.gestures import copied
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.origin.staging import Staged
+from gemmviz.trace.recording.recording import Recording
+
+
+@dataclass(frozen=True)
+class Flights:
+    """Elements that are copied, those of a block one after the other.
+
+    Attributes
+    ----------
+    begin, end
+        int64, the steps of the read and of the write.
+    source, source_element, target, target_element
+        int64, array and element (in memory order) that was read and that was written.
+    value
+        float32, what was written.
+    asynchronous
+        bool, whether the copy passes no registers (``cp.async``, TMA).
+    """
+
+    begin: Ints
+    end: Ints
+    source: Ints
+    source_element: Ints
+    target: Ints
+    target_element: Ints
+    value: npt.NDArray[np.float32]
+    asynchronous: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def taken(self, which: Ints) -> "Flights":
+        """Return some of them, in the order given."""
+        return Flights(*(column[which] for column in vars(self).values()))
+
+    def gesture(self, position: float) -> npt.NDArray[np.float64]:
+        """Return how much of each gesture is over at a position (see `gemmviz.trace.motion.gestures.copied`)."""
+        return copied(self.begin, self.end, position)
+
+
+class BlockFlights:
+    """The copies of one block of a recording, found once.
+
+    Parameters
+    ----------
+    recording, timeline, staged, block
+        Of what.
+    """
+
+    def __init__(self, recording: Recording, timeline: Timeline, staged: Staged, block: int) -> None:
+        step = timeline.step_of_row
+        log = recording.accesses
+        shared = np.array([array.space == "shared" for array in recording.arrays])
+        first, last = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
+        items = slice(*np.searchsorted(staged.row, (first, last)))
+        row, read = staged.row[items], staged.read[items]
+        linked = np.flatnonzero((read >= 0) & shared[log.array[row]])
+        linked = linked[log.array[read[linked]] <= B]
+        # A copy that another block of the cluster asked for can stand after its writes in the order of steps.
+        linked = linked[step[read[linked]] < step[row[linked]]]
+        row, read = row[linked], read[linked]
+        self.all = Flights(
+            step[read],
+            step[row],
+            log.array[read].astype(np.int64),
+            staged.read_element[items][linked],
+            log.array[row].astype(np.int64),
+            staged.element[items][linked],
+            _values(recording, row, staged.element[items][linked]),
+            np.isin(row, log.copies[:, 0]),
+        )
+        self._kept: tuple[int, Flights] | None = None
+
+    def at(self, step: int) -> Flights:
+        """Return the copies under way between a step and the next one."""
+        if self._kept is None or self._kept[0] != step:
+            found = np.flatnonzero((self.all.begin <= step) & (step < self.all.end))
+            self._kept = step, self.all.taken(found)
+        return self._kept[1]
+
+
+def _values(recording: Recording, row: Ints, element: Ints) -> npt.NDArray[np.float32]:
+    """Return what accesses wrote to one of the elements that each covers."""
+    if not len(row):
+        return np.zeros(0, np.float32)
+    rows, number = np.unique(row, return_inverse=True)
+    position, covered, value = recording.covered(rows)
+    start = np.searchsorted(position, np.arange(len(rows)))
+    found: npt.NDArray[np.float32] = value[start[number] + element - covered[start[number]]]
+    return found

@@ -1,0 +1,265 @@
+"""Copies on their way: ghosts that fly from the cells that were read to the cells that will be written.
+
+Where a ghost stands is a pure function of the moment. Many small cells are drawn in colour alone, and very many as one
+piece for each tile.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPen, QPolygonF
+
+from gemmviz.trace.motion.flights import BlockFlights, Flights
+from gemmviz.trace.motion.gestures import lift, place
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.look.theme import Theme, ink, rgb
+from gemmviz.ui.stage.accessed_cells import as_drawn
+from gemmviz.ui.stage.caption import number
+from gemmviz.ui.stage.cell_text import CellText
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.scene import Panel
+
+MOST_WITH_VALUES, VALUE_CELL = 400, 14.0
+"""As many ghosts, in cells at least this wide in pixels, show their values."""
+MOST_CELLS, LEAST_CELL = 4000, 3.0
+"""As many ghosts, in cells at least this wide, are drawn one by one."""
+_RISE, _ARC = 4.0, 10.0  # pixels
+_WAITING = 0.6  # opacity of a ghost that does not move during this step
+_BAND, _SHADOW = 0.28, 0.4
+_PAD_CELL = 5.0
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the ghosts of some copies stand, in pixels: float64 columns of one length.
+
+    Attributes
+    ----------
+    x, y, side
+        The left top corner and the width of each ghost.
+    from_x, from_y, from_side, to_x, to_y, to_side
+        The same of the cell that was read and of the cell that will be written.
+    gesture
+        How much of each gesture is over, from 0 to 1.
+    """
+
+    x: Floats
+    y: Floats
+    side: Floats
+    from_x: Floats
+    from_y: Floats
+    from_side: Floats
+    to_x: Floats
+    to_y: Floats
+    to_side: Floats
+    gesture: Floats
+
+
+def places(playable: Playable, panels: list[Panel], flights: Flights, position: float) -> Places:
+    """Return where ghosts stand at a position (step and fraction), without their arc and their rise."""
+    begin = _corners(playable, panels, flights.source, flights.source_element)
+    end = _corners(playable, panels, flights.target, flights.target_element)
+    gesture = flights.gesture(position)
+    along = place(gesture)
+    x, y, side = (a + (b - a) * along for a, b in zip(begin, end, strict=True))
+    return Places(x, y, side, *begin, *end, gesture)
+
+
+def _corners(
+    playable: Playable, panels: list[Panel], arrays: npt.NDArray[np.int64], elements: npt.NDArray[np.int64]
+) -> tuple[Floats, Floats, Floats]:
+    x, y, side = (np.zeros(len(arrays)) for _ in range(3))
+    for array in np.unique(arrays).tolist():
+        mine, panel = arrays == array, panels[array]
+        row, column = np.divmod(as_drawn(playable.recording.arrays[array], elements[mine]), panel.columns)
+        x[mine], y[mine], side[mine] = panel.x + column * panel.cell, panel.y + row * panel.cell, panel.cell
+    return x, y, side
+
+
+class Ghosts:
+    """The copies of one recording in one theme.
+
+    Parameters
+    ----------
+    playable, theme
+        Of what, in which colours.
+    text
+        Writes the values.
+    """
+
+    def __init__(self, playable: Playable, theme: Theme, text: CellText) -> None:
+        self._playable, self._theme, self._text = playable, theme, text
+        self._flights: tuple[int, BlockFlights] | None = None
+        self._requests: tuple[Flights, list[npt.NDArray[np.int64]]] | None = None
+
+    def flights(self, moment: Moment) -> Flights:
+        """Return the copies of the chosen block that are under way between a moment's step and the next one."""
+        if self._flights is None or self._flights[0] != moment.block:
+            shown = self._playable
+            found = BlockFlights(shown.recording, shown.timeline, shown.staged, moment.block)
+            self._flights = moment.block, found
+        return self._flights[1].at(moment.step)
+
+    def draw(self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float) -> None:
+        """Draw pads, bands and ghosts.
+
+        Parameters
+        ----------
+        painter, panels, ratio
+            Where to, where the arrays stand, and device pixels per pixel.
+        moment
+            When, of which block, and how much may move.
+        """
+        flights = self.flights(moment)
+        if moment.motion == "none" or not len(flights):
+            return
+        at = places(self._playable, panels, flights, moment.step + moment.fraction)
+        painter.save()
+        self._draw_pads(painter, flights, at)
+        if moment.motion == "line":
+            self._draw_lines(painter, flights, at)
+        else:
+            self._draw_ghosts(painter, flights, at, moment, ratio)
+        painter.restore()
+
+    def _requests_of(self, flights: Flights) -> list[npt.NDArray[np.int64]]:
+        """Return the copies that leave, land, come from and go to the same together."""
+        if self._requests is None or self._requests[0] is not flights:
+            columns = np.stack([flights.begin, flights.end, flights.source, flights.target])
+            number_of = np.unique(columns, axis=1, return_inverse=True)[1].reshape(-1)
+            count = int(number_of.max(initial=-1)) + 1
+            self._requests = flights, [np.flatnonzero(number_of == which) for which in range(count)]
+        return self._requests[1]
+
+    def _draw_pads(self, painter: QPainter, flights: Flights, at: Places) -> None:
+        """Outline the cells that will be written: dashed, as they are still to come.
+
+        Those of asynchronous copies are hatched already (`gemmviz.ui.stage.in_flight`).
+        """
+        mine = np.flatnonzero(~flights.asynchronous)
+        if not len(mine):
+            return
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        pen = QPen(QColor(self._theme.write), 1.3, Qt.PenStyle.DashLine)
+        pen.setDashPattern([2.5, 2.0])
+        painter.setPen(pen)
+        x, y, side = at.to_x[mine], at.to_y[mine], at.to_side[mine]
+        if len(mine) <= MOST_WITH_VALUES and side.min() >= _PAD_CELL:
+            boxes = zip(x.tolist(), y.tolist(), side.tolist(), strict=True)
+            painter.drawRects([QRectF(left + 1.5, top + 1.5, wide - 3, wide - 3) for left, top, wide in boxes])
+        else:
+            painter.drawRect(_bounds(x, y, side))
+
+    def _draw_lines(self, painter: QPainter, flights: Flights, at: Places) -> None:
+        """Join source and target of each request: where motion is reduced nothing flies."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self._theme.read), 1.5))
+        for mine in self._requests_of(flights):
+            begin = _bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine])
+            end = _bounds(at.to_x[mine], at.to_y[mine], at.to_side[mine])
+            painter.drawRect(begin)
+            painter.drawLine(begin.center(), end.center())
+
+    def _draw_ghosts(self, painter: QPainter, flights: Flights, at: Places, moment: Moment, ratio: float) -> None:
+        """Draw a band and the ghosts of each request, which all move together."""
+        recording = self._playable.recording
+        hue = self._theme.owner(*recording.block_index(moment.block)[:2])
+        for mine in self._requests_of(flights):
+            gesture = float(at.gesture[mine[0]])
+            moving = flights.begin[mine[0]] == moment.step or flights.end[mine[0]] == moment.step + 1
+            if gesture <= 0:
+                continue  # the source itself shows it
+            along = float(place(gesture))
+            up = float(lift(gesture)) * _RISE if moment.motion == "full" else 0.0
+            shift = -up - _ARC * float(np.sin(np.pi * along))
+            boxes = np.stack([at.x[mine], at.y[mine] + shift, at.side[mine]], axis=1)
+            painter.setOpacity(1.0 if moving else _WAITING)
+            if moment.motion == "full" and moving:
+                self._draw_band(painter, at, mine, boxes)
+            shadow = up if moment.motion in ("full", "plain") else 0.0
+            cells = len(mine)
+            if cells <= MOST_CELLS and at.side[mine].min() >= LEAST_CELL:
+                valued = cells <= MOST_WITH_VALUES and at.side[mine].min() >= VALUE_CELL and moving
+                self._draw_cells(painter, boxes, flights.value[mine] if valued else None, hue, shadow, ratio)
+            else:
+                self._draw_piece(painter, boxes, hue)
+
+    def _draw_band(self, painter: QPainter, at: Places, mine: npt.NDArray[np.int64], boxes: Floats) -> None:
+        """Join the source and the ghosts by a pale band."""
+        begin = _bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine])
+        end = _bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2])
+        colour, clear = QColor(self._theme.read), QColor(self._theme.read)
+        colour.setAlphaF(_BAND)
+        clear.setAlphaF(_BAND / 4)
+        gradient = QLinearGradient(begin.center(), end.center())
+        gradient.setColorAt(0, clear)
+        gradient.setColorAt(1, colour)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QBrush(gradient))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.drawPolygon(hull(begin, end))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+    def _draw_cells(
+        self,
+        painter: QPainter,
+        boxes: Floats,
+        values: npt.NDArray[np.float32] | None,
+        hue: tuple[int, int, int],
+        shadow: float,
+        ratio: float,
+    ) -> None:
+        fill, edge = QColor(*hue), QColor(self._theme.read)
+        rects = [QRectF(x + 1, y + 1, side - 2, side - 2) for x, y, side in boxes.tolist()]
+        painter.setPen(Qt.PenStyle.NoPen)
+        if shadow > 0:
+            painter.setBrush(QColor(0, 0, 0, int(255 * _SHADOW)))
+            painter.translate(1.5, 1.5 + shadow)
+            painter.drawRects(rects)
+            painter.translate(-1.5, -1.5 - shadow)
+        painter.setBrush(fill)
+        painter.setPen(QPen(edge, 1.6) if values is not None else Qt.PenStyle.NoPen)
+        painter.drawRects(rects)
+        if values is None:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(edge, 1.6))
+            painter.drawRect(_bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2]))
+            return
+        said = ink(self._theme, rgb(fill.name()))
+        for (x, y, side), value in zip(boxes.tolist(), values.tolist(), strict=True):
+            self._text.write_value(painter, number(value), said, x + side / 2, y + side / 2, side, ratio)
+
+    def _draw_piece(self, painter: QPainter, boxes: Floats, hue: tuple[int, int, int]) -> None:
+        """Draw a whole tile in one."""
+        painter.setBrush(QColor(*hue))
+        painter.setPen(QPen(QColor(self._theme.read), 1.6))
+        painter.drawRect(_bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2]))
+
+
+def _bounds(x: Floats, y: Floats, side: Floats) -> QRectF:
+    left, top = float(x.min()), float(y.min())
+    return QRectF(left, top, float((x + side).max()) - left, float((y + side).max()) - top)
+
+
+def hull(one: QRectF, other: QRectF) -> QPolygonF:
+    """Return the smallest convex shape round two rectangles."""
+    corners = [(x, y) for box in (one, other) for x in (box.left(), box.right()) for y in (box.top(), box.bottom())]
+    points = sorted(set(corners))
+
+    def half(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        found: list[tuple[float, float]] = []
+        for x, y in ordered:
+            while len(found) > 1 and _turn(found[-2], found[-1], (x, y)) <= 0:
+                found.pop()
+            found.append((x, y))
+        return found[:-1]
+
+    return QPolygonF([QPointF(x, y) for x, y in (*half(points), *half(points[::-1]))])
+
+
+def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

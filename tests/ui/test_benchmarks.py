@@ -1,0 +1,93 @@
+"""Each script under ``benchmarks`` runs, at its smallest size; how fast things are it only prints."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from window_driving import need_qt
+
+from gemmviz.catalogue.errors import Unavailable
+from gemmviz.proving import ncu
+
+need_qt()
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+if not FOLDER.is_dir():
+    pytest.skip("the benchmarks are not beside these tests", allow_module_level=True)
+
+# A loop of two FFMAs of which the second finds one operand read, and all three of the other in one bank.
+LISTING = """
+.L_x_0:
+        /*0010*/                   FFMA R0, R2, R4, R6 ;
+        /*0020*/                   FFMA R1, R2.reuse, R5, R7 ;
+        /*0030*/                   ISETP.NE.AND P0, PT, R8, RZ, PT ;
+        /*0040*/              @P0  BRA `(.L_x_0) ;
+"""
+MISSED = (0, 1)
+"""The exit code of a script that measures: 1 where a target is missed, on a busy machine or a small one."""
+CASES = {
+    "cpu.py": (["hostmult1", "--size", "16", "--rounds", "1"], (0,), "hostmult1 .*%"),
+    "disturbance.py": (["hostmult1", "--size", "4", "--rounds", "1", "--quick"], MISSED, "hostmult1 .*/"),
+    "duel.py": (["--quick", "--cpu"], MISSED, r"frame of gputiled \| .*alone [0-9n]"),
+    "mutants.py": (["--sample", "1", "--jobs", "1"], (0,), "all +1 +1 "),
+    "mutants.py --originals": (["--only", "gpumult1", "--jobs", "1"], (0,), "gpumult1 .*launches, nothing found"),
+    "provenance.py": (["--quick"], MISSED, r"matmul_tc_2d_warp_tiling.* at \d+ +[\d.]+"),
+    "recording.py": (["--quick", "hostmult0", "stream_k"], (0,), r"hostmult0 .* M .*stream_k.* M "),
+    "register_banks.py": (["gputiled", "--listing", "{listing}"], (0,), "2 FFMAs in the loop: 2.500 cycles each"),
+    "window.py": (
+        ["--rungs", "gputiled", "--quick", "--memory", "--minutes", "0.01", "--cpu"],
+        MISSED,
+        "first painted window.*frame of gputiled.*while a benchmark runs.*growth of memory",
+    ),
+}
+ELSEWHERE = {"faults.py", "fuzzing.py", "reference.py", "soak.py"}
+"""Tried by `test_fault_table`, `test_fuzzing`, `test_reference_results` and `test_soak`."""
+ON_A_GPU = {"sanitizer.py", "wavefronts.py", "wmma_fragments.py"}
+
+
+def run(script, *arguments):
+    name, *first = script.split()
+    command = [sys.executable, str(FOLDER / name), *first, *arguments]
+    return subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("script", CASES)
+def test_a_script_runs_at_its_smallest_size(script, tmp_path):
+    arguments, codes, said = CASES[script]
+    (tmp_path / "listing").write_text(LISTING, encoding="utf-8")
+    done = run(script, *(argument.format(listing=tmp_path / "listing") for argument in arguments))
+    assert done.returncode in codes and "Traceback" not in done.stderr, done.stdout + done.stderr
+    assert re.search(said, done.stdout, re.DOTALL), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("script", sorted(ON_A_GPU))
+def test_a_script_for_a_gpu_says_what_it_does(script):
+    done = run(script, "--help")
+    assert done.returncode == 0 and "usage" in done.stdout, done.stderr
+
+
+def test_programs_for_the_sanitizer_compile_or_the_compiler_is_missed():
+    done = run("sanitizer.py", "gpumult1", "--build")
+    assert done.returncode == 0 or (done.returncode == 2 and "nvcc" in done.stderr), done.stdout + done.stderr
+
+
+def test_requests_are_counted_or_the_tool_is_missed():
+    try:
+        ncu.tool()
+    except Unavailable as error:
+        done = run("wavefronts.py", "--count", "1")
+        assert (done.returncode, done.stderr.strip()) == (2, str(error))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("script", ["wmma_fragments.py"])
+def test_a_script_for_a_gpu_runs_there(script):
+    done = run(script)
+    assert done.returncode == 0 and "all agree" in done.stdout, done.stdout + done.stderr
+
+
+def test_every_script_is_tried():
+    scripts = {file.name for file in FOLDER.glob("*.py") if "\nif __name__ ==" in file.read_text(encoding="utf-8")}
+    assert scripts == {script.split()[0] for script in CASES} | ELSEWHERE | ON_A_GPU

@@ -1,0 +1,173 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""Gestures on the stage: ghosts stand between recorded cells, sums run in C, no picture depends on the way to it."""
+
+from functools import cache
+from zlib import crc32
+
+import numpy as np
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.session import Session, picture_params
+from gemmviz.session.picture_size import picture_problem
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.record import record
+from gemmviz.ui.look.theme import THEMES, rgb
+from gemmviz.ui.stage.ghosts import places
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.painter import StagePainter
+
+RECT = QRectF(0, 0, 1000, 700)
+COPYING = ("packed", "gputiled", "vectorised", "async_pipeline", "wmma_shared", "mma_pipeline", "wgmma", "tma_store")
+THEME = THEMES["dark"]
+
+
+@cache
+def shown(name):
+    kernel = find(name, ladder())
+    problem = picture_problem(kernel)
+    recording = record(launch(kernel, problem, picture_params(kernel, problem)))
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline)).prepare()
+
+
+def picture(painter, moment):
+    image = QImage(RECT.size().toSize(), QImage.Format.Format_RGB32)
+    into = QPainter(image)
+    painter.paint(into, RECT, moment)
+    into.end()
+    return image
+
+
+def corner_of(info, panel, element):
+    """Return where an element's cell stands, counted from its array's first cell."""
+    rows, columns = info.grid
+    row, column = (element % rows, element // rows) if info.column_major else divmod(element, columns)
+    return panel.x + column * panel.cell, panel.y + row * panel.cell, panel.cell
+
+
+@pytest.mark.parametrize("name", COPYING)
+def test_a_ghost_stands_between_the_cells_that_were_recorded(qapp, name):
+    playable = shown(name)
+    painter = StagePainter(playable, THEME, QFont())
+    panels = painter.panels(RECT, Moment().view)
+    arrays = playable.recording.arrays
+    random = np.random.default_rng(crc32(name.encode()))
+    begins = np.unique(painter._ghosts.flights(Moment(0)).begin)
+    block_flights = painter._ghosts._flights[1].all
+    assert len(block_flights) and begins is not None
+    for which in random.integers(len(block_flights), size=10).tolist():
+        begin, end = int(block_flights.begin[which]), int(block_flights.end[which])
+        step, fraction = int(random.integers(begin, end)), float(random.random())
+        flights = painter._ghosts.flights(Moment(step))
+        at = places(playable, panels, flights, step + fraction)
+        same = (flights.target == block_flights.target[which]) & (
+            flights.target_element == block_flights.target_element[which]
+        )
+        mine = int(np.flatnonzero(same & (flights.begin == begin) & (flights.end == end))[0])
+        # The way: one step, or out during the first and in during the last.
+        gesture = fraction if end - begin == 1 else 0.5 * min(step + fraction - begin, 1)
+        if end - begin > 1:
+            gesture += 0.5 * max(step + fraction - end + 1, 0)
+        x = min(max((gesture - 0.15) / 0.75, 0), 1)
+        along = 4 * x**3 if x < 0.5 else 1 - (2 - 2 * x) ** 3 / 2
+        source, target = (
+            corner_of(arrays[array], panels[array], element)
+            for array, element in (
+                (int(block_flights.source[which]), int(block_flights.source_element[which])),
+                (int(block_flights.target[which]), int(block_flights.target_element[which])),
+            )
+        )
+        wanted = [a + (b - a) * along for a, b in zip(source, target, strict=True)]
+        assert (at.x[mine], at.y[mine], at.side[mine]) == pytest.approx(wanted)
+
+
+def test_ghosts_are_painted_where_they_stand(qapp):
+    playable = shown("gputiled")
+    painter = StagePainter(playable, THEME, QFont())
+    panels = painter.panels(RECT, Moment().view)
+    step = int(np.flatnonzero((playable.timeline.array == 1) & ~playable.timeline.write)[0])
+    hue, seen = QColor(*THEME.owner(0, 0)).rgb(), []
+    for fraction in (0.0, 0.5, 0.8):
+        moment = Moment(step, fraction=fraction)
+        image = picture(painter, moment)
+        at = places(playable, panels, painter._ghosts.flights(moment), step + fraction)
+        # A place of the cell that its figure and its frame leave free, on the arc.
+        x = 0.15
+        rise = 10 * np.sin(np.pi * float(np.clip(fraction and _along(fraction), 0, 1)))
+        inside = [
+            image.pixel(round(float(cx + side * x)), round(float(cy - rise + side * 0.5))) == hue
+            for cx, cy, side in zip(at.x, at.y, at.side, strict=True)
+        ]
+        seen.append(sum(inside))
+    assert seen[0] == 0 and seen[1] == seen[2] == len(inside)
+
+
+def _along(fraction):
+    x = min(max((fraction - 0.15) / 0.75, 0), 1)
+    return 4 * x**3 if x < 0.5 else 1 - (2 - 2 * x) ** 3 / 2
+
+
+def test_a_picture_does_not_depend_on_the_way_to_its_position(qapp):
+    playable = shown("gputiled")
+    positions = np.random.default_rng(3).random(14) * (playable.timeline.steps - 1)
+    fresh = [picture(StagePainter(playable, THEME, QFont()), at(p)) for p in positions.tolist()]
+    painter = StagePainter(playable, THEME, QFont())
+    again = [picture(painter, at(p)) for p in [*positions.tolist(), *positions.tolist()[::-1]]]
+    assert all(one == other for one, other in zip([*fresh, *fresh[::-1]], again, strict=True))
+
+
+def at(position, **more):
+    return Moment(int(position), fraction=position - int(position), **more)
+
+
+def test_faster_means_less_motion_and_reduced_motion_none(qapp):
+    session = Session([find("gputiled", ladder())], "dark")
+    playback = session.playback
+    session.cursor.show(shown("gputiled"))
+    assert playback.motion == "full"
+    playback.play()
+    said = []
+    for speed in (0.5, 1.0, 2.0, 4.0, 8.0):
+        playback.set_speed(speed)
+        said.append(playback.motion)
+    assert said == ["full", "full", "plain", "bare", "none"]
+    session.preferences.set_calm(True)
+    assert playback.motion == "line"
+
+
+def test_between_two_steps_a_playing_stage_moves_and_its_values_wait(qapp):
+    session = Session([find("gputiled", ladder())], "dark")
+    playable = shown("gputiled")
+    session.cursor.show(playable)
+    moved, stepped = [], []
+    session.cursor.moved.connect(lambda: moved.append(session.cursor.fraction))
+    session.cursor.stepped.connect(lambda: stepped.append(session.cursor.step))
+    session.playback.play()
+    for _ in range(70):
+        session.advance(0.016)
+    assert stepped == [1] and len(moved) > 50
+    assert all(0 < fraction < 1 for fraction in moved)
+
+
+def test_running_sums_stand_in_c_and_stored_ones_are_bold(qapp):
+    playable = shown("gputiled")
+    painter = StagePainter(playable, THEME, QFont())
+    whole, steps = (slice(0, 8), slice(0, 8)), playable.timeline.steps
+    said, styles = painter._text._values_at(2, steps - 3, 0, whole, True)
+    sums = playable.live_sums.at(steps - 3)
+    assert [[float(text) for text in row] for row in said] == sums.tolist() and (styles == 1).all()
+    said, styles = painter._text._values_at(2, steps - 1, 0, whole, True)
+    assert [[float(text) for text in row] for row in said] == playable.recording.c.tolist() and (styles == 2).all()
+    said, _ = painter._text._values_at(2, 0, 0, whole, True)
+    assert {text for row in said for text in row} == {""}
+    assert rgb(THEME.read) != THEME.owner(0, 0)

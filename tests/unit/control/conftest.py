@@ -1,0 +1,19 @@
+"""A session, and engines that answer only what a test says."""
+
+import pytest
+from fake_engines import FakeEngines
+
+from gemmviz.app import new_session
+from gemmviz.language import set_language
+
+
+@pytest.fixture
+def session(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    set_language("en")
+    return new_session()
+
+
+@pytest.fixture
+def engines():
+    return FakeEngines()

@@ -1,0 +1,185 @@
+"""Measuring on request: what is refused, checked first, said, and kept."""
+
+from dataclasses import replace
+
+import pytest
+
+from gemmviz.bench import results
+from gemmviz.bench.protocol import Protocol
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.report import Report
+from gemmviz.control.checks import Checks
+from gemmviz.control.measuring import Measuring
+from gemmviz.engine.messages import (
+    BenchDone,
+    BenchRequest,
+    Checked,
+    Done,
+    Failed,
+    Probed,
+    ProbeRequest,
+    Progress,
+    Result,
+    Sample,
+)
+from gemmviz.trace.hazards import Finding
+
+RACE = Finding("race", 12, "two threads write As[0][0] with no barrier between")
+FACTS = {"device": None, "cpu": {"model": "Some CPU", "cores": 2}}
+
+
+@pytest.fixture
+def measuring(session, engines):
+    session.choice.choose_kernel(find("hostmult1", session.choice.kernels))
+    return Measuring(session, engines, Checks(session, engines))
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """The result files that were kept among the past runs."""
+    documents = []
+    monkeypatch.setattr("gemmviz.bench.store.save", documents.append)
+    return documents
+
+
+def edit(session):
+    """Let the chosen kernel's text be another one, typed here."""
+    text = session.choice.text
+    session.permission.trust.typed(session.choice.base.path, text, text + "// mine\n")
+    session.choice.edit(text + "// mine\n")
+
+
+def check(engines, *findings):
+    """Let the checker find these in the launch that it was asked for last."""
+    request = engines.recorder.requests[-1]
+    entry = request.launches[0]
+    report = Report("hostmult1", Problem(entry["m"], entry["n"], entry["k"]), entry["params"], list(findings))
+    engines.recorder.replied.emit(Checked(request.run, report))
+    engines.recorder.replied.emit(Done(request.run))
+
+
+def done(engines, rows):
+    request = engines.bench.requests[-1]
+    document = results.document({}, None, Protocol()) | {"results": rows}
+    engines.bench.replied.emit(BenchDone(request.run, document))
+
+
+def failed_row(session):
+    made = results.new_row(session.choice.kernel, Problem.cube(64), {})
+    return made | {"status": "wrong", "message": "C[0][0] is 3 instead of 4"}
+
+
+def test_a_shipped_rung_is_measured_at_once(session, engines, measuring):
+    session.choice.protocol = {"timeout_s": 1.0}
+    session.choice.choose_bench(problem=Problem.cube(64))
+    measuring.measure_this()
+    (request,) = engines.bench.requests
+    assert session.progress["bench"] == ("Starting", None) and not engines.recorder.requests
+    assert (request.sizes, request.protocol) == ([(64, 64, 64)], {"timeout_s": 1.0})
+    assert [entry["text"] for entry in request.kernels] == [session.choice.kernel.text]
+
+
+def test_over_n_one_rung_or_every_one_is_measured_at_each_size(session, engines, measuring):
+    for every, count in ((False, 1), (True, len(session.choice.kernels))):
+        measuring.measure_over_n([8, 16], every)
+        request = engines.bench.requests[-1]
+        assert request.sizes == [(8, 8, 8), (16, 16, 16)] and len(request.kernels) == count
+
+
+def test_what_cannot_be_launched_is_said_and_not_sent(session, engines, measuring):
+    session.choice.choose_kernel(find("matmul_tc", session.choice.kernels))
+    session.choice.choose_bench(problem=Problem(17, 17, 17))
+    measuring.measure_this()
+    assert not engines.bench.requests and session.messages.current.kind == "warning"
+
+
+def test_all_rungs_are_measured_without_the_one_that_may_not_run(session, engines, measuring, tmp_path):
+    strange = replace(session.choice.kernel, name="strange", path=tmp_path / "strange.c", text="// not allowed")
+    session.choice.add_kernel(strange)
+    measuring.measure_all()
+    (request,) = engines.bench.requests
+    assert len(request.kernels) == len(session.choice.kernels) - 1
+    assert str(strange.path) not in [entry["path"] for entry in request.kernels]
+    assert "nobody has allowed it to run: " in session.messages.current.text
+    assert "strange.c" in session.messages.current.text
+    measuring.measure_this()
+    assert engines.bench.requests == [request] and session.permission.asks
+
+
+def test_an_edited_kernel_is_checked_and_a_clean_one_measured_and_not_checked_again(session, engines, measuring):
+    edit(session)
+    measuring.measure_this()
+    assert not engines.bench.requests and "Checking" in session.progress["record"][0]
+    check(engines)
+    assert len(engines.bench.requests) == 1 and session.progress["record"] is None
+    measuring.measure_this()
+    assert len(engines.bench.requests) == 2 and len(engines.recorder.requests) == 1
+
+
+def test_a_defect_is_said_and_measured_only_when_somebody_wants_that(session, engines, measuring):
+    edit(session)
+    measuring.measure_this()
+    check(engines, RACE)
+    assert not engines.bench.requests
+    assert session.messages.current.text.startswith(f"{session.choice.base.path.name}, edited is not measured: at ")
+    assert "line 12: race: " in session.messages.current.text
+    (anyway,) = session.messages.current.answers
+    anyway.act()
+    (request,) = engines.bench.requests
+    assert [entry["text"] for entry in request.kernels] == [session.choice.kernel.text]
+    assert session.messages.current is None
+
+
+def test_replies_become_figures_and_the_run_is_kept(session, engines, measuring, kept):
+    measuring.measure_this()
+    run = engines.bench.requests[-1].run
+    engines.bench.replied.emit(Progress(run, "timing", 0.5))
+    assert session.progress["bench"] == ("timing", 0.5)
+    engines.bench.replied.emit(Sample(run, "hostmult1", "hostmult1", 10, 10, 10, [2e-6, 0.0], 1.0))
+    assert session.results.samples.gflops == [1.0]
+    row = results.new_row(session.choice.kernel, Problem.cube(64), {}) | {"status": "ok", "gflops": 5.0}
+    engines.bench.replied.emit(Result(run, row))
+    assert session.results.rows["hostmult1"]["gflops"] == 5.0
+    engines.bench.replied.emit(Result(run + 100, row | {"gflops": 9.0}))
+    assert session.results.rows["hostmult1"]["gflops"] == 5.0
+    done(engines, [row])
+    assert session.progress["bench"] is None and [document["results"] for document in kept] == [[row]]
+    assert session.results.document is kept[0]
+
+
+def test_why_the_only_kernel_has_no_figure_is_said(session, engines, measuring, kept):
+    measuring.measure_this()
+    done(engines, [failed_row(session)])
+    assert session.messages.current.text.endswith("has no GFLOPS. wrong: C[0][0] is 3 instead of 4")
+
+
+def test_results_that_cannot_be_kept_are_said_so(session, engines, measuring, monkeypatch):
+    def full(document):
+        raise GemmvizError("the disk is full")
+
+    monkeypatch.setattr("gemmviz.bench.store.save", full)
+    measuring.measure_this()
+    done(engines, [failed_row(session)])
+    assert session.messages.current.text == "The results are not kept: the disk is full"
+
+
+def test_the_machine_is_asked_about_again_where_a_run_took_the_place_of_the_question(session, engines, measuring, kept):
+    measuring.probe_once()
+    measuring.probe_once()
+    (probe,) = engines.bench.requests
+    measuring.measure_this()
+    engines.bench.replied.emit(Failed(probe.run, "cancelled", "cancelled"))
+    assert session.progress["bench"] is not None
+    done(engines, [failed_row(session)])
+    again = engines.bench.requests[-1]
+    assert isinstance(again, ProbeRequest) and isinstance(engines.bench.requests[-2], BenchRequest)
+    engines.bench.replied.emit(Probed(again.run, FACTS))
+    assert session.results.device == "Some CPU (2 cores)"
+
+
+def test_a_run_that_fails_is_over_and_says_why(session, engines, measuring):
+    measuring.measure_this()
+    engines.bench.replied.emit(Failed(engines.bench.requests[-1].run, "internal", "the engine does not start"))
+    assert session.progress["bench"] is None and session.messages.current.text == "the engine does not start"

@@ -1,0 +1,125 @@
+"""What is chosen is recorded after a pause, and only the recording that was asked for last is shown."""
+
+import pytest
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.control.controller import Controller
+from gemmviz.control.stage_recorder import StageRecorder
+from gemmviz.engine.messages import Failed, ProbeRequest, Progress
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.record import record
+
+
+@pytest.fixture(scope="module")
+def playable():
+    recording = record(launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4}))
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline)).prepare()
+
+
+@pytest.fixture
+def recorder(session, engines):
+    return StageRecorder(session, engines)
+
+
+def sizes(engines):
+    return [request.m for request in engines.recorder.requests]
+
+
+def test_changes_that_follow_each_other_are_recorded_once_after_a_pause(session, engines, recorder):
+    for n in (9, 10, 11):
+        session.choice.choose(problem=Problem.cube(n))
+        engines.loop.let_pass(200)
+    assert sizes(engines) == []
+    engines.loop.let_pass(100)
+    assert sizes(engines) == [11]
+    assert session.progress["record"] == ("Recording gputiled", None)
+    session.choice.auto = False
+    session.choice.choose(problem=Problem.cube(12))
+    engines.loop.let_pass(1000)
+    assert sizes(engines) == [11]
+
+
+def test_the_recording_asked_for_last_is_shown_and_plays_the_first_time(session, engines, recorder, playable):
+    recorder.record()
+    recorder.record()
+    first, last = (request.run for request in engines.recorder.requests)
+    engines.recorder.replied.emit(Progress(last, "recording", 0.5))
+    assert session.progress["record"] == ("recording", 0.5)
+    engines.recorder.recorded.emit(first, playable, None)
+    assert session.cursor.playable is None
+    engines.recorder.recorded.emit(last, playable, None)
+    assert session.cursor.playable is playable and session.progress["record"] is None and session.playback.playing
+    session.playback.pause()
+    recorder.record()
+    engines.recorder.recorded.emit(engines.recorder.requests[-1].run, playable, None)
+    assert not session.playback.playing
+
+
+def test_a_text_that_is_no_kernel_is_said_and_leaves_the_recording_before(session, engines, recorder, playable):
+    recorder.record()
+    engines.recorder.recorded.emit(engines.recorder.requests[-1].run, playable, None)
+    session.choice.edit(session.choice.text.replace('"C", "A", "B"', '"C", "A", "Q"'))
+    engines.loop.let_pass(1000)
+    recorder.record()
+    assert "args names 'Q'" in session.messages.current.text and session.messages.current.line
+    assert len(engines.recorder.requests) == 1 and session.cursor.playable is playable
+
+
+def test_a_size_that_does_not_fit_is_said_with_one_that_does(session, engines, recorder):
+    kernel = find("matmul_tc", session.choice.kernels)
+    session.choice.choose_kernel(kernel)
+    session.choice.choose(problem=Problem(17, 17, 17))
+    recorder.record()
+    assert not engines.recorder.requests
+    (use,) = session.messages.current.answers
+    use.act()
+    assert session.choice.problem != Problem(17, 17, 17)
+    recorder.record()
+    assert len(engines.recorder.requests) == 1
+
+
+def test_a_library_is_not_recorded_and_takes_the_recording_before_from_the_stage(session, engines, recorder, playable):
+    session.cursor.show(playable)
+    session.choice.choose_kernel(find("numpy", session.choice.kernels))
+    recorder.record()
+    assert session.cursor.playable is None and engines.recorder.cancels == 1 and not engines.recorder.requests
+
+
+def test_a_failure_names_the_file_and_the_line(session, engines, recorder):
+    text = session.choice.text
+    session.permission.trust.typed(session.choice.base.path, text, text + "x")
+    session.choice.edit(text + "x")
+    recorder.record()
+    request = engines.recorder.requests[-1]
+    assert request.path.endswith("~edited.cu")
+    engines.recorder.replied.emit(Failed(request.run, "compile", "30_gputiled~edited.cu does not compile", 7))
+    assert session.messages.current.text == "line 7: 30_gputiled.cu does not compile"
+    assert session.messages.current.line == 7 and session.progress["record"] is None
+
+
+def test_an_exhibit_says_what_it_is_for(session, engines, recorder):
+    exhibit = next(kernel for kernel in session.choice.kernels if kernel.exhibit)
+    session.choice.choose_kernel(exhibit)
+    assert session.messages.current.text.startswith("Exhibit: ")
+    recorder.record()
+    engines.recorder.replied.emit(Failed(engines.recorder.requests[-1].run, "crash", "it crashed"))
+    first, last = session.messages.current.text.split("\n")
+    assert first.startswith("Exhibit: ") and last == "it crashed" and session.messages.current.kind == "info"
+
+
+def test_the_machine_is_asked_about_after_the_first_recording_and_only_once(session, engines, playable, monkeypatch):
+    monkeypatch.setattr("gemmviz.control.controller.Engines", lambda make_engine, loop: engines)
+    controller = Controller(session, None, engines.loop)
+    controller.recording.record()
+    assert not engines.bench.requests
+    for _ in range(2):
+        engines.recorder.recorded.emit(engines.recorder.requests[-1].run, playable, None)
+    assert [type(request) for request in engines.bench.requests] == [ProbeRequest]
+    controller.close()
+    assert all(worker.closed for worker in engines.workers)
+    assert all(timer.due_ms is None for timer in engines.loop.timers)
