@@ -2,7 +2,7 @@
 
 from gemmviz.backends import unsupported
 from gemmviz.backends.toolchain import source_folder
-from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.errors import BuildError, CompileStopped
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import SUFFIX
@@ -41,8 +41,10 @@ def flags(launch: Launch) -> list[str]:
 def explain(error: BuildError, launch: Launch) -> BuildError:
     """Return the error with its reason: a feature that cannot be recorded, or a prototype that does not fit ``args``.
 
-    The last it is when no line is to blame.
+    The prototype is the reason when no line is to blame, and no limit stopped the compiler.
     """
+    if isinstance(error, CompileStopped):
+        return error
     kernel = launch.kernel
     error = unsupported.explain(error, kernel) if kernel.backend == "cuda" else error
     if error.line is not None:

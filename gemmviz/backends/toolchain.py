@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from gemmviz import data
-from gemmviz.catalogue.errors import BuildError, Unavailable
+from gemmviz.catalogue.errors import BuildError, CompileStopped, Unavailable
 from gemmviz.language import mark, tr
 from gemmviz.sandbox import confined, rules, scratch
 
@@ -158,8 +158,8 @@ def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
         output.parent, [*beside, scratch.copies(own), *_read_by(arguments)], [cache], tool.programs
     )
     said = confined.compile_with(command, environment | {"TMPDIR": str(output.parent)}, output.parent, access)
-    if said.stopped:
-        raise BuildError(f"{blame.name}: {tr('compiling it was stopped')}: {said.stopped}")
+    if said.stopped and not _DIAGNOSTIC.search(said.errors):
+        raise CompileStopped(tr("{file} does not compile: {why}", file=blame.name, why=said.stopped))
     if said.code != 0:
         raise no_room(said.errors, output.parent) or first_error(said.errors, blame)
 
@@ -260,7 +260,7 @@ def _run(command: Sequence[str], environment: dict[str, str]) -> subprocess.Comp
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise BuildError(tr("the compiler did not end within {time} s", time=BUILD_TIMEOUT_S)) from None
+        raise CompileStopped(tr("the compiler did not end within {time} s", time=BUILD_TIMEOUT_S)) from None
     except OSError as error:
         raise Unavailable(tr("the compiler cannot be started: {why}", why=error)) from None
 

@@ -38,6 +38,10 @@ class BuildError(GemmvizError):
         self.line = line
 
 
+class CompileStopped(BuildError):
+    """A kernel file whose compiling took more time, memory or processes than it may have."""
+
+
 class KernelFault(GemmvizError):
     """A kernel that crashed or did not end.
 

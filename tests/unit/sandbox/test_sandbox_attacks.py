@@ -1,6 +1,7 @@
 """What a stranger's kernel tries in vain. After each, the window's process lives and the next run works."""
 
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -336,6 +337,31 @@ def test_a_kernel_that_takes_for_ever_to_compile_is_given_up():
         assert reply.kind == "compile"
         assert "stopped" in reply.message
         assert time.monotonic() - began < 60
+    finally:
+        engine.close()
+
+
+# As zig does: the compiler's own process waits for another one, and ends without a word when that one fails.
+WAITS = "case $1 in --version) echo clang; exit 0;; esac; sh -c '{child}'; exit 1"
+
+
+@pytest.mark.parametrize(
+    ("child", "said"),
+    [
+        ("while :; do :; done", "mine.c does not compile: stopped: it took more than 1 s of processor time"),
+        ("exit 1", "the compiler said nothing"),
+    ],
+    ids=["endless", "refuses"],
+)
+def test_a_limit_that_ends_a_process_of_the_compiler_is_named(monkeypatch, child, said):
+    monkeypatch.setenv("GEMMVIZ_CC", shlex.join(["sh", "-c", WAITS.format(child=child), "cc"]))
+    engine = limited(compile_s=1)
+    try:
+        reply = record(engine, attacks.attack(""))
+        assert isinstance(reply, Failed)
+        assert reply.kind == "compile"
+        assert said in reply.message
+        assert ("args" in reply.message) == (child == "exit 1")
     finally:
         engine.close()
 

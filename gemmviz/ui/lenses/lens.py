@@ -1,0 +1,62 @@
+"""The form of a lens: a picture of one idea, drawn in a rectangle from a recording at a moment."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFont, QPainter
+
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.look.theme import Theme
+
+
+@dataclass(frozen=True)
+class LensMoment:
+    """A moment of a recording, and the chosen places.
+
+    Attributes
+    ----------
+    playable
+        The recording.
+    step
+        The step, from 0.
+    block, warp, lane
+        The chosen ones, by number.
+    cell
+        The array and element that are chosen; None: none.
+    """
+
+    playable: Playable
+    step: int
+    block: int
+    warp: int
+    lane: int
+    cell: tuple[int, int] | None = None
+
+
+class Lens(Protocol):
+    """One lens. It keeps no state: the same moment in the same rectangle gives the same picture."""
+
+    name: str
+    """As files name it: one of `gemmviz.catalogue.lens_names.LENSES`."""
+    title: str
+    """In English, marked for translation."""
+
+    def suits(self, playable: Playable) -> bool:
+        """Say whether a recording has something that this lens shows; quick, as it is asked for each recording."""
+
+    def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
+        """Draw a moment within a rectangle, with a heading of its own.
+
+        Parameters
+        ----------
+        painter, rect
+            Where to; nothing is drawn outside. From 300 × 220 pixels on everything that matters is legible, and up to
+            1200 × 800 the room is used.
+        moment
+            The moment.
+        theme
+            The colours.
+        font
+            The font of body text; headings and figures are larger or smaller by a factor.
+        """
