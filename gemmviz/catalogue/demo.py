@@ -9,6 +9,7 @@ from msgspec import Meta
 from gemmviz.catalogue import moment
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.front_matter import read_table
+from gemmviz.catalogue.lens_names import LENSES, LensName
 from gemmviz.catalogue.moment import Moment
 from gemmviz.catalogue.switches import Size
 from gemmviz.catalogue.typed_reading import FromOne, FromZero
@@ -19,6 +20,7 @@ _WANTED = {
     "params": f"give whole numbers, for example {_EXAMPLE}",
     "block": "be two whole numbers from 0, for example demo = { block = [1, 0] }",
     "thread": "be two whole numbers from 0, for example demo = { thread = [1, 0] }",
+    "lens": f"be one of {', '.join(LENSES)}, for example demo = {{ lens = \"banks\" }}",
 }
 
 
@@ -28,6 +30,7 @@ class _DemoSaid(TypedDict, total=False):
     block: tuple[FromZero, FromZero]
     thread: tuple[FromZero, FromZero]
     stop: object
+    lens: LensName
 
 
 KEYS = _DemoSaid.__annotations__.keys()
@@ -47,6 +50,8 @@ class Demo:
         Whose work is looked at: (x, y) of the block in the grid, and of the thread in the block. None: nobody's.
     stop
         At which moment of the recording, in the form of a lesson's ``at``; None: at its beginning.
+    lens
+        The lens that shows the kernel's idea; None: the tiles themselves do.
     """
 
     size: Size
@@ -54,11 +59,12 @@ class Demo:
     block: tuple[int, int] | None = None
     thread: tuple[int, int] | None = None
     stop: Moment | None = None
+    lens: LensName | None = None
 
     def to_plain(self) -> dict[str, object]:
         """Return the demo as plain data, in the words of the front matter; what it does not say is left out."""
         plain = {"size": list(self.size), "params": self.params, "stop": self.stop and dict(self.stop)}
-        pairs = {"block": self.block and list(self.block), "thread": self.thread and list(self.thread)}
+        pairs = {"lens": self.lens, "block": self.block and list(self.block), "thread": self.thread and list(self.thread)}
         return {key: value for key, value in (plain | pairs).items() if value is not None and value != {}}
 
 
@@ -99,4 +105,4 @@ def read_demo(value: object, params: Collection[str], newer: bool = False) -> tu
             raise FrontMatterError(f"demo.stop is written as a lesson's at: {error}") from None
         stop, unknown = None, [*unknown, "stop"]
     m, n, k = size if isinstance(size, list) else (size, size, size)
-    return Demo((m, n, k), settings, said.get("block"), said.get("thread"), stop), unknown
+    return Demo((m, n, k), settings, said.get("block"), said.get("thread"), stop, said.get("lens")), unknown
