@@ -20,7 +20,7 @@ _WANTED = {
     "params": f"give whole numbers, for example {_EXAMPLE}",
     "block": "be two whole numbers from 0, for example demo = { block = [1, 0] }",
     "thread": "be two whole numbers from 0, for example demo = { thread = [1, 0] }",
-    "lens": f"be one of {', '.join(LENSES)}, for example demo = {{ lens = \"banks\" }}",
+    "lens": f'be one of {", ".join(LENSES)}, for example demo = {{ lens = "banks" }}',
 }
 
 
@@ -64,7 +64,11 @@ class Demo:
     def to_plain(self) -> dict[str, object]:
         """Return the demo as plain data, in the words of the front matter; what it does not say is left out."""
         plain = {"size": list(self.size), "params": self.params, "stop": self.stop and dict(self.stop)}
-        pairs = {"lens": self.lens, "block": self.block and list(self.block), "thread": self.thread and list(self.thread)}
+        pairs = {
+            "lens": self.lens,
+            "block": self.block and list(self.block),
+            "thread": self.thread and list(self.thread),
+        }
         return {key: value for key, value in (plain | pairs).items() if value is not None and value != {}}
 
 

@@ -2,7 +2,5 @@
 
 from typing import Literal, get_args
 
-LensName = Literal[
-    "coalescing", "banks", "memory order", "thread tile", "pipeline", "stream-K", "tensor core", "reuse"
-]
+LensName = Literal["coalescing", "banks", "memory order", "thread tile", "pipeline", "stream-K", "tensor core", "reuse"]
 LENSES: tuple[LensName, ...] = get_args(LensName)

@@ -204,8 +204,8 @@ def _watch(pid: int, job: Job, control: socket.socket, woken: int, given: Limits
             code = os.waitstatus_to_exitcode(status)
             cpu_s = given.compile_s if isinstance(job, Compile) else given.run_s
             # The limit may end a compiler's own child: then the compiler itself only fails.
-            below = isinstance(job, Compile) and code != 0 and used.ru_utime + used.ru_stime > _NEARLY * cpu_s
-            return Ended(code, "processor time", cpu_s) if below or code == -signal.SIGXCPU else Ended(code)
+            of_child = isinstance(job, Compile) and code != 0 and used.ru_utime + used.ru_stime > _NEARLY * cpu_s
+            return Ended(code, "processor time", cpu_s) if of_child or code == -signal.SIGXCPU else Ended(code)
         for descriptor, _ in poll.poll(_TICK_S * 1e3):
             if descriptor == woken:
                 os.read(woken, 4096)

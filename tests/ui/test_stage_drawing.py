@@ -247,7 +247,7 @@ def test_a_vector_picture_has_no_raster_in_it_and_looks_the_same(qapp):
     tags = {element.tag.rpartition("}")[2] for element in root.iter()}
     assert "image" not in tags and "text" in tags
     texts = {element.text.strip() for element in root.iter() if element.tag.endswith("text") and element.text}
-    assert {"A", "B", "C", "K = 8"} <= texts
+    assert {"A", "B", "C", "M × K = 8 × 8"} <= texts
     vector = QImage(1000, 640, QImage.Format.Format_RGB32)
     into = QPainter(vector)
     QSvgRenderer(data).render(into)

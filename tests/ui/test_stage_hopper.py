@@ -71,7 +71,8 @@ def when_waiting(playable: Playable, barrier: tuple[str, int]) -> int:
 @pytest.mark.parametrize("rect", [RECT, QRectF(0, 0, 640, 330), QRectF(0, 0, 1600, 900)], ids=["usual", "low", "large"])
 def test_the_barriers_have_a_place_that_nothing_else_takes(qapp, rect):
     painter = StagePainter(specialised(), DARK, QFont())
-    placed, aside = painter._arranged(rect, View())
+    plan = painter.plan(rect, View())
+    placed, aside = plan.panels, plan.aside
     assert aside is not None
     box = QRectF(aside.x, aside.y, aside.width, aside.height)
     assert painter.seen(rect).adjusted(-1, -1, 1, 1).contains(box)
@@ -81,7 +82,7 @@ def test_the_barriers_have_a_place_that_nothing_else_takes(qapp, rect):
 def test_a_kernel_without_barriers_is_placed_as_ever(qapp):
     playable = rung("gputiled", Problem.cube(8), TS=4)
     painter = StagePainter(playable, DARK, QFont())
-    assert painter._arranged(RECT, View())[1] is None and BarrierStrip(playable, DARK).sizes(QFont()) == []
+    assert painter.plan(RECT, View()).aside is None and BarrierStrip(playable, DARK).sizes(QFont()) == []
 
 
 @pytest.mark.parametrize(("rect", "size"), [(RECT, 0), (QRectF(0, 0, 560, 260), 1)], ids=["full", "lamps alone"])
@@ -89,7 +90,7 @@ def test_each_barrier_says_what_it_is(qapp, rect, size):
     playable, font = specialised(), QFont()
     font.setPixelSize(16)
     painter = StagePainter(playable, DARK, font)
-    aside = painter._arranged(rect, View())[1]
+    aside = painter.plan(rect, View()).aside
     assert aside is not None and aside.size == size
     step = when_waiting(playable, ("empty", 0))
     said = set()
@@ -104,10 +105,10 @@ def test_each_barrier_says_what_it_is(qapp, rect, size):
 def test_the_lamps_change_with_the_phases(qapp):
     playable = specialised()
     painter = StagePainter(playable, DARK, QFont())
-    place = painter._arranged(RECT, View())[1]
+    place = painter.plan(RECT, View()).aside
     box = QRectF(place.x, place.y, place.width, place.height).toRect()
     states = [repr(playable.mbarrier_states.at(step, 0)) for step in range(playable.timeline.steps)]
-    pictures = [image_of(painter, Moment(step)).copy(box) for step in range(playable.timeline.steps)]
+    pictures = [image_of(painter, Moment(step, motion="none")).copy(box) for step in range(playable.timeline.steps)]
     for step in range(1, len(states)):
         assert (pictures[step] == pictures[step - 1]) == (states[step] == states[step - 1]), step
 

@@ -1,5 +1,6 @@
 """How widgets look in a theme, at a size of type; and how large that size is for those who set a font themselves."""
 
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QComboBox, QSizePolicy
 
 from gemmviz import data
@@ -9,6 +10,7 @@ from gemmviz.ui.look.theme import Theme
 TYPE_PT = 9.5
 """Size of the window's type in points, at a scale of 1."""
 _SCALE = "gemmviz_type_scale"
+_SMALLEST = 6  # pixels
 
 
 def set_scale(scale: float) -> None:
@@ -26,6 +28,16 @@ def letters_wide(box: QComboBox, letters: int) -> None:
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(letters)
     box.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+
+def larger(font: QFont, factor: float) -> QFont:
+    """Return a font whose size, in pixels or in points as it is given, is `factor` times as large."""
+    made = QFont(font)
+    if font.pixelSize() > 0:
+        made.setPixelSize(max(round(font.pixelSize() * factor), _SMALLEST))
+    else:
+        made.setPointSizeF(font.pointSizeF() * factor)
+    return made
 
 
 def style_sheet(theme: Theme, scale: float = 1.0) -> str:

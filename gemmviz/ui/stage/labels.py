@@ -4,10 +4,12 @@ Nothing is written over something else: where there is no room, the less importa
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
+from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import tr
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.look.theme import Theme
@@ -15,8 +17,12 @@ from gemmviz.ui.stage import scene
 from gemmviz.ui.stage.cell_text import BANK_LABEL
 from gemmviz.ui.stage.scene import Panel, stages
 
+_INDICES = (A, "left"), (A, "bottom"), (B, "top"), (B, "right")
+_INDICES_AROUND_WORDS = (A, "left"), (A, "top"), (B, "top"), (B, "left"), (C, "top")
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _WHOLE = Qt.TextFlag.TextDontClip
+Form = Literal["all", "names", "around words"]
+"""Which labels there is room for: all, names alone, or those around the words in the free quadrant."""
 # The ink of a line of figures and letters, in heights of the line: its box may touch where its ink does not.
 _INK = 0.7
 
@@ -28,7 +34,7 @@ def draw(
     recording: Recording,
     theme: Theme,
     font: QFont,
-    bare: bool = False,
+    form: Form = "all",
     taken: Sequence[QRectF] = (),
 ) -> list[tuple[str, QRectF]]:
     """Draw all labels that there is room for.
@@ -43,8 +49,8 @@ def draw(
         The block whose shared memory is shown.
     recording, theme, font
         The recording, its colours, and the base font.
-    bare
-        Write names alone: the panels were placed with no room for more (see `scene.Room`).
+    form
+        Which labels the panels were placed for.
     taken
         Where something else stands, in pixels.
 
@@ -56,12 +62,17 @@ def draw(
     painter.setFont(font)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     labels = _Labels(painter, placed, recording, theme, font, taken)
-    labels.names(bare)
-    if not bare:
+    if form == "around words":
+        labels.names_above()
+        labels.indices(_INDICES_AROUND_WORDS)
+        labels.shared(block, bare=False)
+        return labels.written
+    labels.names(bare=form == "names")
+    if form == "all":
         labels.dimensions()
-    labels.shared(block, bare)
-    if not bare:
-        labels.indices()
+    labels.shared(block, bare=form == "names")
+    if form == "all":
+        labels.indices(_INDICES)
     return labels.written
 
 
@@ -107,6 +118,34 @@ class _Labels:
                 self.painter.drawText(QPointF(x, base), panel.name)
         self.painter.setFont(self.font)
 
+    def names_above(self) -> None:
+        """Write the names of A and C with their sizes above them, and that of B left of its indices."""
+        height = self.height
+        big = QFont(self.bold)
+        big.setPixelSize(round(height * 1.15))
+        metrics = QFontMetricsF(big)
+        recording = self.recording
+        a, b, c = self.placed[:3]
+        for panel, x, base, size in (
+            (a, a.x, a.y - height * 1.35, ("M × K", recording.m, recording.k)),
+            (b, b.x - height * 1.3, b.y - height * 0.35, None),
+            (c, c.x, c.y - height * 1.35, ("M × N", recording.m, recording.n)),
+        ):
+            width, ink = metrics.horizontalAdvance(panel.name), metrics.capHeight()
+            if not self._take(panel.name, QRectF(x, base - ink, width, ink)):
+                continue
+            self.painter.setFont(big)
+            self.painter.setPen(QColor(self.theme.text))
+            self.painter.drawText(QPointF(x, base), panel.name)
+            self.painter.setFont(self.font)
+            if size is not None:
+                self.painter.setPen(QColor(self.theme.muted))
+                text = f"{size[0]} = {size[1]} × {size[2]}"
+                room = QRectF(x + width + height * 0.6, base - height * 0.8, 0, height)
+                room.setWidth(self.metrics.horizontalAdvance(text))
+                if room.right() <= panel.x + panel.width:
+                    self._write(room, text)
+
     def dimensions(self) -> None:
         """Draw the dimension lines of A and B."""
         a, b = self.placed[:2]
@@ -115,13 +154,10 @@ class _Labels:
         self._dimension(b, "far top", "N", b.columns)
         self._dimension(b, "left", "K", b.rows)
 
-    def indices(self) -> None:
-        """Write the indices of rows and columns."""
-        a, b = self.placed[:2]
-        self._indices(a, "left")
-        self._indices(a, "bottom")
-        self._indices(b, "top")
-        self._indices(b, "right")
+    def indices(self, sides: Sequence[tuple[int, str]]) -> None:
+        """Write the indices of rows and columns: each side of an array."""
+        for array, side in sides:
+            self._indices(self.placed[array], side)
 
     def shared(self, block: int, bare: bool) -> None:
         """Write the titles of the shared tiles, and above the topmost one the block that they belong to."""

@@ -4,17 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from gemmviz.language import tr
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.hues import group_colour, loop_colour
 from gemmviz.ui.stage.in_flight import hatching
 from gemmviz.ui.stage.marks import crossed
+from gemmviz.ui.stage.scene import Bounds
 
 _CLEAR = "#00000000"
+_SMALL = 0.86  # of the base font, in a column
 
 
 @dataclass(frozen=True)
@@ -92,19 +95,51 @@ def draw(painter: QPainter, line: QRectF, shown: list[LegendEntry], theme: Theme
         width = metrics.horizontalAdvance(entry.text)
         if x + size + 6 + width > line.right():
             break  # half a legend entry says nothing
-        box = QRectF(x, line.center().y() - size / 2, size, size)
-        painter.fillRect(box, entry.fill)
-        if entry.pattern == "crossed":
-            painter.setPen(QPen(QColor(theme.bad), 2))
-            painter.drawLines(crossed(box))
-        elif entry.pattern == "hatched" and entry.frame is not None:
-            painter.setPen(entry.frame)
-            painter.drawLines(hatching(box))
-        if entry.frame is not None:
-            painter.setPen(entry.frame)
-            painter.drawRect(box.adjusted(1, 1, -1, -1))
+        _draw_box(painter, QRectF(x, line.center().y() - size / 2, size, size), entry, theme)
         x += size + 6
         painter.setPen(QColor(theme.muted))
         room = QRectF(x, line.top(), line.right() - x, line.height())
         painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, entry.text)
         x += width + height * 0.75
+
+
+def draw_column(painter: QPainter, place: Bounds, shown: list[LegendEntry], theme: Theme, font: QFont) -> None:
+    """Draw the entries below each other, as many as there is room for; long texts take several lines.
+
+    Parameters
+    ----------
+    painter, place
+        Where to.
+    shown
+        The entries.
+    theme, font
+        The colours, and the base font.
+    """
+    small = larger(font, _SMALL)
+    metrics = QFontMetricsF(small)
+    painter.setFont(small)
+    size, y = metrics.height() * 0.85, place.top
+    wrap = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
+    for entry in shown:
+        room = QRectF(place.left + size + 5, y, place.width - size - 5, place.bottom - y)
+        needed = metrics.boundingRect(room, wrap, entry.text)
+        if needed.height() > room.height() or needed.width() > room.width() + 1:
+            continue
+        _draw_box(painter, QRectF(place.left, y + (metrics.height() - size) / 2, size, size), entry, theme)
+        painter.setPen(QColor(theme.muted))
+        painter.drawText(room, wrap, entry.text)
+        y += needed.height() + metrics.height() * 0.4
+    painter.setFont(font)
+
+
+def _draw_box(painter: QPainter, box: QRectF, entry: LegendEntry, theme: Theme) -> None:
+    painter.fillRect(box, entry.fill)
+    if entry.pattern == "crossed":
+        painter.setPen(QPen(QColor(theme.bad), 2))
+        painter.drawLines(crossed(box))
+    elif entry.pattern == "hatched" and entry.frame is not None:
+        painter.setPen(entry.frame)
+        painter.drawLines(hatching(box))
+    if entry.frame is not None:
+        painter.setPen(entry.frame)
+        painter.drawRect(box.adjusted(1, 1, -1, -1))

@@ -4,6 +4,7 @@ Back to front: background and labels (cached until the view changes), cells (one
 accesses of this step, copies in flight, selection, values.
 """
 
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
@@ -12,12 +13,14 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixma
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.lens import Lens
+from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import labels, legend, scene, value_path, vector
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.borders import Borders
-from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, owner_text, provenance
+from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, owner_text, provenance, tile_text
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.colours import Colours, Image
 from gemmviz.ui.stage.gestures import Gestures
@@ -25,14 +28,14 @@ from gemmviz.ui.stage.ghosts import Ghosts
 from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.plan import Plan, planned
 from gemmviz.ui.stage.related import Related, related, touched_by_warp
-from gemmviz.ui.stage.scene import Panel, StageRect
+from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sum_owners import Sums
 from gemmviz.ui.stage.view import View
+from gemmviz.ui.stage.words import CAPTION_LINES, TITLE_LINES, Said, Words, sentence
 
 __all__ = ["Moment", "StagePainter", "View", "blank", "larger"]
-
-_SMALLEST = 6  # pixels
 
 
 class StagePainter:
@@ -57,7 +60,13 @@ class StagePainter:
         self.metrics = QFontMetricsF(self.font)
         self.vector = vector
         self.captioned = True
-        """Whether the foot describes the step; where a larger caption does, the foot has the legend alone."""
+        """Whether the step is described; where a larger caption does that, there is the legend alone."""
+        self.title = ""
+        """The kernel's title; empty: its label."""
+        self.words = 0.0
+        """Height that something else takes in the place of the caption, in pixels; 0: the caption stands there."""
+        self.lens: Lens | None = None
+        """Drawn over the shared tiles; None: none."""
         self.touched = AccessedCells(playable)
         self._colours = Colours(playable, theme, self.touched)
         self._text = CellText(playable, theme, self.font, vector)
@@ -68,39 +77,52 @@ class StagePainter:
         self._gestures = Gestures(playable, theme, self._text)
         self._sums = Sums(playable, theme)
         self._barriers = BarrierStrip(playable, theme, vector)
+        self._words = Words(playable, theme, self.font)
         self._labels: tuple[Any, QPixmap] | None = None
         self._labelled: tuple[Any, QFont, float, bool] | None = None
-        self._placed: tuple[Any, list[Panel], StageRect | None] | None = None
+        self._placed: tuple[Any, Plan] | None = None
         self._related: tuple[Any, Related] | None = None
         self._caption: tuple[Any, str] | None = None
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
         """Return where every array stands when painted into `rect`."""
-        return self._arranged(rect, view)[0]
+        return self.plan(rect, view).panels
 
-    def _arranged(self, rect: QRectF, view: View) -> tuple[list[Panel], StageRect | None]:
-        """Return where every array stands when painted into `rect`, and where the barriers do, if there is room."""
-        head, key = self.head, (rect.width(), rect.height(), self.captioned)
+    def plan(self, rect: QRectF, view: View) -> Plan:
+        """Return where everything stands when painted into `rect`."""
+        key = (rect.width(), rect.height(), self.captioned, self.words, self.lens is not None)
         if self._placed is None or self._placed[0] != key:
-            font, height, bare = self._labelling(rect)
-            room = scene.WITH_NAMES if bare else scene.WITH_LABELS
-            size = rect.width(), rect.height() - head - self._foot()
-            asides = self._barriers.sizes(font)
-            self._placed = key, *scene.arranged(self.playable.recording, *size, height, room, asides)
-        _, placed, aside = self._placed
-        seen = [p.moved(1, 0, head).moved(view.zoom, view.dx, view.dy) for p in placed]
-        return seen, aside and aside.moved(1, 0, head).moved(view.zoom, view.dx, view.dy)
+            self._placed = key, self._around_words(rect) or self._between_lines(rect)
+        return self._placed[1].seen(view.zoom, view.dx, view.dy)
+
+    def _around_words(self, rect: QRectF) -> Plan | None:
+        """Place everything around the words in the free quadrant; None where that is too small for them."""
+        high = self.metrics.height()
+        words = TITLE_LINES * high + (max(CAPTION_LINES * high, self.words) if self.captioned else 0.0)
+        asides = self._barriers.sizes(self.font)
+        size = rect.width(), rect.height()
+        return planned(self.playable.recording, *size, high, words, asides, self.lens is not None)
+
+    def _between_lines(self, rect: QRectF) -> Plan:
+        """Place everything between a line above and lines below, with the words."""
+        font, height, bare = self._labelling(rect)
+        room = scene.WITH_NAMES if bare else scene.WITH_LABELS
+        size = rect.width(), rect.height() - self.head - self._foot()
+        asides = self._barriers.sizes(font)
+        placed, aside = scene.arranged(self.playable.recording, *size, height, room, asides)
+        return Plan(placed, aside).seen(1, 0, self.head)
 
     def about(self, rect: QRectF, moment: Moment, x: float, y: float) -> str:
         """Return the text for a point: a barrier, or a sum of a warpgroup; empty elsewhere."""
-        placed, aside = self._arranged(rect, moment.view)
+        plan = self.plan(rect, moment.view)
+        placed, aside = plan.panels, plan.aside
         cell = placed[C].at(x, y)
         if cell is not None:
             return owner_text(self.playable, *cell)
         if aside is None:
             return ""
-        return self._barriers.at(aside, self._labelling(rect)[0], x, y, moment.step, moment.block)
+        return self._barriers.at(aside, self._labels_font(rect, plan), x, y, moment.step, moment.block)
 
     def _labelling(self, rect: QRectF) -> tuple[QFont, float, bool]:
         """Return the labels' font in `rect`, its height in pixels, and whether there is room for names alone."""
@@ -112,8 +134,17 @@ class StagePainter:
             self._labelled = key, font, QFontMetricsF(font).height(), bare
         return self._labelled[1:]
 
-    def seen(self, rect: QRectF) -> QRectF:
-        """Return the part of `rect` that shows the arrays: all but the head and the foot."""
+    def _labels_font(self, rect: QRectF, plan: Plan) -> QFont:
+        return self._labelling(rect)[0] if plan.words is None else self.font
+
+    def in_lines(self, plan: Plan, view: View) -> bool:
+        """Say whether the words stand in lines above and below the arrays: a zoomed picture needs the quadrant."""
+        return plan.words is None or view != View()
+
+    def seen(self, rect: QRectF, in_lines: bool = True) -> QRectF:
+        """Return the part of `rect` that shows the arrays: all but the lines with words, if there are any."""
+        if not in_lines:
+            return rect
         # On whole pixels: with a clip between two pixels, Qt draws everything several times slower.
         return QRectF(rect.adjusted(0, self.head, 0, -self._foot()).toAlignedRect())
 
@@ -128,8 +159,10 @@ class StagePainter:
     def paint(self, painter: QPainter, rect: QRectF, moment: Moment, ratio: float = 1.0) -> None:
         """Paint the stage at a moment into `rect`; `ratio` is device pixels per pixel."""
         painter.setFont(self.font)
-        (placed, aside), seen = self._arranged(rect, moment.view), self.seen(rect)
-        self._draw_labels(painter, rect, placed, aside, moment, ratio)
+        plan = self.plan(rect, moment.view)
+        in_lines, placed = self.in_lines(plan, moment.view), plan.panels
+        seen, font = self.seen(rect, in_lines), self._labels_font(rect, plan)
+        self._draw_labels(painter, rect, plan, moment, ratio)
         painter.save()
         painter.setClipRect(seen)
         near = self._near(moment)
@@ -137,16 +170,19 @@ class StagePainter:
         self._borders.draw(painter, placed, seen)
         self._marks.draw(painter, placed, seen, moment)
         self._in_flight.draw(painter, placed, seen, moment)
-        self._sums.draw(painter, placed, seen, moment, self._labelling(rect)[0])
+        self._sums.draw(painter, placed, seen, moment, font)
         for panel, image in zip(placed, images, strict=True):
             if image is not None:
                 self._text.draw(painter, panel, seen, moment, image, ratio)
-        if aside is not None:
-            self._barriers.draw(painter, aside, self._labelling(rect)[0], moment.step, moment.block, ratio)
+        if plan.aside is not None:
+            self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
         self._gestures.draw(painter, placed, moment, ratio)
         self._ghosts.draw(painter, placed, moment, ratio)
         value_path.draw(painter, placed, moment, self.playable, self.theme, self.font)
         painter.restore()
+        if not in_lines:
+            self._draw_words(painter, plan, moment)
+            return
         if self.vector:
             # A vector file has no clip: lines beyond the arrays' part are covered.
             for part in (QRectF(rect.topLeft(), seen.topRight()), QRectF(seen.bottomLeft(), rect.bottomRight())):
@@ -160,35 +196,40 @@ class StagePainter:
         self,
         painter: QPainter,
         rect: QRectF,
-        placed: list[Panel],
-        aside: StageRect | None,
+        plan: Plan,
         moment: Moment,
         ratio: float,
     ) -> None:
-        font, _, bare = self._labelling(rect)
+        placed, aside, words = plan.panels, plan.aside, plan.words
+        font = self._labels_font(rect, plan)
+        bare = words is None and self._labelling(rect)[2]
+        form: labels.Form = "names" if bare else "around words" if words is not None else "all"
+        seen = self.seen(rect, self.in_lines(plan, moment.view))
         taken = [QRectF(aside.x, aside.y, aside.width, aside.height)] if aside is not None else []
+        if words is not None and moment.view == View():
+            taken.append(QRectF(words.left, words.top, words.width, words.height))
         if self.vector:
             painter.fillRect(rect, QColor(self.theme.background))
             painter.save()
-            painter.setClipRect(self.seen(rect))
-            labels.draw(painter, placed, moment.block, self.playable.recording, self.theme, font, bare, taken)
+            painter.setClipRect(seen)
+            labels.draw(painter, placed, moment.block, self.playable.recording, self.theme, font, form, taken)
             painter.restore()
             return
-        key = (rect.width(), rect.height(), moment.view, moment.block, ratio)
+        key = (rect.width(), rect.height(), moment.view, moment.block, ratio, self.words)
         if self._labels is None or self._labels[0] != key:
             pixmap = QPixmap(ceil(rect.width() * ratio), ceil(rect.height() * ratio))
             pixmap.setDevicePixelRatio(ratio)
             # With the background, so that the picture is a copy of it and not a mixture with it.
             pixmap.fill(QColor(self.theme.background))
             into = QPainter(pixmap)
-            into.setClipRect(self.seen(QRectF(0, 0, rect.width(), rect.height())))
-            labels.draw(into, placed, moment.block, self.playable.recording, self.theme, font, bare, taken)
+            into.setClipRect(seen.translated(-rect.topLeft()))
+            labels.draw(into, placed, moment.block, self.playable.recording, self.theme, font, form, taken)
             into.end()
             self._labels = (key, pixmap)
         # A large picture costs memory: the part below the cells is left out.
         uncovered = QRegion(rect.toAlignedRect())
         for panel in placed:
-            inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(self.seen(rect))
+            inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(seen)
             uncovered -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
         for part in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
             box = QRectF(part).intersected(rect)
@@ -231,6 +272,35 @@ class StagePainter:
         painter.drawImage(whole, picture)
         return image if shrink == 1 else None
 
+    # Words
+
+    def _draw_words(self, painter: QPainter, plan: Plan, moment: Moment) -> None:
+        """Write title and caption into the free quadrant, and the legend left of A."""
+        assert plan.words is not None
+        high = self.metrics.height()
+        title = self.title or self.playable.recording.label
+        said = provenance(self.playable, moment.outdated)
+        self._words.draw_title(painter, plan.words, title, said, moment.outdated)
+        if self.captioned and not self.words:
+            place = replace(plan.words, top=plan.words.top + (TITLE_LINES + 0.3) * high)
+            self._words.draw_sentence(painter, place, self._sentence(moment))
+        if plan.legend is not None:
+            legend.draw_column(painter, plan.legend, self._entries(moment), self.theme, self.font)
+
+    def _sentence(self, moment: Moment) -> Said:
+        whole, tile = self.said(moment), tile_text(self.playable, moment.step)
+        if moment.cell is None:
+            return sentence(whole, tile)
+        about = about_cell(self.playable, *moment.cell, moment.step, moment.block)
+        name, _, rest = about.partition(BETWEEN)
+        return Said(name, whole.split(BETWEEN)[0], rest, chosen=True)
+
+    def _entries(self, moment: Moment) -> list[legend.LegendEntry]:
+        key = moment.warp, moment.block
+        if self._legend is None or self._legend[0] != key:
+            self._legend = key, legend.entries(self.playable, self.theme, *key)
+        return self._legend[1]
+
     # Head and foot
 
     def _draw_head(self, painter: QPainter, rect: QRectF, moment: Moment) -> None:
@@ -264,10 +334,7 @@ class StagePainter:
             painter.setPen(QColor(self.theme.accent))
             self._say(painter, line, about_cell(self.playable, *moment.cell, moment.step, moment.block))
         else:
-            key = moment.warp, moment.block
-            if self._legend is None or self._legend[0] != key:
-                self._legend = key, legend.entries(self.playable, self.theme, *key)
-            legend.draw(painter, line, self._legend[1], self.theme, self.metrics)
+            legend.draw(painter, line, self._entries(moment), self.theme, self.metrics)
 
     def said(self, moment: Moment) -> str:
         """Return the sentence about a moment's step."""
@@ -310,13 +377,3 @@ def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -
         int(Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap),
         text,
     )
-
-
-def larger(font: QFont, factor: float) -> QFont:
-    """Return a font whose size, in pixels or in points as it is given, is `factor` times as large."""
-    made = QFont(font)
-    if font.pixelSize() > 0:
-        made.setPixelSize(max(round(font.pixelSize() * factor), _SMALLEST))
-    else:
-        made.setPointSizeF(font.pointSizeF() * factor)
-    return made

@@ -7,8 +7,10 @@ from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.recording.accesses import Array
 from gemmviz.trace.recording.recording import Recording
 
-_LARGEST_CELL = 96.0
-_LARGER_SHARED = 1.5  # cells of shared tiles may be that much larger than those of the matrices: most motion is there
+LARGEST_CELL = 96.0
+_LARGER_SHARED = 1.5  # small cells of shared tiles may be that much larger than those of the matrices
+
+_LEGIBLE = 14.0  # from this width of a cell on, a copy on its way keeps its size
 
 _ASIDE_GAP = 1.6  # heights of the font between shared tiles and the strip beside them
 _LEAST_SHARED = 0.6  # of the size that shared tiles would have alone: the strip beside them takes no more
@@ -146,7 +148,7 @@ def arranged(
     m, n, k = recording.m, recording.n, recording.k
     left, right, top, bottom = room.left * font, room.right * font, room.top * font, room.bottom * font
     gap = room.gap * font
-    cell = min((width - left - right - gap) / (k + n), (height - top - bottom - gap) / (k + m), _LARGEST_CELL)
+    cell = min((width - left - right - gap) / (k + n), (height - top - bottom - gap) / (k + m), LARGEST_CELL)
     cell = max(cell, 0.05)
     spare = (width - left - right - gap - cell * (k + n)) / 2
     x0, y0 = left + spare, top + (height - top - bottom - gap - cell * (k + m)) / 2
@@ -156,31 +158,41 @@ def arranged(
     shared = [i for i, a in enumerate(recording.arrays) if a.space == "shared"]
     # The free quadrant reaches from the window's corner to A and B.
     if room is WITH_NAMES:
-        bounds = _Bounds(0.5 * font, 0, x1 - 1.6 * font, y1 - 0.5 * font)
-        return result + _shared(recording, shared, bounds, cell, font), None
-    bounds = _Bounds(1.5 * font, 1.4 * font, x1 - 2.6 * font, y1 - 2.0 * font)
+        bounds = Bounds(0.5 * font, 0, x1 - 1.6 * font, y1 - 0.5 * font)
+        return result + shared_tiles(recording, shared, bounds, cell, font), None
+    bounds = Bounds(1.5 * font, 1.4 * font, x1 - 2.6 * font, y1 - 2.0 * font)
     for size, aside in enumerate(asides):
         for shift in (0.0, spare / 2, spare):
             wider = replace(bounds, right=bounds.right + shift)
-            found = _with_aside(recording, shared, wider, cell, font, aside)
+            found = with_aside(recording, shared, wider, cell, font, aside)
             if found is not None:
                 tiles, (x, y) = found
                 return [p.moved(1, shift, 0) for p in result] + tiles, StageRect(x, y, *aside, size)
-    return result + _shared(recording, shared, bounds, cell, font), None
+    return result + shared_tiles(recording, shared, bounds, cell, font), None
 
 
 @dataclass(frozen=True)
-class _Bounds:
-    """The free quadrant, in pixels."""
+class Bounds:
+    """A part of the free quadrant, in pixels."""
 
     left: float
     top: float
     right: float
     bottom: float
 
+    @property
+    def width(self) -> float:
+        """Width in pixels."""
+        return self.right - self.left
 
-def _with_aside(
-    recording: Recording, arrays: list[int], bounds: _Bounds, largest: float, font: float, size: tuple[float, float]
+    @property
+    def height(self) -> float:
+        """Height in pixels."""
+        return self.bottom - self.top
+
+
+def with_aside(
+    recording: Recording, arrays: list[int], bounds: Bounds, largest: float, font: float, size: tuple[float, float]
 ) -> tuple[list[Panel], tuple[float, float]] | None:
     """Place the shared tiles, and the strip left of them or below, where it leaves their cells largest.
 
@@ -189,13 +201,13 @@ def _with_aside(
     tuple or None
         The tiles, and the corner of the strip beside them; None where it would take too much room.
     """
-    alone = _shared(recording, arrays, bounds, largest, font)
+    alone = shared_tiles(recording, arrays, bounds, largest, font)
     if not alone:
         return None
     (width, height), gap = size, _ASIDE_GAP * font
     left, right = bounds.left, bounds.right
     ways = []
-    tiles = _shared(recording, arrays, replace(bounds, left=left + width + gap), largest, font)
+    tiles = shared_tiles(recording, arrays, replace(bounds, left=left + width + gap), largest, font)
     begin, end = _extent(tiles, font)
     if (
         height <= bounds.bottom - bounds.top
@@ -206,14 +218,14 @@ def _with_aside(
         middle = (min(t.y for t in tiles) + max(t.y + t.height for t in tiles) - height) / 2
         corner = begin + shift - gap - width, min(max(middle, bounds.top), bounds.bottom - height)
         ways.append(([t.moved(1, shift, 0) for t in tiles], corner))
-    tiles = _shared(recording, arrays, replace(bounds, bottom=bounds.bottom - height - font), largest, font)
+    tiles = shared_tiles(recording, arrays, replace(bounds, bottom=bounds.bottom - height - font), largest, font)
     if width <= right - left and _inside(tiles, replace(bounds, bottom=bounds.bottom - height - font), font):
         ways.append((tiles, ((left + right - width) / 2, max(t.y + t.height for t in tiles) + font)))
     best = max(ways, key=lambda way: way[0][0].cell, default=None)
     return best if best is not None and best[0][0].cell >= alone[0].cell * _LEAST_SHARED else None
 
 
-def _inside(tiles: list[Panel], bounds: _Bounds, font: float) -> bool:
+def _inside(tiles: list[Panel], bounds: Bounds, font: float) -> bool:
     """Say whether tiles that were placed within bounds are: there is a size below which they are not drawn."""
     ends = max(t.y + t.height for t in tiles)
     return min(t.y for t in tiles) - 1.6 * font >= bounds.top - 1 and ends <= bounds.bottom + 1
@@ -229,13 +241,14 @@ def _drawn(recording: Recording, array: int) -> tuple[int, int]:
     return recording.arrays[array].grid
 
 
-def _shared(recording: Recording, arrays: list[int], bounds: _Bounds, largest: float, font: float) -> list[Panel]:
+def shared_tiles(recording: Recording, arrays: list[int], bounds: Bounds, largest: float, font: float) -> list[Panel]:
     """Place the shared tiles in the free quadrant, in the row or column that leaves their cells largest.
 
     In a row that is too short for their shapes, there is room for their names alone.
     """
     if not arrays:
         return []
+    most = largest * (_LARGER_SHARED if largest < _LEGIBLE else 1.0)
     shapes = [_drawn(recording, i) for i in arrays]
     rows, columns = [s[0] for s in shapes], [s[1] for s in shapes]
     title, gap = 1.6 * font, 1.6 * font
@@ -245,16 +258,16 @@ def _shared(recording: Recording, arrays: list[int], bounds: _Bounds, largest: f
     stacked = min(width / max(columns), (height - title * len(arrays)) / sum(rows))
     labels = [title_width(recording, i, font) for i in arrays]
     names = [_text_width(recording.arrays[i].name, font) for i in arrays]
-    cell = max(min(beside, largest * _LARGER_SHARED), 0.05)
+    cell = max(min(beside, most), 0.05)
     if sum(max(c * cell, label) for c, label in zip(columns, labels, strict=True)) + gap * (len(arrays) - 1) > width:
         labels = names
     slots = [max(c * cell, label) for c, label in zip(columns, labels, strict=True)]
     row = sum(slots) + gap * (len(arrays) - 1)
     # Where cells would be as large in both, a column has room for the shapes.
-    shaped = labels is not names or stacked < min(beside, largest * _LARGER_SHARED)
+    shaped = labels is not names or stacked < min(beside, most)
     in_row = beside >= stacked and ((row <= width and shaped) or len(arrays) * (title + font) > height)
     if not in_row:
-        cell = max(min(stacked, largest * _LARGER_SHARED), 0.05)
+        cell = max(min(stacked, most), 0.05)
     used = (row, max(rows) * cell + title) if in_row else (max(columns) * cell, sum(rows) * cell + title * len(arrays))
     x, y = left + (width - used[0]) / 2, top + (height - used[1]) / 2 + title
     result = []

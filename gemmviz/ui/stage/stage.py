@@ -27,8 +27,9 @@ from gemmviz.session.staged import Staged
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
+from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
-from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank, larger
+from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.view import kept_in_sight
 

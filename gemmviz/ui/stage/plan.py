@@ -1,0 +1,159 @@
+"""Where everything stands on the stage when the words stand in the free quadrant: above A, left of B.
+
+Two plans are possible. Here title, caption, shared tiles and lens share the quadrant, and the legend stands left of A:
+A, B and C get all of the height. Where the quadrant is too small for words, as with a short K, `gemmviz.ui.stage.scene`
+keeps a line above and lines below the arrays for them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gemmviz.trace.recording.recording import Recording
+from gemmviz.ui.stage.scene import LARGEST_CELL, Bounds, LabelRoom, Panel, StageRect, shared_tiles, with_aside
+
+AROUND_WORDS = LabelRoom(1.9, 0.9, 1.3, 0.5, 2.4)
+"""Indices left of A and B and above B and C, and the names of A and C between."""
+
+# In heights of the font.
+_LEAST_WIDTH, _LEAST_BELOW = 21.0, 7.0
+_SHARE = 0.45  # of the quadrant's width for words that stand at its left
+_MUCH = 1.2
+_LEGEND = 14.0  # wide enough for each of its texts
+_LEAST_LEGEND = 4.2
+_TITLES = 1.4  # of the shared tiles: the line about their block stands above their names
+_EDGE, _TO_LABELS, _TO_NAMES = 0.7, 2.0, 2.7
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where everything stands, in pixels.
+
+    Attributes
+    ----------
+    panels
+        A, B, C, then the shared arrays.
+    aside
+        The strip beside the shared tiles; None: there is none.
+    words
+        Title and caption; None: they stand in lines above and below the arrays.
+    free
+        The rest of the quadrant, for shared tiles or a lens.
+    legend
+        The place left of A; None: too narrow.
+    """
+
+    panels: list[Panel]
+    aside: StageRect | None
+    words: Bounds | None = None
+    free: Bounds | None = None
+    legend: Bounds | None = None
+
+    def seen(self, zoom: float, dx: float, dy: float) -> "Plan":
+        """Return the plan as seen after zooming about the origin and shifting: the arrays move, the words stay."""
+        moved = [p.moved(zoom, dx, dy) for p in self.panels]
+        return replace(self, panels=moved, aside=self.aside and self.aside.moved(zoom, dx, dy))
+
+
+def planned(
+    recording: Recording,
+    width: float,
+    height: float,
+    font: float,
+    words: float,
+    asides: Sequence[tuple[float, float]] = (),
+    lens: bool = False,
+) -> Plan | None:
+    """Place the arrays around a quadrant with words.
+
+    Parameters
+    ----------
+    recording
+        The recording with the arrays.
+    width, height
+        The space, in pixels.
+    font
+        Height of the labels' font in pixels.
+    words
+        Height of title and caption, in pixels.
+    asides
+        Sizes, the largest first, that a strip beside the shared tiles may have, in pixels.
+    lens
+        Whether a lens takes the rest of the quadrant.
+
+    Returns
+    -------
+    Plan or None
+        None where the quadrant has no room for the words.
+    """
+    m, n, k = recording.m, recording.n, recording.k
+    room = AROUND_WORDS
+    left, right, top, bottom = room.left * font, room.right * font, room.top * font, room.bottom * font
+    gap = room.gap * font
+    cell = min((width - left - right - gap) / (k + n), (height - top - bottom - gap) / (k + m), LARGEST_CELL)
+    if cell <= 0:
+        return None
+    spare = width - left - right - gap - cell * (k + n)
+    # What the legend does not need is shared by both sides.
+    shift = max(spare - _LEGEND * font, 0.0) / 2
+    x1 = width - right - shift - n * cell
+    x0 = x1 - gap - k * cell
+    y0 = top + (height - top - bottom - gap - cell * (k + m)) / 2
+    y1 = y0 + k * cell + gap
+    edge = _EDGE * font + shift
+    quadrant = Bounds(edge, 0.3 * font, x1 - _TO_LABELS * font, y1 - _TO_NAMES * font)
+    shared = [i for i, a in enumerate(recording.arrays) if a.space == "shared"]
+    ways = _ways(quadrant, words, font, _LEAST_BELOW * font if shared or lens else 0.0)
+    if not ways:
+        return None
+    legend = Bounds(edge, y1, x0 - left, y1 + m * cell)
+    places = [(x0, y1), (x1, y0), (x1, y1)]
+    panels = [Panel(i, recording.arrays[i].name, *recording.arrays[i].grid, *at, cell) for i, at in enumerate(places)]
+    plans = []
+    for place, free in ways:
+        tiles, aside = _tiles(recording, shared, replace(free, top=free.top + _TITLES * font), cell, font, asides)
+        plans.append(Plan(panels + tiles, aside, place, free, _wide(legend, font)))
+    if asides:
+        plans = [plan for plan in plans if plan.aside is not None]
+    if not plans:
+        return None
+    # The words stand above the tiles, unless beside them the tiles are much larger.
+    if lens or not shared:
+        return max(plans, key=lambda plan: _area(plan.free))
+    beside = max(plans, key=lambda plan: plan.panels[-1].cell)
+    return beside if beside.panels[-1].cell > _MUCH * plans[0].panels[-1].cell else plans[0]
+
+
+def _area(free: Bounds | None) -> float:
+    return free.width * free.height if free is not None else 0.0
+
+
+def _ways(quadrant: Bounds, words: float, font: float, least: float) -> list[tuple[Bounds, Bounds]]:
+    """Return how words and the rest may share the quadrant: words above, or at the left."""
+    above = replace(quadrant, bottom=quadrant.top + words), replace(quadrant, top=quadrant.top + words + 0.5 * font)
+    middle = quadrant.left + max(_LEAST_WIDTH * font, _SHARE * quadrant.width)
+    left = replace(quadrant, right=middle), replace(quadrant, left=middle + font)
+    fitting = quadrant.width >= _LEAST_WIDTH * font and quadrant.height >= words
+    found = [above] if fitting and above[1].height >= least else []
+    if fitting and least and left[1].width >= _LEAST_WIDTH * _SHARE * font:
+        found.append(left)
+    return found
+
+
+def _wide(legend: Bounds, font: float) -> Bounds | None:
+    return legend if legend.width >= _LEAST_LEGEND * font else None
+
+
+def _tiles(
+    recording: Recording,
+    shared: list[int],
+    bounds: Bounds,
+    cell: float,
+    font: float,
+    asides: Sequence[tuple[float, float]],
+) -> tuple[list[Panel], StageRect | None]:
+    for size, aside in enumerate(asides):
+        found = with_aside(recording, shared, bounds, cell, font, aside)
+        if found is not None:
+            tiles, (x, y) = found
+            return tiles, StageRect(x, y, *aside, size)
+    return shared_tiles(recording, shared, bounds, cell, font), None

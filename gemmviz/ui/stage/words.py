@@ -1,0 +1,167 @@
+"""The words in the free quadrant: title, size and parameters, the recording's verdict, and the step's sentence."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.look.style import larger
+from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.caption import BETWEEN
+from gemmviz.ui.stage.scene import Bounds
+
+TITLE_LINES, CAPTION_LINES = 3.3, 4.3
+"""Heights of the title with its chips, and of the caption, in heights of the font."""
+_TITLE = 1.25  # times the base font
+_SMALL = 0.88
+_LINE = 1.3
+_BAR = 3.0  # pixels
+
+
+@dataclass(frozen=True)
+class Said:
+    """The sentence about a moment: a short line in colour, a remark at its right, and the text below."""
+
+    lead: str
+    remark: str
+    text: str
+    chosen: bool = False
+
+
+def sentence(caption: str, tile: str) -> Said:
+    """Return a step's caption for the quadrant: what the step belongs to first, then the rest.
+
+    Parameters
+    ----------
+    caption
+        The caption in one line: see `gemmviz.ui.stage.caption.caption`.
+    tile
+        The part of it that names the tile; empty: none.
+    """
+    step, *rest = caption.split(BETWEEN)
+    if tile in rest:
+        rest.remove(tile)
+        return Said(tile[:1].upper() + tile[1:], step, BETWEEN.join(rest))
+    return Said(step, "", BETWEEN.join(rest))
+
+
+class Words:
+    """Writes the words of one recording in one theme.
+
+    Parameters
+    ----------
+    playable, theme
+        The recording, and the colours.
+    font
+        The base font.
+    """
+
+    def __init__(self, playable: Playable, theme: Theme, font: QFont) -> None:
+        self._playable, self._theme, self._font = playable, theme, QFont(font)
+        self._small = larger(font, _SMALL)
+        self._title = larger(font, _TITLE)
+        self._title.setBold(True)
+        self._bold = QFont(font)
+        self._bold.setBold(True)
+
+    def chips(self, place: Bounds) -> list[tuple[str, QRectF]]:
+        """Return the texts below the title, and their boxes: the size, then each parameter."""
+        recording = self._playable.recording
+        texts = [f"{recording.m} × {recording.n} × {recording.k}"]
+        texts += [f"{name} {value}" for name, value in recording.params.items()]
+        metrics, high = QFontMetricsF(self._small), self._height
+        x, top, found = place.left, place.top + 1.75 * high, []
+        for text in texts:
+            wide = metrics.horizontalAdvance(text) + high
+            if x + wide > place.right:
+                break
+            found.append((text, QRectF(x, top, wide, 1.35 * high)))
+            x += wide + 0.4 * high
+        return found
+
+    @property
+    def _height(self) -> float:
+        return QFontMetricsF(self._font).height()
+
+    def draw_title(self, painter: QPainter, place: Bounds, title: str, verdict: list[str], outdated: bool) -> None:
+        """Write the title, the chips, and where the picture comes from.
+
+        Parameters
+        ----------
+        painter, place
+            Where to.
+        title
+            The kernel's.
+        verdict
+            The recording's origin and whether C is right, from the longest wording on.
+        outdated
+            Whether the picture is of another text or size than the chosen one.
+        """
+        theme, high = self._theme, self._height
+        painter.setFont(self._title)
+        painter.setPen(QColor(theme.text))
+        metrics = QFontMetricsF(self._title)
+        line = QRectF(place.left, place.top, place.width, 1.65 * high)
+        painter.drawText(line, _MIDDLE, metrics.elidedText(title, Qt.TextElideMode.ElideRight, line.width()))
+        painter.setFont(self._small)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        x = place.left
+        for text, box in self.chips(place):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(theme.raised))
+            painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+            painter.setPen(QColor(theme.text))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+            x = box.right() + 0.5 * high
+        wrong = self._playable.recording.wrong
+        colour = QColor(theme.muted if outdated else theme.bad if wrong else theme.good)
+        mark = "✗ " if wrong else "✓ "
+        metrics = QFontMetricsF(self._small)
+        for text in (mark + one for one in verdict):
+            wide = metrics.horizontalAdvance(text) + 0.9 * high
+            if x + wide <= place.right:
+                box = QRectF(x, place.top + 1.75 * high, wide, 1.35 * high)
+                painter.setPen(QPen(colour, 1))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+                break
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setFont(self._font)
+
+    def draw_sentence(self, painter: QPainter, place: Bounds, said: Said) -> None:
+        """Write the sentence, as many lines of it as fit, beside a bar in colour."""
+        theme, high = self._theme, self._height
+        painter.fillRect(QRectF(place.left, place.top, _BAR, place.height), QColor(theme.accent))
+        inside = QRectF(place.left + _BAR + 0.7 * high, place.top, place.width - _BAR - 0.7 * high, place.height)
+        metrics = QFontMetricsF(self._small)
+        remark = metrics.horizontalAdvance(said.remark) + high if said.remark else 0.0
+        painter.setFont(self._small)
+        painter.setPen(QColor(theme.muted))
+        top = QRectF(inside.left(), inside.top(), inside.width(), _LINE * high)
+        painter.drawText(top, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said.remark)
+        painter.setFont(self._bold)
+        painter.setPen(QColor(theme.accent))
+        lead = QFontMetricsF(self._bold).elidedText(said.lead, Qt.TextElideMode.ElideRight, inside.width() - remark)
+        painter.drawText(top, _MIDDLE, lead)
+        painter.setFont(self._font)
+        painter.setPen(QColor(theme.accent if said.chosen else theme.text))
+        below = inside.adjusted(0, _LINE * high, 0, 0)
+        painter.drawText(below, _WRAPPED, fitting(said.text, QFontMetricsF(self._font), below.size().toTuple()))
+
+
+_MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_WRAPPED = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
+
+
+def fitting(text: str, metrics: QFontMetricsF, room: tuple[float, float]) -> str:
+    """Leave out the last parts of a text that needs more room than (width, height): the most important is first."""
+    parts = text.split(BETWEEN)
+    width, height = room
+    while len(parts) > 1:
+        needed = metrics.boundingRect(QRectF(0, 0, width, 1e5), _WRAPPED, BETWEEN.join(parts))
+        if needed.height() <= height + 1:
+            break
+        parts.pop()
+    return BETWEEN.join(parts)
