@@ -227,8 +227,8 @@ def _end(pid: int, ended: Ended) -> Ended:
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
-    # It may have ended by itself meanwhile.
-    return ended if code == -signal.SIGKILL else Ended(code)
+    # It may have ended well by itself meanwhile. Where it failed, the limit was passed before that was known.
+    return ended if code != 0 else Ended(code)
 
 
 def _compile(job: Compile, descriptors: list[int], given: Limits) -> None:
