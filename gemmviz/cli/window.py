@@ -13,7 +13,7 @@ from gemmviz.session.comparison import PACES
 from gemmviz.session.snapshot_form import FURTHEST_SHIFT, ZOOMS, Snapshot
 from gemmviz.trace.order.stepping_units import UNITS
 
-_PAGES, _PANELS = ("stage", "charts", "claims"), ("counters", "warp", "thread", "origin")
+_PAGES, _PANELS = ("stage", "charts", "claims"), ("source", "warp", "thread", "origin", "counters", "findings")
 _DEFAULT_SIZE = 8
 
 
@@ -49,7 +49,7 @@ def add(commands: Any, summary: str) -> None:
     options.add_look(parser, default_theme=None)
     parser.add_argument("--calm", action="store_true", default=None, help="reduced motion")
     parser.add_argument("--page", choices=_PAGES, help="what fills the middle")
-    parser.add_argument("--panel", choices=_PANELS, help="what stands at the bottom right")
+    parser.add_argument("--panel", choices=_PANELS, help="which tab stands beside the stage")
     parser.add_argument(
         "--view", type=_view, metavar="ZOOM,X,Y", help="the stage's zoom, and its shift in widths of it"
     )

@@ -89,7 +89,7 @@ def _view(view: ViewSaid) -> list[str]:
         said.append("--view=" + ",".join(repr(float(v)) for v in (view["zoom"], *view["shift"])))
     for option, value, usual in (
         ("--page", view.get("page", "stage"), "stage"),
-        ("--panel", view.get("panel", "counters"), "counters"),
+        ("--panel", view.get("panel", "source"), "source"),
     ):
         if value != usual:
             said += [option, value]

@@ -1,4 +1,4 @@
-"""How somebody likes the window to be: language, theme, size of type, calm."""
+"""How somebody likes the window to be: language, theme, size of type, calm; and which lessons they have finished."""
 
 from typing import Annotated, Literal
 
@@ -28,11 +28,22 @@ class Preferences:
     spoken = Signal()
     """The language: whoever shows texts shows them anew."""
 
+    learned = Signal()
+    """A lesson was finished for the first time."""
+
     def __init__(self, theme: ThemeName = "dark") -> None:
         self.theme = theme
         self.type_scale = 1.0
         self.calm = False
         """Whether motion is reduced: playing shows whole units, twice a second at most, and nothing glows."""
+        self.finished: frozenset[str] = frozenset()
+        """The names of the kernels whose lessons were finished."""
+
+    def finish(self, *kernels: str) -> None:
+        """Take note that the lessons of kernels, by name, were finished."""
+        if not self.finished.issuperset(kernels):
+            self.finished |= set(kernels)
+            self.learned.emit()
 
     def set_theme(self, theme: ThemeName) -> None:
         """Choose ``"dark"`` or ``"light"``."""

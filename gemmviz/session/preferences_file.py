@@ -6,9 +6,10 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 import platformdirs
+from msgspec import Meta
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.typed_reading import Finite, read_parts
@@ -22,6 +23,7 @@ class _Kept(TypedDict, total=False):
     theme: ThemeName
     type_scale: Finite  # what is too small or too large becomes the nearest that can be
     calm: bool
+    finished: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=10_000)]  # lessons, by kernel
 
 
 def file() -> Path:
@@ -55,6 +57,7 @@ def restore(preferences: Preferences, theme: ThemeName | None = None, language: 
         preferences.set_type_scale(good["type_scale"])
     if "calm" in good:
         preferences.set_calm(good["calm"])
+    preferences.finish(*good.get("finished", []))
     said = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
     said += [unreadable] if unreadable else []
     return [tr("Your preferences ({file}): {what}. It is left out.", file=file(), what=what) for what in said]
@@ -68,6 +71,7 @@ def remember(preferences: Preferences) -> None:
 
     preferences.themed.connect(write)
     preferences.spoken.connect(write)
+    preferences.learned.connect(write)
 
 
 def system_language(environ: Mapping[str, str]) -> str:
@@ -95,6 +99,7 @@ def _write(preferences: Preferences) -> None:
         "theme": preferences.theme,
         "type_scale": preferences.type_scale,
         "calm": preferences.calm,
+        "finished": sorted(preferences.finished),
     }
     # Where nothing can be kept the window works as well: it says so to nobody, at every change of colours.
     with suppress(OSError, GemmvizError):

@@ -77,9 +77,16 @@ class Session:
         self.cursor.shown.connect(self.tour.arrive)
         self.cursor.shown.connect(self.reopening.arrive)
         self.cursor.shown.connect(self.demonstration.arrive)
+        self.tour.moved.connect(self._note_lesson)
         # Who picks an element of C picks its thread, after everybody has taken note of the cell.
         self.cursor.picked.connect(self.inspection.take_pick)
         self.cursor.recorded.connect(self.inspection.begin_anew)
+
+    def _note_lesson(self) -> None:
+        """Take note of a lesson that has come to its last stop."""
+        tour = self.tour
+        if tour.lesson is not None and tour.at is not None and tour.at == len(tour.stops) - 1:
+            self.preferences.finish(self.choice.base.name)
 
     def _say_notes(self) -> None:
         """Say what people should know of the chosen kernel's file."""

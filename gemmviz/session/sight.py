@@ -16,15 +16,12 @@ class Sight:
     chart
         The number of the chart, from 0.
     panel
-        The number of the inspector's tab, from 0.
-    findings
-        Whether the findings are unfolded.
+        The number of the tab beside the stage, from 0.
     """
 
     page: str = "stage"
     chart: int = 0
     panel: int = 0
-    findings: bool = True
 
 
 @dataclass

@@ -5,7 +5,7 @@ The texts below the table are in `gemmviz.ui.inspect.counter_text`.
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QScrollArea, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QLabel, QScrollArea, QTableView, QVBoxLayout, QWidget
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
@@ -41,8 +41,8 @@ _REFRESH_MS = 100
 _KIB_FROM = 10_000
 # Sizes of type at a scale of 1, the first one that fits; larger type gives way rather than be cut.
 _POINTS, _LEAST_PT = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0), 7.5
-_PADDING, _HEADING_PADDING = 9, 12
-_WIDE, _LEAST_ROWS = 760, 3  # pixels, and rows of the table, that each proved counter is not to take away
+_PADDING, _HEADING_PADDING = 6, 6
+_LEAST_ROWS = 3  # of the table: the proved counters do not take their room
 
 
 def table(playable: Playable, step: int) -> list[tuple[str, ...]]:
@@ -153,13 +153,14 @@ class Counters(QWidget):
         self.totals.setWordWrap(True)
         self.totals.setContentsMargins(8, 2, 8, 4)
         self.totals.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.beside = QLabel()
-        self.beside.setContentsMargins(8, 2, 8, 4)
-        self.beside.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.beside.hide()
+        self.below = QLabel()
+        self.below.setContentsMargins(8, 2, 8, 4)
+        self.below.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.below.hide()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.heading)
         column.addWidget(self.view, 1)
         self.told = QScrollArea()
         self.told.setWidget(self.totals)
@@ -167,11 +168,8 @@ class Counters(QWidget):
         self.told.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.told.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.told.setAccessibleName(tr("Totals"))
-        below = QHBoxLayout()
-        below.setSpacing(0)
-        below.addWidget(self.told, 1, Qt.AlignmentFlag.AlignTop)
-        below.addWidget(self.beside)
-        column.addLayout(below)
+        column.addWidget(self.told)
+        column.addWidget(self.below)
         self._known: list[str] = []
         self._made_of = self._explained = ""
         self._timer = QTimer(self)
@@ -200,19 +198,18 @@ class Counters(QWidget):
         self._known = [part for part in (held, said) if part]
         self._made_of = made_of
         figure = timed(self.session) if known else ""
-        self.beside.setText("\n".join(part for part in (figure, lines) if part))
+        self.below.setText("\n".join(part for part in (figure, lines) if part))
         self._give_room()
         self.refresh()
 
     def _give_room(self) -> None:
-        """Give the measured figure and each proved counter a line beside the totals, where there is room."""
-        left = self.height() - self.beside.sizeHint().height()
+        """Give the measured figure and each proved counter a line below the totals, where there is room."""
+        left = self.height() - self.below.sizeHint().height()
         rows = self.view.horizontalHeader().height() + _LEAST_ROWS * self.view.verticalHeader().defaultSectionSize()
-        self.beside.setVisible(bool(self.beside.text()) and self.width() >= _WIDE and left >= rows)
+        self.below.setVisible(bool(self.below.text()) and left >= rows)
         # The totals are scrolled where they would take more than half of the panel.
-        beside = self.beside.sizeHint().width() if not self.beside.isHidden() else 0
         frame = 2 * self.told.frameWidth()
-        wanted = self.totals.heightForWidth(max(self.width() - beside - frame, 1))
+        wanted = self.totals.heightForWidth(max(self.width() - frame, 1))
         lowest = self.totals.fontMetrics().height()
         self.told.setFixedHeight(max(min(wanted, self.height() // 2), lowest) + frame)
 

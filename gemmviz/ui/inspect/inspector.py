@@ -1,8 +1,8 @@
-"""The inspector: the tabs beside the charts: counters, the frozen warp, a thread, and origins."""
+"""The right column: the source, and the tabs that look into the recording."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QTabWidget
+from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Message, Session
@@ -11,49 +11,78 @@ from gemmviz.ui.inspect.counters import Counters
 from gemmviz.ui.inspect.origin_panel import OriginPanel
 from gemmviz.ui.inspect.thread_panel import ThreadPanel
 from gemmviz.ui.inspect.warp_panel import WarpPanel
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.present.source_lines import SourceLines
+from gemmviz.ui.source.source_side import SourceSide
 from gemmviz.ui.window.actions import Action
 
-PANELS = ("counters", "warp", "thread", "origin")
-_TITLES = (mark("Counters"), mark("Warp"), mark("Thread"), mark("Origin"))
+PANELS = ("source", "warp", "thread", "origin", "counters", "findings")
+_TITLES = (mark("Source"), mark("Warp"), mark("Thread"), mark("Origin"), mark("Counters"), mark("Findings"))
 _TIPS = (
-    mark("What was moved so far and in all; predicted beside measured; occupancy"),
+    mark("The source that runs, and the line of this step"),
     mark("Freeze a warp (W): its lanes, the sectors or banks that they want, and the wavefronts that follow"),
     mark("What a thread multiplies, the sums it holds; fragments of the tensor cores by lane"),
     mark("Where an element of C comes from, value by value; who touched a cell, and when"),
+    mark("What was moved so far and in all; predicted beside measured; occupancy"),
+    mark("What the checker found, and other sizes"),
 )
+_SOURCE, _FINDINGS = 0, len(PANELS) - 1
+_CODE_PIXELS = 12.5
+_LEAST_WIDTH = 320
+_NARROW = 470  # pixels, at a scale of type of 1
 
 
 class Inspector(QTabWidget):
-    """The tabs.
+    """The tabs. Above each but those with lines of their own, three lines of the source follow the step.
 
     Parameters
     ----------
     session
         The session to look into.
+    source_side
+        The source with its findings.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, source_side: SourceSide) -> None:
         super().__init__()
         self.session = session
+        self.source_side = source_side
         self.counters = Counters(session)
         self.warp, self.by_thread, self.origin = WarpPanel(session), ThreadPanel(session), OriginPanel(session)
+        self.lines = SourceLines(session.cursor)
         self.setDocumentMode(True)
-        self.setAccessibleName(tr("Inspector"))
-        panels = (self.counters, self.warp, self.by_thread, self.origin)
-        for widget, title, tip in zip(panels, _TITLES, _TIPS, strict=True):
-            index = self.addTab(widget, tr(title))
+        self.setAccessibleName(tr("Source and inspector"))
+        panels = (source_side, self.warp, self.by_thread, self.origin, self.counters, source_side.findings)
+        self._pages = [_Page(panel) for panel in panels]
+        for page, title, tip in zip(self._pages, _TITLES, _TIPS, strict=True):
+            index = self.addTab(page, tr(title))
             self.setTabToolTip(index, tr(tip))
-        self.setCornerWidget(self.counters.heading, Qt.Corner.TopRightCorner)
-        # The charts beside it must not give way to its text.
-        self.setMinimumWidth(320)
-        self.setCurrentIndex(session.sight.panel)
+        self.setMinimumWidth(round(scaled(_LEAST_WIDTH)))
+        self.setCurrentIndex(min(session.sight.panel, len(PANELS) - 1))
         self.currentChanged.connect(self._on_current)
+        source_side.findings_wanted.connect(lambda: self.show_panel("findings"))
         listen(self, session.inspection.panel_wanted, self.show_panel)
+        listen(self, session.preferences.themed, self._on_theme)
+        listen(self, session.findings.changed, self._count)
+        listen(self, session.choice.chosen, self._count)
+        self._on_theme()
+        self._on_current(self.currentIndex())
+        self._count()
 
     @property
     def panel(self) -> str:
-        """The tab in sight: one of `PANELS`."""
-        return PANELS[self.currentIndex()]
+        """The tab in sight: one of `PANELS`, or ``"duel"``."""
+        return (*PANELS, "duel")[self.currentIndex()]
+
+    def add_duel(self, race: QWidget, title: str) -> None:
+        """Add the tab of a comparison, and turn to it."""
+        self.setCurrentIndex(self.addTab(race, title))
+
+    def take_duel(self) -> None:
+        """Take the tab of a comparison away."""
+        if self.count() > len(PANELS):
+            self.removeTab(len(PANELS))
 
     def show_panel(self, name: str) -> None:
         """Turn to one of `PANELS`; another name leaves things as they are."""
@@ -75,34 +104,67 @@ class Inspector(QTabWidget):
 
     def take_focus(self) -> None:
         """Give the keyboard to the visible part: the table or the picture, else the tabs."""
-        tables = {"warp": self.warp.scrolled, "thread": self.by_thread.scrolled, "origin": self.origin.table}
+        tables = {
+            "source": self.source_side.source,
+            "warp": self.warp.scrolled,
+            "thread": self.by_thread.scrolled,
+            "origin": self.origin.table,
+            "findings": self.source_side.findings.list,
+        }
         within = tables.get(self.panel)
         wanted = within if within is not None and within.isVisible() else self.tabBar()
         wanted.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the mark of the counters out where the tabs need its room."""
+        """Bring the tabs closer together where they would not all be seen."""
         super().resizeEvent(event)
-        self._show_mark()
+        narrow = self.width() < scaled(_NARROW)
+        if self.property("narrow") != narrow:
+            self.setProperty("narrow", narrow)
+            for widget in (self, self.tabBar()):
+                widget.style().unpolish(widget)
+                widget.style().polish(widget)
+
+    def _on_theme(self) -> None:
+        self.lines.theme = THEMES[self.session.preferences.theme]
+        self.lines.set_type(round(scaled(_CODE_PIXELS)), wraps=False)
 
     def _on_current(self, number: int) -> None:
         self.session.sight.panel = number
-        self._show_mark()
+        if _SOURCE < number < _FINDINGS:
+            self._pages[number].put_above(self.lines)
 
-    def _show_mark(self) -> None:
-        # The mark is about the counters alone.
-        heading = self.counters.heading
-        fits = self.tabBar().sizeHint().width() + heading.sizeHint().width() <= self.width()
-        heading.setVisible(self.currentIndex() == 0 and fits)
+    def _count(self) -> None:
+        """Write the number of findings beside the title of their tab."""
+        count = self.source_side.findings.count()
+        title = tr(_TITLES[_FINDINGS])
+        self.setTabText(_FINDINGS, f"{title} {count}" if count else title)
+
+
+class _Page(QWidget):
+    """A panel, and what stands above it."""
+
+    def __init__(self, panel: QWidget) -> None:
+        super().__init__()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(2)
+        self._column.addWidget(panel, 1)
+        panel.show()
+
+    def put_above(self, widget: QWidget) -> None:
+        """Let a widget stand above the panel; it leaves where it stood."""
+        self._column.insertWidget(0, widget)
+        widget.show()
 
 
 def actions(inspector: Inspector) -> list[Action]:
-    """Return the actions of the inspector."""
+    """Return the actions of the tabs."""
     freeze = inspector.session.frozen_warp
     return [
         Action("freeze", "Cell", tr("Freeze the warp / release it"), ("W",), inspector.freeze),
         Action("warp_on", "Cell", tr("Choose the next warp"), (".",), lambda: freeze.next_warp(1)),
         Action("warp_back", "Cell", tr("Choose the previous warp"), (",",), lambda: freeze.next_warp(-1)),
-        Action("inspector", "View", tr("To the inspector"), ("Ctrl+5",), inspector.take_focus),
-        Action("next_panel", "View", tr("Next tab of the inspector"), ("I",), inspector.next_panel),
+        Action("inspector", "View", tr("To the tabs beside the stage"), ("Ctrl+5",), inspector.take_focus),
+        Action("next_panel", "View", tr("Next tab beside the stage"), ("I",), inspector.next_panel),
     ]

@@ -58,9 +58,10 @@ def style_sheet(theme: Theme, scale: float = 1.0) -> str:
         border-radius: 4px; padding: 3px 9px; }}
     QTabBar QToolButton {{ padding: 0px; }}
     QToolButton#slim {{ padding: 1px 8px; }}
-    QPushButton#fold, QPushButton#fold:pressed {{ background: {t.panel}; color: {t.muted};
-        border: 2px solid transparent; font-weight: bold; text-align: left; padding: 2px 4px; }}
-    QPushButton#fold:focus {{ border: 2px solid {t.text}; }}
+    QPushButton#found, QPushButton#found:pressed {{ background: {t.panel}; color: {t.text};
+        border: 2px solid transparent; border-radius: 0px; font-weight: bold; text-align: left; padding: 5px 8px; }}
+    QPushButton#found:focus {{ border: 2px solid {t.text}; }}
+    QFrame#popover {{ background: {t.panel}; border: 1px solid {t.outline}; border-radius: 6px; }}
     QPushButton:hover, QToolButton:hover {{ border-color: {t.accent}; }}
     QComboBox:focus, QSpinBox:focus, QLineEdit:focus {{ border: 2px solid {t.text}; padding: 1px 3px; }}
     QPushButton:pressed, QToolButton:pressed {{ background: {t.accent}; color: {t.background}; }}
@@ -93,7 +94,7 @@ def style_sheet(theme: Theme, scale: float = 1.0) -> str:
     QListView, QTreeView, QTableView, QTextEdit, QPlainTextEdit {{ background: {t.background}; color: {t.text}; }}
     QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none; padding: 2px 5px; }}
     QTableView {{ gridline-color: {t.raised}; }}
-    QTabWidget[narrow="true"] QTabBar::tab {{ padding: 4px 5px; }}
+    QTabWidget[narrow="true"] QTabBar::tab {{ padding: 4px 4px; font-size: {TYPE_PT * 0.92 * scale:.2f}pt; }}
     QTabWidget::pane {{ border: none; }}
     QTabBar {{ qproperty-drawBase: 0; }}
     QTabBar::tab {{ background: {t.panel}; color: {t.muted}; padding: 4px 10px; border: none;

@@ -30,8 +30,7 @@ from gemmviz.ui.look.style import letters_wide
 from gemmviz.ui.panels.size_row import SizeRow, SizesBox
 
 _PARAM_LETTERS = 3
-PARAMS_WIDE, PARAMS_NARROW = 3, 2
-"""The number of parameters side by side below the stage, and beside the charts."""
+_PARAMS_PER_ROW = 2
 
 
 def tab_through(*widgets: QWidget) -> None:
@@ -98,15 +97,6 @@ class ParamsRow(QWidget):
             self.boxes[name] = box
         name_parts(self)
 
-    def set_per_row(self, per_row: int) -> None:
-        """Choose the number of boxes side by side."""
-        if per_row == self._per_row:
-            return
-        self._per_row = per_row
-        widgets = [known(known(self._row.takeAt(0)).widget()) for _ in range(self._row.count())]
-        for number, pair in enumerate(zip(widgets[::2], widgets[1::2], strict=True)):
-            self._place(number, *pair)
-
     def _place(self, number: int, *pair: QWidget) -> tuple[QWidget, ...]:
         row, place = divmod(number, self._per_row)
         for column, widget in enumerate(pair, 2 * place):
@@ -118,7 +108,7 @@ class ParamsRow(QWidget):
 
 
 class RecordControls(QWidget):
-    """The bar above the stage: the size, parameters and order of the recording.
+    """The sheet at the stage's title: the size, parameters and order of the recording.
 
     Parameters
     ----------
@@ -226,7 +216,7 @@ class MeasureControls(QWidget):
         self.heading = QLabel(tr("Measure on this machine"))
         self.heading.setObjectName("heading")
         self.size_row = SizeRow(session.choice.bench_problem, tr("what is measured"), session.choice.bench_square)
-        self.params = ParamsRow(PARAMS_WIDE)
+        self.params = ParamsRow(_PARAMS_PER_ROW)
         self.this = QPushButton(tr("Measure this"))
         self.this.setObjectName("primary")
         self.this.setToolTip(tr("Verify the chosen rung against float64, then time it (Ctrl+M)"))

@@ -1,22 +1,20 @@
-"""The ladder: every rung with its alias, element type, status and last GFLOPS."""
-
-from math import log10
+"""The list of kernels by chapter: each with its title, alias, status and last GFLOPS. One chapter is open."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gemmviz.bench.figures import Shown, Size, size_of
 from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.capability import need
+from gemmviz.catalogue.chapters import by_chapter
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.language import mark, tr
+from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import (
     changes_text,
     details,
-    dtype_text,
     gflops_text,
     origin_text,
     short_size,
@@ -26,10 +24,12 @@ from gemmviz.ui.look.figure_text import (
 )
 from gemmviz.ui.look.theme import THEMES, Theme
 
-SECTIONS = {"c": "CPU", "cuda": "CUDA", "numpy": mark("LIBRARIES")}
-_NAME = Qt.ItemDataRole.UserRole
-# Heights in lines of text: the name, the line below it, a heading.
-_NAME_LINES, _BELOW_LINES, _SECTION_LINES = 1.12, 1.06, 1.38
+_NAME, _CHAPTER = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+# Heights in lines of text: the title, the line below it, a chapter.
+_NAME_LINES, _BELOW_LINES, _CHAPTER_LINES = 1.15, 1.1, 1.7
+_NARROWED = 84  # percent of the letters' width
+_RING = 0.95  # of a line
+_TOLD = 0.6  # of a row, for the figure or the status
 # Shape and letter give the status as well as the colour does.
 _MARKS = {
     "ok": ("✓", "good"),
@@ -42,14 +42,10 @@ _UNTOLD = ("○", "muted")
 # An exhibit shows a fault of a printed kernel, or a waste in it.
 _EXHIBIT = ("◇", "warn")
 _NO_FAULT = ("skipped", "unsupported", "cancelled")
-# The shortest bar of the ladder still shows: the axis begins below it by this factor.
-_ROOM_BELOW = 2.0
-# No text takes more of a row than this, and no shorter bar is drawn.
-_TEXT_SHARE, _SHORTEST_BAR = 0.75, 24
 
 
 class Ladder(QListWidget):
-    """A list of rungs; the chosen one is the session's kernel.
+    """A list of kernels by chapter; the chosen one is the session's. Its chapter is open, or the one clicked last.
 
     Parameters
     ----------
@@ -60,11 +56,14 @@ class Ladder(QListWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.setAccessibleName(tr("Ladder of kernels"))
+        self.setAccessibleName(tr("Kernels"))
         self.setItemDelegate(RungDelegate(session, self))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self._items: dict[str, QListWidgetItem] = {}
+        self._chapters: dict[str, tuple[QListWidgetItem, list[str]]] = {}
+        self.open_chapter = ""
+        """The id of the chapter whose kernels are shown; empty: none."""
         self.figures: dict[str, Shown] = {}
         """The row and origin shown for each kernel with a figure, kept because painting reads them often."""
         self._told = ""
@@ -72,6 +71,8 @@ class Ladder(QListWidget):
         """The size of the figures, but for those that name another."""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
+        self.itemClicked.connect(self._on_clicked)
+        listen(self, session.preferences.learned, self._on_theme)
         listen(self, session.choice.kernels_changed, self._fill)
         listen(self, session.choice.chosen, self._on_chosen)
         listen(self, session.results.measured, self._on_measured)
@@ -83,15 +84,15 @@ class Ladder(QListWidget):
     def _fill(self) -> None:
         self.blockSignals(True)
         self.clear()
-        self._items = {}
-        for backends in (("c",), ("cuda",), ("numpy", "openblas", "cublas")):
-            kernels = [k for k in self.session.choice.kernels if k.backend in backends]
-            if kernels:
-                heading = QListWidgetItem(tr(SECTIONS[backends[0]]))
-                heading.setFlags(Qt.ItemFlag.NoItemFlags)
-                self.addItem(heading)
+        self._items, self._chapters = {}, {}
+        for chapter, kernels in by_chapter(self.session.choice.kernels):
+            heading = QListWidgetItem(tr(chapter.title))
+            heading.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            heading.setData(_CHAPTER, chapter.id)
+            self.addItem(heading)
+            self._chapters[chapter.id] = heading, [kernel.name for kernel in kernels]
             for kernel in kernels:
-                item = QListWidgetItem(kernel.alias)
+                item = QListWidgetItem(tr(kernel.title) or kernel.alias)
                 item.setData(_NAME, kernel.name)
                 self.addItem(item)
                 self._items[kernel.name] = item
@@ -112,7 +113,7 @@ class Ladder(QListWidget):
     def _fit_rows(self) -> None:
         for at in range(self.count()):
             item = self.item(at)
-            lines = (_SECTION_LINES,) if item.data(_NAME) is None else (_NAME_LINES, _BELOW_LINES)
+            lines = (_CHAPTER_LINES,) if item.data(_NAME) is None else (_NAME_LINES, _BELOW_LINES)
             item.setSizeHint(QSize(0, sum(map(self._height, lines))))
 
     def item_of(self, name: str) -> QListWidgetItem:
@@ -124,9 +125,50 @@ class Ladder(QListWidget):
         if name and name != self.session.choice.base.name:
             self.session.choice.choose_kernel(next(k for k in self.session.choice.kernels if k.name == name))
 
+    def _on_clicked(self, item: QListWidgetItem) -> None:
+        chapter = item.data(_CHAPTER)
+        if chapter:
+            self.open(chapter if chapter != self.open_chapter else "")
+
+    def open(self, chapter: str) -> None:
+        """Show the kernels of a chapter, by id, and hide those of all others; of none where it is empty."""
+        self.open_chapter = chapter
+        for one, (heading, names) in self._chapters.items():
+            for name in names:
+                self._items[name].setHidden(one != chapter)
+            heading.setToolTip(tr("Click to open or to close it"))
+        self.viewport().update()
+
+    def short_title(self, kernel: str) -> str:
+        """Return a kernel's title, without what it shares with the one before it in its chapter."""
+        names = next((names for _, names in self._chapters.values() if kernel in names), [])
+        at = names.index(kernel) if kernel in names else 0
+        title = self._items[kernel].text() if kernel in self._items else ""
+        before = self._items[names[at - 1]].text() if at else ""
+        head, comma, rest = title.partition(", ")
+        return f"… {rest}" if comma and head == before.partition(", ")[0] else title
+
+    def progress(self, chapter: str) -> tuple[int, int]:
+        """Return how many lessons of a chapter were finished, and how many kernels it has."""
+        names = self._chapters[chapter][1]
+        return len(self.session.preferences.finished.intersection(names)), len(names)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go on to the next chapter at the end of one, and back to the last at its beginning."""
+        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
+        names = list(self._items)
+        at = names.index(self.session.choice.base.name) + step if self.session.choice.base.name in names else -1
+        if not step or not 0 <= at < len(names) or not self._items[names[at]].isHidden():
+            super().keyPressEvent(event)
+            return
+        self.setCurrentItem(self._items[names[at]])
+
     def _on_chosen(self) -> None:
         name = self.session.choice.base.name
         item = self._items.get(name)
+        chapter = next((one for one, (_, names) in self._chapters.items() if name in names), "")
+        if chapter and (name != self._told or item is None or self._told not in self._items):
+            self.open(chapter)
         if item is not None and item is not self.currentItem():
             self.blockSignals(True)
             self.setCurrentItem(item)
@@ -179,7 +221,7 @@ class Ladder(QListWidget):
 
 
 class RungDelegate(QStyledItemDelegate):
-    """Paints one rung: mark, alias, element type, then the figure with its bar, or why there is none."""
+    """Paints a chapter, or a kernel: mark, title, alias, and the figure or why there is none."""
 
     def __init__(self, session: Session, parent: Ladder) -> None:
         super().__init__(parent)
@@ -195,22 +237,38 @@ class RungDelegate(QStyledItemDelegate):
         area = QRectF(option.rect)
         name = index.data(_NAME)
         if name is None:
-            font = QFont(option.font)
-            font.setBold(True)
-            font.setPointSizeF(option.font.pointSizeF() * 0.88)
-            painter.setFont(font)
-            painter.setPen(QColor(theme.muted))
-            inside = area.adjusted(10, 2, -8, 0)
-            painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, str(index.data()))
-            if self._ladder.size_shown is not None:
-                font.setBold(False)
-                painter.setFont(font)
-                right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-                painter.drawText(inside, right, tr("GFLOPS at {size}", size=short_size(self._ladder.size_shown)))
+            self._chapter(painter, area, option, str(index.data(_CHAPTER)), str(index.data()), theme)
         else:
             kernel = next(k for k in self._session.choice.kernels if k.name == name)
             self._rung(painter, area, option, kernel, theme)
         painter.restore()
+
+    def _chapter(
+        self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem, chapter: str, title: str, theme: Theme
+    ) -> None:
+        """Paint a chapter: a ring that closes as its lessons are finished, its title, and their number."""
+        done, count = self._ladder.progress(chapter)
+        line = option.fontMetrics.height()
+        ring = QRectF(area.left() + 10, area.center().y() - _RING * line / 2, _RING * line, _RING * line)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(theme.outline), 2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(ring)
+        painter.setPen(QPen(QColor(theme.good), 2.5))
+        painter.drawArc(ring, 90 * 16, -round(360 * 16 * done / max(count, 1)))
+        if done == count:
+            painter.drawText(ring, Qt.AlignmentFlag.AlignCenter, "✓")
+        font = QFont(option.font)
+        font.setBold(chapter == self._ladder.open_chapter)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.text))
+        inside = area.adjusted(ring.right() - area.left() + 8, 0, -8, 0)
+        said = f"{done}/{count}"
+        room = inside.width() - painter.fontMetrics().horizontalAdvance(said) - 6
+        shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(room))
+        painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.setPen(QColor(theme.muted))
+        painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, said)
 
     def _rung(
         self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem, kernel: Kernel, theme: Theme
@@ -237,17 +295,14 @@ class RungDelegate(QStyledItemDelegate):
         left, right = first.right() + 4, area.right() - 8
         small = QFont(option.font)
         small.setPointSizeF(option.font.pointSizeF() * 0.86)
-        # A long name is narrowed first: two names cut in the middle may look alike.
-        name = shown_name(kernel, self._session)
-        wide = QFontMetrics(font).horizontalAdvance(name)
-        if wide > right - left:
-            font.setBold(False)
-            wide = QFontMetrics(font).horizontalAdvance(name)
-        if wide > right - left:
-            font.setStretch(max(62, int(100 * (right - left) / wide) - 1))
         painter.setFont(font)
         painter.setPen(QColor(theme.text))
-        title = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, int(right - left))
+        title = self._ladder.short_title(kernel.name) or shown_name(kernel, self._session)
+        if painter.fontMetrics().horizontalAdvance(title) > right - left:
+            # Narrower letters first: the difference of two kernels often stands last.
+            font.setStretch(_NARROWED)
+            painter.setFont(font)
+        title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(right - left))
         painter.drawText(QRectF(left, first.top(), right - left, first.height()), Qt.AlignmentFlag.AlignVCenter, title)
         painter.setFont(small)
         below = QRectF(left, first.bottom() - 1, right - left, _BELOW_LINES * line)
@@ -257,49 +312,19 @@ class RungDelegate(QStyledItemDelegate):
             text = painter.fontMetrics().elidedText(f"≠ {text}", Qt.TextElideMode.ElideRight, int(below.width()))
             painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
             return
+        # The tip has the rest: a row has room for the most necessary facts only.
+        least = tr("needs compute capability {needed}", needed=kernel.capability.removesuffix("a"))
+        at_fault = row is not None and row["status"] not in _NO_FAULT and not kernel.exhibit
+        told = self._ladder.figure_text(shown) if shown is not None else status_text(row) if row else ""
+        told = told or (least if needs else "")
+        painter.setPen(QColor(theme.bad if at_fault and shown is None else theme.text if chosen else theme.muted))
+        told = painter.fontMetrics().elidedText(told, Qt.TextElideMode.ElideRight, int(below.width() * _TOLD))
+        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, told)
+        below.setWidth(below.width() - painter.fontMetrics().horizontalAdvance(told) - 6)
         painter.setPen(QColor(theme.muted))
-        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, dtype_text(kernel.dtype))
-        below.setLeft(left + painter.fontMetrics().horizontalAdvance(f"{dtype_text(kernel.dtype)} ") + 4)
-        if shown is not None:
-            self._bar(painter, below, shown, theme)
-        else:
-            # The tip has the rest: a row has room for the most necessary facts only.
-            least = tr("needs compute capability {needed}", needed=kernel.capability.removesuffix("a"))
-            text = status_text(row) if row else least if needs else tr(kernel.title)
-            at_fault = row is not None and row["status"] not in _NO_FAULT and not kernel.exhibit
-            painter.setPen(QColor(theme.bad if at_fault else theme.muted))
-            # The difference of two rungs often stands last: "one thread per element, uncoalesced".
-            mode = Qt.TextElideMode.ElideRight if row or needs else Qt.TextElideMode.ElideMiddle
-            text = painter.fontMetrics().elidedText(text, mode, int(below.width()))
-            painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
-
-    def _bar(self, painter: QPainter, area: QRectF, shown: Shown, theme: Theme) -> None:
-        """Draw a figure with its bar, logarithmic; hollow for one measured elsewhere, faint at another size."""
-        ladder, metrics = self._ladder, painter.fontMetrics()
-        all_shown = ladder.figures.values()
-        figures = [figure_of(other.row) for other in all_shown]
-        low, high = log10(min(figures) / _ROOM_BELOW), log10(max(figures))
-        # As wide as the widest text leaves: bars of one length mean one figure.
-        widest = max(metrics.horizontalAdvance(ladder.figure_text(other)) for other in all_shown) + 8
-        room = min(widest, area.width() * _TEXT_SHARE)
-        same_size = size_of(shown.row) == ladder.size_shown
-        high = area.height() * 0.42
-        bar = QRectF(area.left(), area.center().y() - high / 2, area.width() - room, high)
-        text = ladder.figure_text(shown)
-        if bar.width() >= _SHORTEST_BAR and bar.width() + metrics.horizontalAdvance(text) <= area.width():
-            painter.fillRect(bar, QColor(theme.raised))
-            share = (log10(figure_of(shown.row)) - low) / max(high - low, 1e-9)
-            bar.setWidth(max(bar.width() * share, 2))
-            colour = QColor(theme.good if same_size else theme.faint)
-            if shown.origin:
-                painter.fillRect(bar, QColor(theme.background))
-                painter.setPen(colour)
-                painter.drawRect(bar.adjusted(0, 0, -1, -1))
-            else:
-                painter.fillRect(bar, colour)
-        painter.setPen(QColor(theme.muted if shown.origin or not same_size else theme.text))
-        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(area.width()))
-        painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        alias = shown_name(kernel, self._session)
+        alias = painter.fontMetrics().elidedText(alias, Qt.TextElideMode.ElideMiddle, int(below.width()))
+        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, alias)
 
 
 def _variant(kernel: Kernel, session: Session) -> Kernel | None:

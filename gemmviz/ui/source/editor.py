@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from gemmviz.ui.known import shortcut
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.source.folding import Folding
 from gemmviz.ui.source.gutter import Gutter, Mark, blocks_in_sight, has, show_marks
 from gemmviz.ui.source.highlighter import Highlighter
 
@@ -61,6 +62,7 @@ class Editor(QPlainTextEdit):
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         self.setFont(font)
         self._points = 0.0
+        self.folding = Folding(self)
         self.gutter = Gutter(self)
         self.gutter.setParent(self)
         self.highlighter = Highlighter(self.document(), theme)
@@ -99,6 +101,8 @@ class Editor(QPlainTextEdit):
         finally:
             self._filling = False
         self._given, self._shown = text, self._last
+        if anew or self.folding.folded:
+            self.folding.fold_all()
 
     def _change_to(self, text: str) -> None:
         """Change only the stretch that differs, so that the view and the marks stay where they are."""
@@ -155,6 +159,8 @@ class Editor(QPlainTextEdit):
         shape = Qt.CursorShape.ArrowCursor if locked else Qt.CursorShape.IBeamCursor
         self.viewport().setCursor(shape)
         if changed:
+            if not locked:
+                self.folding.open_all()
             self.locked_changed.emit(locked)
 
     # Keys
@@ -252,8 +258,13 @@ class Editor(QPlainTextEdit):
             self.click_line(self.line_at(event.position().toPoint().y()))
 
     def click_line(self, line: int) -> None:
-        """Announce that the next execution of a line is to be shown."""
-        self.line_clicked.emit(line)
+        """Fold or open the description that begins at a line; of any other, announce that its execution is wanted."""
+        if not self.folding.toggle(line):
+            self.line_clicked.emit(line)
+
+    def fold_sign(self, line: int) -> str:
+        """Return the sign of a line at which something is folded away, or none."""
+        return self.folding.sign(line)
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show the errors of the line under the mouse."""
@@ -301,11 +312,13 @@ class Editor(QPlainTextEdit):
 
     def reveal(self, line: int) -> None:
         """Scroll a line into view, only when it is out of it: a page that jumps cannot be read."""
+        self.folding.reveal(line)
         block = self.document().findBlockByNumber(line - 1)
-        first = self.firstVisibleBlock().blockNumber()
+        # Of the lines that are not folded away: the scroll bar counts these.
+        first, at = self.firstVisibleBlock().firstLineNumber(), block.firstLineNumber() + 1
         visible = max(1, int(self.viewport().height() / max(self.blockBoundingRect(block).height(), 1)))
-        if not first < line < first + visible:
-            self.verticalScrollBar().setValue(max(0, line - visible // 2))
+        if not first < at < first + visible:
+            self.verticalScrollBar().setValue(max(0, at - visible // 2))
 
     def go_to(self, line: int) -> None:
         """Put the cursor on a line, and scroll it into view."""

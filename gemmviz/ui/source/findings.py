@@ -3,12 +3,11 @@
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QResizeEvent
 from PySide6.QtWidgets import (
-    QBoxLayout,
+    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -16,12 +15,9 @@ from PySide6.QtWidgets import (
 from gemmviz.language import tr, trn
 from gemmviz.session import FindingGroup, Session
 from gemmviz.ui.connections import listen
-from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
 _LINE = Qt.ItemDataRole.UserRole
-# Heights of the list in pixels, at a scale of type of 1.
-_LOWEST, _HIGHEST, _HIGHEST_OF_COSTS = 34, 150, 84
 _CHECK_KEY = "Ctrl+Shift+R"
 
 
@@ -38,16 +34,17 @@ class FindingsPanel(QWidget):
     """A line is to be shown."""
     check = Signal()
     """Other sizes are to be checked."""
+    refreshed = Signal()
+    """The findings are shown anew."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.heading = QPushButton()
-        self.heading.setObjectName("fold")
-        self.heading.setCheckable(True)
-        self.heading.setChecked(session.sight.findings)
-        self.heading.setToolTip(tr("Show or hide what the checker found"))
-        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.summary = ""
+        """The findings in a few words."""
+        self.heading = QLabel()
+        self.heading.setObjectName("heading")
+        self.heading.setWordWrap(True)
         self.button = QPushButton(tr("Check sizes"))
         self.button.setAccessibleName(tr("Check at other sizes"))
         self.button.setToolTip(
@@ -66,7 +63,7 @@ class FindingsPanel(QWidget):
         self.state.setObjectName("muted")
         self.state.setWordWrap(True)
         self.state.setContentsMargins(8, 0, 8, 4)
-        head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        head = QHBoxLayout()
         head.setContentsMargins(4, 3, 6, 3)
         head.setSpacing(4)
         head.addWidget(self.heading, 1)
@@ -75,11 +72,10 @@ class FindingsPanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(head)
-        column.addWidget(self.list)
+        column.addWidget(self.list, 1)
         column.addWidget(self.state)
+        column.addStretch(0)
         self._entries: list[FindingGroup] = []
-        self._counts = ("", "")
-        self.heading.toggled.connect(self._on_folded)
         self.button.clicked.connect(lambda *_: self.check.emit())
         self.list.itemClicked.connect(self._on_item)
         self.list.itemActivated.connect(self._on_item)
@@ -107,18 +103,26 @@ class FindingsPanel(QWidget):
                 item.setToolTip(entry.text)
                 self.list.addItem(item)
         known = found.text == session.choice.kernel.text and (found.here is not None or bool(found.others))
-        count = _count(defects, costs) if known else tr("Not checked yet")
-        # In the list's signs, where there is no room for the words.
-        self._counts = (count, f"✗ {len(defects)}   ! {len(costs)}" if known else count)
-        self.heading.setAccessibleName(tr("Findings: {count}", count=count))
+        self.summary = _count(defects, costs) if known else tr("Not checked yet")
+        self.heading.setText(self.summary)
+        self.list.setVisible(bool(self._entries))
         self.button.setEnabled(session.choice.kernel.recordable and not found.checking)
         self.state.setText(self._state(bool(defects)))
-        self._fold()
+        self.state.setVisible(bool(self.state.text()))
+        self._fit()
+        self.refreshed.emit()
+
+    def count(self) -> int:
+        """Return the number of findings in the list."""
+        return len(self._entries)
+
+    def has_defects(self) -> bool:
+        """Say whether one of them is a defect."""
+        return any(not entry.is_cost for entry in self._entries)
 
     def take_focus(self) -> None:
-        """Let the keys choose a finding; the heading has the focus where there is none."""
-        self.heading.setChecked(True)
-        place = self.list if self.list.count() else self.heading
+        """Let the keys choose a finding; the button has the focus where there is none."""
+        place = self.list if self.list.count() else self.button
         if self.list.count() and self.list.currentRow() < 0:
             self.list.setCurrentRow(0)
         place.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -148,53 +152,17 @@ class FindingsPanel(QWidget):
             told.append(tr("And {count} more left out.", count=len(found.left_out) - 1))
         return " ".join(told)
 
-    def _on_folded(self, unfolded: bool) -> None:
-        self.session.sight.findings = unfolded
-        self._fold()
-
-    def _fold(self) -> None:
-        shown, some = self.heading.isChecked(), self.list.count() > 0
-        self.list.setVisible(shown and some)
-        self.state.setVisible(shown and bool(self.state.text()))
-        self._fit()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the list the height that its sentences take, up to a third of the available height."""
+        """Make every row as high as its words need."""
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        """Make every row as high as its words need, and the list as high as its rows, within limits."""
-        self._fit_heading()
-        width = self.list.viewport().width() - 12
-        flags = Qt.TextFlag.TextWordWrap
-        needed = 6
+        width, flags = self.list.viewport().width() - 12, Qt.TextFlag.TextWordWrap
         for row in range(self.list.count()):
             item = self.list.item(row)
             area = self.list.fontMetrics().boundingRect(0, 0, max(width, 50), 10_000, flags, item.text())
-            item.setSizeHint(QSize(0, area.height() + 5))
-            needed += area.height() + 5
-        highest = _HIGHEST if any(not entry.is_cost for entry in self._entries) else _HIGHEST_OF_COSTS
-        self.list.setFixedHeight(round(max(scaled(_LOWEST), min(needed, scaled(highest)))))
-
-    def _fit_heading(self) -> None:
-        """Count in words where these fit beside the button, else in signs, else above the button."""
-        sign = "▾" if self.heading.isChecked() else "▸"
-        texts = [f"{sign} {count}" for count in self._counts]
-        margins = self._head.contentsMargins()
-        whole = self.width() - margins.left() - margins.right()
-        beside = whole - self.button.sizeHint().width() - self._head.spacing()
-        needed = [self._width_of_heading(text) for text in texts]
-        is_beside = min(needed) <= beside
-        direction = QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom
-        if direction != self._head.direction():
-            self._head.setDirection(direction)
-        room = beside if is_beside else whole
-        self.heading.setText(texts[0] if needed[0] <= room else texts[1])
-
-    def _width_of_heading(self, text: str) -> int:
-        self.heading.setText(text)
-        return self.heading.sizeHint().width()
+            item.setSizeHint(QSize(0, area.height() + 7))
 
     def _on_item(self, item: QListWidgetItem) -> None:
         if item.data(_LINE):
@@ -202,5 +170,5 @@ class FindingsPanel(QWidget):
 
 
 def _count(defects: list[FindingGroup], costs: list[FindingGroup]) -> str:
-    found = trn("{count} defect", "{count} defects", len(defects)) if defects else tr("No defect")
-    return ", ".join([found, *([trn("{count} cost", "{count} costs", len(costs))] if costs else [])])
+    found = trn("{count} defect", "{count} defects", len(defects)) if defects else tr("Correct")
+    return "; ".join([found, *([trn("{count} inefficiency", "{count} inefficiencies", len(costs))] if costs else [])])

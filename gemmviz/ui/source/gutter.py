@@ -42,6 +42,9 @@ class Marked(Protocol):
     def visible_lines(self) -> list[tuple[int, int, int]]:
         """Return (line from 1, top, height) of the lines in sight."""
 
+    def fold_sign(self, line: int) -> str:
+        """Return the sign of a line at which something is folded away, or none."""
+
     def line_at(self, y: int) -> int:
         """Return the line at a height."""
 
@@ -90,6 +93,9 @@ class Gutter(QWidget):
             if runs:
                 painter.setPen(QColor(theme.accent))
                 painter.drawText(QRect(mark, top, arrow, height), left, "▶")
+            elif fold := source.fold_sign(line):
+                painter.setPen(QColor(theme.muted))
+                painter.drawText(QRect(mark, top, arrow, height), left, fold)
             numbered = theme.bad if wrong else theme.accent if runs else None
             painter.setPen(QColor(numbered or (theme.text if line in source.executed else theme.faint)))
             place = QRect(0, top, self.width() - _GAP, height)
@@ -124,6 +130,7 @@ def blocks_in_sight(edit: QPlainTextEdit, block: QTextBlock) -> list[tuple[int, 
     top = edit.blockBoundingGeometry(block).translated(edit.contentOffset()).top()
     while block.isValid() and top <= edit.viewport().height():
         height = edit.blockBoundingRect(block).height()
-        found.append((block.blockNumber() + 1, int(top), int(height)))
+        if block.isVisible():
+            found.append((block.blockNumber() + 1, int(top), int(height)))
         block, top = block.next(), top + height
     return found

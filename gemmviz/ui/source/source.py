@@ -123,7 +123,7 @@ class Source(Editor):
         """Put the code in view rather than the front matter."""
         lines = self.text().splitlines()
         end = next((i for i, line in enumerate(lines) if line.replace(" ", "") == "//---"), 0)
-        self.verticalScrollBar().setValue(min(end + 1, self.verticalScrollBar().maximum()))
+        self.verticalScrollBar().setValue(self.document().findBlockByNumber(max(end - 1, 0)).firstLineNumber())
 
     # Marks
 

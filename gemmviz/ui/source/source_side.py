@@ -1,8 +1,17 @@
-"""The right side of the window: the name of the source, the source, the line to find in it, and the findings."""
+"""The source in the right column: its name, the text, the line to find in it, and the findings in a few words."""
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -56,6 +65,9 @@ class SourceSide(QWidget):
         The session with the source.
     """
 
+    findings_wanted = Signal()
+    """The findings are to be shown."""
+
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
@@ -67,6 +79,10 @@ class SourceSide(QWidget):
         self.broken.setContentsMargins(8, 0, 8, 4)
         self.find_bar = FindBar(self.source)
         self.findings = FindingsPanel(session)
+        self.found = QPushButton()
+        self.found.setObjectName("found")
+        self.found.setToolTip(tr("Show what the checker found (Ctrl+4)"))
+        self.found.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.break_box = BreakBox(session.choice, session.messages)
         self.edit_button = QToolButton()
         self.edit_button.setObjectName("slim")
@@ -97,15 +113,24 @@ class SourceSide(QWidget):
         column.addWidget(self.broken)
         column.addWidget(self.source, 1)
         column.addWidget(self.find_bar)
-        column.addWidget(self.findings)
+        column.addWidget(self.found)
         self.edit_button.clicked.connect(self._on_edit)
         self.revert_button.clicked.connect(lambda *_: session.choice.revert())
         self.source.locked_changed.connect(lambda locked: self.edit_button.setChecked(not locked))
         self.findings.chosen.connect(self._on_line)
+        self.findings.refreshed.connect(self._show_found)
+        self.found.clicked.connect(lambda *_: self.findings_wanted.emit())
         for signal in (session.choice.chosen, session.messages.changed, session.choice.drafted):
             listen(self, signal, self._name)
         self.source.load()
         self._name()
+        self._show_found()
+
+    def _show_found(self) -> None:
+        found = self.findings
+        sign = "✗" if found.has_defects() else "✓" if found.session.findings.here is not None else "–"
+        self.found.setText(f"{sign}  {found.summary}  ›")
+        self.found.setAccessibleName(tr("Findings: {count}", count=found.summary))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give the buttons a row of their own where the name would be cut to nothing."""

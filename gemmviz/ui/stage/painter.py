@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap, QRegion
 
 from gemmviz.catalogue.matrices import C
@@ -65,6 +65,8 @@ class StagePainter:
         """The kernel's title; empty: its label."""
         self.words = 0.0
         """Height that something else takes in the place of the caption, in pixels; 0: the caption stands there."""
+        self.title_taken = 0.0
+        """Width that something else takes at the right of the title, in pixels."""
         self.lens: Lens | None = None
         """Drawn over the shared tiles; None: none."""
         self.touched = AccessedCells(playable)
@@ -99,7 +101,8 @@ class StagePainter:
     def _around_words(self, rect: QRectF) -> Plan | None:
         """Place everything around the words in the free quadrant; None where that is too small for them."""
         high = self.metrics.height()
-        words = TITLE_LINES * high + (max(CAPTION_LINES * high, self.words) if self.captioned else 0.0)
+        caption = (self.words or CAPTION_LINES * high) if self.captioned else 0.0
+        words = (TITLE_LINES + 0.3) * high + caption
         asides = self._barriers.sizes(self.font)
         size = rect.width(), rect.height()
         return planned(self.playable.recording, *size, high, words, asides, self.lens is not None)
@@ -141,6 +144,28 @@ class StagePainter:
         """Say whether the words stand in lines above and below the arrays: a zoomed picture needs the quadrant."""
         return plan.words is None or view != View()
 
+    def title_place(self, rect: QRectF, view: View) -> QRectF:
+        """Return where the title stands, with what is below it."""
+        plan = self.plan(rect, view)
+        if plan.words is None or self.in_lines(plan, view):
+            return QRectF(rect.left(), rect.top(), rect.width(), self._line)
+        return QRectF(plan.words.left, plan.words.top, plan.words.width, TITLE_LINES * self.metrics.height())
+
+    def words_place(self, rect: QRectF, view: View) -> QRectF:
+        """Return where the caption stands, or what takes its place: see `words`."""
+        plan, title = self.plan(rect, view), self.title_place(rect, view)
+        if plan.words is None or self.in_lines(plan, view):
+            return QRectF(title.left(), title.bottom(), title.width(), self.words)
+        top = title.bottom() + 0.3 * self.metrics.height()
+        return QRectF(plan.words.left, top, plan.words.width, plan.words.bottom - top)
+
+    def on_chip(self, rect: QRectF, view: View, point: QPointF) -> bool:
+        """Say whether a point is on the size or on a parameter."""
+        plan = self.plan(rect, view)
+        if plan.words is None or self.in_lines(plan, view):
+            return False
+        return any(box.contains(point) for _, box in self._words.chips(plan.words))
+
     def seen(self, rect: QRectF, in_lines: bool = True) -> QRectF:
         """Return the part of `rect` that shows the arrays: all but the lines with words, if there are any."""
         if not in_lines:
@@ -150,7 +175,11 @@ class StagePainter:
 
     @property
     def head(self) -> float:
-        """Height of the line above the arrays, in pixels."""
+        """Height of the line above the arrays, in pixels, and of what takes the caption's place below it."""
+        return self._line + self.words
+
+    @property
+    def _line(self) -> float:
         return self.metrics.height() * 1.4
 
     def _foot(self) -> float:
@@ -280,7 +309,7 @@ class StagePainter:
         high = self.metrics.height()
         title = self.title or self.playable.recording.label
         said = provenance(self.playable, moment.outdated)
-        self._words.draw_title(painter, plan.words, title, said, moment.outdated)
+        self._words.draw_title(painter, plan.words, title, said, moment.outdated, self.title_taken)
         if self.captioned and not self.words:
             place = replace(plan.words, top=plan.words.top + (TITLE_LINES + 0.3) * high)
             self._words.draw_sentence(painter, place, self._sentence(moment))
@@ -306,7 +335,8 @@ class StagePainter:
     def _draw_head(self, painter: QPainter, rect: QRectF, moment: Moment) -> None:
         recording = self.playable.recording
         height = self.metrics.height()
-        line = QRectF(rect.left() + height * 0.6, rect.top(), rect.width() - height * 1.2, self.head)
+        line = QRectF(rect.left() + height * 0.6, rect.top(), rect.width() - height * 1.2, self._line)
+        line.setWidth(line.width() - self.title_taken)
         painter.setPen(QColor(self.theme.text))
         bold = QFont(self.font)
         bold.setBold(True)

@@ -4,7 +4,7 @@ from time import perf_counter
 from typing import cast
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -52,6 +52,11 @@ class Stage(QWidget):
         Whether the chosen text may run; None: not shown here.
     """
 
+    arranged = Signal()
+    """The places of the words may have changed."""
+    size_wanted = Signal(QPoint)
+    """The size or a parameter was clicked, at this point of the screen."""
+
     def __init__(
         self,
         staged: Staged,
@@ -69,6 +74,7 @@ class Stage(QWidget):
         self.presented = False
         """Whether an audience sees it, without the window's buttons."""
         self._painter: StagePainter | None = None
+        self._words_taken = self._title_taken = 0.0
         self._pressed: QPoint | None = None
         self._dragged = False
         self._show_focus = False
@@ -115,21 +121,61 @@ class Stage(QWidget):
 
     def reset_view(self) -> None:
         """Show everything again."""
+        changes = self.view != View()
         self.view = View()
         self.update()
+        if changes:
+            self.arranged.emit()
 
     def panels(self) -> list[Panel]:
         """Return where every array stands now, in the widget's pixels."""
         painter = self._painter_now()
         return painter.panels(QRectF(self.rect()), self.view) if painter else []
 
+    def words_place(self) -> QRect:
+        """Return the place of the caption, in pixels: below the title, in the free quadrant where that has room."""
+        painter = self._painter_now()
+        if painter is None:
+            high = self.fontMetrics().height()
+            return QRect(high, high // 2, max(self.width() - 2 * high, 1), 0)
+        return painter.words_place(QRectF(self.rect()), self.view).toRect()
+
+    def in_quadrant(self) -> bool:
+        """Say whether the words stand in the free quadrant, and not in lines above and below the arrays."""
+        painter = self._painter_now()
+        return painter is not None and not painter.in_lines(painter.plan(QRectF(self.rect()), self.view), self.view)
+
+    def title_place(self) -> QRect:
+        """Return the place of the title, in pixels."""
+        painter = self._painter_now()
+        return painter.title_place(QRectF(self.rect()), self.view).toRect() if painter else QRect()
+
+    def take_words(self, height: float, title_width: float) -> None:
+        """Give something else the place of the caption, and a part of the title's, at its right.
+
+        Parameters
+        ----------
+        height
+            The height that it needs, in pixels; 0: the caption stands there.
+        title_width
+            Of the part of the title's place, in pixels.
+        """
+        if (height, title_width) == (self._words_taken, self._title_taken):
+            return
+        self._words_taken, self._title_taken = height, title_width
+        if self._painter is not None:
+            self._painter.words, self._painter.title_taken = height, title_width
+        self.update()
+
     def _on_recorded(self) -> None:
         self._painter = None
         self.reset_view()
+        self.arranged.emit()
 
     def _on_recorded_same_view(self) -> None:
         self._painter = None
         self.update()
+        self.arranged.emit()
 
     def _refresh(self) -> None:
         self.update()
@@ -149,7 +195,14 @@ class Stage(QWidget):
         if self._painter is None and shown is not None and self.staged.choice.kernel.recordable:
             self._painter = StagePainter(shown, self.theme, self._font())
             self._painter.captioned = self.captioned
+            self._painter.words, self._painter.title_taken = self._words_taken, self._title_taken
+            self._painter.title = self._title()
         return self._painter
+
+    def _title(self) -> str:
+        """Return the kernel's own title where the chosen one is shown."""
+        shown, kernel = known(self.staged.cursor.playable).recording, self.staged.choice.kernel
+        return tr(kernel.title) if shown.kernel == kernel.name and kernel.title else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the session's moment."""
@@ -190,12 +243,12 @@ class Stage(QWidget):
             text = tr("still showing {kernel} at {size}", kernel=shown.label, size=size)
         text += f"  ·  {busy[0]}…" if busy else ""
         painter.setFont(self._font())
-        # In the place of the line that names the recording: it says the same, and nothing else is covered.
-        box = QRectF(1, 0, self.width() - 2, stage.head)
+        # In the place of the words that name the recording: it says the same, and nothing else is covered.
+        box = stage.title_place(QRectF(self.rect()), self.view)
         painter.fillRect(box, QColor(theme.raised))
         painter.setPen(QColor(theme.text))
         painter.drawRect(box)
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), text)
 
     def _is_of_base(self, shown: Recording) -> bool:
         return shown.kernel.partition("~")[0] == self.staged.choice.base.name
@@ -254,6 +307,7 @@ class Stage(QWidget):
         super().resizeEvent(event)
         if self.view != View():
             self._look(self.view)
+        self.arranged.emit()
 
     # Keyboard
 
@@ -306,8 +360,11 @@ class Stage(QWidget):
         if painter is not None:
             whole = QRectF(self.rect())
             view = kept_in_sight(view, painter.panels(whole, view), painter.seen(whole))
+        changes = (view == View()) != (self.view == View())
         self.view = view
         self.update()
+        if changes:
+            self.arranged.emit()
 
     def pick_next_array(self) -> None:
         """Choose the first cell of the next array: C, then A, B and the shared ones."""
@@ -356,7 +413,10 @@ class Stage(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Pick the cell under the pointer; a click beside the arrays lets go of it."""
         if self._pressed is not None and not self._dragged:
-            self._pick(event.position())
+            if self._on_chip(event.position()):
+                self.size_wanted.emit(event.globalPosition().toPoint())
+            else:
+                self._pick(event.position())
         self._pressed = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -377,6 +437,10 @@ class Stage(QWidget):
         if painter is None:
             return ""
         return painter.about(QRectF(self.rect()), self.moment(), point.x(), point.y())
+
+    def _on_chip(self, point: QPointF) -> bool:
+        painter = self._painter_now()
+        return painter is not None and painter.on_chip(QRectF(self.rect()), self.view, point)
 
     def _pick(self, point: QPointF) -> None:
         playable = self.staged.cursor.playable

@@ -1,26 +1,28 @@
-"""The transport: the score, play, step, units, speed, loop. The clock that moves the session lives here."""
+"""The transport: play, step, the score, units, speed, loop. The clock that moves the session lives here."""
 
 from collections.abc import Callable
 from time import perf_counter
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QStandardItemModel
+from PySide6.QtGui import QResizeEvent, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import SPEEDS, Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.icons import icon
+from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import thousands
 from gemmviz.ui.stage.score import Score
 from gemmviz.ui.stage.score_text import ABSENT, UNIT_MEANINGS, UNITS
 
 _FRAME_MS = 16
+_ROOMY = 860  # pixels, at a scale of type of 1
 
 
 class Transport(QWidget):
-    """The score, and under it buttons, where the stage is, the unit of stepping and the speed.
+    """One row: buttons, the score, the position, the unit of stepping and the speed.
 
     Parameters
     ----------
@@ -66,6 +68,7 @@ class Transport(QWidget):
         for speed in SPEEDS:
             self.speed.addItem(f"{speed:g}×", speed)
         self.speed.currentIndexChanged.connect(lambda *_: session.playback.set_speed(self.speed.currentData()))
+        self._beside = QWidget()
         self._arrange()
         listen(self, session.cursor.recorded, self._on_recorded)
         listen(self, session.cursor.stepped, self._on_step)
@@ -92,18 +95,34 @@ class Transport(QWidget):
         return box
 
     def _arrange(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 2, 8, 4)
-        column.setSpacing(3)
-        column.addWidget(self.slider)
-        row = QHBoxLayout()
-        row.setSpacing(4)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(8, 3, 8, 3)
+        whole.setSpacing(8)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(3)
         for widget in (self.start, self.phase_back, self.back, self.play, self.forward, self.phase_on, self.end):
-            row.addWidget(widget)
-        row.addStretch(1)
-        for box in (self.where, self.unit, self.speed, self.loop):
-            row.addWidget(box)
-        column.addLayout(row)
+            buttons.addWidget(widget)
+        whole.addLayout(buttons)
+        whole.addWidget(self.slider, 1)
+        whole.addWidget(self._beside)
+        where, how = QHBoxLayout(), QHBoxLayout()
+        where.addWidget(self.where, 1)
+        where.addWidget(self.loop)
+        for box in (self.unit, self.speed):
+            how.addWidget(box)
+        column = QVBoxLayout(self._beside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        for row in (where, how):
+            row.setSpacing(4)
+            column.addLayout(row)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out the buttons that have a key and a menu where the score needs the room."""
+        super().resizeEvent(event)
+        roomy = self.width() >= scaled(_ROOMY)
+        for button in (self.start, self.phase_back, self.phase_on, self.end):
+            button.setVisible(roomy)
 
     def _draw_icons(self) -> None:
         theme = THEMES[self.session.preferences.theme]

@@ -84,7 +84,9 @@ class Words:
     def _height(self) -> float:
         return QFontMetricsF(self._font).height()
 
-    def draw_title(self, painter: QPainter, place: Bounds, title: str, verdict: list[str], outdated: bool) -> None:
+    def draw_title(
+        self, painter: QPainter, place: Bounds, title: str, verdict: list[str], outdated: bool, taken: float = 0.0
+    ) -> None:
         """Write the title, the chips, and where the picture comes from.
 
         Parameters
@@ -97,12 +99,14 @@ class Words:
             The recording's origin and whether C is right, from the longest wording on.
         outdated
             Whether the picture is of another text or size than the chosen one.
+        taken
+            Width of something else at the right of the title, in pixels.
         """
         theme, high = self._theme, self._height
         painter.setFont(self._title)
         painter.setPen(QColor(theme.text))
         metrics = QFontMetricsF(self._title)
-        line = QRectF(place.left, place.top, place.width, 1.65 * high)
+        line = QRectF(place.left, place.top, place.width - taken, 1.65 * high)
         painter.drawText(line, _MIDDLE, metrics.elidedText(title, Qt.TextElideMode.ElideRight, line.width()))
         painter.setFont(self._small)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

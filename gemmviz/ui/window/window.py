@@ -1,13 +1,12 @@
-"""The main window: ladder, stage, source, transport, charts and counters put together."""
+"""The main window: kernels, stage, the tabs beside it and the pages put together."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QIcon, QKeySequence
+from PySide6.QtGui import QAction, QCloseEvent, QIcon, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
-    QLabel,
     QMainWindow,
     QMenu,
     QSplitter,
@@ -31,12 +30,16 @@ from gemmviz.ui.known import known, qt
 from gemmviz.ui.look.accessible import Announcer
 from gemmviz.ui.look.style import scaled, set_scale, style_sheet
 from gemmviz.ui.look.theme import THEMES, palette
-from gemmviz.ui.panels.controls import PARAMS_NARROW, PARAMS_WIDE, MeasureControls, RecordControls
+from gemmviz.ui.panels.controls import MeasureControls, RecordControls
+from gemmviz.ui.panels.floating import Floating
 from gemmviz.ui.panels.help_box import HelpBox
 from gemmviz.ui.panels.help_text import help_groups
 from gemmviz.ui.panels.ladder import Ladder
 from gemmviz.ui.panels.message_bar import MessageBar
+from gemmviz.ui.panels.on_stage import OnStage
+from gemmviz.ui.panels.rail import Rail
 from gemmviz.ui.panels.run_question import RunQuestion
+from gemmviz.ui.panels.size_popover import SizePopover
 from gemmviz.ui.panels.view_box import ViewBox
 from gemmviz.ui.present.predict_panel import PredictPanel
 from gemmviz.ui.present.presenting import Presenting
@@ -57,8 +60,10 @@ if TYPE_CHECKING:
     from gemmviz.ui.charts.charts import Charts
 
 _FIRST_LOOK_MS, _BREATH_MS = 1500, 60
-# In pixels, at a scale of type of 1.
-_LEAST_LADDER, _LEAST_SIDE, _MEASURE_WIDTH, _SOURCE_WIDTH = 200, 180, 300, 390
+# Widths in pixels, at a scale of type of 1: of the kernels and of the right column in a narrow and in a wide window.
+_NARROW_WINDOW, _WIDE_WINDOW = 1280, 1920
+_RAIL, _RIGHT = (176, 204), (376, 480)
+_MOST_RIGHT = 0.4  # of the window
 
 
 class Window(QMainWindow):
@@ -79,13 +84,14 @@ class Window(QMainWindow):
         self.session = session
         self.controller = controller
         self.claims_runner = claims_runner
-        self._ended = self._at_once = False
+        self._ended = self._at_once = self._shared = False
         # Before the widgets: they depend on the size of type that it sets.
         listen(self, session.preferences.themed, self._on_theme)
         set_scale(session.preferences.type_scale)
         self.setWindowTitle("gemmviz")
         self.resize(1280, 800)
         self.ladder = Ladder(session)
+        self.rail = Rail(self.ladder)
         self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission)
         self.run_question = RunQuestion(session.permission, session.messages, self.stage)
         self.arena = Arena(session, self.stage)
@@ -96,27 +102,24 @@ class Window(QMainWindow):
         self.presenting = Presenting(self, session)
         self.transport = Transport(session)
         self.predict.takes_place_of(self.transport.slider)
-        self.inspector = Inspector(session)
+        self.inspector = Inspector(session, self.source_side)
         self.counters = self.inspector.counters
         self.message_bar = MessageBar(session.messages)
         self.recording = RecordControls(session)
-        self.view_box = ViewBox(session.choice, session.tour)
+        self.view_box = ViewBox(session.choice)
         self.measuring = MeasureControls(session)
         self.tour_bar = TourBar(session)
-        self.tour_bar.takes_place_of(self.recording)
+        self.size_popover = SizePopover(session, self.recording, (self.view_box, self.tour_bar.demo_button), self)
         self.stops = StopsList(session, self)
         self.charts: Charts | None = None
         self.claims: QWidget | None = None
         self.pages = Pages()
-        self._chart_place, self._chart_page = _Column(), _Column()
-        self._measure_place, self._measure_side = _Column(self.measuring), _Column()
         self.saver = Saver(self, session, self.stage, States(self, session, self.stage, self.pages, self.inspector))
         self.files.state_wanted.connect(self.saver.states.open)
-        self._page_before, self._source_width = "stage", _SOURCE_WIDTH
         self._arrange()
         self.actions_table = window_actions(self)
         self._make_menus(self.actions_table)
-        self.room = ComparisonLayout(self, session.comparison, self._upper, self._lower, self.pages)
+        self.room = ComparisonLayout(self, session.comparison, self.inspector, self.arena.race, self.rail)
         self.source.line_clicked.connect(self._on_line)
         self.source.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.ShortcutFocusReason))
         self.source_side.findings.check.connect(controller.checks.check_sizes)
@@ -125,6 +128,7 @@ class Window(QMainWindow):
         self.measuring.measure_all.connect(controller.measuring.measure_all)
         self.measuring.measure_over_n.connect(controller.measuring.measure_over_n)
         self.measuring.cancel.connect(controller.engines.cancel)
+        self.stage.size_wanted.connect(self.size_popover.open)
         self.pages.switched.connect(self._on_switched)
         self._keys = KeyGuard(self)
         Announcer(session.cursor, session.playback, self.stage)
@@ -138,42 +142,55 @@ class Window(QMainWindow):
         self.stage.setFocus()
 
     def _arrange(self) -> None:
-        stage = _Column(self.recording, self.tour_bar, self.arena, self.predict, self.transport)
+        stage = _Column(self.arena, self.transport)
         stage.column.setStretchFactor(self.arena, 1)
         for name, title, key, tip in PAGES:
             self.pages.announce(name, tr(title), key, tr(tip))
-        for widget in (self.view_box, self.tour_bar.demo_button, self.tour_bar.lesson_button):
-            self.pages.beside(widget)
+        self.menuBar().setCornerWidget(self.pages.bar, Qt.Corner.TopRightCorner)
         self.pages.fill("stage", stage)
-        self.pages.fill("charts", self._chart_page)
-        middle = _Column(self.pages.bar, self.message_bar, self.pages)
-        middle.column.setStretchFactor(self.pages, 1)
-        right = _Column(self.source_side, self._measure_side)
-        self._measure_side.hide()
-        upper = QSplitter(Qt.Orientation.Horizontal)
-        left = _Column(_heading(tr("Ladder")), self.ladder)
-        for part, stretch in ((left, 0), (middle, 3), (right, 1)):
+        self._floating = Floating(self.message_bar, self.pages, self._foot)
+        self._on_stage = OnStage(
+            self.stage, [self.predict, self.tour_bar], self.tour_bar.lesson_button, self.tour_bar.can_start
+        )
+        self._right = _Column(self.inspector, self.measuring)
+        self.measuring.hide()
+        self._upper = upper = QSplitter(Qt.Orientation.Horizontal)
+        for part, stretch in ((self.rail, 0), (self.pages, 1), (self._right, 0)):
             upper.addWidget(part)
             upper.setStretchFactor(upper.count() - 1, stretch)
-        # The middle takes the width of its controls: they must not overlap.
-        upper.setSizes([240, 650, _SOURCE_WIDTH])
-        self._upper, self._left, self._right, self._lower = upper, left, right, QSplitter(Qt.Orientation.Horizontal)
-        lower = self._lower
-        parts = ((self.arena.race, 3), (self._chart_place, 3), (self._measure_place, 0), (self.inspector, 3))
-        for below, stretch in parts:
-            lower.addWidget(below)
-            lower.setStretchFactor(lower.count() - 1, stretch)
-        lower.setSizes([0, 420, 284, 576])
-        whole = QSplitter(Qt.Orientation.Vertical)
-        whole.addWidget(upper)
-        whole.addWidget(lower)
-        whole.setStretchFactor(0, 3)
-        whole.setStretchFactor(1, 1)
-        whole.setSizes([566, 210])
-        for splitter in (upper, lower, whole):
-            splitter.setHandleWidth(1)
-            splitter.setChildrenCollapsible(False)
-        self.setCentralWidget(whole)
+        upper.setHandleWidth(1)
+        upper.setChildrenCollapsible(False)
+        upper.splitterMoved.connect(self._on_shared)
+        self.rail.folded_or_shown.connect(self._on_rail)
+        self.setCentralWidget(_Column(upper))
+
+    def _foot(self) -> int:
+        """Return the height of the transport, which messages leave free."""
+        return self.transport.height() if self.pages.name() == "stage" else 0
+
+    def _on_shared(self) -> None:
+        self._shared = True
+
+    def _on_rail(self) -> None:
+        """Give the width of the kernels to the stage, or take it back."""
+        right = self._upper.sizes()[2]
+        whole, rail = sum(self._upper.sizes()), self.rail.sizeHint().width()
+        self._upper.setSizes([rail, whole - right - rail, right])
+        self._share_width()
+
+    def _share_width(self) -> None:
+        """Give the kernels and the right column their width, unless the user has chosen it."""
+        if self._shared or self.width() <= 0:
+            return
+        share = min(max((self.width() - _NARROW_WINDOW) / (_WIDE_WINDOW - _NARROW_WINDOW), 0.0), 1.0)
+        rail = self.rail.sizeHint().width() if self.rail.folded else round(scaled(_between(_RAIL, share)))
+        right = round(min(scaled(_between(_RIGHT, share)), self.width() * _MOST_RIGHT))
+        self._upper.setSizes([rail, max(self.width() - rail - right, 1), right])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the new width out."""
+        super().resizeEvent(event)
+        self._share_width()
 
     def make_charts(self) -> None:
         """Put the charts in their place (once), and the other parts that the first paint need not wait for."""
@@ -186,7 +203,7 @@ class Window(QMainWindow):
             self.charts.export_wanted.connect(self.save_chart)
             self.charts.tune_wanted.connect(self.controller.tuning.start)
             self.charts.use_wanted.connect(self.controller.tuning.use)
-            self._on_page()
+            self.pages.fill("charts", self.charts)
             self._keys.guard(self.charts)
             references, faults = reference_results.load()
             self.session.results.set_references(references)
@@ -232,36 +249,15 @@ class Window(QMainWindow):
         self._on_page()
 
     def _on_page(self) -> None:
-        """Move charts and controls to where the page has room for them."""
+        """Show beside a page what belongs to it."""
         page = self.pages.name()
         if page == "claims" and self.claims is None:
             self._make_claims()
-        on_charts = page == "charts"
-        self.view_box.show_on_stage(page == "stage")
-        if self.charts is not None:
-            (self._chart_page if on_charts else self._chart_place).column.addWidget(self.charts)
-            self.charts.show()
+        if self.charts is not None and page == "charts":
             self.charts.refresh()
-        (self._measure_side if on_charts else self._measure_place).column.addWidget(self.measuring)
-        self.measuring.params.set_per_row(PARAMS_NARROW if on_charts else PARAMS_WIDE)
-        self.measuring.show()
-        self.source_side.setVisible(not on_charts)
-        self._measure_side.setVisible(on_charts)
+        self.inspector.setVisible(page == "stage")
+        self.measuring.setVisible(page == "charts")
         self._right.setVisible(page != "claims")
-        self._lower.setVisible(page == "stage")
-        self._share_width(page)
-
-    def _share_width(self, page: str) -> None:
-        """Give the controls beside the charts the width they need, and the source its earlier width."""
-        ladder, middle, side = self._upper.sizes()
-        if self._page_before == "stage" and side:
-            self._source_width = side
-        beside_charts = round(scaled(_MEASURE_WIDTH))
-        wanted = {"stage": self._source_width, "charts": beside_charts}.get(page, side)
-        self._right.setMinimumWidth(beside_charts if page == "charts" else round(scaled(_LEAST_SIDE)))
-        if page != self._page_before and wanted != side:
-            self._upper.setSizes([ladder, middle + side - wanted, wanted])
-        self._page_before = page
 
     def _make_menus(self, table: list[Action]) -> None:
         menus: dict[str, QMenu] = {}
@@ -280,6 +276,11 @@ class Window(QMainWindow):
             parent = self._menu(above, menus) if above else self.menuBar()
             menu = menus[path] = parent.addMenu(tr(title))
         return menu
+
+    def open_size(self) -> None:
+        """Open the size and parameters of the recording, at the stage's title."""
+        self.pages.turn_to("stage")
+        self.size_popover.open(self.stage.mapToGlobal(self.stage.title_place().bottomLeft()))
 
     def show_help(self) -> HelpBox:
         """Show the list of keys beside the window, without blocking it."""
@@ -318,9 +319,9 @@ class Window(QMainWindow):
         self._fit_type()
 
     def _fit_type(self) -> None:
-        """Give the ladder and the source the room that larger or smaller type needs."""
-        self._left.setMinimumWidth(round(scaled(_LEAST_LADDER)))
-        self._share_width(self._page_before)
+        """Give the kernels and the right column the room that larger or smaller type needs."""
+        self.rail.fit()
+        self._share_width()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End the engines with the window, unless edits are to be saved first."""
@@ -360,7 +361,5 @@ class _Column(QWidget):
             self.column.addWidget(widget)
 
 
-def _heading(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setObjectName("heading")
-    return label
+def _between(ends: tuple[int, int], share: float) -> float:
+    return ends[0] + (ends[1] - ends[0]) * share

@@ -1,5 +1,6 @@
 """The table of all commands of the window: each feature's actions, in the order of the menus."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.panels.controls import MeasureControls
 from gemmviz.ui.panels.ladder import Ladder
 from gemmviz.ui.panels.message_bar import MessageBar
+from gemmviz.ui.panels.rail import Rail
 from gemmviz.ui.panels.run_question import RunQuestion
 from gemmviz.ui.present.presenting import Presenting, present_actions
 from gemmviz.ui.source.kernel_files import KernelFiles
@@ -56,6 +58,7 @@ class Acting(Protocol):
     session: Session
     controller: Controller
     ladder: Ladder
+    rail: Rail
     stage: Stage
     arena: Arena
     source: Source
@@ -75,6 +78,9 @@ class Acting(Protocol):
 
     def next_chart(self) -> None:
         """Turn to the next chart."""
+
+    def open_size(self) -> None:
+        """Open the size and parameters of the recording."""
 
     def show_help(self) -> object:
         """Show the list of keys."""
@@ -144,14 +150,28 @@ def _view_actions(window: Acting) -> list[Action]:
         )
         for name, title, key, _ in PAGES
     ]
-    side = window.source_side
+    side, inspector = window.source_side, window.inspector
+
+    def on(panel: str, act: Callable[[], object]) -> Callable[[], object]:
+        """Return an act that first turns to its tab."""
+
+        def turn_and_act() -> None:
+            window.pages.turn_to("stage")
+            inspector.show_panel(panel)
+            act()
+
+        return turn_and_act
+
+    edit, source = on("source", window.source.toggle_edit), on("source", lambda: window.source.setFocus(by_key))
     return [
         *pages,
-        Action("edit", "Source", tr("Edit the source / lock it"), ("Ctrl+Shift+E",), window.source.toggle_edit),
+        Action("rail", "View", tr("Fold the kernels away / show them"), ("K",), window.rail.toggle),
+        Action("size", "View", tr("Size and parameters of the recording…"), ("S",), window.open_size),
+        Action("edit", "Source", tr("Edit the source / lock it"), ("Ctrl+Shift+E",), edit),
         Action("revert", "Source", tr("Back to the text on file"), ("F6",), session.choice.revert),
-        Action("break", "Source", tr("Break it: take a part away…"), ("Ctrl+B",), side.break_box.open),
-        Action("find", "Source", tr("Find in the source"), ("Ctrl+F",), side.find_bar.open),
-        Action("findings", "Source", tr("To the findings"), ("Ctrl+4",), side.findings.take_focus),
+        Action("break", "Source", tr("Break it: take a part away…"), ("Ctrl+B",), on("source", side.break_box.open)),
+        Action("find", "Source", tr("Find in the source"), ("Ctrl+F",), on("source", side.find_bar.open)),
+        Action("findings", "Source", tr("To the findings"), ("Ctrl+4",), on("findings", side.findings.take_focus)),
         Action("next_chart", "View", tr("Next chart"), ("G",), window.next_chart),
         Action(
             "references",
@@ -177,9 +197,9 @@ def _view_actions(window: Acting) -> list[Action]:
         Action("cell_down", "Cell", tr("Choose the cell below"), ("Shift+Down",), lambda: stage.pick_beside(1, 0)),
         Action("cell_array", "Cell", tr("Choose in the next array"), ("X",), stage.pick_next_array),
         Action("cell_none", "Cell", tr("Choose no cell"), ("Backspace",), stage.let_go),
-        Action("focus_ladder", "View", tr("To the ladder"), ("Ctrl+1",), lambda: window.ladder.setFocus(by_key)),
+        Action("focus_ladder", "View", tr("To the kernels"), ("Ctrl+1",), lambda: window.ladder.setFocus(by_key)),
         Action("focus_stage", "View", tr("To the stage"), ("Ctrl+2",), lambda: stage.setFocus(by_key)),
-        Action("focus_source", "View", tr("To the source"), ("Ctrl+3",), lambda: window.source.setFocus(by_key)),
+        Action("focus_source", "View", tr("To the source"), ("Ctrl+3",), source),
     ]
 
 

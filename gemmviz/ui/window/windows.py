@@ -63,7 +63,6 @@ class Windows(QObject):
         new.source.adopt(old.source)
         new.show()
         window_state.give(new, state)
-        new.room.adopt(old.room)
         new.activateWindow()
         new.stops.list_again(listed)
         if presenting:

@@ -1,0 +1,66 @@
+"""The chapters of the ladder: kernels that teach one idea, in the order in which they are taught."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gemmviz import data
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import mark
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter.
+
+    Attributes
+    ----------
+    id
+        Its name in files and tests.
+    title
+        In English, marked for translation.
+    first
+        The number that the name of its first kernel's file begins with; those of the next chapter follow it.
+    """
+
+    id: str
+    title: str
+    first: int
+
+
+TAUGHT = (
+    Chapter("cpu", mark("CPU loops"), 10),
+    Chapter("element", mark("One element each"), 20),
+    Chapter("tiles", mark("Shared tiles"), 25),
+    Chapter("banks", mark("Banks"), 33),
+    Chapter("work", mark("Work per thread"), 40),
+    Chapter("ahead", mark("Copy ahead"), 46),
+    Chapter("tensor", mark("Tensor cores"), 50),
+    Chapter("hopper", mark("Hopper"), 60),
+)
+LIBRARIES = Chapter("libraries", mark("Libraries"), 90)
+OWN = Chapter("own", mark("Your kernels"), 100)
+
+
+def chapter_of(kernel: Kernel) -> Chapter:
+    """Return the chapter of a kernel: that of its file's number, where gemmviz ships it.
+
+    Parameters
+    ----------
+    kernel
+        Any kernel.
+    """
+    if not kernel.path.is_relative_to(data.root("kernels")):
+        return OWN
+    if not kernel.recordable:
+        return LIBRARIES
+    number = int(kernel.path.name[:2])
+    return next(chapter for chapter in reversed(TAUGHT) if chapter.first <= number)
+
+
+def by_chapter(kernels: Sequence[Kernel]) -> list[tuple[Chapter, list[Kernel]]]:
+    """Return the chapters that have kernels, each with them in their order."""
+    found: dict[Chapter, list[Kernel]] = {}
+    for kernel in kernels:
+        found.setdefault(chapter_of(kernel), []).append(kernel)
+    order = (OWN, *TAUGHT, LIBRARIES)
+    return sorted(found.items(), key=lambda item: order.index(item[0]))

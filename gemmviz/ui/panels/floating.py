@@ -1,0 +1,52 @@
+"""A widget that floats above the foot of another one: it takes no room from what is below."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QWidget
+
+from gemmviz.ui.look.style import scaled
+
+_MARGIN, _WIDEST = 12, 760  # pixels, the second at a scale of type of 1
+
+
+class Floating(QObject):
+    """Keeps a widget above the foot of another one, in its middle.
+
+    Parameters
+    ----------
+    widget
+        Becomes a child of `below`.
+    below
+        The widget that it floats on.
+    foot
+        Returns the height at the foot that stays free, in pixels.
+    """
+
+    def __init__(self, widget: QWidget, below: QWidget, foot: Callable[[], int]) -> None:
+        super().__init__(below)
+        self._widget, self._below, self._foot = widget, below, foot
+        hidden = widget.isHidden()
+        widget.setParent(below)
+        widget.setVisible(not hidden)
+        for one in (widget, below):
+            one.installEventFilter(self)
+        self._arrange()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the place at every size, content and page."""
+        changed = event.type() in (QEvent.Type.Resize, QEvent.Type.ChildAdded)
+        own = event.type() in (QEvent.Type.ShowToParent, QEvent.Type.LayoutRequest)
+        if changed if watched is self._below else own:
+            self._arrange()
+        return False
+
+    def _arrange(self) -> None:
+        widget, below = self._widget, self._below
+        if widget.isHidden():
+            return
+        width = min(below.width() - 2 * _MARGIN, round(scaled(_WIDEST)))
+        height = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
+        top = max(below.height() - self._foot() - _MARGIN - height, 0)
+        widget.setGeometry((below.width() - width) // 2, top, width, height)
+        widget.raise_()

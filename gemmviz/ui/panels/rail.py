@@ -1,0 +1,73 @@
+"""The left side of the window: the kernels, under a heading that folds them away."""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from gemmviz.language import tr
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.panels.ladder import Ladder
+
+NARROW, LEAST = 44, 168
+"""Width in pixels at a scale of type of 1: folded, and at least when it is not."""
+
+
+class Rail(QWidget):
+    """The list of kernels, or a narrow strip in its place.
+
+    Parameters
+    ----------
+    ladder
+        The list.
+    """
+
+    folded_or_shown = Signal()
+    """It needs another width."""
+
+    def __init__(self, ladder: Ladder) -> None:
+        super().__init__()
+        self._ladder = ladder
+        self.heading = QLabel(tr("Kernels"))
+        self.heading.setObjectName("heading")
+        self.button = QToolButton()
+        self.button.setObjectName("slim")
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button.clicked.connect(lambda *_: self.toggle())
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 3, 6, 3)
+        row.addWidget(self.heading, 1)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignRight)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(ladder, 1)
+        column.addStretch(0)
+        self.folded = False
+        self.fold(False)
+
+    def toggle(self) -> None:
+        """Fold the list away, or show it again."""
+        self.fold(not self.folded)
+
+    def fold(self, folded: bool) -> None:
+        """Fold the list away, or show it again."""
+        self.folded = folded
+        self._ladder.setVisible(not folded)
+        self.heading.setVisible(not folded)
+        self.button.setText("☰" if folded else "«")
+        self.button.setToolTip(tr("Show the kernels (K)") if folded else tr("Fold the kernels away (K)"))
+        self.button.setAccessibleName(self.button.toolTip())
+        self.fit()
+        self.folded_or_shown.emit()
+
+    def fit(self) -> None:
+        """Take the width that the size of type asks for."""
+        if self.folded:
+            self.setFixedWidth(round(scaled(NARROW)))
+        else:
+            self.setMinimumWidth(round(scaled(LEAST)))
+            self.setMaximumWidth(1 << 14)
+
+    def sizeHint(self) -> QSize:
+        """Prefer the least width."""
+        return QSize(round(scaled(NARROW if self.folded else LEAST)), 400)

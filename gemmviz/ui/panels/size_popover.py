@@ -1,0 +1,59 @@
+"""The size, the parameters and the order of the recording, in a sheet that opens at the stage's title."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from gemmviz.language import tr
+from gemmviz.session import Message, Session
+from gemmviz.ui.panels.controls import RecordControls
+
+_MARGIN = 10
+
+
+class SizePopover(QFrame):
+    """Holds the controls of the recording; a click elsewhere or Esc closes it.
+
+    Parameters
+    ----------
+    session
+        The session with the choices.
+    controls
+        Size, parameters and order.
+    below
+        Stand below them.
+    window
+        The window that it belongs to.
+    """
+
+    def __init__(self, session: Session, controls: RecordControls, below: Sequence[QWidget], window: QWidget) -> None:
+        super().__init__(window, Qt.WindowType.Popup)
+        self._session, self._controls = session, controls
+        self.setObjectName("popover")
+        self.setAccessibleName(tr("Size and parameters of the recording"))
+        row = QHBoxLayout()
+        row.setContentsMargins(_MARGIN, 0, _MARGIN, 0)
+        row.addWidget(QLabel(tr("Recorded")))
+        for widget in below:
+            row.addWidget(widget)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, _MARGIN // 2, 0, _MARGIN // 2)
+        column.addWidget(controls)
+        column.addLayout(row)
+
+    def open(self, at: QPoint) -> None:
+        """Open it below a point of the screen, unless a lesson has chosen the size."""
+        if self._session.tour.lesson is not None:
+            said = tr("The lesson has chosen the size. Leave it first (Ctrl+L): then the size is yours.")
+            self._session.messages.tell(Message(said, "info"))
+            return
+        self.adjustSize()
+        place = QRect(at + QPoint(-_MARGIN, _MARGIN), self.sizeHint())
+        screen = self.screen().availableGeometry()
+        place.moveRight(min(place.right(), screen.right()))
+        place.moveBottom(min(place.bottom(), screen.bottom()))
+        self.move(place.topLeft())
+        self.show()
+        self._controls.size_row.boxes["M"].setFocus(Qt.FocusReason.PopupFocusReason)
