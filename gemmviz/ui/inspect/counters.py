@@ -39,9 +39,10 @@ TIPS = (
 _SPACES = {"global": mark("global"), "shared": mark("shared")}
 _REFRESH_MS = 100
 _KIB_FROM = 10_000
+_OF, _OF_STACKED = " / ", "\n/ "
 # Sizes of type at a scale of 1, the first one that fits; larger type gives way rather than be cut.
 _POINTS, _LEAST_PT = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0), 7.5
-_PADDING, _HEADING_PADDING = 6, 6
+_PADDING, _HEADING_PADDING = 9, 12
 _LEAST_ROWS = 3  # of the table: the proved counters do not take their room
 
 
@@ -79,6 +80,8 @@ class CounterModel(QAbstractTableModel):
         super().__init__()
         self._session = session
         self.rows: list[tuple[str, ...]] = []
+        self.stacked = False
+        """Whether "so far" stands above "in all": where the columns are narrow."""
 
     def refresh(self, reset: bool) -> None:
         """Take the figures of the session's step."""
@@ -103,7 +106,8 @@ class CounterModel(QAbstractTableModel):
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return text, alignment or colour of a cell."""
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.rows[index.row()][index.column()]
+            text = self.rows[index.row()][index.column()]
+            return text.replace(_OF, _OF_STACKED) if self.stacked and index.column() else text
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if index.column() else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
@@ -229,23 +233,26 @@ class Counters(QWidget):
         font = QFont(self.view.font())
         heads = [tr(heading) for heading in HEADINGS]
         # Where all type is small, the largest of these is.
-        for points in [p for p in _POINTS if scaled(p) >= _LEAST_PT] or _POINTS[:1]:
+        sizes = [p for p in _POINTS if scaled(p) >= _LEAST_PT] or _POINTS[:1]
+        for points, stacked in [(sizes[0], False), (sizes[0], True), *((p, True) for p in sizes[1:])]:
             font.setPointSizeF(scaled(points))
             metrics = QFontMetrics(font)
+            lines = [[cell.split(_OF) if stacked and at else [cell] for at, cell in enumerate(row)] for row in rows]
             widths = [
                 max(
                     *(metrics.horizontalAdvance(line) + _HEADING_PADDING for line in heads[column].split("\n")),
-                    *(metrics.horizontalAdvance(row[column]) + _PADDING for row in rows),
+                    *(metrics.horizontalAdvance(f"/ {part}") + _PADDING for row in lines for part in row[column]),
                     0,
                 )
                 for column in range(len(HEADINGS))
             ]
             if sum(widths) <= room:
                 break
+        self.model.stacked = stacked
         sheet = f"font-size: {scaled(points)}pt;"
         if sheet != self.view.styleSheet():  # styling anew takes as long as all the rest
             self.view.setStyleSheet(sheet)
-        self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
+        self.view.verticalHeader().setDefaultSectionSize(metrics.height() * (2 if stacked else 1) + 4)
         spare = max(room - sum(widths), 0) // len(HEADINGS)
         for column, width in enumerate(widths):
             self.view.setColumnWidth(column, width + spare)

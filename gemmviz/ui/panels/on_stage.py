@@ -10,6 +10,7 @@ from gemmviz.ui.stage.stage import Stage
 
 _GAP = 6  # pixels, at a scale of type of 1
 _LEAST_WIDTH = 300
+_ROOMY = 560  # of the stage, from which on its line has room for something beside the title
 
 
 class OnStage(QObject):
@@ -54,7 +55,7 @@ class OnStage(QObject):
     def arrange(self) -> None:
         """Give every widget its place."""
         stage, caption = self._stage, next((w for w in self._captions if not w.isHidden()), None)
-        room = stage.in_quadrant() and self._wanted()
+        room = (stage.in_quadrant() or stage.width() >= scaled(_ROOMY)) and self._wanted()
         beside = self._beside.sizeHint().width() + round(scaled(_GAP)) if room else 0
         self._beside.setVisible(beside > 0)
         if caption is None:

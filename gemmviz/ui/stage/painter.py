@@ -101,8 +101,8 @@ class StagePainter:
     def _around_words(self, rect: QRectF) -> Plan | None:
         """Place everything around the words in the free quadrant; None where that is too small for them."""
         high = self.metrics.height()
-        caption = (self.words or CAPTION_LINES * high) if self.captioned else 0.0
-        words = (TITLE_LINES + 0.3) * high + caption
+        title, caption = (TITLE_LINES + 0.3) * high, CAPTION_LINES * high if self.captioned else 0.0
+        words = title + caption, title + (self.words or caption)
         asides = self._barriers.sizes(self.font)
         size = rect.width(), rect.height()
         return planned(self.playable.recording, *size, high, words, asides, self.lens is not None)

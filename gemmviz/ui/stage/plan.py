@@ -15,7 +15,7 @@ AROUND_WORDS = LabelRoom(1.9, 0.9, 1.3, 0.5, 2.4)
 """Indices left of A and B and above B and C, and the names of A and C between."""
 
 # In heights of the font.
-_LEAST_WIDTH, _LEAST_BELOW = 21.0, 7.0
+_LEAST_WIDTH, _LEAST_BELOW, _LEAST_TILES = 21.0, 7.0, 4.0
 _SHARE = 0.45  # of the quadrant's width for words that stand at its left
 _MUCH = 1.2
 _LEGEND = 14.0  # wide enough for each of its texts
@@ -59,7 +59,7 @@ def planned(
     width: float,
     height: float,
     font: float,
-    words: float,
+    words: tuple[float, float],
     asides: Sequence[tuple[float, float]] = (),
     lens: bool = False,
 ) -> Plan | None:
@@ -74,7 +74,8 @@ def planned(
     font
         Height of the labels' font in pixels.
     words
-        Height of title and caption, in pixels.
+        Height of title and caption, and of title and what takes the caption's place, in pixels. The first decides
+        whether the words stand here: a long text must not move the matrices. It takes the room of the tiles.
     asides
         Sizes, the largest first, that a strip beside the shared tiles may have, in pixels.
     lens
@@ -102,7 +103,12 @@ def planned(
     edge = _EDGE * font + shift
     quadrant = Bounds(edge, 0.3 * font, x1 - _TO_LABELS * font, y1 - _TO_NAMES * font)
     shared = [i for i, a in enumerate(recording.arrays) if a.space == "shared"]
-    ways = _ways(quadrant, words, font, _LEAST_BELOW * font if shared or lens else 0.0)
+    usual, taken = words
+    least = _LEAST_BELOW * font if shared or lens else 0.0
+    ways = _ways(quadrant, usual, font, least)
+    if taken > usual:
+        longest = min(taken, quadrant.height - (_LEAST_TILES * font if least else 0.0))
+        ways = ways and _ways(quadrant, longest, font, min(least, quadrant.height - longest - font))
     if not ways:
         return None
     legend = Bounds(edge, y1, x0 - left, y1 + m * cell)

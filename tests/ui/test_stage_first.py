@@ -1,0 +1,143 @@
+"""The stage has the room: what is said, asked or chosen stands on it, or beside it, and takes no height from it."""
+
+import pytest
+from PySide6.QtCore import QPoint, QRectF, Qt
+from window_fixtures import wait_recorded
+
+from gemmviz.session import Message
+from gemmviz.ui.source.folding import regions
+from gemmviz.ui.stage.painter import View
+
+
+def cross(window):
+    """The box around A, B, C and the free quadrant, in pixels."""
+    box = QRectF()
+    for panel in window.stage.panels()[:3]:
+        box = box.united(QRectF(panel.x, panel.y, panel.width, panel.height))
+    return box
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=str)
+def test_the_matrices_take_a_third_of_the_window(window, qtbot, size):
+    window.resize(*size)
+    qtbot.waitUntil(lambda: window.width() == size[0] and window.stage.width() > size[0] / 2)
+    assert window.stage.width() >= 640
+    box = cross(window)
+    assert box.width() * box.height() >= 0.35 * size[0] * size[1]
+
+
+def test_nothing_takes_height_from_the_stage(window, qtbot):
+    height, placed = window.stage.height(), cross(window)
+    window.session.messages.tell(Message("Something to read.\nAnd more of it.", "warning", lasting=True))
+    assert window.message_bar.isVisible() and window.stage.height() == height
+    window.session.messages.tell(None)
+    window.session.predict.toggle()
+    qtbot.waitUntil(window.predict.isVisible)
+    assert window.stage.height() == height and cross(window) == placed
+    window.session.predict.toggle()
+    window.session.tour.toggle_lesson()
+    qtbot.waitUntil(lambda: window.session.tour.stop is not None and not window.session.tour.waiting, timeout=20_000)
+    qtbot.waitUntil(lambda: window.tour_bar.isVisible() and window.stage.height() == height)
+    bar = window.tour_bar
+    qtbot.waitUntil(lambda: bar.height() >= bar.heightForWidth(bar.width()))
+    assert bar.sentence.text()
+
+
+def test_the_lesson_stands_in_the_place_of_the_caption_and_the_tiles_below_it(window, qtbot):
+    session = window.session
+    session.tour.toggle_lesson()
+    qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
+    qtbot.waitUntil(window.tour_bar.isVisible)
+    bar = QRectF(window.tour_bar.geometry())
+    assert QRectF(window.stage.rect()).contains(bar)
+    panels = [QRectF(p.x, p.y, p.width, p.height) for p in window.stage.panels()]
+    assert not any(bar.intersects(panel) for panel in panels)
+    session.tour.leave()
+    qtbot.waitUntil(lambda: not window.tour_bar.isVisible())
+
+
+def test_a_click_on_the_size_opens_size_and_parameters(window, qtbot):
+    stage = window.stage
+    plan = stage._painter_now().plan(QRectF(stage.rect()), View())
+    text, box = stage._painter_now()._words.chips(plan.words)[0]
+    assert text == "8 × 8 × 8"
+    qtbot.mouseClick(stage, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
+    assert window.size_popover.isVisible()
+    window.recording.size_row.boxes["M"].setValue(12)
+    wait_recorded(window, qtbot)
+    assert window.session.choice.problem.m == 12
+    window.size_popover.close()
+
+
+def test_a_lesson_keeps_its_size(window, qtbot):
+    session = window.session
+    session.tour.toggle_lesson()
+    qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
+    window.size_popover.open(QPoint(10, 10))
+    assert not window.size_popover.isVisible() and "Leave it first" in session.messages.current.text
+
+
+def test_the_kernels_fold_away_and_the_stage_takes_their_room(window, qtbot):
+    width = window.stage.width()
+    window.rail.toggle()
+    qtbot.waitUntil(lambda: window.stage.width() > width + 100)
+    assert window.rail.width() <= 60 and not window.ladder.isVisible()
+    window.rail.toggle()
+    qtbot.waitUntil(lambda: window.stage.width() == width)
+
+
+def test_one_chapter_is_open_and_shows_its_progress(window, qtbot):
+    ladder, session = window.ladder, window.session
+    assert ladder.open_chapter == "tiles"
+    shown = [name for name in ladder._items if not ladder.item_of(name).isHidden()]
+    assert "gputiled" in shown and "CC" not in shown
+    done, count = ladder.progress("tiles")
+    session.preferences.finish("gputiled")
+    assert ladder.progress("tiles") == (done + 1, count)
+    ladder.open("banks")
+    assert not ladder.item_of("CC").isHidden() and ladder.item_of("gputiled").isHidden()
+
+
+def test_the_arrow_keys_go_on_to_the_next_chapter(window, qtbot):
+    ladder, session = window.ladder, window.session
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == "tiles_by_columns"))
+    qtbot.keyClick(ladder, Qt.Key.Key_Down)
+    assert session.choice.kernel.name == "Basic" and ladder.open_chapter == "banks"
+    qtbot.keyClick(ladder, Qt.Key.Key_Up)
+    assert session.choice.kernel.name == "tiles_by_columns" and ladder.open_chapter == "tiles"
+
+
+def test_a_lesson_that_was_led_to_its_end_is_finished(window, qtbot):
+    session = window.session
+    session.tour.toggle_lesson()
+    qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
+    assert "gputiled" not in session.preferences.finished
+    session.tour.go(len(session.tour.stops) - 1)
+    assert "gputiled" in session.preferences.finished
+
+
+def test_descriptions_are_folded_until_they_are_wanted(window, qtbot):
+    source = window.source
+    found = regions(source.text())
+    assert [first for first, _ in found] == sorted(source.folding.folded)
+    first, last = found[0]
+    document = source.document()
+    assert not document.findBlockByNumber(last - 1).isVisible() and document.findBlockByNumber(last).isVisible()
+    source.click_line(first)
+    assert document.findBlockByNumber(last - 1).isVisible()
+    source.click_line(first)
+    assert not document.findBlockByNumber(last - 1).isVisible()
+    source.reveal(last)
+    assert document.findBlockByNumber(last - 1).isVisible()
+    source.lock(False)
+    assert not source.folding.folded
+    assert source.text() == window.session.choice.text
+
+
+def test_each_tab_but_the_source_shows_the_line_that_executes(window, qtbot):
+    for panel in ("warp", "thread", "origin", "counters"):
+        window.inspector.show_panel(panel)
+        qtbot.waitUntil(window.inspector.lines.isVisible)
+        assert window.session.cursor.line in [number for number, _ in window.inspector.lines.lines()]
+    window.inspector.show_panel("source")
+    qtbot.waitUntil(lambda: not window.inspector.lines.isVisible())
