@@ -9,7 +9,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QCoreApplication, QPoint, QRect
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QGraphicsItem, QGraphicsView, QScrollBar, QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QGraphicsView, QScrollBar, QWidget
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr
@@ -55,7 +55,6 @@ def _posed(widget: QWidget) -> Iterator[None]:
     # A box that names the content, such as a device, belongs to the picture; a choice of curves does not.
     hidden = [w for w in found if w.isVisible() and (not isinstance(w, QComboBox) or w.objectName() == CHOICE)]
     size = widget.size()
-    symbols: list[pg.ScatterPlotItem] = []
     parent = widget.parentWidget()
     holder = parent.layout() if parent is not None else None
     if holder is not None:
@@ -68,14 +67,13 @@ def _posed(widget: QWidget) -> Iterator[None]:
         # The effects of a resize reach the plot's own layout by events.
         for _ in range(2):
             QCoreApplication.sendPostedEvents()
+        # A chart that is not in sight hears of its size only when it is drawn; then it may draw its figures anew.
+        widget.grab(QRect(0, 0, 1, 1))
         # On the screen, symbols are stamps of pixels; in a file they are shapes.
-        symbols = [item for item in _items(widget) if isinstance(item, pg.ScatterPlotItem)]
-        for item in symbols:
-            item.setExportMode(True)
+        _export_symbols(widget, True)
         yield
     finally:
-        for item in symbols:
-            item.setExportMode(False)
+        _export_symbols(widget, False)
         for w in hidden:
             w.show()
         widget.resize(size)
@@ -83,9 +81,12 @@ def _posed(widget: QWidget) -> Iterator[None]:
             holder.setEnabled(True)
 
 
-def _items(widget: QWidget) -> Iterator[QGraphicsItem]:
+def _export_symbols(widget: QWidget, shapes: bool) -> None:
+    """Let the symbols that the chart has now be shapes, or stamps."""
     for view in widget.findChildren(QGraphicsView):
-        yield from view.scene().items()
+        for item in view.scene().items():
+            if isinstance(item, pg.ScatterPlotItem):
+                item.setExportMode(shapes)
 
 
 def _png(widget: QWidget, path: Path) -> None:
