@@ -26,13 +26,13 @@ ALL = _ROOT / "build" / "gallery"
 SHOWN = _DOCS / "images" / "gallery"
 FILM = _DOCS / "images" / "film.gif"
 """README's film: the whole window playing its first recording."""
-FILM_WORDS = ("render", "gputiled", "--window", "--resolution", "1440x900", "--fps", "3")
+FILM_WORDS = ("render", "gputiled", "--window", "--resolution", "1280x800")
 _FILM = ("--resolution", "600x450", "--type-scale", "1.5")
 _STILL = ("--resolution", "800x540", "--type-scale", "1.2")
 _HEAD = """# The gallery
 
 Every rung as it plays on the stage: recorded from the source that gemmviz ships, drawn by `gemmviz render`. Nothing
-here is drawn by hand. Steps are an order of events, no times: the films are slower than any GPU, each at its own pace.
+here is drawn by hand. The films play as the window does at speed 1. Steps are an order of events, no times.
 
 `python docs/gallery.py` makes all of it, as `docs/gallery.toml` says.
 
@@ -52,7 +52,7 @@ def commands(kernel: Kernel, plan: dict[str, Any]) -> list[list[str]]:
         launch += ["--set", setting]
     if "order" in plan:
         launch += ["--order", plan["order"]]
-    film = [*launch, "--steps", plan.get("steps", ":"), "--fps", str(plan["fps"]), *_FILM]
+    film = [*launch, "--steps", plan.get("steps", ":"), *(("--fps", str(plan["fps"])) if "fps" in plan else ()), *_FILM]
     still = [*launch, "--step", str(plan["still"]), *(("--cell", plan["cell"]) if "cell" in plan else ()), *_STILL]
     return [
         [*film, "-o", f"{kernel.name}.gif"],

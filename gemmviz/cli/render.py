@@ -19,7 +19,7 @@ from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import RecordRequest
 from gemmviz.language import set_language
 from gemmviz.session import picture_params
-from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS
+from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS, MOST_GIF_FPS, VIDEO_FPS
 from gemmviz.session.picture_size import picture_problem
 
 _FIRST = "gputiled"
@@ -32,11 +32,11 @@ def add(commands: Any, summary: str) -> None:
         "render",
         help=summary,
         description="Records a kernel on the CPU and draws the recording: a step (.png, or .svg with cells and text "
-        "that can be edited), or a film with a frame for each step (.gif, .mp4).",
+        "that can be edited), or a film that plays as the window does (.gif, .mp4).",
         epilog="Steps are counted from 1, by --step as in the window. --steps takes a part of them as Python does: "
         "0:200 are the first 200, which are the steps 1 to 200; :200 and 200: leave an end open; 0:200:4 shows every "
-        "fourth. Without --steps a film shows all steps, in twelve seconds at most. Without --step a picture of the "
-        "kernel's demo shows the demo's step.",
+        "fourth, one a frame. Without EVERY a film plays at the window's speed 1, with the gestures between two steps. "
+        "Without --step a picture of the kernel's demo shows the demo's step.",
     )
     parser.add_argument(
         "kernel", metavar="KERNEL", nargs="?", default=_FIRST, help=f"{options.KERNEL_HELP} (default {_FIRST})"
@@ -46,7 +46,12 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument(
         "--steps", type=options.step_range, metavar="FIRST:END[:EVERY]", help="the steps that a film shows"
     )
-    parser.add_argument("--fps", type=_fps, metavar="F", help=f"a film's frames per second (default {FPS:g})")
+    parser.add_argument(
+        "--fps",
+        type=_fps,
+        metavar="F",
+        help=f"a film's frames per second (default {FPS:g} of a GIF, {VIDEO_FPS:g} of an MP4)",
+    )
     options.add_order(parser)
     options.add_view(parser)
     parser.add_argument(
@@ -103,7 +108,7 @@ def _run(args: argparse.Namespace) -> int:
         Look(args.resolution or ((960, 720) if is_film else (1920, 1080)), args.theme, args.type_scale or 1.0),
         args.window,
         args.step,
-        Steps(first, end, every or (1 if args.steps else None), args.fps or FPS),
+        Steps(first, end, every, args.fps or (VIDEO_FPS if path.suffix.lower() == ".mp4" else FPS)),
         args.block,
         args.cell,
         args.warp or 0,
@@ -118,6 +123,8 @@ def _refuse_what_says_nothing(args: argparse.Namespace, is_film: bool) -> None:
         raise ConstraintError("--step draws a .png or .svg; a film takes --steps FIRST:END")
     if not is_film and (args.steps is not None or args.fps is not None):
         raise ConstraintError("--steps and --fps are for a film: write to a .gif or .mp4, or choose one --step")
+    if args.fps and args.fps > MOST_GIF_FPS and args.output.lower().endswith(".gif"):
+        raise ConstraintError(f"a GIF has at most {MOST_GIF_FPS:g} frames per second: choose fewer, or write an .mp4")
     if args.output == "-":
         raise ConstraintError("a picture goes to a file, not to the standard output: name one")
 

@@ -5,50 +5,56 @@ from math import ceil
 
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.language import tr
+from gemmviz.session.pace import motion_at, steps_per_second
+from gemmviz.trace.motion.gestures import Motion
 from gemmviz.trace.playable import Playable
 
-FPS = 8.0
-"""Frames per second by default: each step can be seen."""
-LEAST_FPS, MOST_FPS = 1.0, 50.0
-"""Limits of the frames per second; browsers slow down a GIF of more than 50."""
+FPS, VIDEO_FPS = 12.5, 30.0
+"""Frames per second of a GIF and of an MP4 by default."""
+LEAST_FPS, MOST_FPS = 1.0, 60.0
+"""Limits of the frames per second."""
+MOST_GIF_FPS = 50.0
+"""Browsers slow down a GIF of more."""
 HOLD_SECONDS = 1.5
 """The time of the last frame, in seconds: the result is visible before the film starts again."""
 MOST_FRAMES = 3000
-_SENSIBLE_SECONDS = 12.0
 _TRAIL = 4
+_ROUNDING = 1e-9
 # One trip of a CPU's inner loop reads A and B and touches C, which as written is a read and a write.
 _ACCESSES_PER_TRIP, _AS_WRITTEN = 3, 4
 
 
 @dataclass(frozen=True)
 class Film:
-    """Some steps of a recording, one frame each.
+    """A part of a recording, as frames.
 
     Attributes
     ----------
     first, last
         The first and the last step that is shown, from 0.
-    every
-        Steps from one frame to the next.
+    pace
+        Steps from one frame to the next: below 1 there are frames between two steps, with their gestures.
     fps
         Frames per second.
+    motion
+        How much of the gestures is drawn.
     """
 
     first: int
     last: int
-    every: int = 1
+    pace: float = 1.0
     fps: float = FPS
+    motion: Motion = "none"
 
     @property
-    def steps(self) -> list[int]:
-        """The steps that are shown, from 0; the last one always is."""
-        steps = list(range(self.first, self.last + 1, self.every))
-        return steps if steps[-1] == self.last else [*steps, self.last]
+    def positions(self) -> list[float]:
+        """The positions that are shown, as step from 0 and fraction; the last step always is."""
+        return [self.first + at * self.pace for at in range(self.frames - 1)] + [float(self.last)]
 
     @property
     def frames(self) -> int:
         """The number of frames."""
-        return -(-(self.last - self.first) // self.every) + 1
+        return ceil((self.last - self.first) / self.pace - _ROUNDING) + 1
 
     @property
     def seconds(self) -> float:
@@ -60,17 +66,19 @@ class Film:
         return [1 / self.fps] * (self.frames - 1) + [HOLD_SECONDS]
 
 
-def film(steps: int, first: int = 0, end: int | None = None, every: int | None = None, fps: float = FPS) -> Film:
+def film(
+    playable: Playable, first: int = 0, end: int | None = None, every: int | None = None, fps: float = FPS
+) -> Film:
     """Return a film of a part of a recording.
 
     Parameters
     ----------
-    steps
-        The number of steps of the recording.
+    playable
+        The recording.
     first, end
         The first step that is shown, from 0, and the one after the last (None, or beyond the recording: its end).
     every
-        Steps from one frame to the next; None: as many as let the film last twelve seconds at most.
+        Whole steps from one frame to the next; None: as the window plays at speed 1, with gestures.
     fps
         Frames per second.
 
@@ -79,11 +87,14 @@ def film(steps: int, first: int = 0, end: int | None = None, every: int | None =
     ConstraintError
         When no step lies in that part, or the film would have more than `MOST_FRAMES` frames.
     """
+    steps = playable.timeline.steps
     stop = steps if end is None else min(end, steps)
     if not 0 <= first < stop:
         said = f"{first}:{'' if end is None else end}"
         raise ConstraintError(tr("{range} holds no step: this recording has {steps}", range=said, steps=steps))
-    made = Film(first, stop - 1, every or sensible_every(stop - first, fps), fps)
+    rate = steps_per_second(playable)
+    pace, motion = (rate / fps, motion_at(rate)) if every is None else (float(every), "none")
+    made = Film(first, stop - 1, pace, fps, motion)
     if made.frames > MOST_FRAMES:
         raise ConstraintError(
             tr(
@@ -96,14 +107,9 @@ def film(steps: int, first: int = 0, end: int | None = None, every: int | None =
     return made
 
 
-def sensible_every(count: int, fps: float) -> int:
-    """Return the steps per frame at which a film of some steps lasts twelve seconds at most."""
-    return max(1, ceil(count / (_SENSIBLE_SECONDS * fps)))
-
-
-def trail(playable: Playable, every: int) -> int:
+def trail(playable: Playable, pace: float) -> int:
     """Return the number of steps that an access glows in a film: always those between two frames."""
-    return max(_TRAIL, loop_trail(playable), every)
+    return max(_TRAIL, loop_trail(playable), ceil(pace))
 
 
 def loop_trail(playable: Playable) -> int:

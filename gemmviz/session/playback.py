@@ -5,16 +5,11 @@ from psygnal import Signal
 
 from gemmviz.session.cursor import Cursor
 from gemmviz.session.film import loop_trail
+from gemmviz.session.pace import motion_at, steps_per_second
 from gemmviz.session.preferences import Preferences
 from gemmviz.trace.motion.gestures import Motion
 
-# A gesture leads from one step to the next: the longer a step lasts (in milliseconds), the more of it is drawn.
-_MOTIONS: tuple[tuple[int, Motion], ...] = ((600, "full"), (300, "plain"), (150, "bare"))
-_ROUNDED = 0.99
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-# At speed 1 a recording should last about this long, within limits for a rate that people can follow.
-_PLAY_SECONDS = 30.0
-_SLOWEST, _FASTEST = 1 / 0.6, 120.0
 _LONGEST_TICK_S = 0.25
 # Where motion is reduced the picture changes twice a second at most: flashes of more than three per second can harm.
 _CALM_S = 0.5
@@ -52,9 +47,7 @@ class Playback:
     @property
     def rate(self) -> float:
         """Steps per second at the chosen speed."""
-        # A CPU makes one access per step: hundreds of thousands, too many to watch one by one.
-        fastest = np.inf if self._is_loop else _FASTEST
-        return self.speed * float(np.clip(self._cursor.steps / _PLAY_SECONDS, _SLOWEST, fastest))
+        return self.speed * steps_per_second(self._cursor.playable)
 
     @property
     def motion(self) -> Motion:
@@ -63,13 +56,7 @@ class Playback:
             return "line"
         if not self.playing:
             return "full"
-        milliseconds = 1000 / self.rate
-        return next((motion for least, motion in _MOTIONS if milliseconds >= least * _ROUNDED), "none")
-
-    @property
-    def _is_loop(self) -> bool:
-        playable = self._cursor.playable
-        return playable is not None and playable.recording.backend != "cuda"
+        return motion_at(self.rate)
 
     @property
     def trail(self) -> int:

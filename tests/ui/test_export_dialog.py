@@ -45,8 +45,12 @@ def choose(dialog, suffix):
 def test_the_dialog_offers_the_range_that_is_played_and_says_how_long_and_large_the_film_is(window, qtbot):
     window.session.playback.set_loop_range(3, 12)
     dialog = window.saver.export()
-    assert (dialog.first.value(), dialog.last.value(), dialog.every.value()) == (4, 13, 1)
-    assert "10 frames" in dialog.summary.text() and "2.6 s" in dialog.summary.text()
+    assert (dialog.first.value(), dialog.last.value(), dialog.every.value()) == (4, 13, 0)
+    # Nine steps at 0.6 s each, and the last frame for 1.5 s.
+    assert "69 frames" in dialog.summary.text() and "6.9 s" in dialog.summary.text()
+    dialog.every.setValue(1)
+    assert "10 frames" in dialog.summary.text()
+    dialog.every.setValue(0)
     qtbot.waitUntil(lambda: "about" in dialog.summary.text(), timeout=LONG_MS)
     dialog.last.setValue(3)
     assert "holds no step" in dialog.summary.text() and not dialog.export_button.isEnabled()
@@ -58,6 +62,7 @@ def test_the_dialog_offers_the_range_that_is_played_and_says_how_long_and_large_
 def test_a_gif_is_made_while_the_window_goes_on(window, dialog, qtbot, tmp_path, save_as):
     path = tmp_path / "film.gif"
     save_as(tmp_path / "film")  # the suffix is added
+    dialog.every.setValue(1)
     export(dialog, qtbot)
     assert dialog.progress.isVisible() and not dialog.export_button.isEnabled()
     qtbot.waitUntil(lambda: dialog.progress.value() > 2, timeout=LONG_MS)

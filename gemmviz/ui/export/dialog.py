@@ -2,6 +2,7 @@
 
 import tempfile
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
@@ -24,7 +25,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr, trn
 from gemmviz.session import Message, Session
 from gemmviz.session.atomic_file import atomic_file
-from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS, Film, film, sensible_every, trail
+from gemmviz.session.film import Film, film, trail
 from gemmviz.session.preferences import ThemeName
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
@@ -45,6 +46,7 @@ _KINDS = (
 _SIZES = ("640 × 480", "960 × 720", "1280 × 720", "1920 × 1080", "3840 × 2160")
 _THEMES: tuple[tuple[ThemeName, str], ...] = (("dark", mark("dark")), ("light", mark("light")))
 _ESTIMATE_AFTER_MS, _ESTIMATED_FRAMES = 400, 16
+_FPS = {".gif": (12.5, 20.0, 8.0), ".mp4": (30.0, 60.0)}
 
 
 class ExportDialog(QDialog):
@@ -80,7 +82,8 @@ class ExportDialog(QDialog):
     def _make_fields(self) -> None:
         self.kind = _box(tr("What to write"), [(tr(title), suffix) for suffix, title in _KINDS])
         self.first, self.last = _spin(tr("First step")), _spin(tr("Last step"))
-        self.every = _spin(tr("Every how many steps a frame"))
+        self.every = _spin(tr("Steps from one frame to the next"))
+        self.every.setSpecialValueText(tr("as the window plays at 1×, with gestures"))
         self.step = _spin(tr("Step"))
         self.pixels = _box(tr("Size in pixels"), [(size, None) for size in _SIZES])
         self.pixels.setEditable(True)
@@ -91,7 +94,7 @@ class ExportDialog(QDialog):
         )
         self.type_scale.setSuffix(" %")
         self.type_scale.setSingleStep(10)
-        self.fps = _spin(tr("Frames per second"), int(LEAST_FPS), int(MOST_FPS), int(FPS))
+        self.fps = _box(tr("Frames per second"), [])
         self.summary = QLabel()
         self.summary.setWordWrap(True)
         self.progress = QProgressBar()
@@ -110,7 +113,7 @@ class ExportDialog(QDialog):
             (tr("What"), self.kind),
             (tr("Step"), self.step),
             (tr("Steps"), self._steps),
-            (tr("Show every n-th step, n ="), self.every),
+            (tr("Steps a frame"), self.every),
             (tr("Frames per second"), self.fps),
             (tr("Size in pixels"), self.pixels),
             (tr("Colours"), self.theme),
@@ -123,10 +126,9 @@ class ExportDialog(QDialog):
         column.addWidget(self.progress)
         column.addWidget(self.buttons)
         self.kind.currentIndexChanged.connect(self._on_kind)
-        self.first.valueChanged.connect(self._on_range)
-        self.last.valueChanged.connect(self._on_range)
-        for spin in (self.every, self.step, self.fps, self.type_scale):
+        for spin in (self.first, self.last, self.every, self.step, self.type_scale):
             spin.valueChanged.connect(self._refresh)
+        self.fps.currentIndexChanged.connect(self._refresh)
         self.pixels.currentTextChanged.connect(self._refresh)
         self.theme.currentIndexChanged.connect(self._refresh)
         self.export_button.clicked.connect(self._export)
@@ -161,7 +163,8 @@ class ExportDialog(QDialog):
             When it has no frame, or too many.
         """
         first, last = self.first.value() - 1, self.last.value()
-        return film(self.session.cursor.steps, first, last, self.every.value(), self.fps.value())
+        every = self.every.value() or None
+        return film(known(self.session.cursor.playable), first, last, every, self.fps.currentData() or _FPS[".gif"][0])
 
     def _look(self) -> Look:
         return Look(known(self.wanted_size()), _THEMES[self.theme.currentIndex()][0], self.type_scale.value() / 100)
@@ -180,17 +183,17 @@ class ExportDialog(QDialog):
         for spin, value in ((self.first, inside[0]), (self.last, inside[1]), (self.step, self.session.cursor.step)):
             spin.setRange(1, max(steps, 1))
             spin.setValue(value + 1)
-        self.every.setRange(1, max(steps, 1))
-        self._on_range()
-
-    def _on_range(self) -> None:
-        self.every.setValue(sensible_every(self.last.value() - self.first.value() + 1, self.fps.value()))
+        self.every.setRange(0, max(steps, 1))
+        self.every.setValue(0)
         self._refresh()
 
     def _on_kind(self) -> None:
         for widget, shown in ((self.step, not self.is_film), *((w, self.is_film) for w in self._film_fields())):
             self.form.setRowVisible(widget, shown)
         self.pixels.setCurrentText(_SIZES[1] if self.is_film else _SIZES[3])
+        self.fps.clear()
+        for rate in _FPS.get(self.suffix, ()):
+            self.fps.addItem(f"{rate:g}", rate)
         self.adjustSize()
         self._refresh()
 
@@ -239,7 +242,7 @@ class ExportDialog(QDialog):
         if playable is None or self.job is not None:
             return
         whole = self.wanted_film()
-        part = replace(whole, last=min(whole.last, whole.first + (_ESTIMATED_FRAMES - 1) * whole.every))
+        part = replace(whole, last=min(whole.last, whole.first + ceil((_ESTIMATED_FRAMES - 1) * whole.pace)))
         path = Path(self._folder.name) / f"estimate{self.suffix}"
         job = self._estimate = FilmJob(playable, part, self._look(), self._moment(playable), path, self)
         job.finished.connect(lambda: self._end_estimate(path, whole.frames / part.frames))

@@ -57,8 +57,8 @@ def fitting(kind: str, size: tuple[int, int]) -> tuple[int, int]:
 
 def moments(playable: Playable, film: Film, moment: Moment) -> list[Moment]:
     """Return the moment of each frame of a film; `moment` holds all that stays."""
-    glow = trail(playable, film.every)
-    return [replace(moment, step=step, trail=glow) for step in film.steps]
+    still = replace(moment, trail=trail(playable, film.pace), motion=film.motion)
+    return [replace(still, step=int(at), fraction=at - int(at)) for at in film.positions]
 
 
 def samples(shown: list[Moment]) -> list[Moment]:

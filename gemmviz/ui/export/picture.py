@@ -159,7 +159,7 @@ def _draw_film(
     on_frame: Callable[[int, int], object],
 ) -> None:
     wanted = picture.steps
-    made = film(playable.timeline.steps, wanted.first, wanted.end, wanted.every, wanted.fps)
+    made = film(playable, wanted.first, wanted.end, wanted.every, wanted.fps)
     shown = moments(playable, made, moment)
     sampled = [pixels(drawn.image(m)) for m in samples(shown)]
     with atomic_file(path) as part:

@@ -1,36 +1,78 @@
-"""Which steps a film shows, and for how long."""
+"""Which positions a film shows, and for how long."""
 
 import pytest
 
 from gemmviz.catalogue.errors import ConstraintError
-from gemmviz.session.film import HOLD_SECONDS, MOST_FRAMES, film
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session.film import HOLD_SECONDS, MOST_FRAMES, Film, film
+from gemmviz.session.pace import steps_per_second
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.record import record
 
 
-def test_a_film_shows_its_range_and_always_its_last_step():
-    assert film(25, 0, 200, 1).steps == list(range(25))
-    assert film(25, 3, 12, 4).steps == [3, 7, 11]
-    assert film(25, 3, 12, 5).steps == [3, 8, 11]
-    assert film(1).steps == [0]
+def played(name, **params):
+    kernel = find(name, ladder())
+    recording = record(launch(kernel, Problem.cube(8), kernel.defaults | params))
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline))
 
 
-@pytest.mark.parametrize(("steps", "every"), [(25, 1), (96, 1), (97, 2), (100_000, None)])
-def test_a_film_of_all_lasts_twelve_seconds_at_most(steps, every):
-    made = film(steps, fps=8)
-    assert made.every == (every or made.every)
-    assert made.frames == len(made.steps) == len(made.durations())
-    assert (made.frames - 1) / 8 <= 12
+@pytest.fixture(scope="module")
+def tiled():
+    return played("gputiled", TS=4)
+
+
+def test_whole_steps_are_shown_from_the_first_to_the_last(tiled):
+    assert film(tiled, 0, 200, 1).positions == list(range(25))
+    assert film(tiled, 3, 12, 4).positions == [3, 7, 11]
+    assert film(tiled, 3, 12, 5).positions == [3, 8, 11]
+    assert film(tiled, 4, 5).positions == [4]
+    assert film(tiled, every=1).motion == "none"
+
+
+def test_a_film_plays_as_the_window_does_with_its_gestures(tiled):
+    made = film(tiled, fps=12.5)
+    rate = steps_per_second(tiled)
+    assert made.motion == "full"
+    assert made.positions[:3] == pytest.approx([0, rate / 12.5, 2 * rate / 12.5])
+    assert made.positions[-1] == 24
+    assert all(0 < b - a <= made.pace + 1e-9 for a, b in zip(made.positions, made.positions[1:], strict=False))
+    assert (made.frames - 1) / 12.5 == pytest.approx(24 / rate, abs=1 / 12.5)
+
+
+@pytest.mark.parametrize("fps", [12.5, 20, 30, 60])
+def test_a_film_lasts_as_long_at_any_frame_rate(tiled, fps):
+    made = film(tiled, fps=fps)
+    assert made.frames == len(made.positions) == len(made.durations())
     assert made.seconds == pytest.approx(sum(made.durations()))
+    assert made.seconds - HOLD_SECONDS == pytest.approx(24 / steps_per_second(tiled), abs=1 / fps)
     assert made.durations()[-1] == HOLD_SECONDS
 
 
+def test_a_fast_recording_has_no_gestures_in_its_film():
+    looped = played("hostmult0")
+    assert film(looped).motion == "none" and film(looped).pace > 1
+
+
 @pytest.mark.parametrize(("first", "end"), [(25, None), (30, 40), (5, 5)])
-def test_a_range_without_a_step_is_refused(first, end):
+def test_a_range_without_a_step_is_refused(tiled, first, end):
     with pytest.raises(ConstraintError, match="this recording has 25"):
-        film(25, first, end)
+        film(tiled, first, end)
 
 
-def test_too_many_frames_are_refused_with_what_would_do():
-    with pytest.raises(ConstraintError, match="every 5th step") as error:
-        film(4 * MOST_FRAMES, every=1)
+def test_too_many_frames_are_refused_with_what_would_do(tiled):
+    with pytest.raises(ConstraintError, match=r"show every .*th step") as error:
+        film(tiled, fps=MOST_FRAMES)
     assert str(MOST_FRAMES) in str(error.value)
-    assert film(4 * MOST_FRAMES, every=5).frames <= MOST_FRAMES
+
+
+def test_the_number_of_frames_is_that_of_the_positions_for_any_pace():
+    for pace in (0.1, 1 / 3, 0.7, 1, 1.5, 4):
+        for last in range(6):
+            made = Film(0, last, pace)
+            assert made.frames == len(made.positions) and made.positions[-1] == last
+            assert len(set(made.positions)) == len(made.positions)
