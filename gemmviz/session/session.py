@@ -7,6 +7,7 @@ from gemmviz.session.cursor import Cursor
 from gemmviz.session.findings import Findings
 from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
+from gemmviz.session.lens_choice import LensChoice
 from gemmviz.session.message import Message
 from gemmviz.session.messages import Messages
 from gemmviz.session.permission import Permission
@@ -65,6 +66,7 @@ class Session:
         self.predict = Predict(self.cursor, self.playback, self.inspection, self.preferences)
         self.reopening = Reopening(self)
         self.demonstration = Demonstration(self.staged, self.playback, self.tour)
+        self.lens = LensChoice(self.choice)
         self.frozen_warp = FrozenWarp(self.choice, self.cursor, self.playback)
         self._wire()
 

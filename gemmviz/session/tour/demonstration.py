@@ -31,6 +31,7 @@ class Demonstration:
     def __init__(self, staged: Staged, playback: Playback, tour: Tour) -> None:
         self._staged, self._choice, self._playback, self._tour = staged, staged.choice, playback, tour
         self._choosing = False
+        self._seen: set[str] = set()
         self.waiting = False
         """Whether the demo's recording is awaited."""
         self._choice.chosen.connect(self._on_chosen)
@@ -60,6 +61,15 @@ class Demonstration:
         self.arrive()
         if self.waiting:
             self.recording_wanted.emit()
+
+    def first_look(self) -> None:
+        """Show the demo of a kernel with a lens when it is chosen for the first time, unless the user chose a size."""
+        kernel = self._choice.base
+        if kernel.name in self._seen or kernel.demo is None or kernel.demo.lens is None:
+            return
+        self._seen.add(kernel.name)
+        if self._choice.wanted is None and self._tour.lesson is None and self._choice.kernel is kernel:
+            self.show()
 
     def arrive(self) -> None:
         """Go to the demo's step, if its recording is awaited and on the stage now."""

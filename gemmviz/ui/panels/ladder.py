@@ -124,6 +124,7 @@ class Ladder(QListWidget):
         name = item.data(_NAME) if item is not None else None
         if name and name != self.session.choice.base.name:
             self.session.choice.choose_kernel(next(k for k in self.session.choice.kernels if k.name == name))
+            self.session.demonstration.first_look()
 
     def _on_clicked(self, item: QListWidgetItem) -> None:
         chapter = item.data(_CHAPTER)

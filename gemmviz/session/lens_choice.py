@@ -1,0 +1,58 @@
+"""The lens on the stage: the one that the chosen kernel's demo names, another one, or none."""
+
+from collections.abc import Sequence
+
+from psygnal import Signal
+
+from gemmviz.catalogue.lens_names import LensName
+from gemmviz.session.choice import Choice
+
+
+class LensChoice:
+    """Which lens is shown.
+
+    Parameters
+    ----------
+    choice
+        The chosen kernel: with another one comes the lens that its demo names.
+    """
+
+    changed = Signal()
+    """Another lens is shown, or none."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self._kernel = choice.base.name
+        self.name: LensName | None = self._own()
+        """The lens that is shown; None: the shared tiles themselves."""
+        choice.chosen.connect(self._on_chosen)
+
+    def _own(self) -> LensName | None:
+        demo = self._choice.base.demo
+        return demo.lens if demo is not None else None
+
+    def _on_chosen(self) -> None:
+        if self._choice.base.name != self._kernel:
+            self._kernel = self._choice.base.name
+            self.show(self._own())
+
+    def show(self, name: LensName | None) -> None:
+        """Show a lens, or none."""
+        if name != self.name:
+            self.name = name
+            self.changed.emit()
+
+    def next(self, suiting: Sequence[LensName]) -> None:
+        """Show the next of the lenses that suit the recording; after the last one, none.
+
+        Parameters
+        ----------
+        suiting
+            Those that have something to show. The kernel's own comes first.
+        """
+        own = self._own()
+        ways: list[LensName | None] = [name for name in suiting if name == own]
+        ways += [name for name in suiting if name != own]
+        ways.append(None)
+        at = ways.index(self.name) if self.name in ways else -1
+        self.show(ways[(at + 1) % len(ways)])
