@@ -34,7 +34,11 @@ class LensChoice:
     def _on_chosen(self) -> None:
         if self._choice.base.name != self._kernel:
             self._kernel = self._choice.base.name
-            self.show(self._own())
+            self.show_own()
+
+    def show_own(self) -> None:
+        """Show the lens that the kernel's demo names."""
+        self.show(self._own())
 
     def show(self, name: LensName | None) -> None:
         """Show a lens, or none."""

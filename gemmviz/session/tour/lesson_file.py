@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from gemmviz.catalogue import moment, renamed
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.lens_names import LENSES, LensName
 from gemmviz.catalogue.moment import Moment
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.typed_reading import NonEmpty, read_parts
@@ -55,6 +56,7 @@ class _StopSaid(TypedDict, total=False):
     block: tuple[int, int]
     warp: int
     panel: Panel
+    lens: LensName
     next: object
 
 
@@ -72,8 +74,8 @@ class LessonStop:
         (name of the array, row, column).
     block
         (x, y) of the block.
-    warp, panel
-        As in `gemmviz.session.tour.stops.Stop`.
+    warp, panel, lens
+        As in `gemmviz.session.tour.stop.OwnStop`.
     """
 
     at: Moment
@@ -82,6 +84,7 @@ class LessonStop:
     block: tuple[int, int] | None = None
     warp: int | None = None
     panel: str | None = None
+    lens: LensName | None = None
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,8 @@ def _wanted(key: str) -> str:
             return tr("it has no stops: each begins with a line [[stop]]")
         case "panel":
             return tr("panel is one of {known}", known=", ".join(PANELS))
+        case "lens":
+            return tr("lens is one of {known}", known=", ".join(LENSES))
         case "warp":
             return tr("warp is a whole number, from 0")
         case "block":
@@ -241,7 +246,7 @@ class _Reader:
         cell = said.get("cell")
         place = (cell.array, cell.row, cell.column) if cell else None
         say = self.texts(said["say"], "say")
-        return LessonStop(at, say, place, said.get("block"), said.get("warp"), said.get("panel"))
+        return LessonStop(at, say, place, said.get("block"), said.get("warp"), said.get("panel"), said.get("lens"))
 
 
 def at_stop(file: str, number: int, text: str) -> str:
@@ -266,7 +271,8 @@ def write_lesson(lesson: Lesson) -> str:
             lines.append(f"cell = {_plain(dict(zip(('array', 'row', 'column'), stop.cell, strict=True)))}")
         if stop.block is not None:
             lines.append(f"block = {_plain(list(stop.block))}")
-        lines += [f"{key} = {_plain(v)}" for key, v in (("warp", stop.warp), ("panel", stop.panel)) if v is not None]
+        rest = (("warp", stop.warp), ("panel", stop.panel), ("lens", stop.lens))
+        lines += [f"{key} = {_plain(v)}" for key, v in rest if v is not None]
     if lesson.next:
         lines.append(f"next = {_plain(lesson.next)}")
     return "\n".join(lines) + "\n"

@@ -11,6 +11,7 @@ from gemmviz.catalogue import renamed
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.catalogue.moment import Moment, line_of, lines_with
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import language, tr
@@ -23,7 +24,7 @@ from gemmviz.trace.recording.recording import WARP
 
 @dataclass(frozen=True)
 class LocatedStop:
-    """A lesson's stop, found in a recording: in the form of `gemmviz.session.tour.stops.Stop`."""
+    """A lesson's stop, found in a recording: in the form of `gemmviz.session.tour.stop.OwnStop`."""
 
     step: int
     say: str
@@ -32,6 +33,7 @@ class LocatedStop:
     warp: int | None
     panel: str | None
     lane: int | None = None
+    lens: LensName | None = None
 
 
 def own_folder() -> Path:
@@ -151,7 +153,7 @@ def _resolve(stop: LessonStop, playable: Playable, code: str, demo: Demo | None)
     if stop.warp is not None:
         found = replace(found, warp=stop.warp, lane=None)
     say = fill(in_language(stop.say, code), playable, found.step)
-    return replace(found, say=say, panel=stop.panel or found.panel)
+    return replace(found, say=say, panel=stop.panel or found.panel, lens=stop.lens)
 
 
 def _cell(name: str, row: int, column: int, playable: Playable) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.order.timeline import Order
 
@@ -41,6 +42,8 @@ class OwnStop:
         The size, parameters, order and view of the step; None: those of the tour.
     lane
         Of the warp, to choose; None: as it is.
+    lens
+        Shown at a lesson's stop; None: none is.
     """
 
     step: int
@@ -51,3 +54,4 @@ class OwnStop:
     panel: str | None = None
     setting: Setting | None = None
     lane: int | None = None
+    lens: LensName | None = None

@@ -8,6 +8,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find
 from gemmviz.language import language, tr
 from gemmviz.session.inspection import Inspection
+from gemmviz.session.lens_choice import LensChoice
 from gemmviz.session.message import Message
 from gemmviz.session.playback import Playback
 from gemmviz.session.staged import Staged
@@ -31,6 +32,8 @@ class Tour:
         Shows the parts beside the stage that a stop names.
     own_stops
         The user's own stops.
+    lens
+        The lens on the stage: in a lesson each stop says which.
     """
 
     changed = Signal()
@@ -40,9 +43,11 @@ class Tour:
     recording_wanted = Signal()
     """The choice is to be recorded at once."""
 
-    def __init__(self, staged: Staged, playback: Playback, inspection: Inspection, own_stops: OwnStops) -> None:
+    def __init__(
+        self, staged: Staged, playback: Playback, inspection: Inspection, own_stops: OwnStops, lens: LensChoice
+    ) -> None:
         self._staged, self._playback, self._inspection, self._own_stops = staged, playback, inspection, own_stops
-        self._choice = staged.choice
+        self._choice, self._lens = staged.choice, lens
         self.lesson: Lesson | None = None
         self.own = False
         """Whether the tour leads through one's own stops."""
@@ -153,6 +158,8 @@ class Tour:
         self.lesson, self.own, self.at, self._resolved, self._awaited = None, False, None, (), None
         self.changed.emit()
         self.moved.emit()
+        if lesson is not None:
+            self._lens.show_own()
         if lesson is None or before is None or not restore:
             return
         rung, setting = before
@@ -206,7 +213,9 @@ class Tour:
             self.leave()
             self._tell(str(error), "warning")
             return False
-        self._resolved = tuple(OwnStop(s.step, s.say, s.cell, s.block, s.warp, s.panel, lane=s.lane) for s in found)
+        self._resolved = tuple(
+            OwnStop(s.step, s.say, s.cell, s.block, s.warp, s.panel, lane=s.lane, lens=s.lens) for s in found
+        )
         self.changed.emit()
         return True
 
@@ -231,6 +240,8 @@ class Tour:
                 return
             self._awaited = None
         self.point_at(stop)
+        if self.lesson is not None:
+            self._lens.show(stop.lens)
 
     def next(self, direction: int) -> None:
         """Go to the next stop (1) or the one before (-1); after a lesson's last stop comes the next rung's lesson."""
