@@ -15,6 +15,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.stage import scene
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.caption import caption
+from gemmviz.ui.stage.lines import fitting
 
 
 def choose(window, qtbot, name, size, **params):
@@ -81,7 +82,7 @@ def test_a_cpu_loop_of_any_length_plays_in_half_a_minute(window, qtbot):
 def test_a_caption_that_is_too_long_loses_its_last_parts_only(window):
     painter = window.stage._painter_now()
     whole = caption(window.session.cursor.playable, 0)
-    short = painter._fitting(whole, painter.metrics.horizontalAdvance(whole) - 5)
+    short = fitting(whole, painter.metrics, painter.metrics.horizontalAdvance(whole) - 5)
     assert whole.startswith(short) and short.endswith("line 29")
 
 

@@ -112,5 +112,5 @@ def test_a_dimmed_stage_is_bright_again_when_the_cell_is_let_go(window, qtbot):
     bright = pixels(stage)[20:-60].astype(int).sum()
     session.cursor.pick((2, 9), 0)
     dimmed = pixels(stage)[20:-60].astype(int).sum()
-    stage.let_go()
+    stage.picking.let_go()
     assert dimmed < bright == pixels(stage)[20:-60].astype(int).sum()

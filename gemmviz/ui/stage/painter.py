@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap, QRegion
 
 from gemmviz.catalogue.matrices import C
@@ -26,6 +26,7 @@ from gemmviz.ui.stage.colours import Colours, Image
 from gemmviz.ui.stage.gestures import Gestures
 from gemmviz.ui.stage.ghosts import Ghosts
 from gemmviz.ui.stage.in_flight import InFlight
+from gemmviz.ui.stage.lines import Lines
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.plan import Plan, planned
@@ -35,7 +36,7 @@ from gemmviz.ui.stage.sum_owners import Sums
 from gemmviz.ui.stage.view import View
 from gemmviz.ui.stage.words import CAPTION_LINES, TITLE_LINES, Said, Words, sentence
 
-__all__ = ["Moment", "StagePainter", "View", "blank", "larger"]
+__all__ = ["Moment", "StagePainter", "View", "larger"]
 
 
 class StagePainter:
@@ -80,6 +81,7 @@ class StagePainter:
         self._sums = Sums(playable, theme)
         self._barriers = BarrierStrip(playable, theme, vector)
         self._words = Words(playable, theme, self.font)
+        self._lines = Lines(playable, theme, self.font)
         self._labels: tuple[Any, QPixmap] | None = None
         self._labelled: tuple[Any, QFont, float, bool] | None = None
         self._placed: tuple[Any, Plan] | None = None
@@ -111,7 +113,7 @@ class StagePainter:
         """Place everything between a line above and lines below, with the words."""
         font, height, bare = self._labelling(rect)
         room = scene.WITH_NAMES if bare else scene.WITH_LABELS
-        size = rect.width(), rect.height() - self.head - self._foot()
+        size = rect.width(), rect.height() - self.head - self._lines.foot(self.captioned)
         asides = self._barriers.sizes(font)
         placed, aside = scene.arranged(self.playable.recording, *size, height, room, asides)
         return Plan(placed, aside).seen(1, 0, self.head)
@@ -131,7 +133,7 @@ class StagePainter:
         """Return the labels' font in `rect`, its height in pixels, and whether there is room for names alone."""
         key = rect.width(), rect.height(), self.captioned
         if self._labelled is None or self._labelled[0] != key:
-            height = rect.height() - self.head - self._foot()
+            height = rect.height() - self.head - self._lines.foot(self.captioned)
             size, bare = scene.label_room(rect.width(), height, self.metrics.height())
             font = larger(self.font, size)
             self._labelled = key, font, QFontMetricsF(font).height(), bare
@@ -148,7 +150,7 @@ class StagePainter:
         """Return where the title stands, with what is below it."""
         plan = self.plan(rect, view)
         if plan.words is None or self.in_lines(plan, view):
-            return QRectF(rect.left(), rect.top(), rect.width(), self._line)
+            return QRectF(rect.left(), rect.top(), rect.width(), self._lines.head)
         return QRectF(plan.words.left, plan.words.top, plan.words.width, TITLE_LINES * self.metrics.height())
 
     def words_place(self, rect: QRectF, view: View) -> QRectF:
@@ -171,19 +173,12 @@ class StagePainter:
         if not in_lines:
             return rect
         # On whole pixels: with a clip between two pixels, Qt draws everything several times slower.
-        return QRectF(rect.adjusted(0, self.head, 0, -self._foot()).toAlignedRect())
+        return QRectF(rect.adjusted(0, self.head, 0, -self._lines.foot(self.captioned)).toAlignedRect())
 
     @property
     def head(self) -> float:
         """Height of the line above the arrays, in pixels, and of what takes the caption's place below it."""
-        return self._line + self.words
-
-    @property
-    def _line(self) -> float:
-        return self.metrics.height() * 1.4
-
-    def _foot(self) -> float:
-        return self.metrics.height() * (2.7 if self.captioned else 1.4)
+        return self._lines.head + self.words
 
     def paint(self, painter: QPainter, rect: QRectF, moment: Moment, ratio: float = 1.0) -> None:
         """Paint the stage at a moment into `rect`; `ratio` is device pixels per pixel."""
@@ -216,8 +211,10 @@ class StagePainter:
             # A vector file has no clip: lines beyond the arrays' part are covered.
             for part in (QRectF(rect.topLeft(), seen.topRight()), QRectF(seen.bottomLeft(), rect.bottomRight())):
                 painter.fillRect(part, QColor(self.theme.background))
-        self._draw_head(painter, rect, moment)
-        self._draw_foot(painter, rect, moment)
+        self._lines.draw_title(painter, rect, moment.outdated, self.title_taken)
+        sentence = self.said(moment) if self.captioned else None
+        about = about_cell(self.playable, *moment.cell, moment.step, moment.block) if moment.cell is not None else None
+        self._lines.draw_foot(painter, rect, sentence, about, self._entries(moment))
 
     # Labels: everything that changes with the view only
 
@@ -330,80 +327,9 @@ class StagePainter:
             self._legend = key, legend.entries(self.playable, self.theme, *key)
         return self._legend[1]
 
-    # Head and foot
-
-    def _draw_head(self, painter: QPainter, rect: QRectF, moment: Moment) -> None:
-        recording = self.playable.recording
-        height = self.metrics.height()
-        line = QRectF(rect.left() + height * 0.6, rect.top(), rect.width() - height * 1.2, self._line)
-        line.setWidth(line.width() - self.title_taken)
-        painter.setPen(QColor(self.theme.text))
-        bold = QFont(self.font)
-        bold.setBold(True)
-        painter.setFont(bold)
-        title = f"{recording.label}   {recording.m} × {recording.n} × {recording.k}"
-        painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
-        room = line.width() - QFontMetricsF(bold).horizontalAdvance(title) - 24
-        painter.setFont(self.font)
-        judged = self.theme.good if recording.wrong == 0 else self.theme.bad
-        painter.setPen(QColor(self.theme.muted if moment.outdated else judged))
-        mark = "✓ " if recording.wrong == 0 else "✗ "
-        said = provenance(self.playable, moment.outdated)
-        text = next((mark + s for s in said if self.metrics.horizontalAdvance(mark + s) <= room), mark)
-        painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-
-    def _draw_foot(self, painter: QPainter, rect: QRectF, moment: Moment) -> None:
-        height = self.metrics.height()
-        top = rect.bottom() - self._foot()
-        line = QRectF(rect.left() + height * 0.6, top, rect.width() - height * 1.2, height * 1.3)
-        painter.setPen(QColor(self.theme.text))
-        if self.captioned:
-            self._say(painter, line, self.said(moment))
-            line.translate(0, height * 1.3)
-        if moment.cell is not None:
-            painter.setPen(QColor(self.theme.accent))
-            self._say(painter, line, about_cell(self.playable, *moment.cell, moment.step, moment.block))
-        else:
-            legend.draw(painter, line, self._entries(moment), self.theme, self.metrics)
-
     def said(self, moment: Moment) -> str:
         """Return the sentence about a moment's step."""
         key = moment.step, moment.block
         if self._caption is None or self._caption[0] != key:
             self._caption = key, caption(self.playable, moment.step, moment.block)
         return self._caption[1]
-
-    def _say(self, painter: QPainter, line: QRectF, text: str) -> None:
-        text = self.metrics.elidedText(self._fitting(text, line.width()), Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
-
-    def _fitting(self, text: str, width: float) -> str:
-        """Leave out the last parts of a line that is too long: the most important stands first."""
-        parts = text.split(BETWEEN)
-        while len(parts) > 1 and self.metrics.horizontalAdvance(BETWEEN.join(parts)) > width:
-            parts.pop()
-        return BETWEEN.join(parts)
-
-
-def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -> None:
-    """Paint an empty stage with a hint."""
-    painter.fillRect(rect, QColor(theme.background))
-    font = larger(painter.font(), 1.5)
-    font.setBold(True)
-    painter.setFont(font)
-    painter.setPen(QColor(theme.text))
-    middle, height = rect.center().y(), ceil(QFontMetricsF(font).height() * 2)
-    painter.drawText(
-        QRect(rect.left() + 20, middle - height - 10, rect.width() - 40, height),
-        Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom,
-        title,
-    )
-    font = larger(font, 1 / 1.35)
-    font.setBold(False)
-    painter.setFont(font)
-    painter.setPen(QColor(theme.muted))
-    painter.drawText(
-        QRect(rect.left() + 40, middle, rect.width() - 80, rect.height() // 2),
-        int(Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap),
-        text,
-    )

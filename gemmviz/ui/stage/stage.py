@@ -24,12 +24,13 @@ from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
 from gemmviz.session.permission import Permission
 from gemmviz.session.staged import Staged
-from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
-from gemmviz.ui.stage.painter import Moment, StagePainter, View, blank
+from gemmviz.ui.stage.blank import blank, blank_text, outdated_text
+from gemmviz.ui.stage.painter import Moment, StagePainter, View
+from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.view import kept_in_sight
 
@@ -66,6 +67,7 @@ class Stage(QWidget):
     ) -> None:
         super().__init__()
         self.staged = staged
+        self.picking = Picking(staged.cursor)
         self.view = View()
         self._colours: Theme | None = None
         self.frame_seconds: list[float] = []
@@ -232,51 +234,17 @@ class Stage(QWidget):
 
     def _draw_outdated(self, painter: QPainter, stage: StagePainter) -> None:
         """Say that the picture is still of another source than the one beside it."""
-        theme, staged = self.theme, self.staged
-        assert staged.cursor.playable is not None
-        busy = staged.progress["record"]
-        shown = staged.cursor.playable.recording
-        size = f"{shown.m} × {shown.n} × {shown.k}"
-        if shown.text != staged.choice.text and self._is_of_base(shown):
-            text = tr("still showing {kernel} at {size} of the text before", kernel=shown.label, size=size)
-        else:
-            text = tr("still showing {kernel} at {size}", kernel=shown.label, size=size)
-        text += f"  ·  {busy[0]}…" if busy else ""
+        theme = self.theme
         painter.setFont(self._font())
         # In the place of the words that name the recording: it says the same, and nothing else is covered.
         box = stage.title_place(QRectF(self.rect()), self.view)
         painter.fillRect(box, QColor(theme.raised))
         painter.setPen(QColor(theme.text))
         painter.drawRect(box)
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), text)
-
-    def _is_of_base(self, shown: Recording) -> bool:
-        return shown.kernel.partition("~")[0] == self.staged.choice.base.name
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), outdated_text(self.staged))
 
     def _empty_text(self) -> tuple[str, str]:
-        kernel = self.staged.choice.kernel
-        if not kernel.recordable:
-            title = tr("{kernel}: a library call", kernel=tr(kernel.title))
-            if self.presented:
-                return title, tr(
-                    "There is no source to record, so there is nothing to play. It is the reference that the other "
-                    "rungs are measured against."
-                )
-            return title, tr(
-                "There is no source to record, so there is nothing to play. It is the reference that the other "
-                "rungs are measured against: press “Measure this” below, or choose a rung with a source."
-            )
-        if self._permission is not None and self._permission.held:
-            # In the window the question lies over it: an audience does not see that.
-            return tr("{file} is shown, not run", file=self.staged.choice.base.path.name), tr(
-                "Nobody has allowed this text to run. Esc leads back to the window, and Ctrl+Shift+O there asks again."
-            )
-        progress = self.staged.progress["record"]
-        if progress is not None:
-            return tr("Recording {kernel}…", kernel=kernel.alias), progress[0]
-        if self.presented:
-            return tr("Nothing recorded yet"), tr("Esc leads back to the window: choose a rung there, and record it.")
-        return tr("Nothing recorded yet"), tr("Choose a rung on the left, then press Record (Ctrl+R).")
+        return blank_text(self.staged, self._permission, self.presented)
 
     def _font(self) -> QFont:
         """Return the font of the labels: the widget's own follows the size of type already, one that was given not."""
@@ -366,30 +334,6 @@ class Stage(QWidget):
         if changes:
             self.arranged.emit()
 
-    def pick_next_array(self) -> None:
-        """Choose the first cell of the next array: C, then A, B and the shared ones."""
-        if self.staged.cursor.playable is not None:
-            arrays = len(self.staged.cursor.playable.recording.arrays)
-            chosen = self.staged.cursor.cell
-            self._pick_cell(C if chosen is None else (chosen[0] + 1) % arrays, 0, 0)
-
-    def pick_beside(self, down: int, right: int) -> None:
-        """Choose the cell beside the chosen one; the first of C where none is chosen."""
-        playable, chosen = self.staged.cursor.playable, self.staged.cursor.cell
-        if playable is None:
-            return
-        if chosen is None:
-            self._pick_cell(C, 0, 0)
-            return
-        info = playable.recording.arrays[chosen[0]]
-        row, column = (int(v[0]) for v in info.cells(np.array([chosen[1]])))
-        rows, columns = info.grid
-        self._pick_cell(chosen[0], min(max(row + down, 0), rows - 1), min(max(column + right, 0), columns - 1))
-
-    def let_go(self) -> None:
-        """Choose no cell."""
-        self.staged.cursor.pick(None)
-
     # Mouse
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -416,7 +360,7 @@ class Stage(QWidget):
             if self._on_chip(event.position()):
                 self.size_wanted.emit(event.globalPosition().toPoint())
             else:
-                self._pick(event.position())
+                self.picking.pick_at(self.panels(), event.position())
         self._pressed = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -441,23 +385,3 @@ class Stage(QWidget):
     def _on_chip(self, point: QPointF) -> bool:
         painter = self._painter_now()
         return painter is not None and painter.on_chip(QRectF(self.rect()), self.view, point)
-
-    def _pick(self, point: QPointF) -> None:
-        playable = self.staged.cursor.playable
-        if playable is None:
-            return
-        for panel in self.panels():
-            cell = panel.at(point.x(), point.y())
-            if cell is None:
-                continue
-            self._pick_cell(panel.array, *cell)
-            return
-        self.staged.cursor.pick(None)
-
-    def _pick_cell(self, array: int, row: int, column: int) -> None:
-        recording = known(self.staged.cursor.playable).recording
-        info = recording.arrays[array]
-        rows, columns = info.grid
-        element = column * rows + row if info.column_major else row * columns + column
-        block = int(recording.owners[0][row, column]) if array == C else None
-        self.staged.cursor.pick((array, element), block)

@@ -188,15 +188,19 @@ def _view_actions(window: Acting) -> list[Action]:
         Action("shift_up", "View", tr("Shift the stage up"), ("Ctrl+Up",), lambda: stage.shift(0, -1)),
         Action("shift_down", "View", tr("Shift the stage down"), ("Ctrl+Down",), lambda: stage.shift(0, 1)),
         Action(
-            "cell_left", "Cell", tr("Choose the cell to the left"), ("Shift+Left",), lambda: stage.pick_beside(0, -1)
+            "cell_left", "Cell", tr("Choose the cell to the left"), ("Shift+Left",), lambda: stage.picking.beside(0, -1)
         ),
         Action(
-            "cell_right", "Cell", tr("Choose the cell to the right"), ("Shift+Right",), lambda: stage.pick_beside(0, 1)
+            "cell_right",
+            "Cell",
+            tr("Choose the cell to the right"),
+            ("Shift+Right",),
+            lambda: stage.picking.beside(0, 1),
         ),
-        Action("cell_up", "Cell", tr("Choose the cell above"), ("Shift+Up",), lambda: stage.pick_beside(-1, 0)),
-        Action("cell_down", "Cell", tr("Choose the cell below"), ("Shift+Down",), lambda: stage.pick_beside(1, 0)),
-        Action("cell_array", "Cell", tr("Choose in the next array"), ("X",), stage.pick_next_array),
-        Action("cell_none", "Cell", tr("Choose no cell"), ("Backspace",), stage.let_go),
+        Action("cell_up", "Cell", tr("Choose the cell above"), ("Shift+Up",), lambda: stage.picking.beside(-1, 0)),
+        Action("cell_down", "Cell", tr("Choose the cell below"), ("Shift+Down",), lambda: stage.picking.beside(1, 0)),
+        Action("cell_array", "Cell", tr("Choose in the next array"), ("X",), stage.picking.next_array),
+        Action("cell_none", "Cell", tr("Choose no cell"), ("Backspace",), stage.picking.let_go),
         Action("focus_ladder", "View", tr("To the kernels"), ("Ctrl+1",), lambda: window.ladder.setFocus(by_key)),
         Action("focus_stage", "View", tr("To the stage"), ("Ctrl+2",), lambda: stage.setFocus(by_key)),
         Action("focus_source", "View", tr("To the source"), ("Ctrl+3",), source),

@@ -1,0 +1,85 @@
+"""What the stage says where it shows nothing, or another recording than the chosen one."""
+
+from math import ceil
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+
+from gemmviz.language import tr
+from gemmviz.session.permission import Permission
+from gemmviz.session.staged import Staged
+from gemmviz.ui.known import known
+from gemmviz.ui.look.style import larger
+from gemmviz.ui.look.theme import Theme
+
+
+def blank_text(staged: Staged, permission: Permission | None, presented: bool) -> tuple[str, str]:
+    """Return why there is nothing to show, and what leads on.
+
+    Parameters
+    ----------
+    staged
+        What would be shown.
+    permission
+        Whether the chosen text may run; None: not shown here.
+    presented
+        Whether an audience sees it, without the window's buttons.
+    """
+    kernel = staged.choice.kernel
+    if not kernel.recordable:
+        title = tr("{kernel}: a library call", kernel=tr(kernel.title))
+        if presented:
+            return title, tr(
+                "There is no source to record, so there is nothing to play. It is the reference that the other "
+                "rungs are measured against."
+            )
+        return title, tr(
+            "There is no source to record, so there is nothing to play. It is the reference that the other "
+            "rungs are measured against: press “Measure this” below, or choose a rung with a source."
+        )
+    if permission is not None and permission.held:
+        # In the window the question lies over it: an audience does not see that.
+        return tr("{file} is shown, not run", file=staged.choice.base.path.name), tr(
+            "Nobody has allowed this text to run. Esc leads back to the window, and Ctrl+Shift+O there asks again."
+        )
+    progress = staged.progress["record"]
+    if progress is not None:
+        return tr("Recording {kernel}…", kernel=kernel.alias), progress[0]
+    if presented:
+        return tr("Nothing recorded yet"), tr("Esc leads back to the window: choose a rung there, and record it.")
+    return tr("Nothing recorded yet"), tr("Choose a rung on the left, then press Record (Ctrl+R).")
+
+
+def outdated_text(staged: Staged) -> str:
+    """Return that the recording in sight is of another text or size than the chosen one, and which it is."""
+    busy, shown = staged.progress["record"], known(staged.cursor.playable).recording
+    size = f"{shown.m} × {shown.n} × {shown.k}"
+    if shown.text != staged.choice.text and shown.kernel.partition("~")[0] == staged.choice.base.name:
+        text = tr("still showing {kernel} at {size} of the text before", kernel=shown.label, size=size)
+    else:
+        text = tr("still showing {kernel} at {size}", kernel=shown.label, size=size)
+    return text + (f"  ·  {busy[0]}…" if busy else "")
+
+
+def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -> None:
+    """Paint an empty stage with a hint."""
+    painter.fillRect(rect, QColor(theme.background))
+    font = larger(painter.font(), 1.5)
+    font.setBold(True)
+    painter.setFont(font)
+    painter.setPen(QColor(theme.text))
+    middle, height = rect.center().y(), ceil(QFontMetricsF(font).height() * 2)
+    painter.drawText(
+        QRect(rect.left() + 20, middle - height - 10, rect.width() - 40, height),
+        Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom,
+        title,
+    )
+    font = larger(font, 1 / 1.35)
+    font.setBold(False)
+    painter.setFont(font)
+    painter.setPen(QColor(theme.muted))
+    painter.drawText(
+        QRect(rect.left() + 40, middle, rect.width() - 80, rect.height() // 2),
+        int(Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap),
+        text,
+    )

@@ -1,0 +1,81 @@
+"""Chooses cells on the stage: by keys from the chosen one on, or under the pointer."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF
+
+from gemmviz.catalogue.matrices import C
+from gemmviz.session.cursor import Cursor
+from gemmviz.ui.known import known
+from gemmviz.ui.stage.scene import Panel
+
+
+class Picking:
+    """Chooses cells of the recording that is shown; without one nothing happens.
+
+    Parameters
+    ----------
+    cursor
+        Holds the recording and the chosen cell.
+    """
+
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+
+    def next_array(self) -> None:
+        """Choose the first cell of the next array: C, then A, B and the shared ones."""
+        if self._cursor.playable is not None:
+            arrays = len(self._cursor.playable.recording.arrays)
+            chosen = self._cursor.cell
+            self._pick(C if chosen is None else (chosen[0] + 1) % arrays, 0, 0)
+
+    def beside(self, down: int, right: int) -> None:
+        """Choose the cell beside the chosen one; the first of C where none is chosen.
+
+        Parameters
+        ----------
+        down, right
+            How many rows and columns further.
+        """
+        playable, chosen = self._cursor.playable, self._cursor.cell
+        if playable is None:
+            return
+        if chosen is None:
+            self._pick(C, 0, 0)
+            return
+        info = playable.recording.arrays[chosen[0]]
+        row, column = (int(v[0]) for v in info.cells(np.array([chosen[1]])))
+        rows, columns = info.grid
+        self._pick(chosen[0], min(max(row + down, 0), rows - 1), min(max(column + right, 0), columns - 1))
+
+    def let_go(self) -> None:
+        """Choose no cell."""
+        self._cursor.pick(None)
+
+    def pick_at(self, panels: Sequence[Panel], point: QPointF) -> None:
+        """Choose the cell at a point; none where there is no cell.
+
+        Parameters
+        ----------
+        panels
+            Where the arrays stand, in pixels.
+        point
+            In pixels.
+        """
+        if self._cursor.playable is None:
+            return
+        for panel in panels:
+            cell = panel.at(point.x(), point.y())
+            if cell is not None:
+                self._pick(panel.array, *cell)
+                return
+        self._cursor.pick(None)
+
+    def _pick(self, array: int, row: int, column: int) -> None:
+        recording = known(self._cursor.playable).recording
+        info = recording.arrays[array]
+        rows, columns = info.grid
+        element = column * rows + row if info.column_major else row * columns + column
+        block = int(recording.owners[0][row, column]) if array == C else None
+        self._cursor.pick((array, element), block)
