@@ -4,7 +4,6 @@ Nothing is written over something else: where there is no room, the less importa
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
@@ -15,14 +14,12 @@ from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import scene
 from gemmviz.ui.stage.cell_text import BANK_LABEL
-from gemmviz.ui.stage.scene import Panel, stages
+from gemmviz.ui.stage.scene import Form, Panel, stages
 
 _INDICES = (A, "left"), (A, "bottom"), (B, "top"), (B, "right")
 _INDICES_AROUND_WORDS = (A, "left"), (A, "top"), (B, "top"), (B, "left"), (C, "top")
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _WHOLE = Qt.TextFlag.TextDontClip
-Form = Literal["all", "names", "around words"]
-"""Which labels there is room for: all, names alone, or those around the words in the free quadrant."""
 # The ink of a line of figures and letters, in heights of the line: its box may touch where its ink does not.
 _INK = 0.7
 

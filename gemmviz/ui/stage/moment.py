@@ -35,6 +35,8 @@ class Moment:
         How much of the gestures is drawn.
     lane
         Of the chosen warp, whose products are shown.
+    hovered
+        The element of C under the pointer, counted by rows; None: none.
     """
 
     step: int = 0
@@ -49,3 +51,4 @@ class Moment:
     fraction: float = 0.0
     motion: Motion = "full"
     lane: int = 0
+    hovered: int | None = None

@@ -8,19 +8,22 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap, QRegion
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.language import tr
+from gemmviz.trace.origin.index_formulas import index_formulas
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.lenses.lens import Lens
+from gemmviz.ui.lenses.lens import Lens, LensMoment
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import labels, legend, scene, value_path, vector
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.borders import Borders
-from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, owner_text, provenance, tile_text
+from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, formula_text, owner_text, provenance, tile_text
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.colours import Colours, Image
 from gemmviz.ui.stage.gestures import Gestures
@@ -29,9 +32,10 @@ from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.lines import Lines
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.stage.plan import Plan, planned
+from gemmviz.ui.stage.ownership import Ownership
+from gemmviz.ui.stage.plan import Plan, beside_lens, planned
 from gemmviz.ui.stage.related import Related, related, touched_by_warp
-from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.scene import Bounds, Panel
 from gemmviz.ui.stage.sum_owners import Sums
 from gemmviz.ui.stage.view import View
 from gemmviz.ui.stage.words import CAPTION_LINES, TITLE_LINES, Said, Words, sentence
@@ -79,6 +83,7 @@ class StagePainter:
         self._ghosts = Ghosts(playable, theme, self._text)
         self._gestures = Gestures(playable, theme, self._text)
         self._sums = Sums(playable, theme)
+        self._ownership = Ownership(playable, theme)
         self._barriers = BarrierStrip(playable, theme, vector)
         self._words = Words(playable, theme, self.font)
         self._lines = Lines(playable, theme, self.font)
@@ -87,6 +92,7 @@ class StagePainter:
         self._placed: tuple[Any, Plan] | None = None
         self._related: tuple[Any, Related] | None = None
         self._caption: tuple[Any, str] | None = None
+        self._formula: tuple[int, tuple[tuple[str, ...], ...]] | None = None
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
@@ -97,7 +103,7 @@ class StagePainter:
         """Return where everything stands when painted into `rect`."""
         key = (rect.width(), rect.height(), self.captioned, self.words, self.lens is not None)
         if self._placed is None or self._placed[0] != key:
-            self._placed = key, self._around_words(rect) or self._between_lines(rect)
+            self._placed = key, self._around_words(rect) or self._beside_lens(rect) or self._between_lines(rect)
         return self._placed[1].seen(view.zoom, view.dx, view.dy)
 
     def _around_words(self, rect: QRectF) -> Plan | None:
@@ -109,6 +115,14 @@ class StagePainter:
         size = rect.width(), rect.height()
         return planned(self.playable.recording, *size, high, words, asides, self.lens is not None)
 
+    def _beside_lens(self, rect: QRectF) -> Plan | None:
+        """Place a lens left of the arrays, if one is shown and there is room."""
+        if self.lens is None:
+            return None
+        high = self.metrics.height()
+        words = (TITLE_LINES + 0.3 + CAPTION_LINES * self.captioned) * high
+        return beside_lens(self.playable.recording, rect.width(), rect.height(), high, max(words, self.words))
+
     def _between_lines(self, rect: QRectF) -> Plan:
         """Place everything between a line above and lines below, with the words."""
         font, height, bare = self._labelling(rect)
@@ -116,7 +130,7 @@ class StagePainter:
         size = rect.width(), rect.height() - self.head - self._lines.foot(self.captioned)
         asides = self._barriers.sizes(font)
         placed, aside = scene.arranged(self.playable.recording, *size, height, room, asides)
-        return Plan(placed, aside).seen(1, 0, self.head)
+        return Plan(placed, aside, form="names" if bare else "all").seen(1, 0, self.head)
 
     def about(self, rect: QRectF, moment: Moment, x: float, y: float) -> str:
         """Return the text for a point: a barrier, or a sum of a warpgroup; empty elsewhere."""
@@ -195,6 +209,7 @@ class StagePainter:
         self._marks.draw(painter, placed, seen, moment)
         self._in_flight.draw(painter, placed, seen, moment)
         self._sums.draw(painter, placed, seen, moment, font)
+        self._ownership.draw(painter, placed[C], seen, moment)
         for panel, image in zip(placed, images, strict=True):
             if image is not None:
                 self._text.draw(painter, panel, seen, moment, image, ratio)
@@ -228,8 +243,7 @@ class StagePainter:
     ) -> None:
         placed, aside, words = plan.panels, plan.aside, plan.words
         font = self._labels_font(rect, plan)
-        bare = words is None and self._labelling(rect)[2]
-        form: labels.Form = "names" if bare else "around words" if words is not None else "all"
+        form = plan.form
         seen = self.seen(rect, self.in_lines(plan, moment.view))
         taken = [QRectF(aside.x, aside.y, aside.width, aside.height)] if aside is not None else []
         if words is not None and moment.view == View():
@@ -310,8 +324,20 @@ class StagePainter:
         if self.captioned and not self.words:
             place = replace(plan.words, top=plan.words.top + (TITLE_LINES + 0.3) * high)
             self._words.draw_sentence(painter, place, self._sentence(moment))
+        if self.lens is not None and plan.free is not None:
+            self._draw_lens(painter, self.lens, plan.free, moment)
         if plan.legend is not None:
             legend.draw_column(painter, plan.legend, self._entries(moment), self.theme, self.font)
+
+    def _draw_lens(self, painter: QPainter, lens: Lens, place: Bounds, moment: Moment) -> None:
+        """Draw the lens in the place of the shared tiles."""
+        rect = QRectF(place.left, place.top, place.width, place.height)
+        painter.fillRect(rect, QColor(self.theme.background))
+        shown = LensMoment(self.playable, moment.step, moment.block, moment.warp, moment.lane, moment.cell)
+        painter.save()
+        painter.setClipRect(rect.toAlignedRect())
+        lens.paint(painter, rect, shown, self.theme, self.font)
+        painter.restore()
 
     def _sentence(self, moment: Moment) -> Said:
         whole, tile = self.said(moment), tile_text(self.playable, moment.step)
@@ -319,7 +345,18 @@ class StagePainter:
             return sentence(whole, tile)
         about = about_cell(self.playable, *moment.cell, moment.step, moment.block)
         name, _, rest = about.partition(BETWEEN)
-        return Said(name, whole.split(BETWEEN)[0], rest, chosen=True)
+        return Said(name, "", rest, chosen=True, formulas=self._formulas(moment.cell))
+
+    def _formulas(self, cell: tuple[int, int]) -> tuple[tuple[str, ...], ...]:
+        """Say how the thread of a chosen element of C finds it; nothing where the source does not say it."""
+        if cell[0] != C:
+            return ()
+        if self._formula is None or self._formula[0] != cell[1]:
+            recording = self.playable.recording
+            row, column = (int(v[0]) for v in recording.arrays[C].cells(np.array([cell[1]])))
+            found = zip((tr("row"), tr("column")), index_formulas(recording, row, column), strict=True)
+            self._formula = cell[1], tuple(formula_text(side, formula) for side, formula in found if formula)
+        return self._formula[1]
 
     def _entries(self, moment: Moment) -> list[legend.LegendEntry]:
         key = moment.warp, moment.block

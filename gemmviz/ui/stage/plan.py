@@ -9,7 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gemmviz.trace.recording.recording import Recording
-from gemmviz.ui.stage.scene import LARGEST_CELL, Bounds, LabelRoom, Panel, StageRect, shared_tiles, with_aside
+from gemmviz.ui.stage.scene import (
+    LARGEST_CELL,
+    Bounds,
+    Form,
+    LabelRoom,
+    Panel,
+    StageRect,
+    arranged,
+    shared_tiles,
+    with_aside,
+)
 
 AROUND_WORDS = LabelRoom(1.9, 0.9, 1.3, 0.5, 2.4)
 """Indices left of A and B and above B and C, and the names of A and C between."""
@@ -21,6 +31,7 @@ _MUCH = 1.2
 _LEGEND = 14.0  # wide enough for each of its texts
 _LEAST_LEGEND = 4.2
 _TITLES = 1.4  # of the shared tiles: the line about their block stands above their names
+_LENS_WIDTH, _LENS_HEIGHT, _LENS_SHARE = 22.0, 14.0, 0.5
 _EDGE, _TO_LABELS, _TO_NAMES = 0.7, 2.0, 2.7
 
 
@@ -40,6 +51,8 @@ class Plan:
         The rest of the quadrant, for shared tiles or a lens.
     legend
         The place left of A; None: too narrow.
+    form
+        The labels that there is room for.
     """
 
     panels: list[Panel]
@@ -47,6 +60,7 @@ class Plan:
     words: Bounds | None = None
     free: Bounds | None = None
     legend: Bounds | None = None
+    form: Form = "all"
 
     def seen(self, zoom: float, dx: float, dy: float) -> "Plan":
         """Return the plan as seen after zooming about the origin and shifting: the arrays move, the words stay."""
@@ -117,7 +131,7 @@ def planned(
     plans = []
     for place, free in ways:
         tiles, aside = _tiles(recording, shared, replace(free, top=free.top + _TITLES * font), cell, font, asides)
-        plans.append(Plan(panels + tiles, aside, place, free, _wide(legend, font)))
+        plans.append(Plan(panels + tiles, aside, place, free, _wide(legend, font), "around words"))
     if asides:
         plans = [plan for plan in plans if plan.aside is not None]
     if not plans:
@@ -127,6 +141,30 @@ def planned(
         return max(plans, key=lambda plan: _area(plan.free))
     beside = max(plans, key=lambda plan: plan.panels[-1].cell)
     return beside if beside.panels[-1].cell > _MUCH * plans[0].panels[-1].cell else plans[0]
+
+
+def beside_lens(recording: Recording, width: float, height: float, font: float, words: float) -> Plan | None:
+    """Place words and a lens in a column left of all arrays: where the free quadrant is too small for a lens.
+
+    Parameters
+    ----------
+    recording, width, height, font
+        As in `planned`.
+    words
+        Height of title and caption, in pixels.
+
+    Returns
+    -------
+    Plan or None
+        None where there is no room for both.
+    """
+    column = max(_LENS_WIDTH * font, _LENS_SHARE * width)
+    if width - column < _LENS_WIDTH * font / 2 or height < words + _LENS_HEIGHT * font:
+        return None
+    placed = arranged(recording, width - column, height, font)[0]
+    place = Bounds(_EDGE * font, 0.3 * font, column - font, 0.3 * font + words)
+    free = replace(place, top=place.bottom + 0.5 * font, bottom=height - 0.5 * font)
+    return Plan([panel.moved(1, column, 0) for panel in placed], None, place, free)
 
 
 def _area(free: Bounds | None) -> float:

@@ -9,6 +9,7 @@ from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.stage.accessed_cells import as_drawn, covered
+from gemmviz.ui.stage.ownership import owned
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ def related(playable: Playable, cell: tuple[int, int], block: int) -> Related:
     chosen = as_drawn(recording.arrays[array], np.array([element]))
     row, column = divmod(int(chosen[0]), recording.arrays[array].grid[1])
     if array == C:
-        # Its thread's other elements are chosen with it, where they are a part of a warpgroup's.
-        beside = playable.warpgroups.of_thread(row, column) if playable.warpgroups.count else chosen
+        # Its thread's other elements are chosen with it.
+        beside = np.flatnonzero(owned(playable, row, column)[0])
         return Related(_feeding(playable, row, column) | {C: np.union1d(chosen, beside)})
     if array in (A, B):
         line = (

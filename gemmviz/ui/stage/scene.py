@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.recording.accesses import Array
@@ -17,6 +18,10 @@ _LEAST_SHARED = 0.6  # of the size that shared tiles would have alone: the strip
 
 _MOST_LABELS = 0.5  # of the space, before labels are written smaller
 _SMALLEST_LABELS = 0.75  # of their size, before all but names are left out
+
+
+Form = Literal["all", "names", "around words"]
+"""Which labels there is room for: all, names alone, or those around the words in the free quadrant."""
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,8 @@ class Stage(QWidget):
         """Whether an audience sees it, without the window's buttons."""
         self._painter: StagePainter | None = None
         self._words_taken = self._title_taken = 0.0
+        self._hovered: int | None = None
+        self.setMouseTracking(True)
         self._pressed: QPoint | None = None
         self._dragged = False
         self._show_focus = False
@@ -170,7 +172,7 @@ class Stage(QWidget):
         self.update()
 
     def _on_recorded(self) -> None:
-        self._painter = None
+        self._painter, self._hovered = None, None
         self.reset_view()
         self.arranged.emit()
 
@@ -268,6 +270,7 @@ class Stage(QWidget):
             staged.cursor.fraction,
             staged.motion(),
             self._inspected.lane if self._inspected is not None else 0,
+            self._hovered,
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -347,12 +350,26 @@ class Stage(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Shift the picture."""
         if self._pressed is None:
+            self._hover(event.position())
             return
         moved = event.position().toPoint() - self._pressed
         if self._dragged or moved.manhattanLength() > _CLICK:
             self._dragged = True
             self._look(self.view.shifted(moved.x(), moved.y()))
             self._pressed = event.position().toPoint()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Show the ownership of no element."""
+        self._hover(None)
+
+    def _hover(self, point: QPointF | None) -> None:
+        """Show all that the thread owns whose element of C is under the pointer."""
+        panels = self.panels() if point is not None else []
+        cell = panels[C].at(point.x(), point.y()) if panels and point is not None else None
+        element = cell[0] * panels[C].columns + cell[1] if cell is not None else None
+        if element != self._hovered:
+            self._hovered = element
+            self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Pick the cell under the pointer; a click beside the arrays lets go of it."""

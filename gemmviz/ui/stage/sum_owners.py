@@ -1,7 +1,4 @@
-"""The owners of the sums of C where warpgroups multiply: the part of the current tile that each warpgroup holds.
-
-And of a chosen element of C, the other elements in its thread's registers.
-"""
+"""The owners of the sums of C where warpgroups multiply: the part of the current tile that each warpgroup holds."""
 
 from typing import Any
 
@@ -18,8 +15,6 @@ from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
 
 _LEGIBLE = 14.0  # from this width of a cell on, values stand in the cells
-_FRAMED = 4.0
-_SMALLEST_MARK = 2.0
 
 Edges = list[tuple[int, int, int, int]]
 
@@ -36,10 +31,9 @@ class Sums:
     def __init__(self, playable: Playable, theme: Theme) -> None:
         self._playable, self._theme = playable, theme
         self._kept: tuple[Any, list[tuple[int, Edges, tuple[int, int, int, int]]]] | None = None
-        self._of_thread: tuple[int, Any] | None = None
 
     def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment, font: QFont) -> None:
-        """Outline and name the elements of each warpgroup of the chosen block, and mark those of the chosen thread.
+        """Outline and name the elements of each warpgroup of the chosen block.
 
         Parameters
         ----------
@@ -62,9 +56,7 @@ class Sums:
         painter.setPen(QPen(QColor(self._theme.text), 1.5))
         for _, edges, _ in self._kept[1]:
             painter.drawLines([line(panel, *edge) for edge in edges])
-        if moment.cell is not None and moment.cell[0] == C:
-            self._draw_of_thread(painter, panel, seen, moment.cell[1])
-        elif panel.cell < _LEGIBLE:
+        if panel.cell < _LEGIBLE and (moment.cell is None or moment.cell[0] != C):
             for group, _, area in self._kept[1]:
                 self._name(painter, panel, seen, group, area, font)
         painter.restore()
@@ -96,29 +88,3 @@ class Sums:
         painter.drawRect(label)
         painter.setFont(font)
         painter.drawText(label, Qt.AlignmentFlag.AlignCenter, text)
-
-    def _draw_of_thread(self, painter: QPainter, panel: Panel, seen: QRectF, element: int) -> None:
-        """Frame the elements of C that the owner of one holds together with it; tiny ones are dots."""
-        if self._of_thread is None or self._of_thread[0] != element:
-            recording = self._playable.recording
-            row, column = (int(v[0]) for v in recording.arrays[C].cells(np.array([element])))
-            self._of_thread = element, self._playable.warpgroups.of_thread(row, column)
-        cells = self._of_thread[1]
-        columns, side = panel.columns, panel.cell
-        mark = max(side, _SMALLEST_MARK)
-        boxes = [
-            QRectF(
-                panel.x + (c % columns + 0.5) * side - mark / 2,
-                panel.y + (c // columns + 0.5) * side - mark / 2,
-                mark,
-                mark,
-            )
-            for c in cells.tolist()
-        ]
-        boxes = [box for box in boxes if box.intersects(seen)]
-        if side < _FRAMED:
-            for box in boxes:
-                painter.fillRect(box, QColor(self._theme.selection))
-            return
-        painter.setPen(QPen(QColor(self._theme.selection), min(2.0, max(1.0, side / 8))))
-        painter.drawRects([box.adjusted(1, 1, -1, -1) for box in boxes])

@@ -27,6 +27,8 @@ class Said:
     remark: str
     text: str
     chosen: bool = False
+    formulas: tuple[tuple[str, ...], ...] = ()
+    """Lines before the text, each in its wordings from the longest on."""
 
 
 def sentence(caption: str, tile: str) -> Said:
@@ -64,6 +66,7 @@ class Words:
         self._title.setBold(True)
         self._bold = QFont(font)
         self._bold.setBold(True)
+        self._small_bold = larger(self._bold, _SMALL)
 
     def chips(self, place: Bounds) -> list[tuple[str, QRectF]]:
         """Return the texts below the title, and their boxes: the size, then each parameter."""
@@ -145,14 +148,22 @@ class Words:
         painter.setPen(QColor(theme.muted))
         top = QRectF(inside.left(), inside.top(), inside.width(), _LINE * high)
         painter.drawText(top, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said.remark)
-        painter.setFont(self._bold)
+        room = inside.width() - remark
+        bold = self._bold if QFontMetricsF(self._bold).horizontalAdvance(said.lead) <= room else self._small_bold
+        painter.setFont(bold)
         painter.setPen(QColor(theme.accent))
-        lead = QFontMetricsF(self._bold).elidedText(said.lead, Qt.TextElideMode.ElideRight, inside.width() - remark)
-        painter.drawText(top, _MIDDLE, lead)
-        painter.setFont(self._font)
-        painter.setPen(QColor(theme.accent if said.chosen else theme.text))
+        painter.drawText(top, _MIDDLE, QFontMetricsF(bold).elidedText(said.lead, Qt.TextElideMode.ElideRight, room))
+        font = self._small if said.chosen else self._font
+        metrics = QFontMetricsF(font)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.text))
         below = inside.adjusted(0, _LINE * high, 0, 0)
-        painter.drawText(below, _WRAPPED, fitting(said.text, QFontMetricsF(self._font), below.size().toTuple()))
+        for wordings in said.formulas:
+            line = next((w for w in wordings if metrics.horizontalAdvance(w) <= below.width()), "")
+            if line:
+                painter.drawText(below, _WRAPPED, line)
+                below.setTop(below.top() + metrics.height())
+        painter.drawText(below, _WRAPPED, fitting(said.text, metrics, below.size().toTuple()))
 
 
 _MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

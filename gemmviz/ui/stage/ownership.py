@@ -1,0 +1,119 @@
+"""What a thread owns of C: a frame around each of its elements, and a tint on those of its warp."""
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from gemmviz.catalogue.matrices import C
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.borders import line, outline
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.scene import Panel
+
+_FRAMED = 4.0  # from this width of a cell on there are frames; smaller elements are dots
+_SMALLEST_DOT = 2.0
+_LINE = 2.5
+_TINT = 0.13
+
+Mask = npt.NDArray[np.bool_]
+
+
+def owned(playable: Playable, row: int, column: int) -> tuple[Mask, Mask]:
+    """Return which elements of C the thread of one owns, and which its warp does, as recorded: two masks m x n.
+
+    Parameters
+    ----------
+    playable
+        The recording.
+    row, column
+        The element; where nobody writes it, nothing is owned.
+    """
+    block, thread = playable.recording.owners
+    owner, number = int(block[row, column]), int(thread[row, column])
+    if owner < 0:
+        return np.zeros(block.shape, bool), np.zeros(block.shape, bool)
+    mine = block == owner
+    of_thread = mine & (thread == number)
+    if playable.warpgroups.count:
+        # What was stored through shared memory was held in the registers of another thread.
+        of_thread = np.zeros(block.shape, bool)
+        of_thread.ravel()[playable.warpgroups.of_thread(row, column)] = True
+    if playable.recording.backend != "cuda":
+        return of_thread, of_thread
+    return of_thread, mine & (thread // WARP == number // WARP)
+
+
+class Ownership:
+    """Draws what the thread of an element owns, for one recording in one theme.
+
+    Parameters
+    ----------
+    playable, theme
+        The recording, and the colours.
+    """
+
+    def __init__(self, playable: Playable, theme: Theme) -> None:
+        self._playable, self._theme = playable, theme
+        self._kept: tuple[int, list[tuple[int, int, int, int]], list[int], list[tuple[int, int, int]]] | None = None
+
+    def draw(self, painter: QPainter, panel: Panel, seen: QRectF, moment: Moment) -> None:
+        """Draw it for the element under the pointer, else for the chosen one.
+
+        Parameters
+        ----------
+        painter, panel, seen
+            Where to, where C stands, and which part of the stage is not covered.
+        moment
+            The elements.
+        """
+        element = moment.hovered
+        if element is None and moment.cell is not None and moment.cell[0] == C:
+            row, column = (int(v[0]) for v in self._playable.recording.arrays[C].cells(np.array([moment.cell[1]])))
+            element = row * panel.columns + column
+        if element is None:
+            return
+        if self._kept is None or self._kept[0] != element:
+            self._kept = (element, *self._look_up(element, panel.columns))
+        _, edges, cells, runs = self._kept
+        painter.save()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        tint = QColor(self._theme.selection)
+        tint.setAlphaF(_TINT)
+        side = panel.cell
+        for row, begin, end in runs:
+            box = QRectF(panel.x + begin * side, panel.y + row * side, (end - begin) * side, side).intersected(seen)
+            painter.fillRect(box, tint)
+        if side < _FRAMED:
+            self._draw_dots(painter, panel, cells)
+        else:
+            lines: list[QLineF] = [line(panel, *edge) for edge in edges]
+            painter.setPen(QPen(QColor(self._theme.background), _LINE + 2))
+            painter.drawLines(lines)
+            painter.setPen(QPen(QColor(self._theme.selection), _LINE))
+            painter.drawLines(lines)
+        painter.restore()
+
+    def _draw_dots(self, painter: QPainter, panel: Panel, cells: list[int]) -> None:
+        dot = max(panel.cell, _SMALLEST_DOT)
+        for cell in cells:
+            row, column = divmod(cell, panel.columns)
+            x, y = panel.x + (column + 0.5) * panel.cell, panel.y + (row + 0.5) * panel.cell
+            painter.fillRect(QRectF(x - dot / 2, y - dot / 2, dot, dot), QColor(self._theme.selection))
+
+    def _look_up(
+        self, element: int, columns: int
+    ) -> tuple[list[tuple[int, int, int, int]], list[int], list[tuple[int, int, int]]]:
+        """Return the lines around the thread's elements, these, and the runs (row, first, end) of its warp's."""
+        of_thread, of_warp = owned(self._playable, *divmod(element, columns))
+        return outline(of_thread), np.flatnonzero(of_thread).tolist(), _runs(of_warp & ~of_thread)
+
+
+def _runs(mask: Mask) -> list[tuple[int, int, int]]:
+    """Return the stretches that are set, row by row: (row, first column, the one after the last)."""
+    steps = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    rows, begins = np.nonzero(steps == 1)
+    _, ends = np.nonzero(steps == -1)
+    return list(zip(rows.tolist(), begins.tolist(), ends.tolist(), strict=True))
