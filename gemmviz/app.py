@@ -66,4 +66,6 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     faults = preferences_file.restore(session.preferences, args.theme, args.language)
     snapshot.apply(session, chosen)
     _warn(session, faults)
-    return application.show(session, lambda: Engine(session.permission.trust), Path(args.file) if args.file else None)
+    says_nothing = not args.file and not chosen.keys() - {"theme", "language", "type_scale", "calm"}
+    file = Path(args.file) if args.file else None
+    return application.show(session, lambda: Engine(session.permission.trust), file, opens_with_doors=says_nothing)

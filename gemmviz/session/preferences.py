@@ -29,7 +29,7 @@ class Preferences:
     """The language: whoever shows texts shows them anew."""
 
     learned = Signal()
-    """A lesson was finished for the first time."""
+    """A lesson was finished for the first time, another kernel was shown last, or the doors are to be shown or not."""
 
     def __init__(self, theme: ThemeName = "dark") -> None:
         self.theme = theme
@@ -38,6 +38,22 @@ class Preferences:
         """Whether motion is reduced: playing shows whole units, twice a second at most, and nothing glows."""
         self.finished: frozenset[str] = frozenset()
         """The names of the kernels whose lessons were finished."""
+
+        self.doors = True
+        """Whether the doors are shown when the window opens."""
+        self.last_kernel = ""
+        """The name of the kernel that was chosen last; empty: none yet."""
+
+    def show_doors(self, shown: bool) -> None:
+        """Choose whether the doors are shown when the window opens."""
+        self.doors = shown
+        self.learned.emit()
+
+    def note_kernel(self, name: str) -> None:
+        """Take note of the chosen kernel, by its name."""
+        if name != self.last_kernel:
+            self.last_kernel = name
+            self.learned.emit()
 
     def finish(self, *kernels: str) -> None:
         """Take note that the lessons of kernels, by name, were finished."""

@@ -23,6 +23,8 @@ class _Kept(TypedDict, total=False):
     theme: ThemeName
     type_scale: Finite  # what is too small or too large becomes the nearest that can be
     calm: bool
+    doors: bool
+    last_kernel: Annotated[str, Meta(max_length=200)]
     finished: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=10_000)]  # lessons, by kernel
 
 
@@ -57,6 +59,9 @@ def restore(preferences: Preferences, theme: ThemeName | None = None, language: 
         preferences.set_type_scale(good["type_scale"])
     if "calm" in good:
         preferences.set_calm(good["calm"])
+    if "doors" in good:
+        preferences.show_doors(good["doors"])
+    preferences.note_kernel(good.get("last_kernel", ""))
     preferences.finish(*good.get("finished", []))
     said = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
     said += [unreadable] if unreadable else []
@@ -99,6 +104,8 @@ def _write(preferences: Preferences) -> None:
         "theme": preferences.theme,
         "type_scale": preferences.type_scale,
         "calm": preferences.calm,
+        "doors": preferences.doors,
+        "last_kernel": preferences.last_kernel,
         "finished": sorted(preferences.finished),
     }
     # Where nothing can be kept the window works as well: it says so to nobody, at every change of colours.

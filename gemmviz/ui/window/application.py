@@ -23,8 +23,8 @@ from gemmviz.ui.window.windows import Windows
 
 _HEARTBEAT_MS = 200
 _KEEPING_MS = 5000
-# On a screen smaller than this the window takes all of it; on a huge one it stays within a teacher's reach.
-_ROOMY, _LARGEST = QSize(1440, 900), QSize(1920, 1200)
+# A huge window stays within a teacher's reach.
+_SHARE, _LARGEST = 0.9, QSize(1920, 1200)
 
 
 def application() -> QApplication:
@@ -50,15 +50,14 @@ def collect_garbage_here(running: QApplication) -> None:
 
 
 def fit(window: Window, screen: QSize) -> None:
-    """Give the window nine tenths of the screen, up to its largest useful size, and all of a small one."""
-    if screen.width() < _ROOMY.width() or screen.height() < _ROOMY.height():
-        window.resize(screen)
-        window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
-    else:
-        window.resize((screen * 0.9).boundedTo(_LARGEST))
+    """Open the window maximised; made smaller it has nine tenths of the screen, up to its largest useful size."""
+    window.resize((screen * _SHARE).boundedTo(_LARGEST))
+    window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
 
 
-def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | None) -> int:
+def show(
+    session: Session, make_engine: Callable[[], EngineLike], file: Path | None, opens_with_doors: bool = False
+) -> int:
     """Open the window, record the chosen kernel, and stay until the window is closed.
 
     Parameters
@@ -69,6 +68,8 @@ def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | N
         Makes an engine; see `Controller`.
     file
         A kernel file to open, or None.
+    opens_with_doors
+        Whether nobody has said yet what to show: then the doors are shown, if they are liked.
 
     Returns
     -------
@@ -77,6 +78,7 @@ def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | N
     """
     running = application()
     preferences_file.remember(session.preferences)
+    session.choice.chosen.connect(lambda: session.preferences.note_kernel(session.choice.base.name))
     drafts = Drafts(session)
     windows = Windows(session, Controller(session, make_engine, QtLoop()))
     leaving = Leaving(windows, drafts)
@@ -96,6 +98,8 @@ def show(session: Session, make_engine: Callable[[], EngineLike], file: Path | N
     if file is not None:
         # When a file cannot be opened, the first recording is still to be made.
         QTimer.singleShot(0, lambda: windows.window.open_file(file))
+    elif opens_with_doors and session.preferences.doors:
+        windows.window.open_doors()
     QTimer.singleShot(0, windows.window.controller.recording.record)
     QTimer.singleShot(0, lambda: offer(session, drafts))
     code = running.exec()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QIcon, QKeySequence, QResizeEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
@@ -31,6 +31,7 @@ from gemmviz.ui.look.accessible import Announcer
 from gemmviz.ui.look.style import scaled, set_scale, style_sheet
 from gemmviz.ui.look.theme import THEMES, palette
 from gemmviz.ui.panels.controls import MeasureControls, RecordControls
+from gemmviz.ui.panels.doors import Doors
 from gemmviz.ui.panels.floating import Floating
 from gemmviz.ui.panels.help_box import HelpBox
 from gemmviz.ui.panels.help_text import help_groups
@@ -89,6 +90,7 @@ class Window(QMainWindow):
         listen(self, session.preferences.themed, self._on_theme)
         set_scale(session.preferences.type_scale)
         self.setWindowTitle("gemmviz")
+        self.setAcceptDrops(True)
         self.resize(1280, 800)
         self.ladder = Ladder(session)
         self.rail = Rail(self.ladder)
@@ -113,6 +115,7 @@ class Window(QMainWindow):
         self.stops = StopsList(session, self)
         self.charts: Charts | None = None
         self.claims: QWidget | None = None
+        self.doors: Doors | None = None
         self.pages = Pages()
         self.saver = Saver(self, session, self.stage, States(self, session, self.stage, self.pages, self.inspector))
         self.files.state_wanted.connect(self.saver.states.open)
@@ -277,6 +280,12 @@ class Window(QMainWindow):
             menu = menus[path] = parent.addMenu(tr(title))
         return menu
 
+    def open_doors(self) -> None:
+        """Show the doors: where to begin."""
+        self.doors = Doors(self.session, known(self.centralWidget()), self.files.ask_file)
+        self.doors.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.OtherFocusReason))
+        self.doors.show()
+
     def open_size(self) -> None:
         """Open the size and parameters of the recording, at the stage's title."""
         self.pages.turn_to("stage")
@@ -322,6 +331,18 @@ class Window(QMainWindow):
         """Give the kernels and the right column the room that larger or smaller type needs."""
         self.rail.fit()
         self._share_width()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take one file that is on this machine."""
+        urls = event.mimeData().urls()
+        if len(urls) == 1 and urls[0].isLocalFile():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the file that was dropped, as if it had been chosen."""
+        if self.doors is not None:
+            self.doors.hide()
+        self.open_file(Path(event.mimeData().urls()[0].toLocalFile()))
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End the engines with the window, unless edits are to be saved first."""

@@ -79,6 +79,9 @@ class Acting(Protocol):
     def next_chart(self) -> None:
         """Turn to the next chart."""
 
+    def open_doors(self) -> None:
+        """Show where to begin."""
+
     def open_size(self) -> None:
         """Open the size and parameters of the recording."""
 
@@ -103,6 +106,7 @@ def window_actions(window: Acting) -> list[Action]:
         *_type_actions(window),
         *language_actions(window.session, "speak", _LANGUAGE_MENU),
         *_message_actions(window),
+        Action("doors", "Help", tr("Where to begin…"), ("Ctrl+F1",), window.open_doors),
         Action("help", "Help", tr("Keys and mouse"), ("F1",), window.show_help),
     ]
 

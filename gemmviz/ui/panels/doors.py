@@ -1,0 +1,281 @@
+"""The first thing to see: three doors. Watch a tile move, ask why a kernel is slow, or open one's own kernel."""
+
+from collections.abc import Callable
+from typing import cast
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QShortcut
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.problem import Problem
+from gemmviz.language import mark, tr
+from gemmviz.session import Session
+from gemmviz.ui.connections import listen
+from gemmviz.ui.look.style import TYPE_PT, scaled
+from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.stage.stage import Stage
+
+_WATCHED, _SIZE, _PARAMS = "gputiled", 8, {"TS": 4}
+_ASKED = "matmul_kernel_naive"
+_WIDEST, _GAP, _PICTURE = 1240, 24, 220  # pixels, at a scale of type of 1
+_SMALL_TYPE = 8
+_FIXED = "DejaVu Sans Mono"
+# Title, text, and the button's text of each door.
+_DOORS = (
+    (
+        mark("Watch a tile move"),
+        mark("Tiles of A and B fly into shared memory, threads multiply them, and C fills. You can read every number."),
+        mark("Play it"),
+    ),
+    (
+        mark("Why is the naive kernel slow?"),
+        mark("See which pieces of memory one warp asks for, and how much of them it uses."),
+        mark("Start the lesson"),
+    ),
+    (
+        mark("Open my own kernel"),
+        mark("Choose a .cu or .c file. gemmviz guesses how to launch it, and asks you before it runs anything."),
+        mark("Choose a file…"),
+    ),
+)
+
+
+class Doors(QWidget):
+    """Covers a window until a door is taken.
+
+    Parameters
+    ----------
+    session
+        The session that the doors lead into.
+    below
+        The widget to cover.
+    open_file
+        Lets the user choose a file.
+    """
+
+    left = Signal()
+    """A door was taken, or the doors were passed by."""
+
+    def __init__(self, session: Session, below: QWidget, open_file: Callable[[], object]) -> None:
+        super().__init__(below)
+        self._session, self._below = session, below
+        self.setObjectName("doors")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAccessibleName(tr("Where to begin"))
+        acts = (self._watch, self._ask, open_file)
+        self.buttons = [QPushButton(tr(button)) for _, _, button in _DOORS]
+        self.skip, self.go_on = QPushButton(tr("Skip to the stage")), QPushButton()
+        for link in (self.skip, self.go_on):
+            link.setObjectName("link")
+        self.again = QCheckBox(tr("Show this when it starts"))
+        self.again.setChecked(session.preferences.doors)
+        self._arrange()
+        for number, (button, act) in enumerate(zip(self.buttons, acts, strict=True), 1):
+            button.clicked.connect(lambda *_, act=act: self._leave(act))
+            QShortcut(str(number), self, lambda act=act: self._leave(act))
+        for key in ("Return", "Enter"):
+            QShortcut(key, self, self._take_focused)
+        self.skip.clicked.connect(lambda *_: self._leave(None))
+        self.go_on.clicked.connect(lambda *_: self._leave(self._go_on))
+        self.again.toggled.connect(session.preferences.show_doors)
+        last = self._last()
+        self.go_on.setVisible(last is not None)
+        if last is not None:
+            self.go_on.setText(tr("Go on where I stopped: {kernel}", kernel=tr(last.title)))
+        listen(self, session.preferences.themed, self._on_theme)
+        self._on_theme()
+        below.installEventFilter(self)
+        self.setGeometry(below.rect())
+        self.raise_()
+
+    def showEvent(self, event: QEvent) -> None:
+        """Give the keyboard to the first door."""
+        self.buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def event(self, event: QEvent) -> bool:
+        """Take Esc, which is a shortcut of the window, while the doors are shown."""
+        if event.type() == QEvent.Type.ShortcutOverride and cast(QKeyEvent, event).key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave by Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self._leave(None)
+        else:
+            super().keyPressEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Cover the window at any size."""
+        if event.type() == QEvent.Type.Resize and watched is self._below:
+            self.setGeometry(self._below.rect())
+            self.raise_()
+        return False
+
+    def _arrange(self) -> None:
+        title, under = QLabel(tr("See how a matrix multiplication really runs")), QLabel()
+        title.setObjectName("title")
+        under.setObjectName("muted")
+        under.setText(tr("Real CUDA source, recorded access by access. No GPU is needed."))
+        doors = QHBoxLayout()
+        doors.setSpacing(_GAP)
+        for number, (heading, text, _) in enumerate(_DOORS, 1):
+            picture = (self._moving, self._code, self._file)[number - 1]()
+            doors.addWidget(_card(picture, tr(heading), tr(text), self.buttons[number - 1], number), 1)
+        links = QHBoxLayout()
+        for widget in (self.skip, self.go_on):
+            links.addWidget(widget)
+        links.addStretch(1)
+        links.addWidget(self.again)
+        middle = QWidget()
+        middle.setMaximumWidth(round(scaled(_WIDEST)))
+        column = QVBoxLayout(middle)
+        column.setSpacing(_GAP // 2)
+        for label in (title, under):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+            column.addWidget(label)
+        column.addSpacing(_GAP)
+        column.addLayout(doors)
+        column.addSpacing(_GAP // 2)
+        column.addLayout(links)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(middle, 100)
+        row.addStretch(1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(_GAP, _GAP, _GAP, _GAP)
+        whole.addStretch(2)
+        whole.addLayout(row)
+        whole.addStretch(3)
+
+    # The pictures behind the doors
+
+    def _moving(self) -> QWidget:
+        """Return the recording that the window plays, small."""
+        stage = Stage(self._session.staged)
+        stage.captioned = False
+        stage.base_font = QFont(self.font())
+        stage.base_font.setPixelSize(_SMALL_TYPE)
+        stage.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        stage.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        return stage
+
+    def _code(self) -> QWidget:
+        """Return the lines of the naive kernel in which its accesses stand."""
+        kernel = self._kernel(_ASKED)
+        lines = kernel.text.splitlines() if kernel is not None else []
+        at = next((n for n, line in enumerate(lines) if "+=" in line and not line.startswith("//")), 0)
+        shown = QLabel("\n".join(line.replace("    ", "  ") for line in lines[max(at - 5, 0) : at + 3]))
+        shown.setObjectName("code")
+        shown.setTextFormat(Qt.TextFormat.PlainText)
+        shown.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+        shown.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        return shown
+
+    def _file(self) -> QWidget:
+        """Return a place to drop a file on; the window takes it anywhere."""
+        shown = QLabel(tr("Or drop a file on this window"))
+        shown.setObjectName("drop")
+        shown.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        return shown
+
+    def _on_theme(self) -> None:
+        theme, scale = THEMES[self._session.preferences.theme], self._session.preferences.type_scale
+        self.setStyleSheet(
+            f"""
+            QWidget#doors {{ background: {theme.background}; }}
+            QLabel {{ color: {theme.text}; }}
+            QLabel#title {{ font-size: {TYPE_PT * 2.3 * scale:.1f}pt; font-weight: bold; }}
+            QLabel#muted {{ color: {theme.muted}; font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
+            QLabel#heading {{ color: {theme.text}; font-size: {TYPE_PT * 1.6 * scale:.1f}pt; padding: 0px; }}
+            QLabel#body {{ font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
+            QFrame#door {{ background: {theme.panel}; border: 1px solid {theme.outline}; border-radius: 10px; }}
+            QLabel#code {{ font-family: "{_FIXED}", monospace; font-size: {TYPE_PT * 0.95 * scale:.1f}pt;
+                background: {theme.background}; padding: 6px; }}
+            QLabel#drop {{ color: {theme.muted}; border: 2px dashed {theme.outline}; border-radius: 8px;
+                font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
+            QPushButton#link {{ background: transparent; border: 1px solid transparent; color: {theme.accent};
+                text-align: left; }}
+            QPushButton#link:focus {{ border: 1px solid {theme.text}; }}
+            """
+        )
+
+    # The doors
+
+    def _take_focused(self) -> None:
+        focused = self.focusWidget()
+        button = focused if isinstance(focused, QPushButton) else self.buttons[0]
+        button.click()
+
+    def _leave(self, act: Callable[[], object] | None) -> None:
+        self.hide()
+        self.left.emit()
+        if act is not None:
+            act()
+
+    def _kernel(self, name: str) -> Kernel | None:
+        try:
+            return find(name, self._session.choice.kernels)
+        except GemmvizError:
+            return None  # a ladder of one's own may lack it
+
+    def _watch(self) -> None:
+        session, kernel = self._session, self._kernel(_WATCHED)
+        if kernel is not None:
+            session.choice.choose_kernel(kernel, kernel.defaults | _PARAMS, Problem.cube(_SIZE))
+            session.cursor.seek(0)
+            session.playback.play()
+
+    def _ask(self) -> None:
+        self._session.tour.start_rung(_ASKED)
+
+    def _last(self) -> Kernel | None:
+        name = self._session.preferences.last_kernel
+        return self._kernel(name) if name and name != _WATCHED else None
+
+    def _go_on(self) -> None:
+        last = self._last()
+        if last is not None:
+            self._session.choice.choose_kernel(last)
+
+
+def _card(picture: QWidget, heading: str, text: str, button: QPushButton, number: int) -> QFrame:
+    """Return one door: what is behind it, its button, and its key."""
+    frame = QFrame()
+    frame.setObjectName("door")
+    title, body, key = QLabel(heading), QLabel(text), QLabel(str(number))
+    title.setObjectName("heading")
+    body.setObjectName("body")
+    key.setObjectName("muted")
+    for label in (title, body):
+        label.setWordWrap(True)
+        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+    button.setObjectName("primary" if number == 1 else "")
+    button.setAccessibleDescription(text)
+    button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    row = QHBoxLayout()
+    row.addWidget(button, 1)
+    row.addWidget(key)
+    column = QVBoxLayout(frame)
+    column.setContentsMargins(_GAP, _GAP, _GAP, _GAP)
+    column.setSpacing(_GAP // 2)
+    picture.setFixedHeight(round(scaled(_PICTURE)))
+    column.addWidget(picture)
+    column.addWidget(title)
+    column.addWidget(body, 1)
+    column.addLayout(row)
+    return frame

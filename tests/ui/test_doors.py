@@ -1,0 +1,85 @@
+"""The first run: three doors, by mouse and by key, and a window that remembers whether to show them."""
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from window_fixtures import wait_recorded
+
+from gemmviz.session import preferences_file
+
+
+@pytest.fixture
+def doors(window, qtbot):
+    window.open_doors()
+    qtbot.waitUntil(window.doors.isVisible)
+    return window.doors
+
+
+def test_the_doors_cover_the_window_and_the_first_has_the_keyboard(window, doors, qtbot):
+    assert doors.geometry() == window.centralWidget().rect()
+    window.resize(1000, 700)
+    qtbot.waitUntil(lambda: doors.geometry() == window.centralWidget().rect())
+    assert doors.focusWidget() is doors.buttons[0]
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_1, Qt.Key.Key_Return])
+def test_the_first_door_plays_a_tile_that_moves(window, doors, qtbot, key):
+    session = window.session
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == "hostmult1"))
+    wait_recorded(window, qtbot)
+    qtbot.keyClick(doors.focusWidget(), key)
+    assert not doors.isVisible() and session.choice.kernel.name == "gputiled"
+    assert session.choice.params == {"TS": 4} and session.choice.problem.m == 8
+    wait_recorded(window, qtbot)
+
+
+def test_the_second_door_starts_the_lesson_of_the_naive_kernel(window, doors, qtbot):
+    qtbot.keyClick(doors, Qt.Key.Key_2)
+    tour = window.session.tour
+    qtbot.waitUntil(lambda: tour.stop is not None and not tour.waiting, timeout=20_000)
+    assert window.session.choice.base.name == "matmul_kernel_naive" and not doors.isVisible()
+
+
+def test_the_third_door_asks_for_a_file(window, doors, qtbot, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "PySide6.QtWidgets.QFileDialog.getOpenFileName", lambda *_, **__: (asked.append(True), "")[1:] * 2
+    )
+    qtbot.keyClick(doors, Qt.Key.Key_3)
+    assert asked and not doors.isVisible()
+
+
+def test_a_dropped_file_is_opened(window, doors, qtbot, monkeypatch, tmp_path):
+    opened, mine = [], tmp_path / "mine.cu"
+    monkeypatch.setattr(window, "open_file", opened.append)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(mine))])
+    drop = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    entering = QDragEnterEvent(QPoint(9, 9), *drop)
+    window.dragEnterEvent(entering)
+    assert entering.isAccepted()
+    window.dropEvent(QDropEvent(QPointF(9, 9), *drop))
+    assert opened == [mine] and not doors.isVisible()
+
+
+def test_esc_leads_to_the_stage_as_it_is(window, doors, qtbot):
+    before = window.session.choice.kernel
+    qtbot.keyClick(doors, Qt.Key.Key_Escape)
+    assert not doors.isVisible() and window.session.choice.kernel is before
+    assert window.stage.hasFocus()
+
+
+def test_whether_the_doors_are_shown_and_where_one_stopped_is_kept(window, doors, qtbot, tmp_path, monkeypatch):
+    monkeypatch.setattr(preferences_file, "file", lambda: tmp_path / "preferences.json")
+    preferences = window.session.preferences
+    preferences_file.remember(preferences)
+    qtbot.mouseClick(doors.again, Qt.MouseButton.LeftButton)
+    preferences.note_kernel("RR")
+    preferences.finish("gputiled")
+    kept = type(preferences)()
+    assert preferences_file.restore(kept) == []
+    assert (kept.doors, kept.last_kernel, kept.finished) == (False, "RR", {"gputiled"})
+    window.open_doors()
+    assert "RR" in window.doors.go_on.text() and not window.doors.again.isChecked()
+    qtbot.mouseClick(window.doors.go_on, Qt.MouseButton.LeftButton)
+    assert window.session.choice.kernel.name == "RR"
