@@ -1,5 +1,8 @@
 """The lens on banks: each word stands above its bank, in the row of the wavefront that serves it."""
 
+from functools import cached_property
+
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
 
@@ -16,7 +19,7 @@ from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import thousands
 
 _LEGIBLE = 12.0  # pixels of a column from which figures stand in it
-_LOWEST_ROW, _HIGHEST_ROW = 3.0, 26.0  # of words in shared memory
+_LOWEST_ROW, _USUAL_ROW, _HIGHEST_ROW = 3.0, 6.0, 26.0  # of words in shared memory
 _SIZES = (1.0, SMALL, 0.75, 0.66)  # of the lanes in a wavefront's box, whichever fits
 _MOST_NAMED = 5  # lanes, where not all fit
 _FEWEST_BOXES = 8  # wavefronts: so wide are their boxes where there are fewer, too
@@ -89,13 +92,12 @@ class _Picture:
         page, room = self.page, self.room
         small = page.row(SMALL)
         served = small + page.row() * 1.25
-        rows = self._words // BANKS
         spare = room.height() - served - 2.2 * small
         wanted = self.wavefronts * min(self.column * 0.95, page.em * 1.4)
-        # The stacks come first; the words of the whole array follow if their rows are high enough.
+        # The stacks come first; the array follows if its rows are high enough.
         stack = min(max(spare * (0.5 if self.wavefronts > 2 else 0.34), page.em * 1.2), wanted)
-        each = float(int(min((spare - stack - 1.3 * small) / rows, self.column * 0.8, _HIGHEST_ROW)))
-        table = each * rows if each >= _LOWEST_ROW else 0.0
+        shown, each = self._rows_of_words(spare - stack - 1.3 * small)
+        table = each * len(shown)
         if not table:
             stack = min(max(spare, page.em), wanted)
         left_over = spare - stack - (table + 1.3 * small if table else 0.0)
@@ -105,7 +107,7 @@ class _Picture:
         self._numbers(QRectF(room.left(), y + 1, room.width(), small))
         y += small + 3
         if table:
-            y = self._words_in_memory(QRectF(room.left(), y, room.width(), table), each)
+            y = self._words_in_memory(QRectF(room.left(), y, room.width(), table), shown, each)
         y = min(y + page.em * 0.4 + max(left_over, 0.0) * 0.3, room.bottom() - served)
         self._wavefronts(QRectF(room.left(), y, room.width(), served))
 
@@ -125,17 +127,24 @@ class _Picture:
             page.painter.fillRect(QRectF(self._x(bank) + 0.5, area.top(), self.column - 1, area.height()), pale)
         page.pen(theme.outline, 1.0)
         page.painter.drawLine(area.bottomLeft(), area.bottomRight())
-        figures = radius * 2 >= _LEGIBLE
-        for bank, served, lane in zip(use.bank.tolist(), use.served.tolist(), use.first_lane.tolist(), strict=True):
+        figures = self._figures if radius * 2 >= _LEGIBLE else [""] * len(use.word)
+        for bank, served, text in zip(use.bank.tolist(), use.served.tolist(), figures, strict=True):
             colour = self._colour(served)
             middle = QPointF(self._x(bank) + self.column / 2, area.bottom() - (served + 0.5) * row)
             if radius >= 2.0:
-                text = str(lane) if figures else ""
                 page.dot(middle, radius, colour, text)
             else:
                 bar = QRectF(self._x(bank) + 1, middle.y() - row * 0.4, self.column - 2, max(row * 0.8, 0.8))
                 page.painter.fillRect(bar, colour)
         self._brackets(area)
+
+    @cached_property
+    def _figures(self) -> list[str]:
+        """Per word, the lane to write on it: of neighbouring words of one lane the first has its number."""
+        use = self.use
+        repeated = np.zeros(len(use.word), bool)
+        repeated[1:] = (np.diff(use.word) == 1) & (np.diff(use.served) == 0) & (np.diff(use.first_lane) == 0)
+        return ["" if again else str(lane) for lane, again in zip(use.first_lane.tolist(), repeated, strict=True)]
 
     def _brackets(self, area: QRectF) -> None:
         """Beside the fullest banks, say how many words they are asked for, where the banks beside them are free."""
@@ -184,43 +193,59 @@ class _Picture:
             colour = theme.text if bank in self.hit else theme.faint
             page.write(box, str(bank), round(size, 2), colour, MIDDLE, bold=bank in self.hit)
 
-    def _words_in_memory(self, area: QRectF, each: float) -> float:
-        """Draw all words of the array, 32 in a row, and on those that are asked for the lowest lane; return the end."""
+    def _rows_of_words(self, room: float) -> tuple[range, float]:
+        """Return the rows of the array to draw in a height, those that are asked for among them, and their height."""
+        rows = self._words // BANKS
+        first, last = int(self.use.word.min()) // BANKS, int(self.use.word.max()) // BANKS
+        least = last - first + 1
+        if room < least * _LOWEST_ROW:
+            return range(0), 0.0
+        count = min(max(least, int(room / _USUAL_ROW)), rows)
+        begin = min(max(first - (count - least) // 2, 0), rows - count)
+        return range(begin, begin + count), float(int(min(room / count, self.column * 0.8, _HIGHEST_ROW)))
+
+    def _words_in_memory(self, area: QRectF, shown: range, each: float) -> float:
+        """Draw rows of the array, 32 words in each, and on those that are asked for the lowest lane; return the end."""
         page, theme, use, painter = self.page, self.page.theme, self.use, self.page.painter
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         gap = 1.0 if each >= 5 else 0.5
         words = -(-self.info.size * self.info.itemsize // 4)
-        for row in range(self._words // BANKS):
+        for row in shown:
             count = min(words - row * BANKS, BANKS)
-            y = area.top() + row * each
+            y = area.top() + (row - shown.start) * each
             painter.fillRect(QRectF(area.left(), y, count * self.column - gap, each - gap), QColor(*theme.cell))
         page.pen(theme.background, gap)
         for bank in range(1, BANKS):
             x = self._x(bank) - gap / 2
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         figures = min(each, self.column) >= _LEGIBLE
-        for word, served, lane in zip(use.word.tolist(), use.served.tolist(), use.first_lane.tolist(), strict=True):
+        for word, served, text in zip(use.word.tolist(), use.served.tolist(), self._figures, strict=True):
             row, bank = divmod(word, BANKS)
             colour = self._colour(served)
-            box = QRectF(self._x(bank), area.top() + row * each, self.column - gap, each - gap)
+            box = QRectF(self._x(bank), area.top() + (row - shown.start) * each, self.column - gap, each - gap)
             painter.fillRect(box, colour)
-            if figures:
-                page.figure_in(box, str(lane), page.ink(colour))
+            if figures and text:
+                page.figure_in(box, text, page.ink(colour))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         small = page.row(SMALL)
         every = max(int(-(-small // each)), 1)
-        for row in range(0, self._words // BANKS, every):
-            box = QRectF(self.edge, area.top() + (row + 0.5) * each - small / 2, area.left() - self.edge - 4, small)
+        for row in shown[::every]:
+            y = area.top() + (row - shown.start + 0.5) * each
+            box = QRectF(self.edge, y - small / 2, area.left() - self.edge - 4, small)
             page.write(box, thousands(row * BANKS), SMALL * 0.9, theme.muted, RIGHT)
         under = QRectF(area.left(), area.bottom() + 1, area.width(), small)
-        values = {"array": self.info.name, "count": thousands(words)}
-        said = (
-            tr("{array} in memory: {count} words, 32 in a row; figures are lanes", **values),
-            tr("{array}: {count} words, 32 in a row", **values),
-        )
-        plain = said if figures else said[1:]
-        page.write_first(under, plain, SMALL, theme.muted)
+        page.write_first(under, self._about_words(len(shown), figures), SMALL, theme.muted)
         return under.bottom()
+
+    def _about_words(self, rows: int, figures: bool) -> list[str]:
+        """Say which words are drawn, from the longest wording to the shortest."""
+        words = -(-self.info.size * self.info.itemsize // 4)
+        values = {"array": self.info.name, "count": thousands(words)}
+        if rows * BANKS < words:
+            said = tr("{array} in memory: some of its {count} words, 32 in a row", **values)
+        else:
+            said = tr("{array} in memory: {count} words, 32 in a row", **values)
+        return [f"{said}; {tr('figures are lanes')}", said] if figures else [said]
 
     def _wavefronts(self, area: QRectF) -> None:
         """Draw a box for each wavefront, with the lanes that it serves, in the order in which they follow."""
