@@ -112,8 +112,7 @@ class _Picture:
             if lane in active:
                 page.dot(QPointF(x, y), radius, self.colour, str(lane) if inside else "")
             else:
-                page.pen(theme.faint, 1.0, Qt.PenStyle.DotLine)
-                page.painter.setBrush(Qt.BrushStyle.NoBrush)
+                page.pen(theme.faint)
                 page.painter.drawEllipse(QPointF(x, y), radius - 0.5, radius - 0.5)
             if lane == self.moment.lane:
                 page.pen(theme.selection, 1.6)
@@ -152,7 +151,7 @@ class _Picture:
         page, theme, painter = self.page, self.page.theme, self.page.painter
         itemsize = min(self.moment.playable.recording.arrays[self.asked.array].itemsize, SECTOR_BYTES)
         slots = SECTOR_BYTES // itemsize
-        asked = self.use.asked.reshape(len(self.use.asked), slots, itemsize).any(axis=2)
+        asked = np.logical_or.reduce(self.use.asked.reshape(len(self.use.asked), slots, itemsize), axis=2).tolist()
         fill = self.colour
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for place, flags in enumerate(asked):

@@ -8,7 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
 
 from gemmviz.language import mark, tr, trn
-from gemmviz.trace.lenses.address_walk import AddressWalk, address_walks
+from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.lenses.address_walk import LINE_BYTES, AddressWalk, address_walks
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.accesses import Array
 from gemmviz.ui.lenses.lens import LensMoment
@@ -76,22 +77,30 @@ def _most_important(walks: list[AddressWalk], chosen: AddressWalk, most: int) ->
     return [walk for walk in walks if walk in ranked]
 
 
-def _said(playable: Playable, walk: AddressWalk, on_gpu: bool) -> tuple[str, ...]:
-    """Say whose accesses are shown."""
+def _said(playable: Playable, walk: AddressWalk, on_gpu: bool) -> tuple[str, str]:
+    """Say whose accesses are shown, and what the outlines are; and in little room without the outlines."""
     name, count = playable.recording.arrays[walk.array].name, len(walk.order)
-    if on_gpu and walk.write:
-        return (trn("{count} lane writes {array}", "{count} lanes write {array}", count, array=name),)
     if on_gpu:
-        return (trn("{count} lane reads {array}", "{count} lanes read {array}", count, array=name),)
-    if walk.write:
-        return (trn("the last write of {array}", "the last {count} writes of {array}", count, array=name),)
-    return (trn("the last read of {array}", "the last {count} reads of {array}", count, array=name),)
+        outlined = tr("outlined: sectors of {bytes} bytes", bytes=SECTOR_BYTES)
+        if walk.write:
+            who = trn("{count} lane writes {array}", "{count} lanes write {array}", count, array=name)
+        else:
+            who = trn("{count} lane reads {array}", "{count} lanes read {array}", count, array=name)
+    else:
+        outlined = tr("outlined: cache lines of {bytes} bytes", bytes=LINE_BYTES)
+        if walk.write:
+            who = trn("the last write of {array}", "the last {count} writes of {array}", count, array=name)
+        else:
+            who = trn("the last read of {array}", "the last {count} reads of {array}", count, array=name)
+    return f"{who}; {outlined}", who
 
 
 def _units(walk: AddressWalk, on_gpu: bool) -> str:
     """Name what comes for a walk: sectors on a GPU, cache lines on a CPU."""
     count = len(walk.units)
-    return trn("{count} sector", "{count} sectors", count) if on_gpu else trn("{count} line", "{count} lines", count)
+    if on_gpu:
+        return trn("{count} sector", "{count} sectors", count)
+    return trn("{count} cache line", "{count} cache lines", count)
 
 
 def _distance(walk: AddressWalk, itemsize: int, on_gpu: bool) -> tuple[str, ...]:

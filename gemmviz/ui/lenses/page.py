@@ -60,6 +60,10 @@ class Page(Sheet):
         self._digit = max(self.width("0"), 1.0)
         self.inner = QRectF(rect).adjusted(margin, margin * 0.7, -margin, -margin * 0.7)
 
+    def __enter__(self) -> "Page":
+        super().__enter__()
+        return self
+
     def _sized(self, size: float, bold: bool, mono: bool) -> tuple[QFont, QFontMetricsF]:
         key = max(round(self._px * size), _SMALLEST_PX), bold, mono
         found = self._fonts.get(key)
@@ -151,8 +155,7 @@ class Page(Sheet):
         wide, high = self.width(text, SMALL) + self.em * 0.7, self.row(SMALL)
         box = QRectF(row.right() - wide, row.center().y() - high / 2, wide - 1, high)
         colour = self.theme.muted if modelled else self.theme.good
-        self.pen(colour, 1.0, Qt.PenStyle.DashLine if modelled else Qt.PenStyle.SolidLine)
-        self.painter.drawRoundedRect(box, 3, 3)
+        self.box(box, QColor(colour), None, dashed=modelled)
         self.write(box, text, SMALL, colour, MIDDLE)
 
     def nothing(self, title: str, text: str) -> None:

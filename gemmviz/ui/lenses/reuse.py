@@ -171,7 +171,7 @@ class _Map:
                 y = int(box.top() + number * cell)
                 page.painter.drawLine(int(box.left()), y, int(box.right()), y)
             page.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._now(box, cell, columns)
+            self._now(box, cell, level)
         if cell >= _LEGIBLE:
             for r, c in np.argwhere(drawn > 0).tolist():
                 at = QRectF(box.left() + c * cell, box.top() + r * cell, cell, cell)
@@ -184,7 +184,7 @@ class _Map:
         page.write(row, info.name, bold=True)
         row.setLeft(row.left() + page.width(info.name, bold=True) + page.em * 0.5)
         if recording.backend != "cuda":
-            memory = (tr("panel"),) if info.space == "shared" else (tr("memory"),)
+            memory: tuple[str, ...] = (tr("panel"),) if info.space == "shared" else (tr("memory"),)
         elif info.space == "shared":
             x, y, _ = recording.block_index(self.moment.block)
             memory = (tr("shared memory of block ({x}, {y})", x=x, y=y), tr("shared memory"), tr("shared"))
@@ -198,7 +198,7 @@ class _Map:
         texts = (tr("mean {mean}, max {most}", **values), tr("max {most}", **values))
         self.page.write_first(row, texts, SMALL, None, LEFT)
 
-    def _now(self, box: QRectF, cell: float, columns: int) -> None:
+    def _now(self, box: QRectF, cell: float, level: npt.NDArray[np.int64]) -> None:
         """Frame the elements that the step reads."""
         page, moment, playable = self.page, self.moment, self.moment.playable
         array = self.reads.array
@@ -207,9 +207,9 @@ class _Map:
         is_shared = playable.recording.arrays[array].space == "shared"
         rows = playable.block_rows(moment.step, moment.block) if is_shared else playable.timeline.rows(moment.step)
         cells, _ = covered(playable, array, rows)
-        page.pen(page.theme.selection, 1.4)
-        for r, c in zip(*(side.tolist() for side in np.divmod(np.unique(cells), columns)), strict=True):
-            page.painter.drawRect(QRectF(box.left() + c * cell + 0.5, box.top() + r * cell + 0.5, cell - 1, cell - 1))
+        for r, c in zip(*(side.tolist() for side in np.divmod(np.unique(cells), level.shape[1])), strict=True):
+            page.pen(page.ink(QColor(*self.colours[level[r, c]])), 1.4)
+            page.painter.drawRect(QRectF(box.left() + c * cell + 1, box.top() + r * cell + 1, cell - 2, cell - 2))
 
 
 def _image(level: npt.NDArray[np.int64], colours: list[Rgb]) -> QImage:
