@@ -11,8 +11,9 @@ from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT, Sheet
 from gemmviz.ui.look.theme import Theme
 
-TITLE, FIGURE, SMALL = 1.15, 1.9, 0.86
-"""Type of headings, of the one large figure, and of small print, in sizes of body text."""
+TITLE, SMALL = 1.15, 0.86
+"""Type of headings and of small print, in sizes of body text."""
+_FIGURES = (1.9, 1.6, 1.35)  # of the one large figure, whichever fits
 _MARGIN, _ROW = 0.45, 1.2  # in heights of body text
 _SMALLEST_PX = 6
 _ONE_LINE = Qt.TextFlag.TextDontClip.value | Qt.TextFlag.TextSingleLine.value
@@ -136,11 +137,15 @@ class Page(Sheet):
         free = rect.width() - self.width(heading.title, TITLE, True) - 2 * em
         self._framed(top, self.fitting(heading.tags, free, SMALL), heading.modelled)
         y = top.bottom() + em * 0.15
-        wide = max(self.width(heading.figure, FIGURE, True), self.width(heading.under, SMALL))
-        side = QRectF(rect.right() - wide, y, wide, self.row(FIGURE) * 0.92)
+        # A long figure, as in some languages, leaves half of the room for the line of the source.
+        large = next(
+            (size for size in _FIGURES if self.width(heading.figure, size, True) <= rect.width() / 2), _FIGURES[-1]
+        )
+        wide = max(self.width(heading.figure, large, True), self.width(heading.under, SMALL))
+        side = QRectF(rect.right() - wide, y, wide, self.row(large) * 0.92)
         bottom = y + self.row() * (2 if heading.code else 1)
         if heading.figure:
-            self.write(side, heading.figure, FIGURE, theme.write if heading.late else theme.read, RIGHT, bold=True)
+            self.write(side, heading.figure, large, theme.write if heading.late else theme.read, RIGHT, bold=True)
             under = QRectF(side.left(), side.bottom() - em * 0.1, wide, self.row(SMALL))
             self.write(under, heading.under, SMALL, theme.muted, RIGHT)
             bottom = max(bottom, under.bottom() if heading.under else side.bottom())
