@@ -127,15 +127,23 @@ class _Picture:
             page.painter.fillRect(QRectF(self._x(bank) + 0.5, area.top(), self.column - 1, area.height()), pale)
         page.pen(theme.outline, 1.0)
         page.painter.drawLine(area.bottomLeft(), area.bottomRight())
-        figures = self._figures if radius * 2 >= _LEGIBLE else [""] * len(use.word)
-        for bank, served, text in zip(use.bank.tolist(), use.served.tolist(), figures, strict=True):
-            colour = self._colour(served)
+        figures: list[tuple[QPointF, str, str]] = []
+        page.painter.setPen(Qt.PenStyle.NoPen)
+        colour, drawn_for = self._colour(0), -1
+        for bank, served, text in zip(use.bank.tolist(), use.served.tolist(), self._figures, strict=True):
+            if served != drawn_for:
+                colour, drawn_for = self._colour(served), served
+                page.painter.setBrush(colour)
             middle = QPointF(self._x(bank) + self.column / 2, area.bottom() - (served + 0.5) * row)
-            if radius >= 2.0:
-                page.dot(middle, radius, colour, text)
-            else:
+            if radius < 2.0:
                 bar = QRectF(self._x(bank) + 1, middle.y() - row * 0.4, self.column - 2, max(row * 0.8, 0.8))
                 page.painter.fillRect(bar, colour)
+                continue
+            page.painter.drawEllipse(middle, radius, radius)
+            if text and radius * 2 >= _LEGIBLE:
+                figures.append((middle, text, page.ink(colour)))
+        for middle, text, ink in figures:
+            page.figure_in(QRectF(middle.x() - radius, middle.y() - radius, 2 * radius, 2 * radius), text, ink)
         self._brackets(area)
 
     @cached_property
@@ -219,9 +227,10 @@ class _Picture:
             x = self._x(bank) - gap / 2
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         figures = min(each, self.column) >= _LEGIBLE
+        colours = [self._colour(wavefront) for wavefront in range(self.wavefronts)]
         for word, served, text in zip(use.word.tolist(), use.served.tolist(), self._figures, strict=True):
             row, bank = divmod(word, BANKS)
-            colour = self._colour(served)
+            colour = colours[served]
             box = QRectF(self._x(bank), area.top() + (row - shown.start) * each, self.column - gap, each - gap)
             painter.fillRect(box, colour)
             if figures and text:

@@ -21,7 +21,7 @@ from gemmviz.ui.stage.caption import thousands
 _LEAST_MARK = 2.0  # pixels of an element on the strip
 _MAP_FROM = 300.0  # pixels of width from which there is room for a small matrix beside a strip
 _LEAST_ROWS = 3.1  # lines of text that a strip takes at least
-_ARC = [(cos(pi * i / 12), sin(pi * i / 12)) for i in range(13)]
+_ARC = [(cos(pi * i / 10), sin(pi * i / 10)) for i in range(11)]
 _OLDEST = 0.3  # opacity of a loop's oldest access
 
 
@@ -130,6 +130,7 @@ class _Strip:
         self.page, self.place, self.walk, self.is_chosen, self.on_gpu = page, place, walk, is_chosen, on_gpu
         self.info: Array = playable.recording.arrays[walk.array]
         self.colour = page.accent(walk.scattered)
+        self.colours = self._faded()
         rows, columns = self.info.grid
         # A major is a row of a matrix stored by rows, a column of one stored by columns: it lies in one piece.
         self.majors, self.of_major = (columns, rows) if self.info.column_major else (rows, columns)
@@ -170,15 +171,17 @@ class _Strip:
         texts = [*(f"{layout}  ·  {text}" if text else layout for text in distances), distances[-1] or layout]
         page.write_first(row, texts, SMALL, page.theme.muted, LEFT)
 
-    def _opacity(self, number: int) -> float:
-        """Return how strongly an access is drawn: of a loop, older ones fade; the lanes of a warp are equal."""
+    def _faded(self) -> list[QColor]:
+        """Return the colour of each access: of a loop, older ones fade; the lanes of a warp are equal."""
         count = len(self.walk.order)
-        return 1.0 if self.on_gpu or count < 2 else _OLDEST + (1 - _OLDEST) * number / (count - 1)
-
-    def _faded(self, number: int) -> QColor:
-        colour = QColor(self.colour)
-        colour.setAlphaF(self._opacity(number))
-        return colour
+        if self.on_gpu or count < 2:
+            return [self.colour] * count
+        made = []
+        for number in range(count):
+            colour = QColor(self.colour)
+            colour.setAlphaF(_OLDEST + (1 - _OLDEST) * number / (count - 1))
+            made.append(colour)
+        return made
 
     def _matrix(self, box: QRectF) -> float:
         """Draw the matrix with its accesses; thin lines show which way memory runs; return its width."""
@@ -202,7 +205,7 @@ class _Strip:
         size = max(cell, _LEAST_MARK)
         for number, (row, column) in enumerate(zip(r.tolist(), c.tolist(), strict=True)):
             mark_at = QRectF(box.left() + column * cell, box.top() + row * cell, size, size)
-            painter.fillRect(mark_at, self._faded(number // self.walk.covers))
+            painter.fillRect(mark_at, self.colours[number // self.walk.covers])
         return box.width()
 
     def _addresses(self, strip: QRectF) -> None:
@@ -222,7 +225,7 @@ class _Strip:
             x = strip.left() + int(walk.element[number]) * each
             gap = 1.0 if wide > 4 else 0.0
             place = QRectF(min(x, strip.right() - wide), strip.top() + 2, wide - gap, strip.height() - 4)
-            painter.fillRect(place, self._faded(number))
+            painter.fillRect(place, self.colours[number])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         of_unit = max(walk.unit_bytes / info.itemsize, 1) * each
         if of_unit >= 3:
@@ -238,18 +241,21 @@ class _Strip:
         each = strip.width() / info.size
         middle = [strip.left() + (e + walk.covers / 2) * each for e in walk.element.tolist()]
         base, most = strip.top() - 3, max(room - 4, 2.0)
+        pen = None
         for number, (x, to) in enumerate(pairwise(middle), 1):
             half = (to - x) / 2
             if abs(half) < 0.25:
                 continue
             high = min(abs(half) * 0.9, most)
-            page.pen(self._faded(number))
+            if self.colours[number] is not pen:
+                pen = self.colours[number]
+                page.pen(pen)
             # A line of few pieces is drawn many times as fast as an arc.
             page.painter.drawPolyline([QPointF(x + half * (1 - across), base - high * up) for across, up in _ARC])
         radius = min(max(each * 0.3, 1.5), 3.5)
         page.painter.setPen(Qt.PenStyle.NoPen)
         for number, x in enumerate(middle):
-            page.painter.setBrush(self._faded(number))
+            page.painter.setBrush(self.colours[number])
             page.painter.drawEllipse(QPointF(x, base), radius, radius)
 
     def _ends(self, row: QRectF) -> None:
