@@ -142,3 +142,10 @@ def test_a_larger_font_gives_larger_text_and_stays_inside(qapp):
     for pixels in (9, 20, 32):
         assert_framed(drawn(LENSES_BY_NAME["banks"], moment, SIZES[0], pixels=pixels))
         assert_framed(drawn(LENSES_BY_NAME["reuse"], moment, SIZES[2], pixels=pixels))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_in_too_little_room_a_lens_leaves_its_picture_out(qapp, name):
+    moment = at_demo("RR")
+    for size in ((4, 4), (80, 60), (150, 100), (120, 400), (900, 120)):
+        assert_framed(drawn(LENSES_BY_NAME[name], moment, size))

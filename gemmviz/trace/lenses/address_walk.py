@@ -1,6 +1,7 @@
 """The places in memory that a warp accesses together, or a loop one after another (*recorded*)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -99,15 +100,14 @@ class AddressWalks:
         playable
             The recording that this was made of.
         step, block, warp, lane
-            The step and the warp; of a CPU's threads warp and lane give the number, and where there is no such thread,
-            the first is meant.
+            The step and the warp; on a CPU warp and lane give the number of a thread, and where that one accesses
+            nothing (the first may only start the others), the next one that does is meant, or the last.
         """
         count = range(len(self._recording.arrays))
         if self.on_gpu:
             found = [self._of_warp(playable, step, block, warp, array) for array in count]
         else:
-            thread = warp * WARP + lane
-            thread = thread if thread < self._recording.threads else 0
+            thread = self._thread(warp * WARP + lane)
             found = [self._of_loop(step, thread, array) for array in count]
         return [walk for walk in found if walk is not None]
 
@@ -132,6 +132,16 @@ class AddressWalks:
         near = near[(log.write[near] == write) & (log.bytes[near] == log.bytes[near[-1]])][-_LAST:]
         element, width = log.element[near].astype(np.int64), int(log.bytes[near[-1]])
         return self._walk(array, int(steps[end - 1]), write, np.arange(len(near)), element, width, LINE_BYTES)
+
+    def _thread(self, wanted: int) -> int:
+        """Return a thread that accesses memory: the wanted one, else the next one, else the last."""
+        busy = self._busy
+        return int(busy[min(int(np.searchsorted(busy, wanted)), len(busy) - 1)]) if len(busy) else wanted
+
+    @cached_property
+    def _busy(self) -> Ints:
+        """The threads of a CPU that access memory."""
+        return np.unique(self._recording.accesses.thread).astype(np.int64)
 
     def _rows(self, thread: int, array: int) -> tuple[Ints, Ints]:
         """Return the rows of a thread of a CPU that access an array, and their steps, ascending."""

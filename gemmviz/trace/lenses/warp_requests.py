@@ -16,10 +16,10 @@ _KEPT_WARPS = 32
 
 
 class WarpRequests:
-    """The steps at which each warp makes a request through the load/store unit.
+    """The steps at which the lanes of each warp make a request together.
 
-    Boxes of the copy engine and operands of ``wgmma`` pass that unit by: their steps do not count. On a CPU there are
-    none.
+    Boxes of the copy engine and operands of ``wgmma`` are no request of lanes: their steps do not count. On a CPU there
+    are none.
 
     Parameters
     ----------

@@ -56,7 +56,8 @@ class BanksLens:
                     asked.units > asked.least,
                 )
             )
-            _Picture(page, room, moment, use).draw()
+            if page.has_room(room):
+                _Picture(page, room, moment, use).draw()
 
 
 def _conflict(use: BankUse) -> str:
@@ -193,7 +194,8 @@ class _Picture:
             QRectF(self.edge, row.top(), row.left() - self.edge - 3, row.height()), tr("bank"), SMALL, theme.muted
         )
         size = min(SMALL, self.column * 0.95 / max(page.width("28"), 1.0))
-        every = next(e for e in (1, 2, 4, 8, 16) if e * self.column >= page.width("28", SMALL * 0.85) * 1.15)
+        least = page.width("28", SMALL * 0.85) * 1.15
+        every = next(e for e in (1, 2, 4, 8, 16) if e == 16 or e * self.column >= least)
         size = max(size, SMALL * 0.85) if every > 1 else max(size, 0.5)
         for bank in range(0, BANKS, every):
             wide = self.column * every

@@ -56,7 +56,8 @@ class CoalescingLens:
                     asked.units > asked.least,
                 )
             )
-            _Picture(page, room, moment, use).draw()
+            if page.has_room(room):
+                _Picture(page, room, moment, use).draw()
 
 
 class _Picture:

@@ -57,6 +57,8 @@ class MemoryOrderLens:
                     chosen.scattered,
                 )
             )
+            if not page.has_room(room):
+                return
             most = max(int(room.height() / (_LEAST_ROWS * page.row())), 1)
             shown = _most_important(found, chosen, most)
             high = room.height() / len(shown)

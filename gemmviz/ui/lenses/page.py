@@ -16,6 +16,7 @@ TITLE, SMALL = 1.15, 0.86
 _FIGURES = (1.9, 1.6, 1.35)  # of the one large figure, whichever fits
 _MARGIN, _ROW = 0.45, 1.2  # in heights of body text
 _SMALLEST_PX = 6
+_LEAST_ROOM = 8.0, 3.5  # of a picture, in heights of body text
 _ONE_LINE = Qt.TextFlag.TextDontClip.value | Qt.TextFlag.TextSingleLine.value
 
 
@@ -154,6 +155,10 @@ class Page(Sheet):
         self.write(left.translated(0, self.row()), heading.code, SMALL * 1.05, mono=True)
         bottom += em * 0.3
         return QRectF(rect.left(), bottom, rect.width(), rect.bottom() - bottom)
+
+    def has_room(self, room: QRectF) -> bool:
+        """Say whether a picture below the heading would be seen at all."""
+        return room.width() >= _LEAST_ROOM[0] * self.em and room.height() >= _LEAST_ROOM[1] * self.em
 
     def _framed(self, row: QRectF, text: str, modelled: bool) -> None:
         """Write a tag at the right end of a row: what is modelled, even in part, in a dashed frame."""

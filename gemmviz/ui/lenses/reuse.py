@@ -56,6 +56,8 @@ class ReuseLens:
                     under,
                 )
             )
+            if not page.has_room(room):
+                return
             bounds, colours = levels(playable), _colours(theme, len(levels(playable)))
             small = page.row(SMALL)
             scale = QRectF(room.left(), room.bottom() - 1.5 * small, room.width(), 1.5 * small)
