@@ -81,6 +81,7 @@ class _Picture:
         self.column = self.room.width() / BANKS
         self.wavefronts = use.request.units
         self.hit = set(use.bank.tolist())
+        self.lanes = [_ranges(use.lanes_of(wavefront)) for wavefront in range(self.wavefronts)]
 
     @property
     def _words(self) -> int:
@@ -112,8 +113,17 @@ class _Picture:
         y = min(y + page.em * 0.4 + max(left_over, 0.0) * 0.3, room.bottom() - served)
         self._wavefronts(QRectF(room.left(), y, room.width(), served))
 
-    def _colour(self, wavefront: int) -> QColor:
-        return self.page.accent(bool(self.use.late[wavefront]))
+    @cached_property
+    def _colours(self) -> list[QColor]:
+        """Per wavefront, its colour."""
+        both = self.page.accent(False), self.page.accent(True)
+        return [both[late] for late in self.use.late.tolist()]
+
+    @cached_property
+    def _inks(self) -> list[str]:
+        """Per wavefront, the colour of text on its colour."""
+        both = self.page.ink(self.page.accent(False)), self.page.ink(self.page.accent(True))
+        return [both[late] for late in self.use.late.tolist()]
 
     def _x(self, bank: int) -> float:
         return self.room.left() + bank * self.column
@@ -130,10 +140,10 @@ class _Picture:
         page.painter.drawLine(area.bottomLeft(), area.bottomRight())
         figures: list[tuple[QPointF, str, str]] = []
         page.painter.setPen(Qt.PenStyle.NoPen)
-        colour, drawn_for = self._colour(0), -1
+        colour, drawn_for = self._colours[0], -1
         for bank, served, text in zip(use.bank.tolist(), use.served.tolist(), self._figures, strict=True):
             if served != drawn_for:
-                colour, drawn_for = self._colour(served), served
+                colour, drawn_for = self._colours[served], served
                 page.painter.setBrush(colour)
             middle = QPointF(self._x(bank) + self.column / 2, area.bottom() - (served + 0.5) * row)
             if radius < 2.0:
@@ -142,7 +152,7 @@ class _Picture:
                 continue
             page.painter.drawEllipse(middle, radius, radius)
             if text and radius * 2 >= _LEGIBLE:
-                figures.append((middle, text, page.ink(colour)))
+                figures.append((middle, text, self._inks[served]))
         for middle, text, ink in figures:
             page.figure_in(QRectF(middle.x() - radius, middle.y() - radius, 2 * radius, 2 * radius), text, ink)
         self._brackets(area)
@@ -229,14 +239,13 @@ class _Picture:
             x = self._x(bank) - gap / 2
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         figures = min(each, self.column) >= _LEGIBLE
-        colours = [self._colour(wavefront) for wavefront in range(self.wavefronts)]
         for word, served, text in zip(use.word.tolist(), use.served.tolist(), self._figures, strict=True):
             row, bank = divmod(word, BANKS)
-            colour = colours[served]
+            colour = self._colours[served]
             box = QRectF(self._x(bank), area.top() + (row - shown.start) * each, self.column - gap, each - gap)
             painter.fillRect(box, colour)
             if figures and text:
-                page.figure_in(box, text, page.ink(colour))
+                page.figure_in(box, text, self._inks[served])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         small = page.row(SMALL)
         every = max(int(-(-small // each)), 1)
@@ -271,13 +280,13 @@ class _Picture:
         page.write_first(head, texts, SMALL, theme.muted, LEFT)
         wide = area.width() / max(self.wavefronts, _FEWEST_BOXES if self.wavefronts > 1 else 4)
         gap = min(2.0, wide * 0.15)
-        longest = max((", ".join(_ranges(self.use.lanes_of(w))) for w in range(self.wavefronts)), key=len)
+        longest = max((", ".join(lanes) for lanes in self.lanes), key=len)
         size = next((size for size in _SIZES if page.width(longest, size) <= wide - gap - 4), _SIZES[-1])
         for wavefront in range(self.wavefronts):
             box = QRectF(
                 area.left() + wavefront * wide, head.bottom() + 1, wide - gap, area.bottom() - head.bottom() - 2
             )
-            colour = self._colour(wavefront)
+            colour = self._colours[wavefront]
             page.painter.setPen(Qt.PenStyle.NoPen)
             page.painter.setBrush(colour)
             page.painter.drawRoundedRect(box, 2, 2)
@@ -285,7 +294,7 @@ class _Picture:
 
     def _served(self, wavefront: int, size: float, width: float) -> str:
         """Name the lanes that a wavefront serves, as many as fit into a width."""
-        parts = _ranges(self.use.lanes_of(wavefront))
+        parts = self.lanes[wavefront]
         shorter = [", ".join(parts[:count]) + "…" for count in range(min(len(parts) - 1, _MOST_NAMED), 0, -1)]
         return self.page.fitting((", ".join(parts), *shorter, ""), width, size)
 

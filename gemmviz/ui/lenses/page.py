@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPen
@@ -52,12 +53,30 @@ class Heading:
     late: bool = False
 
 
+@lru_cache(maxsize=128)
+def _type(named: str, pixels: int, bold: bool, mono: bool) -> tuple[QFont, QFontMetricsF]:
+    """Return a font, given as `QFont.toString` writes it, in a size of its own, and its measures."""
+    font = QFont()
+    font.fromString(named)
+    if mono:
+        font.setFamilies(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families())
+    font.setPixelSize(pixels)
+    font.setBold(bold)
+    return font, QFontMetricsF(font)
+
+
+@lru_cache(maxsize=4096)
+def _wide(named: str, pixels: int, bold: bool, mono: bool, text: str) -> float:
+    """Return how wide a text is: most texts are asked for again at the next step."""
+    return _type(named, pixels, bold, mono)[1].horizontalAdvance(text)
+
+
 class Page(Sheet):
     """A sheet with margins, on which all sizes of type are factors of body text."""
 
     def __init__(self, painter: QPainter, rect: QRectF, theme: Theme, font: QFont) -> None:
         super().__init__(painter, rect, theme, font)
-        self._fonts: dict[tuple[int, bool, bool], tuple[QFont, QFontMetricsF]] = {}
+        self._named = font.toString()
         margin = self.em * _MARGIN
         self._digit = max(self.width("0"), 1.0)
         self.inner = QRectF(rect).adjusted(margin, margin * 0.7, -margin, -margin * 0.7)
@@ -66,25 +85,13 @@ class Page(Sheet):
         super().__enter__()
         return self
 
-    def _sized(self, size: float, bold: bool, mono: bool) -> tuple[QFont, QFontMetricsF]:
-        key = max(round(self._px * size), _SMALLEST_PX), bold, mono
-        found = self._fonts.get(key)
-        if found is None:
-            font = QFont(self._font)
-            if mono:
-                font.setFamilies(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families())
-            font.setPixelSize(key[0])
-            font.setBold(bold)
-            found = self._fonts[key] = font, QFontMetricsF(font)
-        return found
-
     def row(self, size: float = 1.0) -> float:
         """Return the height of a line of text."""
         return self.em * size * _ROW
 
     def width(self, text: str, size: float = 1.0, bold: bool = False, mono: bool = False) -> float:
         """Return how wide a text is."""
-        return self._sized(size, bold, mono)[1].horizontalAdvance(text)
+        return _wide(self._named, max(round(self._px * size), _SMALLEST_PX), bold, mono, text)
 
     def write(
         self,
@@ -97,8 +104,8 @@ class Page(Sheet):
         mono: bool = False,
     ) -> None:
         """Write one line into a box, cut with an ellipsis where it is too long."""
-        font, metrics = self._sized(size, bold, mono)
-        if metrics.horizontalAdvance(text) > box.width() + 0.5:
+        font, metrics = _type(self._named, max(round(self._px * size), _SMALLEST_PX), bold, mono)
+        if self.width(text, size, bold, mono) > box.width() + 0.5:
             text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
         self.painter.setFont(font)
         self.painter.setPen(QColor(self.theme.text if colour is None else colour))
