@@ -4,7 +4,7 @@
 // idea   = "Loops in the order i, k, j: the inner loop runs along rows of B and C, so that the compiler can use vector instructions."
 // entry  = "loop_order"
 // args   = ["C", "A", "B", "M", "N", "K"]
-// demo   = { size = 8, stop = { share = 0.1 } }
+// demo   = { size = 8, stop = { share = 0.1 }, lens = "memory order" }
 // ---
 
 // From here on one thread again: each rung up to the last is to be compared with hostmult1_opt, not with the threads.

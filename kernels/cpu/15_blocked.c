@@ -5,7 +5,7 @@
 // entry    = "blocked"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { KC = [64, 32, 128, 256], NC = [1024, 512, 2048] }
-// demo     = { size = 8, params = { KC = 4, NC = 4 }, stop = { share = 0.25 } }
+// demo     = { size = 8, params = { KC = 4, NC = 4 }, stop = { share = 0.25 }, lens = "reuse" }
 // requires = ["KC >= 1", "NC >= 1"]
 // ---
 

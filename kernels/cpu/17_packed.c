@@ -5,7 +5,7 @@
 // entry    = "packed"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { MR = [6, 4, 8], NR = [16, 32], MC = [168, 96, 336], KC = [512, 256], NC = [2048, 1024] }
-// demo     = { size = 8, params = { MR = 2, NR = 4, MC = 4, KC = 8, NC = 8 }, stop = { share = 0.5 } }
+// demo     = { size = 8, params = { MR = 2, NR = 4, MC = 4, KC = 8, NC = 8 }, stop = { share = 0.5 }, lens = "memory order" }
 // requires = ["MR >= 1", "NR >= 1", "KC >= 1", "MC >= 2 * MR", "MC % MR == 0", "NC >= 2 * NR",
 //             "NC % NR == 0"]
 // ---

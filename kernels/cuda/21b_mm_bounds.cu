@@ -7,7 +7,7 @@
 // entry    = "mm_bounds"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
-// demo     = { size = 3, params = { BLOCK_SIZE = 2 }, block = [1, 0], thread = [0, 1], stop = { line = "C[i * N + j] += A", array = "B", nth = 2 } }
+// demo     = { size = 3, params = { BLOCK_SIZE = 2 }, block = [1, 0], thread = [0, 1], stop = { line = "C[i * N + j] += A", array = "B", nth = 2 }, lens = "memory order" }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]

@@ -7,7 +7,7 @@
 // entry    = "matmul_kernel_block_tiling<BLOCK>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 32, 8] }
-// demo     = { size = 12, params = { BLOCK = 4 }, block = [1, 1], thread = [1, 2], stop = { tile = 2 } }
+// demo     = { size = 12, params = { BLOCK = 4 }, block = [1, 1], thread = [1, 2], stop = { tile = 2 }, lens = "coalescing" }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["BLOCK >= 1", "BLOCK <= 32"]

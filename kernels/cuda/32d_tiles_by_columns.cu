@@ -5,7 +5,7 @@
 // entry    = "tiles_by_columns"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK_SIZE = [16, 2, 8, 32] }
-// demo     = { size = 16, params = { BLOCK_SIZE = 8 }, block = [1, 0], thread = [2, 1], stop = { line = "Bs[col][row] =", array = "B" } }
+// demo     = { size = 16, params = { BLOCK_SIZE = 8 }, block = [1, 0], thread = [2, 1], stop = { line = "Bs[col][row] =", array = "B" }, lens = "memory order" }
 // block    = ["BLOCK_SIZE", "BLOCK_SIZE"]
 // grid     = ["ceil(N / BLOCK_SIZE)", "ceil(M / BLOCK_SIZE)"]
 // requires = ["BLOCK_SIZE >= 1", "BLOCK_SIZE <= 32"]

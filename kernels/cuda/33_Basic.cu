@@ -7,7 +7,7 @@
 // entry    = "Basic"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 4, 8, 32] }
-// demo     = { size = 16, params = { BLOCK = 8 }, block = [0, 1], thread = [2, 1], stop = { line = "sum +=", array = "A" } }
+// demo     = { size = 16, params = { BLOCK = 8 }, block = [0, 1], thread = [2, 1], stop = { line = "sum +=", array = "A" }, lens = "coalescing" }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["BLOCK >= 1", "BLOCK <= 32"]

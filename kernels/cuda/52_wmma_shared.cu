@@ -5,7 +5,7 @@
 // entry      = "wmma_shared<BM, BN, BK, WM, WN>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { BM = [128, 32, 64], BN = [128, 32, 64], BK = [64, 16, 32], WM = [32, 16, 64], WN = [64, 32, 16] }
-// demo       = { size = 128, params = { BM = 64, BN = 64, BK = 64, WM = 32, WN = 32 }, block = [1, 0], thread = [37, 0], stop = { tile = 1 } }
+// demo       = { size = 128, params = { BM = 64, BN = 64, BK = 64, WM = 32, WN = 32 }, block = [1, 0], thread = [37, 0], stop = { line = "load_matrix_sync(a[i]" }, lens = "banks" }
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = ["BM / WM * (BN / WN) * 32"]

@@ -9,7 +9,7 @@
 // params.BK  = [64, 16, 32]
 // params.WM  = [64, 16, 32]
 // params.WN  = [64, 16, 32]
-// demo       = { size = [64, 64, 128], params = { BM = 32, BN = 32, BK = 64, WM = 16, WN = 16 }, block = [1, 0], thread = [37, 0], stop = { tile = 1 } }
+// demo       = { size = [64, 64, 128], params = { BM = 32, BN = 32, BK = 64, WM = 16, WN = 16 }, block = [1, 0], thread = [37, 0], stop = { line = "ldmatrix_x4(a[i]" }, lens = "banks" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "8.0"

@@ -136,6 +136,12 @@ def schedule(lane: Ints, start: Ints, width: int, write: bool) -> tuple[Ints, In
     return access, word, turn[which]
 
 
+def parts(lane: Ints, start: Ints, width: int, write: bool) -> Ints:
+    """Return the part of one shared request that each access is served in, from 0; parameters as in `schedule`."""
+    same = np.zeros(len(lane), np.int64)
+    return _part(same, lane, start, same + width, same + write > 0, 1)
+
+
 def of_request(places: Ints, width: int, write: bool) -> int:
     """Return the wavefronts of one shared request.
 

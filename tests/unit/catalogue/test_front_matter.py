@@ -37,7 +37,8 @@ def test_a_version_is_a_whole_number_from_1(version: str) -> None:
     ("changes", "said"),
     [
         ({"lens": '"rows"'}, "unknown key 'lens'; known are .*demo"),
-        ({"demo": "{ size = 8, lens = 1 }"}, r"unknown key 'demo\.lens'; known are block, params, size, stop, thread"),
+        ({"demo": "{ size = 8, zoom = 1 }"}, r"unknown key 'demo\.zoom'; known are block, lens, params"),
+        ({"demo": "{ size = 8, lens = 1 }"}, r"demo\.lens must be one of coalescing, banks, .*, not 1"),
     ],
 )
 def test_an_unknown_key_of_a_known_version_is_an_error(version: str | None, changes: dict[str, str], said: str) -> None:

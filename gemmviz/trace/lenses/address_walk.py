@@ -1,0 +1,175 @@
+"""The places in memory that a warp accesses together, or a loop one after another (*recorded*)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.lenses.per_recording import per_recording
+from gemmviz.trace.lenses.sector_use import lane_distance
+from gemmviz.trace.lenses.warp_requests import warp_requests
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.recording import WARP
+
+LINE_BYTES = 64
+"""Bytes that a CPU's caches move at once, on x86-64 and on most others."""
+_LAST = 8  # accesses of a loop
+_KEPT = 64
+
+
+@dataclass(frozen=True)
+class AddressWalk:
+    """Accesses to one array that belong together.
+
+    Attributes
+    ----------
+    array, step, write
+        The array, the step of the last access, and whether they write.
+    order
+        int64, per access: its lane; of a loop its number, from 0, the oldest first.
+    element
+        int64, per access, the first element that it covers, in memory order.
+    covers
+        Elements that each access covers.
+    unit_bytes
+        Bytes that come together: 32 of a sector, 64 of a CPU's cache line.
+    units
+        int64, the different ones that they touch, ascending, counted from the array's first byte.
+    distance
+        Elements from one access to the next, if most agree; else None.
+    asked_bytes
+        The different bytes that they ask for.
+    """
+
+    array: int
+    step: int
+    write: bool
+    order: Ints
+    element: Ints
+    covers: int
+    unit_bytes: int
+    units: Ints
+    distance: int | None
+    asked_bytes: int
+
+    @property
+    def least(self) -> int:
+        """The fewest sectors, or cache lines, in which as many different bytes could lie."""
+        return -(-self.asked_bytes // self.unit_bytes)
+
+    @property
+    def scattered(self) -> bool:
+        """Whether it takes more of them than as many neighbouring bytes would.
+
+        A loop's last accesses may begin anywhere in a cache line, and neighbours among them reach into one more.
+        """
+        return len(self.units) > self.least + (self.unit_bytes == LINE_BYTES)
+
+
+class AddressWalks:
+    """The walks of a recording through its arrays.
+
+    Parameters
+    ----------
+    playable
+        The recording.
+    """
+
+    def __init__(self, playable: Playable) -> None:
+        self._recording, self._timeline = playable.recording, playable.timeline
+        self._requests = warp_requests(playable)
+        self._steps: dict[tuple[int, int], tuple[Ints, Ints]] = {}
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether warps access memory, and not loops."""
+        return self._recording.backend == "cuda"
+
+    @property
+    def any(self) -> bool:
+        """Whether there is anything to show."""
+        return self._requests.any("global") if self.on_gpu else self._timeline.steps > 0
+
+    def at(self, playable: Playable, step: int, block: int, warp: int, lane: int) -> list[AddressWalk]:
+        """Return the last walk through each array up to a step, or where none came yet, the first.
+
+        Parameters
+        ----------
+        playable
+            The recording that this was made of.
+        step, block, warp, lane
+            The step and the warp; on a CPU warp and lane give the number of a thread, and where that one accesses
+            nothing (the first may only start the others), the next one that does is meant, or the last.
+        """
+        count = range(len(self._recording.arrays))
+        if self.on_gpu:
+            found = [self._of_warp(playable, step, block, warp, array) for array in count]
+        else:
+            thread = self._thread(warp * WARP + lane)
+            found = [self._of_loop(step, thread, array) for array in count]
+        return [walk for walk in found if walk is not None]
+
+    def _of_warp(self, playable: Playable, step: int, block: int, warp: int, array: int) -> AddressWalk | None:
+        info = self._recording.arrays[array]
+        if info.space != "global":
+            return None
+        asked = self._requests.shown(playable, step, block, warp, "global", array)
+        if asked is None:
+            return None
+        return self._walk(array, asked.step, asked.write, asked.lane, asked.element, asked.width, SECTOR_BYTES)
+
+    def _of_loop(self, step: int, thread: int, array: int) -> AddressWalk | None:
+        rows, steps = self._rows(thread, array)
+        if not len(rows):
+            return None
+        log = self._recording.accesses
+        end = int(np.searchsorted(steps, step, side="right")) or 1
+        write = bool(log.write[rows[end - 1]])
+        # Reads and writes take turns where a sum grows in memory: twice as many hold enough of one kind.
+        near = rows[max(end - 2 * _LAST, 0) : end]
+        near = near[(log.write[near] == write) & (log.bytes[near] == log.bytes[near[-1]])][-_LAST:]
+        element, width = log.element[near].astype(np.int64), int(log.bytes[near[-1]])
+        return self._walk(array, int(steps[end - 1]), write, np.arange(len(near)), element, width, LINE_BYTES)
+
+    def _thread(self, wanted: int) -> int:
+        """Return a thread that accesses memory: the wanted one, else the next one, else the last."""
+        busy = self._busy
+        return int(busy[min(int(np.searchsorted(busy, wanted)), len(busy) - 1)]) if len(busy) else wanted
+
+    @cached_property
+    def _busy(self) -> Ints:
+        """The threads of a CPU that access memory."""
+        return np.unique(self._recording.accesses.thread).astype(np.int64)
+
+    def _rows(self, thread: int, array: int) -> tuple[Ints, Ints]:
+        """Return the rows of a thread of a CPU that access an array, and their steps, ascending."""
+        found = self._steps.get((thread, array))
+        if found is None:
+            log = self._recording.accesses
+            rows = np.flatnonzero((log.array == array) & (log.thread == thread))
+            steps = self._timeline.step_of_row[rows]
+            order = np.argsort(steps, kind="stable")
+            if len(self._steps) >= _KEPT:
+                self._steps.pop(next(iter(self._steps)))
+            found = self._steps[thread, array] = rows[order], steps[order]
+        return found
+
+    def _walk(
+        self, array: int, step: int, write: bool, order: Ints, element: Ints, width: int, unit: int
+    ) -> AddressWalk:
+        itemsize = self._recording.arrays[array].itemsize
+        start = element * itemsize
+        byte = np.unique(start[:, None] + np.arange(width))
+        distance = lane_distance(order, element)
+        covers = max(width // itemsize, 1)
+        return AddressWalk(
+            array, step, write, order, element, covers, unit, np.unique(byte // unit), distance, len(byte)
+        )
+
+
+@per_recording
+def address_walks(playable: Playable) -> AddressWalks:
+    """Return the walks of a recording."""
+    return AddressWalks(playable)

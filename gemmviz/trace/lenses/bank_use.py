@@ -1,0 +1,76 @@
+"""Which words of which banks the lanes of one request to shared memory ask for, and the wavefronts that serve them.
+
+Addresses are *recorded*; how they are dealt among wavefronts is *modelled* (see `gemmviz.trace.cost.wavefronts`).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.cost.warp_request import WarpRequest
+from gemmviz.trace.cost.wavefronts import BANKS, parts
+from gemmviz.trace.order.requests import Ints
+
+
+@dataclass(frozen=True)
+class BankUse:
+    """The words of a request.
+
+    Attributes
+    ----------
+    request
+        A request to shared memory.
+    word, served
+        int64, per word of four bytes that is served: which, counted from the array's first, and by which wavefront,
+        from 0. A word that two parts of the warp ask for stands here twice.
+    first_lane, lanes
+        int64, the lowest lane that asks for it in that wavefront, and how many do.
+    late
+        bool, per wavefront: whether it is needed only because words share a bank.
+    """
+
+    request: WarpRequest
+    word: Ints
+    served: Ints
+    first_lane: Ints
+    lanes: Ints
+    late: npt.NDArray[np.bool_]
+
+    @property
+    def bank(self) -> Ints:
+        """The bank of each word."""
+        return self.word % BANKS
+
+    @property
+    def ways(self) -> int:
+        """The most words that one bank serves for the lanes which are served together: 1 is no conflict."""
+        first = np.flatnonzero(~self.late)
+        return int(np.diff(first, append=len(self.late)).max(initial=1))
+
+    def lanes_of(self, wavefront: int) -> list[int]:
+        """Return the lanes that get something from a wavefront, ascending."""
+        asked = self.request
+        lanes: list[int] = np.unique(asked.lane[asked.access[asked.served == wavefront]]).tolist()
+        return lanes
+
+
+def bank_use(request: WarpRequest, itemsize: int) -> BankUse:
+    """Return the words of a request to shared memory.
+
+    Parameters
+    ----------
+    request
+        The request.
+    itemsize
+        Bytes per element of its array.
+    """
+    key = request.served * (int(request.place.max(initial=0)) + 1) + request.place
+    _, first, count = np.unique(key, return_index=True, return_counts=True)
+    part = parts(request.lane, request.element * itemsize, request.width, request.write)[request.access]
+    late = np.ones(request.units, bool)
+    for number in np.unique(part).tolist():
+        late[int(request.served[part == number].min())] = False
+    return BankUse(
+        request, request.place[first], request.served[first], request.lane[request.access[first]], count, late
+    )

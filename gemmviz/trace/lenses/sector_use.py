@@ -1,0 +1,85 @@
+"""How much of each sector of global memory the lanes of one warp request ask for (*recorded*)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.trace.cost.warp_request import WarpRequest
+from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.order.requests import Ints
+
+_MOST = 0.6  # of the pairs of neighbouring lanes: these have the usual distance
+
+
+@dataclass(frozen=True)
+class SectorUse:
+    """The sectors of a request.
+
+    Attributes
+    ----------
+    request
+        A request to global memory.
+    sectors
+        int64, the different sectors that it touches, ascending, counted from the array's first byte.
+    asked
+        bool (sectors, 32), per byte of each: whether any lane asks for it.
+    start
+        int64, per lane that takes part, the first byte that it asks for, counted from the array's first.
+    """
+
+    request: WarpRequest
+    sectors: Ints
+    asked: npt.NDArray[np.bool_]
+    start: Ints
+
+    @property
+    def used_bytes(self) -> int:
+        """The different bytes that lanes ask for."""
+        return int(self.asked.sum())
+
+    @property
+    def moved_bytes(self) -> int:
+        """The bytes of the sectors."""
+        return len(self.sectors) * SECTOR_BYTES
+
+    @property
+    def middle(self) -> npt.NDArray[np.float64]:
+        """Per lane, the middle of what it asks for: in sectors, from the first of `sectors` on, side by side."""
+        first = np.searchsorted(self.sectors, self.start // SECTOR_BYTES)
+        inside: npt.NDArray[np.float64] = (self.start % SECTOR_BYTES + self.request.width / 2) / SECTOR_BYTES
+        return first + inside
+
+
+def sector_use(request: WarpRequest, itemsize: int) -> SectorUse:
+    """Return the sectors of a request to global memory.
+
+    Parameters
+    ----------
+    request
+        The request.
+    itemsize
+        Bytes per element of its array.
+    """
+    start = request.element * itemsize
+    byte = np.unique(start[:, None] + np.arange(request.width))
+    sectors = np.unique(byte // SECTOR_BYTES)
+    asked = np.zeros((len(sectors), SECTOR_BYTES), bool)
+    asked[np.searchsorted(sectors, byte // SECTOR_BYTES), byte % SECTOR_BYTES] = True
+    return SectorUse(request, sectors, asked, start)
+
+
+def lane_distance(lane: Ints, place: Ints) -> int | None:
+    """Return how far apart neighbouring lanes access memory, if most pairs of them agree; else None.
+
+    Parameters
+    ----------
+    lane, place
+        Per lane, ascending, its number and its place in memory, in any unit; the distance is in that unit, too.
+    """
+    side_by_side = np.flatnonzero(np.diff(lane) == 1)
+    if not len(side_by_side):
+        return None
+    distances, count = np.unique(np.diff(place)[side_by_side], return_counts=True)
+    usual = int(count.argmax())
+    return int(distances[usual]) if count[usual] >= _MOST * len(side_by_side) else None

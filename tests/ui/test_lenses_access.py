@@ -1,0 +1,151 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""The lenses on accesses: coalescing, banks, memory order, reuse; drawn at the demo of each rung that names them."""
+
+from functools import cache
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.lens_names import LENSES as NAMES
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session.tour.lessons import locate
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.record import record
+from gemmviz.ui.lenses.lens import LensMoment
+from gemmviz.ui.lenses.registry import LENSES, LENSES_BY_NAME
+from gemmviz.ui.look.theme import THEMES
+
+OURS = ("coalescing", "banks", "memory order", "reuse")
+RUNGS = [kernel.name for kernel in ladder() if kernel.demo is not None and kernel.demo.lens in OURS]
+SIZES = ((300, 220), (560, 330), (1200, 800))
+AROUND, OUTSIDE = 12, QColor(1, 2, 3)
+
+
+@cache
+def playable(name):
+    kernel = find(name, ladder())
+    recording = record(launch(kernel, Problem(*kernel.demo.size), kernel.defaults | kernel.demo.params))
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline))
+
+
+def at_demo(name):
+    shown = playable(name)
+    place = locate(find(name, ladder()).demo, shown)
+    return LensMoment(shown, place.step, place.block or 0, place.warp or 0, place.lane or 0, place.cell)
+
+
+def drawn(lens, moment, size, theme="dark", pixels=13):
+    """Draw a lens with a frame around it that it must not touch."""
+    width, height = size
+    image = QImage(width + 2 * AROUND, height + 2 * AROUND, QImage.Format.Format_RGB32)
+    image.fill(OUTSIDE)
+    rect = QRectF(AROUND, AROUND, width, height)
+    font = QFont()
+    font.setPixelSize(pixels)
+    painter = QPainter(image)
+    painter.fillRect(rect, QColor(THEMES[theme].background))
+    lens.paint(painter, rect, moment, THEMES[theme], font)
+    # The painter is as it was: what is drawn next is not clipped, and stands where it should.
+    painter.fillRect(QRectF(0, 0, 2, 2), QColor("#ffffff"))
+    painter.end()
+    assert image.pixelColor(1, 1) == QColor("#ffffff")
+    image.setPixelColor(0, 0, OUTSIDE)
+    for x in range(2):
+        for y in range(2):
+            image.setPixelColor(x, y, OUTSIDE)
+    return image
+
+
+def assert_framed(image):
+    width, height = image.width(), image.height()
+    sides = ((0, 0, width, AROUND), (0, height - AROUND, width, AROUND))
+    sides += ((0, 0, AROUND, height), (width - AROUND, 0, AROUND, height))
+    for side in sides:
+        part = image.copy(*side)
+        empty = QImage(part.size(), part.format())
+        empty.fill(OUTSIDE)
+        assert part == empty
+
+
+def colours(image):
+    part = image.copy(AROUND, AROUND, image.width() - 2 * AROUND, image.height() - 2 * AROUND)
+    return set(bytes(part.constBits()).hex(" ", 4).split())
+
+
+def test_lenses_stand_in_their_order_under_their_names():
+    names = [lens.name for lens in LENSES]
+    assert names == [name for name in NAMES if name in names] and set(OURS) <= set(names)
+    assert all(LENSES_BY_NAME[lens.name] is lens for lens in LENSES)
+
+
+def test_each_of_our_lenses_is_named_by_a_rung():
+    assert {find(name, ladder()).demo.lens for name in RUNGS} == set(OURS)
+
+
+@pytest.mark.parametrize("name", RUNGS)
+def test_a_demo_names_a_lens_that_suits_it_and_draws_within_its_room(qapp, name):
+    moment = at_demo(name)
+    lens = LENSES_BY_NAME[find(name, ladder()).demo.lens]
+    assert lens.suits(moment.playable)
+    for size in SIZES:
+        for theme in THEMES:
+            image = drawn(lens, moment, size, theme)
+            assert_framed(image)
+            assert len(colours(image)) > 20  # text and more than one colour
+            if size == SIZES[1]:
+                assert drawn(lens, moment, size, theme) == image
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_lens_draws_any_step_of_any_warp_of_any_recording(qapp, name):
+    lens = LENSES_BY_NAME[name]
+    for rung in ("gputiled_more_work", "loop_order", "matmul_kernel_naive", "mma_swizzle"):
+        shown = playable(rung)
+        steps, blocks = shown.timeline.steps, shown.recording.blocks
+        for step in (0, steps // 2, steps - 1):
+            for block, warp in ((0, 0), (blocks - 1, 1)):
+                assert_framed(drawn(lens, LensMoment(shown, step, block, warp, 31), SIZES[0], "light"))
+
+
+def test_lenses_of_warps_do_not_suit_a_cpu(qapp):
+    shown = playable("loop_order")
+    assert [name for name in OURS if LENSES_BY_NAME[name].suits(shown)] == ["memory order", "reuse"]
+    assert not LENSES_BY_NAME["banks"].suits(playable("matmul_kernel_naive"))
+
+
+def test_what_a_lens_shows_follows_the_moment(qapp):
+    """Only what is shown decides: other steps of one request give one picture, another request gives another one."""
+    shown = playable("gputiled_more_work")
+    reads = [s for s in range(shown.timeline.steps) if shown.timeline.array[s] == 0]
+    banks, coalescing, reuse = (LENSES_BY_NAME[n] for n in ("banks", "coalescing", "reuse"))
+
+    def picture(lens, step):
+        return drawn(lens, LensMoment(shown, step, 0, 0, 0), SIZES[1])
+
+    assert picture(coalescing, reads[0]) != picture(coalescing, reads[1])
+    assert picture(reuse, reads[0]) != picture(reuse, reads[-1])
+    assert picture(banks, reads[-1]) != picture(banks, shown.timeline.steps - 1)
+
+
+def test_a_larger_font_gives_larger_text_and_stays_inside(qapp):
+    moment = at_demo("RR")
+    for pixels in (9, 20, 32):
+        assert_framed(drawn(LENSES_BY_NAME["banks"], moment, SIZES[0], pixels=pixels))
+        assert_framed(drawn(LENSES_BY_NAME["reuse"], moment, SIZES[2], pixels=pixels))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_in_too_little_room_a_lens_leaves_its_picture_out(qapp, name):
+    moment = at_demo("RR")
+    for size in ((4, 4), (80, 60), (150, 100), (120, 400), (900, 120)):
+        assert_framed(drawn(LENSES_BY_NAME[name], moment, size))
