@@ -1,5 +1,9 @@
 """All lenses, by their names."""
 
+from typing import cast
+
+from gemmviz.catalogue.lens_names import LensName
+from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.banks import BanksLens
 from gemmviz.ui.lenses.coalescing import CoalescingLens
 from gemmviz.ui.lenses.lens import Lens
@@ -14,3 +18,14 @@ LENSES: tuple[Lens, ...] = (
 )
 """In the order of `gemmviz.catalogue.lens_names.LENSES`."""
 LENSES_BY_NAME: dict[str, Lens] = {lens.name: lens for lens in LENSES}
+
+
+def suiting(playable: Playable | None) -> list[LensName]:
+    """Return the names of the lenses that have something to show in a recording."""
+    return [cast(LensName, lens.name) for lens in LENSES if lens.suits(playable)] if playable is not None else []
+
+
+def lens_for(name: LensName | None, playable: Playable) -> Lens | None:
+    """Return the lens with a name; None where there is none, or where it has nothing to show."""
+    lens = LENSES_BY_NAME.get(name) if name is not None else None
+    return lens if lens is not None and lens.suits(playable) else None

@@ -54,7 +54,7 @@ class Presenter(QWidget):
         self.setObjectName("presenter")
         self.setWindowTitle(tr("gemmviz: presenting"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission)
+        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission, session.lens)
         # The stage's caption stands beside it, in larger type.
         self.stage.captioned = False
         self.stage.presented = True

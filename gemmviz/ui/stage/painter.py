@@ -217,7 +217,9 @@ class StagePainter:
             self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
         self._gestures.draw(painter, placed, moment, ratio)
         self._ghosts.draw(painter, placed, moment, ratio)
-        value_path.draw(painter, placed, moment, self.playable, self.theme, self.font)
+        if self.lens is None:
+            # A lens covers the shared tiles, where most ways begin.
+            value_path.draw(painter, placed, moment, self.playable, self.theme, self.font)
         painter.restore()
         if not in_lines:
             self._draw_words(painter, plan, moment)

@@ -22,10 +22,12 @@ from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
 from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
+from gemmviz.session.lens_choice import LensChoice
 from gemmviz.session.permission import Permission
 from gemmviz.session.staged import Staged
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
+from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.blank import blank, blank_text, outdated_text
@@ -51,6 +53,8 @@ class Stage(QWidget):
         The frozen warp and the inspection on it; None: there are none.
     permission
         Whether the chosen text may run; None: not shown here.
+    lens
+        Which lens is shown; None: none ever is.
     """
 
     arranged = Signal()
@@ -64,6 +68,7 @@ class Stage(QWidget):
         frozen_warp: FrozenWarp | None = None,
         inspection: Inspection | None = None,
         permission: Permission | None = None,
+        lens: LensChoice | None = None,
     ) -> None:
         super().__init__()
         self.staged = staged
@@ -89,6 +94,9 @@ class Stage(QWidget):
         self.setMinimumSize(320, 240)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._freeze, self._inspected, self._permission = frozen_warp, inspection, permission
+        self._lens = lens
+        if lens is not None:
+            listen(self, lens.changed, self._on_lens)
         if self._freeze is not None:
             listen(self, self._freeze.changed, self._refresh)
         if self._inspected is not None:
@@ -201,7 +209,17 @@ class Stage(QWidget):
             self._painter.captioned = self.captioned
             self._painter.words, self._painter.title_taken = self._words_taken, self._title_taken
             self._painter.title = self._title()
+            self._choose_lens(self._painter)
         return self._painter
+
+    def _choose_lens(self, painter: StagePainter) -> None:
+        painter.lens = lens_for(self._lens.name, painter.playable) if self._lens is not None else None
+
+    def _on_lens(self) -> None:
+        if self._painter is not None:
+            self._choose_lens(self._painter)
+        self.update()
+        self.arranged.emit()
 
     def _title(self) -> str:
         """Return the kernel's own title where the chosen one is shown."""

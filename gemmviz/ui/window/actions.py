@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gemmviz.language import LANGUAGES, tr
 from gemmviz.session import Message, Session
 from gemmviz.trace.order.stepping_units import Unit
+from gemmviz.ui.lenses.registry import suiting
 from gemmviz.ui.stage.score_text import ABSENT
 
 
@@ -59,6 +60,13 @@ def session_actions(session: Session) -> list[Action]:
         Action("end", "Play", tr("To the last step"), ("End",), lambda: session.cursor.seek(session.cursor.steps - 1)),
         Action("faster", "Play", tr("Faster"), ("+", "="), lambda: session.playback.faster(1)),
         Action("slower", "Play", tr("Slower"), ("-",), lambda: session.playback.faster(-1)),
+        Action(
+            "lens",
+            "View",
+            tr("Next lens / none"),
+            ("Shift+L",),
+            lambda: session.lens.next(suiting(session.cursor.playable)),
+        ),
         Action("loop", "Play", tr("Loop"), ("L",), lambda: session.playback.set_loop(not session.playback.loop)),
         Action("loop_from", "Play", tr("Loop from here"), ("[",), session.playback.loop_from_here),
         Action("loop_to", "Play", tr("Loop to here"), ("]",), session.playback.loop_to_here),

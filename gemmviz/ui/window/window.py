@@ -94,7 +94,7 @@ class Window(QMainWindow):
         self.resize(1280, 800)
         self.ladder = Ladder(session)
         self.rail = Rail(self.ladder)
-        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission)
+        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission, session.lens)
         self.run_question = RunQuestion(session.permission, session.messages, self.stage)
         self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)

@@ -1,0 +1,70 @@
+"""Lenses on the stage: the chosen kernel's own, the next one by a key, and none over a picture that has no room."""
+
+import pytest
+from PySide6.QtCore import QRectF, Qt
+from window_fixtures import wait_recorded
+
+from gemmviz.catalogue.ladder import ladder
+from gemmviz.catalogue.lens_names import LENSES
+from gemmviz.ui.lenses.registry import LENSES_BY_NAME, suiting
+
+
+def choose(window, qtbot, name):
+    session = window.session
+    session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == name))
+    wait_recorded(window, qtbot)
+
+
+def test_every_lens_that_a_file_may_name_is_there_and_every_kernel_s_own_exists():
+    assert tuple(LENSES_BY_NAME) == LENSES
+    named = {kernel.demo.lens for kernel in ladder() if kernel.demo is not None} - {None}
+    assert named == set(LENSES), "each lens has a kernel whose idea it shows"
+
+
+def test_a_kernel_chosen_in_the_list_shows_its_idea_without_a_click_more(window, qtbot):
+    window.ladder.setCurrentItem(window.ladder.item_of("CC"))
+    session = window.session
+    qtbot.waitUntil(lambda: session.cursor.playable.recording.kernel == "CC", timeout=20_000)
+    qtbot.waitUntil(lambda: not session.demonstration.waiting, timeout=20_000)
+    painter = window.stage._painter_now()
+    assert painter.lens is LENSES_BY_NAME["banks"]
+    assert session.cursor.step > 0 and not session.playback.playing
+
+
+def test_a_key_goes_through_the_lenses_that_suit_and_back_to_the_tiles(window, qtbot):
+    stage, session = window.stage, window.session
+    tiles = stage.grab().toImage()
+    seen = [session.lens.name]
+    while True:
+        qtbot.keyClick(stage, Qt.Key.Key_L, Qt.KeyboardModifier.ShiftModifier)
+        if session.lens.name is None:
+            break
+        seen.append(session.lens.name)
+        assert stage.grab().toImage() != tiles
+    assert seen == [None, *suiting(session.cursor.playable)] and len(seen) > 2
+    assert stage.grab().toImage() == tiles
+
+
+@pytest.mark.parametrize("name", ["CC", "matmul_kernel_naive", "vectorised"])
+def test_a_lens_stands_beside_the_matrices_and_not_on_them(window, qtbot, name):
+    choose(window, qtbot, name)
+    stage = window.stage
+    painter = stage._painter_now()
+    assert painter.lens is not None
+    plan = painter.plan(QRectF(stage.rect()), stage.view)
+    place = QRectF(plan.free.left, plan.free.top, plan.free.width, plan.free.height)
+    assert place.width() >= 300 and QRectF(stage.rect()).contains(place)
+    assert not any(place.intersects(QRectF(p.x, p.y, p.width, p.height)) for p in plan.panels[:3])
+
+
+def test_a_lesson_shows_the_tiles_where_a_stop_names_no_lens(window, qtbot):
+    session = window.session
+    choose(window, qtbot, "CC")
+    assert session.lens.name == "banks"
+    session.tour.toggle_lesson()
+    qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
+    for at, stop in enumerate(session.tour.stops):
+        session.tour.go(at)
+        assert session.lens.name == stop.lens
+    session.tour.leave()
+    assert session.lens.name == "banks"
