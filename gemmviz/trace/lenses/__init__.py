@@ -1,0 +1,1 @@
+"""Figures that lenses show, from recordings."""

@@ -1,0 +1,183 @@
+"""The sheet that a lens is drawn on: its colours, its sizes of type, its heading, and texts that stay inside."""
+
+from typing import Literal
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
+
+from gemmviz.language import mark, tr
+from gemmviz.ui.look.theme import Rgb, Theme, ink, rgb
+
+Tag = Literal["recorded", "modelled"]
+_TAGS: dict[Tag, str] = {"recorded": mark("recorded"), "modelled": mark("modelled")}
+Size = Literal["head", "body", "small"]
+_SIZES: dict[Size, float] = {"head": 1.15, "body": 1.0, "small": 0.86}
+_LEAST_PX = 8
+# In much room everything is larger, within reason.
+_USUAL, _LARGEST = (560.0, 330.0), 1.4
+_AMBER_LIGHT = "#d97a00"
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+MIDDLE = Qt.AlignmentFlag.AlignCenter
+
+
+class Sheet:
+    """A rectangle to draw a lens in; nothing that it writes leaves it.
+
+    Parameters
+    ----------
+    painter, rect, theme, font
+        As `gemmviz.ui.lenses.lens.Lens.paint` gets them.
+
+    Attributes
+    ----------
+    em
+        Height of a line of body text, in pixels.
+    small
+        The same of small text.
+    """
+
+    def __init__(self, painter: QPainter, rect: QRectF, theme: Theme, font: QFont) -> None:
+        self.painter, self.rect, self.theme = painter, rect, theme
+        room = min(rect.width() / _USUAL[0], rect.height() / _USUAL[1])
+        self._px = QFontInfo(font).pixelSize() * min(max(room**0.5, 1.0), _LARGEST)
+        self._font = font
+        self._made: dict[tuple[float, bool, bool], tuple[QFont, QFontMetricsF]] = {}
+        self.em, self.small = self.metrics("body").height(), self.metrics("small").height()
+
+    def __enter__(self) -> "Sheet":
+        self.painter.save()
+        self.painter.setClipRect(self.rect, Qt.ClipOperation.IntersectClip)
+        self.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.painter.restore()
+
+    @property
+    def amber(self) -> QColor:
+        """The colour of areas that wait or are written."""
+        return QColor(_AMBER_LIGHT if self.theme.name == "light" else self.theme.write)
+
+    def type(self, size: Size | float, bold: bool = False, italic: bool = False) -> tuple[QFont, QFontMetricsF]:
+        """Return a font and its metrics: of a named size, or of so many pixels."""
+        pixels = max(round(self._px * _SIZES[size]) if isinstance(size, str) else int(size), _LEAST_PX)
+        found = self._made.get((pixels, bold, italic))
+        if found is None:
+            font = QFont(self._font)
+            font.setPixelSize(pixels)
+            font.setBold(bold)
+            font.setItalic(italic)
+            found = self._made[pixels, bold, italic] = font, QFontMetricsF(font)
+        return found
+
+    def metrics(self, size: Size | float, bold: bool = False) -> QFontMetricsF:
+        """Return the metrics of a size of type."""
+        return self.type(size, bold)[1]
+
+    def wide(self, text: str, size: Size | float = "body", bold: bool = False) -> float:
+        """Return how wide a text is, in pixels."""
+        return self.metrics(size, bold).horizontalAdvance(text)
+
+    def text(
+        self,
+        box: QRectF,
+        text: str,
+        colour: str | QColor | None = None,
+        size: Size | float = "body",
+        *,
+        bold: bool = False,
+        italic: bool = False,
+        align: Qt.AlignmentFlag = LEFT,
+    ) -> float:
+        """Write a line into a box, shortened where it is too long; return how wide it is.
+
+        It stands in the middle of the box's height; `align` is `LEFT`, `RIGHT` or `MIDDLE`.
+        """
+        font, metrics = self.type(size, bold, italic)
+        wide = metrics.horizontalAdvance(text)
+        if wide > box.width() + 0.5:
+            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
+            wide = metrics.horizontalAdvance(text)
+        if text:
+            self.painter.setFont(font)
+            self.painter.setPen(QColor(self.theme.text if colour is None else colour))
+            free = box.width() - wide
+            x = box.left() + (free if align == RIGHT else free / 2 if align == MIDDLE else 0)
+            y = box.center().y() + (metrics.ascent() - metrics.descent()) / 2
+            self.painter.drawText(QPointF(x, y), text)  # much faster than into a box
+        return wide
+
+    def lines(self, box: QRectF, text: str, colour: str | None = None, size: Size = "small") -> None:
+        """Write a text into a box, in as many lines as it takes."""
+        font, _ = self.type(size)
+        self.painter.setFont(font)
+        self.painter.setPen(QColor(self.theme.muted if colour is None else colour))
+        self.painter.drawText(box, LEFT.value & 0x1F | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap, text)
+
+    def heading(self, title: str, beside: str, tag: Tag | None) -> QRectF:
+        """Write the heading, what stands beside it, and where the figures come from; return the room that is left."""
+        room, high = self.rect.adjusted(6, 4, -6, -4), self.metrics("head", True).height()
+        line = QRectF(room.left(), room.top(), room.width(), high)
+        if tag is not None:
+            line.setRight(line.right() - self.tag(line, tag) - 6)
+        wide = self.text(line, title, size="head", bold=True)
+        line.setLeft(line.left() + wide + 8)
+        if line.width() > 3 * self.em:
+            self.text(line, beside, self.theme.muted, "small")
+        return room.adjusted(0, high + 4, 0, 0)
+
+    def tag(self, line: QRectF, tag: Tag) -> float:
+        """Write a tag at the right end of a line, in a solid or a dashed frame; return its width."""
+        said, solid = tr(_TAGS[tag]), tag == "recorded"
+        wide = self.wide(said, "small") + 10
+        box = QRectF(line.right() - wide, line.center().y() - self.small * 0.6, wide, self.small * 1.2)
+        colour = QColor(self.theme.good if solid else self.theme.muted)
+        self.painter.setPen(QPen(colour, 1, Qt.PenStyle.SolidLine if solid else Qt.PenStyle.DashLine))
+        self.painter.setBrush(Qt.BrushStyle.NoBrush)
+        self.painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
+        self.text(box, said, colour, "small", align=MIDDLE)
+        return wide
+
+    def box(self, box: QRectF, edge: QColor, fill: QColor | None, dashed: bool = False, radius: float = 3) -> None:
+        """Draw a box with round corners."""
+        self.painter.setPen(QPen(edge, 1.2, Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine))
+        self.painter.setBrush(fill if fill is not None else Qt.BrushStyle.NoBrush)
+        self.painter.drawRoundedRect(box.adjusted(0.6, 0.6, -0.6, -0.6), radius, radius)
+
+    def mixed(self, colour: QColor | str | Rgb, share: float) -> QColor:
+        """Return a colour on the ground of the sheet: `share` of it, the rest is ground."""
+        of = colour if isinstance(colour, tuple) else rgb(QColor(colour).name())
+        ground = rgb(self.theme.background)
+        return QColor(*(round(g + (c - g) * share) for c, g in zip(of, ground, strict=True)))
+
+    def ink(self, fill: QColor) -> str:
+        """Return the colour of text on a filled area."""
+        return ink(self.theme, (fill.red(), fill.green(), fill.blue()))
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, colour: QColor | str, dashed: bool = False) -> None:
+        """Draw a thin line."""
+        self.painter.setPen(QPen(QColor(colour), 1, Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine))
+        self.painter.drawLine(QPointF(x1, y1), QPointF(x2, y2))
+
+    def arrow(self, begin: QPointF, end: QPointF, colour: QColor, dashed: bool = False) -> None:
+        """Draw a bent arrow from a lane to another one, which it meets upright."""
+        down = 1.0 if end.y() > begin.y() else -1.0
+        half = (end.y() - begin.y()) / 2
+        path = QPainterPath(begin)
+        path.cubicTo(begin.x(), begin.y() + half, end.x(), end.y() - half, end.x(), end.y() - 4 * down)
+        self.painter.setBrush(Qt.BrushStyle.NoBrush)
+        self.painter.setPen(QPen(colour, 1.3, Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine))
+        self.painter.drawPath(path)
+        self.painter.setPen(Qt.PenStyle.NoPen)
+        self.painter.setBrush(colour)
+        head = (QPointF(-3.5, -6 * down), QPointF(3.5, -6 * down), QPointF(0, 0))
+        self.painter.drawPolygon(QPolygonF([end + corner for corner in head]))
+
+    def pointer(self, begin: QPointF, end: QPointF, colour: QColor) -> None:
+        """Draw a straight arrow to the right."""
+        self.painter.setPen(QPen(colour, 1.3))
+        self.painter.drawLine(begin, end)
+        self.painter.setPen(Qt.PenStyle.NoPen)
+        self.painter.setBrush(colour)
+        self.painter.drawPolygon(QPolygonF([end + QPointF(*at) for at in ((-6, -3.5), (-6, 3.5), (0, 0))]))
