@@ -8,13 +8,14 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QImage, QPen
 
 from gemmviz.language import tr
+from gemmviz.trace.lenses.outer_product import OuterProduct
 from gemmviz.trace.lenses.per_recording import per_recording
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.sheet import Sheet
 
 _DIM = 0.35
-_LARGEST_CELL, _FRAMED = 14.0, 3.5  # pixels
+_LARGEST_CELL = 22.0  # pixels
 
 
 @dataclass(frozen=True)
@@ -37,26 +38,41 @@ def _tile(playable: Playable, block: int) -> _Tile | None:
     return _Tile(int(rows.min()), int(columns.min()), thread)
 
 
-def draw_owned(sheet: Sheet, room: QRectF, moment: LensMoment, thread: int) -> None:
-    """Draw the tile of a block, with the elements of a thread in full colour and framed."""
+def draw_owned(sheet: Sheet, room: QRectF, moment: LensMoment, thread: int, known: OuterProduct) -> None:
+    """Draw the tile of a block, with the elements that a thread works on in full colour and framed."""
     tile = _tile(moment.playable, moment.block)
     if tile is None:
         return
     theme, (rows, columns) = sheet.theme, tile.thread.shape
     title = QRectF(room.left(), room.top(), room.width(), sheet.small)
-    sheet.text(title, tr("its elements in the block's tile of C"), theme.muted, "small")
+    on_gpu = moment.playable.recording.backend == "cuda"
+    sheet.text(title, tr("in the block's tile of C") if on_gpu else tr("in C"), theme.muted, "small")
     cell = min(room.width() / columns, (room.height() - sheet.small - 4) / rows, _LARGEST_CELL)
     hue = theme.owner(*moment.playable.recording.block_index(moment.block)[:2])
     image = np.full((rows, columns, 4), 255, np.uint8)
     dim = sheet.mixed(hue, _DIM)
     image[..., :3] = np.where((tile.thread >= 0)[..., None], (dim.red(), dim.green(), dim.blue()), theme.cell)
     mine = tile.thread == thread
+    for axis, (lines, first) in enumerate(((known.rows, tile.row), (known.columns, tile.column))):
+        here = np.isin(first + np.arange(tile.thread.shape[axis]), lines)
+        mine &= here[:, None] if axis == 0 else here
     image[mine, :3] = hue
     area = QRectF(room.left(), title.bottom() + 3, columns * cell, rows * cell)
     picture = QImage(image.data, columns, rows, columns * 4, QImage.Format.Format_RGBX8888)
     sheet.painter.drawImage(area, picture)
     sheet.painter.setBrush(Qt.BrushStyle.NoBrush)
-    sheet.painter.setPen(QPen(sheet.mixed(theme.selection, 1.0 if cell >= _FRAMED else 0.6), 1.5))
-    if cell >= _FRAMED:
-        for i, j in zip(*np.nonzero(mine), strict=True):
-            sheet.painter.drawRect(QRectF(area.left() + j * cell, area.top() + i * cell, cell, cell))
+    sheet.painter.setPen(QPen(sheet.mixed(theme.selection, 1.0), 1.5))
+    across, down = (_runs(here) for here in (mine.any(axis=0), mine.any(axis=1)))
+    boxes = [
+        QRectF(area.left() + x * cell, area.top() + y * cell, (right - x) * cell, (bottom - y) * cell)
+        for x, right in across
+        for y, bottom in down
+        if mine[y, x]
+    ]
+    sheet.painter.drawRects(boxes)
+
+
+def _runs(here: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return where stretches of true values begin and end."""
+    ends = np.flatnonzero(np.diff(here, prepend=False, append=False)).tolist()
+    return list(zip(ends[::2], ends[1::2], strict=True))

@@ -45,14 +45,15 @@ class PipelineLens:
         with Sheet(painter, rect, theme, font) as sheet:
             x, y, _ = playable.recording.block_index(moment.block)
             count = found.count if found is not None else 0
+            values = {"x": x, "y": y}
             beside = trn(
                 "{count} stage in the shared memory of block ({x}, {y})",
                 "ring of {count} stages in the shared memory of block ({x}, {y})",
                 count,
-                x=x,
-                y=y,
+                **values,
             )
-            room = sheet.heading(tr(self.title), beside, "recorded")
+            shorter = trn("{count} stage, block ({x}, {y})", "{count} stages, block ({x}, {y})", count, **values)
+            room = sheet.heading(tr(self.title), (beside, shorter), "recorded")
             if found is None or events is None:
                 sheet.lines(room, tr("This block copies no tile of A or B to shared memory."))
                 return

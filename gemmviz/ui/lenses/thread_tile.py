@@ -3,21 +3,22 @@
 from math import isnan
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFont, QPainter, QPen
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QFont, QPainter
 
+from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import mark, tr, trn
-from gemmviz.trace.lenses.outer_product import OuterProduct, outer_product
+from gemmviz.trace.lenses.outer_product import OuterProduct, Values, outer_product
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.owned_elements import draw_owned
-from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT, Sheet
+from gemmviz.ui.lenses.sheet import MIDDLE, RIGHT, Sheet
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import number
 
-_LARGEST_CELL = 4.4, 3.4  # width and height in lines of body text
+_LARGEST_CELL = 6.4, 5.0  # width and height in lines of body text
 _GAP = 3.0  # pixels between the values and the products
 _LEGIBLE = 9.0  # pixels of type
 _FIGURES = 9.5, 15.0  # the least and the usual width of the figures beside the products, in lines of body text
@@ -43,13 +44,13 @@ class ThreadTileLens:
         with Sheet(painter, rect, theme, font) as sheet:
             owner = _thread_name(moment, thread)
             if known is None:
-                room = sheet.heading(tr(self.title), owner, "recorded")
+                room = sheet.heading(tr(self.title), (owner,), "recorded")
                 sheet.lines(room, tr("This thread owns no element of C, or hands its values to others."))
                 return
             owns = trn(
                 "{thread} owns {count} element of C", "{thread} owns {count} elements of C", known.owned, thread=owner
             )
-            room = sheet.heading(tr(self.title), owns, "recorded")
+            room = sheet.heading(tr(self.title), (owns, owner), "recorded")
             line = QRectF(room.left(), room.top(), room.width(), sheet.small)
             sheet.text(line, _lines_text(known), theme.muted, "small")
             room.setTop(line.bottom() + 4)
@@ -60,7 +61,7 @@ class ThreadTileLens:
             free.setLeft(min(free.left(), used.right() + 1.5 * sheet.em))
             _draw_figures(sheet, free, moment.playable, known)
             if (high := free.height() - _figures_height(sheet, free)) >= 5 * sheet.em:
-                draw_owned(sheet, free.adjusted(0, free.height() - high + sheet.em, 0, 0), moment, thread)
+                draw_owned(sheet, free.adjusted(0, free.height() - high + 0.6 * sheet.em, 0, 0), moment, thread, known)
 
 
 def _thread_name(moment: LensMoment, thread: int) -> str:
@@ -68,12 +69,13 @@ def _thread_name(moment: LensMoment, thread: int) -> str:
     if recording.backend != "cuda":
         return tr("thread {thread}", thread=thread) if recording.threads > 1 else tr("the loop")
     x, y, _ = recording.thread_index(thread)
-    return tr("thread ({x}, {y}), lane {lane},", x=x, y=y, lane=thread % WARP)
+    return tr("thread ({x}, {y}), lane {lane}", x=x, y=y, lane=thread % WARP)
 
 
 def _lines_text(known: OuterProduct) -> str:
     rows, columns = (_listed(lines) for lines in (known.rows, known.columns))
-    return tr("rows {rows}; columns {columns}", rows=rows, columns=columns)
+    of_rows = trn("row {lines}", "rows {lines}", len(known.rows), lines=rows)
+    return f"{of_rows}; {trn('column {lines}', 'columns {lines}', len(known.columns), lines=columns)}"
 
 
 def _listed(lines: Ints) -> str:
@@ -108,39 +110,34 @@ class _Products:
         rows, columns = known.product.shape
         right = self._left + self._wide * (columns + 1) + _GAP
         bottom = self._top + self._high * (rows + 1) + _GAP
-        names = [self._source(array) for array in (known.from_a, known.from_b)]
+        ends = [right]
         if known.k >= 0:
-            head = QRectF(self._left + self._wide + _GAP, self._room.top(), self._room.right(), sheet.small)
-            head.setRight(self._room.right())
-            row = self._said(tr("B, row {k}", k=known.k), names[1], head.width())
-            sheet.text(head, row, sheet.theme.read, "small", bold=True)
+            head = QRectF(self._left + self._wide + _GAP, self._room.top(), self._room.width(), sheet.small)
+            row = self._said(tr("B, row {k}", k=known.k), known.from_b, B, self._room.right() - head.left())
+            ends.append(head.left() + sheet.text(head, row, sheet.theme.read, "small", bold=True))
             foot = QRectF(self._room.left(), bottom + 1, self._room.width(), sheet.small)
-            column = self._said(tr("A, column {k}", k=known.k), names[0], foot.width())
-            sheet.text(foot, column, sheet.theme.read, "small", bold=True)
+            column = self._said(tr("A, column {k}", k=known.k), known.from_a, A, self._room.width())
+            ends.append(foot.left() + sheet.text(foot, column, sheet.theme.read, "small", bold=True))
             corner = QRectF(self._left, self._top, self._wide, self._high)
-            sheet.text(corner, f"k = {known.k}", sheet.theme.muted, "small", align=MIDDLE)
-        for i in range(rows):
-            self._draw_value(self._box(i, -1), float(known.a[i]))
+            if sheet.wide(f"k = {known.k}", "small") <= self._wide:
+                sheet.text(corner, f"k = {known.k}", sheet.theme.muted, "small", align=MIDDLE)
+        for i in range(rows if self._high >= 0.9 * sheet.small else 0):
             index = QRectF(self._room.left(), self._box(i, -1).top(), self._left - self._room.left() - 4, self._high)
-            if self._high >= 0.9 * sheet.small:
-                sheet.text(index, str(known.rows[i]), sheet.theme.faint, "small", align=RIGHT)
-        for j in range(columns):
-            self._draw_value(self._box(-1, j), float(known.b[j]))
-            index = QRectF(self._box(-1, j).left(), self._top - sheet.small - 1, self._wide, sheet.small)
-            if self._wide >= sheet.wide(str(known.columns[-1]), "small"):
-                sheet.text(index, str(known.columns[j]), sheet.theme.faint, "small", align=MIDDLE)
-        for i in range(rows):
-            for j in range(columns):
-                self._draw_product(self._box(i, j), i, j)
-        return QRectF(QPointF(self._room.left(), self._room.top()), QPointF(right, bottom + sheet.small))
+            sheet.text(index, str(known.rows[i]), sheet.theme.faint, "small", align=RIGHT)
+        every = self._wide >= sheet.wide(str(known.columns[-1]), "small") + 2
+        for j in range(columns) if every else (0, columns - 1):
+            index = QRectF(self._box(-1, j).center().x() - 20, self._top - sheet.small - 1, 40, sheet.small)
+            sheet.text(index, str(known.columns[j]), sheet.theme.faint, "small", align=MIDDLE)
+        self._draw_values([self._box(i, -1) for i in range(rows)], known.a)
+        self._draw_values([self._box(-1, j) for j in range(columns)], known.b)
+        self._draw_products()
+        return QRectF(QPointF(self._room.left(), self._room.top()), QPointF(max(ends), bottom + sheet.small))
 
-    def _said(self, line: str, source: str, width: float) -> str:
+    def _said(self, line: str, array: int, matrix: int, width: float) -> str:
         """Say which line the values are, and where they were read, where that fits."""
-        longer = tr("{line}, read from {array}", line=line, array=source)
-        return longer if source and self._sheet.wide(longer, "small", True) <= width else line
-
-    def _source(self, array: int) -> str:
-        return self._playable.recording.arrays[array].name if array >= 0 else ""
+        longer = tr("{line}, read from {array}", line=line, array=self._playable.recording.arrays[array].name)
+        fits = self._sheet.wide(longer, "small", True) <= width
+        return longer if fits and array not in (matrix, -1) else line
 
     def _box(self, i: int, j: int) -> QRectF:
         """Return the box of a product; of row or column -1 that of a value."""
@@ -164,38 +161,52 @@ class _Products:
             return px, small
         return max(min(0.6 * self._high, 1.5 * px), px), 0.0
 
-    def _draw_value(self, box: QRectF, value: float) -> None:
-        sheet = self._sheet
-        side = min(box.width(), box.height()) * 0.86
-        inner = QRectF(box.center().x() - max(side, 0.6 * box.width()) / 2, box.center().y() - side / 2, 0, side)
-        inner.setWidth(max(side, 0.6 * box.width()))
-        if isnan(value):
-            sheet.box(inner, sheet.mixed(sheet.theme.read, 0.6), None, dashed=True)
-            return
-        fill = sheet.mixed(sheet.theme.read, 1.0)
-        sheet.box(inner, fill, fill)
-        if self._px[0] >= _LEGIBLE - 1:
-            sheet.text(box, _signed(value), sheet.ink(fill), self._px[0], bold=True, align=MIDDLE)
+    def _draw_values(self, places: list[QRectF], values: Values) -> None:
+        """Draw values of A or of B: those that are read, and dashed those that are not."""
+        sheet, said = self._sheet, values.tolist()
+        side = 0.86 * min(self._wide, self._high)
+        cut = (self._wide - max(side, 0.6 * self._wide)) / 2, (self._high - side) / 2
+        boxes = [box.adjusted(*cut, -cut[0], -cut[1]) for box in places]
+        fill = QColor(sheet.theme.read)
+        read = [box for box, value in zip(boxes, said, strict=True) if not isnan(value)]
+        sheet.boxes(read, fill, fill)
+        missing = [box for box, value in zip(boxes, said, strict=True) if isnan(value)]
+        sheet.boxes(missing, sheet.mixed(sheet.theme.read, 0.6), None, dashed=True)
+        widest = max((sheet.wide(_signed(v), self._px[0], True) for v in said if not isnan(v)), default=0.0)
+        px = self._px[0] * min((boxes[0].width() - 3) / max(widest, 1), 1)
+        if px >= _LEGIBLE - 1:
+            ink = sheet.ink(fill)
+            for box, value in zip(boxes, said, strict=True):
+                if not isnan(value):
+                    sheet.text(box, _signed(value), ink, px, bold=True, align=MIDDLE)
 
-    def _draw_product(self, box: QRectF, i: int, j: int) -> None:
+    def _draw_products(self) -> None:
+        """Draw a box per element: its product of this k and how its sum changes, or dashed the sum so far."""
         sheet, known = self._sheet, self._known
-        before, after, product = (float(grid[i, j]) for grid in (known.before, known.after, known.product))
-        if isnan(after):
-            return
-        inner = box.adjusted(1, 1, -1, -1)
-        made = not isnan(product)
-        fill = sheet.mixed(sheet.amber, 0.22 if made else 0.05)
-        sheet.box(inner, sheet.amber if made else sheet.mixed(sheet.amber, 0.5), fill, dashed=not made)
+        grids = (known.product.tolist(), known.before.tolist(), known.after.tolist())
+        rows, columns = known.product.shape
+        cells = [
+            (self._box(i, j).adjusted(1, 1, -1, -1), *(grid[i][j] for grid in grids))
+            for i in range(rows)
+            for j in range(columns)
+            if not isnan(grids[2][i][j])
+        ]
+        amber = sheet.amber
+        sheet.boxes([box for box, made, *_ in cells if not isnan(made)], amber, sheet.mixed(amber, 0.22))
+        waiting = [box for box, made, *_ in cells if isnan(made)]
+        sheet.boxes(waiting, sheet.mixed(amber, 0.5), sheet.mixed(amber, 0.05), dashed=True)
         px, small = self._px
-        if small:
-            line = QRectF(inner.left(), inner.top() + 0.1 * inner.height(), inner.width(), 0.5 * inner.height())
-            sums = QRectF(inner.left(), inner.bottom() - 0.4 * inner.height(), inner.width(), 0.36 * inner.height())
-            if made:
-                sheet.text(line, _signed(product, True), sheet.theme.write, px, bold=True, align=MIDDLE)
-            said = f"{_signed(before)} → {_signed(after)}" if made else _signed(after)
-            sheet.text(sums, said, sheet.theme.text, small, italic=True, align=MIDDLE)
-        elif made and px >= _LEGIBLE - 1:
-            sheet.text(inner, _signed(product), sheet.theme.write, px, bold=True, align=MIDDLE)
+        for box, product, before, after in cells:
+            made, high = not isnan(product), box.height()
+            if small:
+                if made:
+                    line = QRectF(box.left(), box.top() + 0.1 * high, box.width(), 0.5 * high)
+                    sheet.text(line, _signed(product, True), sheet.theme.write, px, bold=True, align=MIDDLE)
+                sums = QRectF(box.left(), box.bottom() - 0.4 * high, box.width(), 0.36 * high)
+                said = f"{_signed(before)} → {_signed(after)}" if made else _signed(after)
+                sheet.text(sums, said, sheet.theme.text, small, italic=True, align=MIDDLE)
+            elif made and px >= _LEGIBLE - 1:
+                sheet.text(box, _signed(product), sheet.theme.write, px, bold=True, align=MIDDLE)
 
 
 def _signed(value: float, plus: bool = False) -> str:
@@ -228,16 +239,22 @@ def _draw_figures(sheet: Sheet, room: QRectF, playable: Playable, known: OuterPr
             trn("product", "products", known.products),
             trn("added to {count} sum", "added to {count} sums", known.products),
         ),
-        (_ratio(ratio), theme.text, trn("product", "products", 2), tr("for each value read")),
+        (_ratio(ratio), theme.text, tr("per value"), tr("products for each value read")),
     ]
     wide = max(sheet.wide(said, px, True) for said, *_ in figures) + 0.6 * sheet.em
+    names = max(sheet.wide(name, "small", True) for _, _, name, _ in figures)
+    if wide + names > room.width():
+        px, wide = 0.6 * px, 0.7 * wide
     for place, (said, colour, name, more) in enumerate(figures):
         box = QRectF(room.left(), room.top() + place * high, room.width(), high)
-        sheet.text(box, said, colour, px, bold=True, align=LEFT)
-        line = QRectF(box.left() + wide, box.center().y() - sheet.small, box.width() - wide, sheet.small)
+        sheet.text(box, said, colour, px, bold=True)
+        rest = box.adjusted(wide, 0, 0, 0)
+        if sheet.wide(more, "small") > rest.width():
+            sheet.text(rest, name, size="small", bold=True)
+            continue
+        line = QRectF(rest.left(), rest.center().y() - sheet.small, rest.width(), sheet.small)
         sheet.text(line, name, size="small", bold=True)
         sheet.text(line.translated(0, sheet.small), more, theme.muted, "small")
-    sheet.painter.setPen(QPen(Qt.PenStyle.NoPen))
 
 
 def _of(count: int, whole: int) -> str:
