@@ -77,7 +77,7 @@ def outer_product(playable: Playable, block: int, thread: int, step: int) -> Out
     return _of_loop(playable, thread, step)
 
 
-@per_recording
+@per_recording(8)
 def _of_thread(playable: Playable, block: int, thread: int) -> Products:
     return products(playable, block, thread)
 

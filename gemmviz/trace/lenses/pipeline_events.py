@@ -54,7 +54,7 @@ class PipelineEvents:
         return int(np.searchsorted([event.step for event in self.events], step, side="right"))
 
 
-@per_recording
+@per_recording(64)
 def pipeline_events(playable: Playable, block: int) -> PipelineEvents | None:
     """Put the events of a block's pipeline in order.
 

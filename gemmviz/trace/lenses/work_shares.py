@@ -84,7 +84,7 @@ class WorkShares:
         return -(-self.tiles // max(len(self.blocks), 1)) * self.steps
 
 
-@per_recording
+@per_recording(1)
 def shares_work(playable: Playable) -> bool:
     """Say whether blocks work on several tiles, or on parts of tiles: whether there is anything to be shown."""
     steps = _steps(playable)
@@ -97,7 +97,7 @@ def shares_work(playable: Playable) -> bool:
     return False
 
 
-@per_recording
+@per_recording(1)
 def work_shares(playable: Playable) -> WorkShares | None:
     """Find the shares of all blocks; None where no block copies tiles to shared memory."""
     steps = _steps(playable)

@@ -27,7 +27,7 @@ class _Tile:
     thread: npt.NDArray[np.int64]
 
 
-@per_recording
+@per_recording(8)
 def _tile(playable: Playable, block: int) -> _Tile | None:
     of_block, of_thread = playable.recording.owners
     rows, columns = np.nonzero(of_block == block)
