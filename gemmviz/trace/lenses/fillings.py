@@ -22,7 +22,6 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARPGROUP
 
 State = Literal["arriving", "ready", "multiplied", "done"]
-_BLOCKS = 512  # whose stages are kept: more than there are blocks in a recording that is looked at
 NEVER = np.iinfo(np.int64).max
 """Stands for a step that never comes."""
 
@@ -145,7 +144,7 @@ class _Written:
         return earlier(np.zeros(len(self.slot), np.int64), self.slot)
 
 
-@per_recording(_BLOCKS)
+@per_recording
 def stages(playable: Playable, block: int) -> Stages | None:
     """Find the stages of a block; None where it copies no tiles to shared memory.
 

@@ -1,9 +1,9 @@
-"""The operands of one tensor-core instruction: which lane of a warp holds each element of A, B and C, in which register.
+"""The operands of one tensor-core instruction: which lane of a warp holds each element, and in which register.
 
-`gemmviz.trace.origin.fragments` tells which lane loads or stores each element. With ``wmma`` that is the lane that holds
-it. An ``ldmatrix`` deals what it loads to other lanes: lane l names row l % 8 of the 8 x 8 matrix l / 8, and of each
-matrix lane 4 r + c gets the elements 2 c and 2 c + 1 of row r; transposed, of column r (PTX ISA, "ldmatrix"). The
-operands of a ``wgmma`` stay in shared memory.
+`gemmviz.trace.origin.fragments` tells which lane loads or stores each element. With ``wmma`` that lane holds it. An
+``ldmatrix`` deals what it loads to other lanes: lane l names row l % 8 of the 8 x 8 matrix l / 8, and of each matrix lane
+4 r + c gets the elements 2 c and 2 c + 1 of row r; transposed, of column r (PTX ISA, "ldmatrix"). The operands of a
+``wgmma`` stay in shared memory.
 """
 
 import re
@@ -15,7 +15,7 @@ import numpy as np
 
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.catalogue.plain_code import plain_code
-from gemmviz.trace.lenses.per_recording import per_recording
+from gemmviz.trace.lenses.per_recording import latest
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.fragments import Fragment, fragments, shape_of
 from gemmviz.trace.origin.operand_paths import Operands
@@ -71,12 +71,12 @@ def _declared(text: str) -> tuple[Kind, int, int, int] | None:
     return "wgmma" if found[0][1] else "mma", m, n, k
 
 
-@per_recording(4)
+@latest(4)
 def _operands(playable: Playable, block: int, warp: int) -> Operands:
     return playable.provenance.operands(block, warp * WARP, (warp + 1) * WARP)
 
 
-@per_recording(16)
+@latest(16)
 def instruction(
     playable: Playable, block: int, warp: int, step: int, cell: tuple[int, int] | None = None
 ) -> Instruction | None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A
-from gemmviz.trace.lenses.per_recording import per_recording
+from gemmviz.trace.lenses.per_recording import latest
 from gemmviz.trace.motion.products import AddedProducts
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.thread_state import Products, products, state_at
@@ -77,7 +77,7 @@ def outer_product(playable: Playable, block: int, thread: int, step: int) -> Out
     return _of_loop(playable, thread, step)
 
 
-@per_recording(8)
+@latest(8)
 def _of_thread(playable: Playable, block: int, thread: int) -> Products:
     return products(playable, block, thread)
 
@@ -183,12 +183,9 @@ def _looped(
     after[at(made)] += product[at(made)]
     read, reads = (len(np.unique(added.element[which] // recording.n)) for which in (made, of_k))
     read, reads = (
-        count + len(np.unique(added.element[which] % recording.n))
-        for count, which in ((read, made), (reads, of_k))
+        count + len(np.unique(added.element[which] % recording.n)) for count, which in ((read, made), (reads, of_k))
     )
     from_a, from_b = (int(column[of_k[0]]) for column in (added.a_array, added.b_array))
     k = int(added.k[of_k[0]]) if len(made) else -1
     counts = (read, reads, len(made), len(of_k))
     return OuterProduct(owned, rows, columns, k, a, b, from_a, from_b, product, before, after, *counts)
-
-

@@ -2,32 +2,31 @@
 
 import weakref
 from collections.abc import Callable, Hashable
-from functools import wraps
+from functools import update_wrapper
 from typing import Concatenate, ParamSpec, TypeVar
 
 from gemmviz.trace.playable import Playable
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_Of = Callable[Concatenate[Playable, P], T]
+_MOST = 512  # answers about one recording: more than the blocks of a large grid
 
 
-def per_recording(most: int) -> Callable[[_Of[P, T]], _Of[P, T]]:
-    """Return what gives a function a memory: asked again of the same recording with the same values, it answers at once.
-
-    The function is pure, of a recording and of hashable values; its answer must not refer to the recording.
+def latest(
+    most: int,
+) -> Callable[[Callable[Concatenate[Playable, P], T]], Callable[Concatenate[Playable, P], T]]:
+    """Return what gives a function a memory of its latest answers: see `per_recording`.
 
     Parameters
     ----------
     most
-        How many answers about one recording are kept: the latest ones.
+        How many answers about one recording are kept.
     """
 
-    def with_memory(find: _Of[P, T]) -> _Of[P, T]:
+    def with_memory(find: Callable[Concatenate[Playable, P], T]) -> Callable[Concatenate[Playable, P], T]:
         answers: dict[int, tuple[weakref.ref[Playable], dict[Hashable, T]]] = {}
 
-        @wraps(find)
-        def found(playable: Playable, *args: P.args, **kwargs: P.kwargs) -> T:
+        def found(playable: Playable, /, *args: P.args, **kwargs: P.kwargs) -> T:
             number = id(playable)
             kept = answers.get(number)
             if kept is None or kept[0]() is not playable:
@@ -39,6 +38,18 @@ def per_recording(most: int) -> Callable[[_Of[P, T]], _Of[P, T]]:
                 kept[1][key] = find(playable, *args, **kwargs)
             return kept[1][key]
 
+        update_wrapper(found, find)
         return found
 
     return with_memory
+
+
+def per_recording(find: Callable[Concatenate[Playable, P], T]) -> Callable[Concatenate[Playable, P], T]:
+    """Return the same function with a memory: asked again of the same recording and values, it answers at once.
+
+    Parameters
+    ----------
+    find
+        A pure function of a recording and of hashable values. Its answer must not refer to the recording.
+    """
+    return latest(_MOST)(find)

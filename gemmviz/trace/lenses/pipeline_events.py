@@ -1,4 +1,4 @@
-"""The events of a block's pipeline in their order: who asks for a tile, when it is in, who multiplies it, who gives it back.
+"""The events of a block's pipeline in order: a tile is asked for, has arrived, is multiplied, its stage is given back.
 
 The order is that of the steps, and never a time.
 """
@@ -43,7 +43,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class PipelineEvents:
-    """The events of a block in order, its waits, and its arrows: pairs of events, of which the first lets the second go."""
+    """The events of a block in order, its waits, and its arrows: each one's first event lets its second one go."""
 
     events: tuple[Event, ...]
     waits: tuple[Wait, ...]
@@ -54,7 +54,7 @@ class PipelineEvents:
         return int(np.searchsorted([event.step for event in self.events], step, side="right"))
 
 
-@per_recording(64)
+@per_recording
 def pipeline_events(playable: Playable, block: int) -> PipelineEvents | None:
     """Put the events of a block's pipeline in order.
 
@@ -73,17 +73,18 @@ def pipeline_events(playable: Playable, block: int) -> PipelineEvents | None:
         return None
     events = sorted(_events(found), key=lambda e: (e.step, _RANK[e.kind], e.filling, e.agent))
     place = {(e.kind, e.filling, e.agent): at for at, e in enumerate(events)}
-    fillings, asker = found.fillings, found.asking[0]
+    frees = {e.filling: at for at, e in enumerate(events) if e.kind == "free"}
+    fillings = found.fillings
     arrows = []
     for at, event in enumerate(events):
         if event.kind == "multiply":
             arrows.append((place["arrive", event.filling, COPIES], at))
         if event.kind == "ask":
             before = _before(fillings, fillings[event.filling])
-            freed = next((a for (kind, of, _), a in place.items() if before and (kind, of) == ("free", before.number)), -1)
+            freed = frees.get(before.number, -1) if before is not None else -1
             if 0 <= freed < at:
                 arrows.append((freed, at))
-    return PipelineEvents(tuple(events), tuple(_waits(playable, block, found, events, asker)), tuple(arrows))
+    return PipelineEvents(tuple(events), tuple(_waits(playable, block, found, events)), tuple(arrows))
 
 
 def _events(found: Stages) -> list[Event]:
@@ -102,7 +103,7 @@ def _before(fillings: tuple[Filling, ...], one: Filling) -> Filling | None:
     return next((f for f in reversed(fillings[: one.number]) if f.stage == one.stage), None)
 
 
-def _waits(playable: Playable, block: int, found: Stages, events: list[Event], asker: int) -> list[Wait]:
+def _waits(playable: Playable, block: int, found: Stages, events: list[Event]) -> list[Wait]:
     """Return the waits that end before an event of the agent that waited."""
     known = playable.mbarrier_states
     mine = known.waits[known.waits[:, 0] // max(known.barriers, 1) == block] if known.barriers else known.waits[:0]

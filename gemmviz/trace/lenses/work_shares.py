@@ -6,7 +6,6 @@ that has one block per tile: blocks go to multiprocessors in the order of their 
 
 from dataclasses import dataclass
 
-
 from gemmviz.trace.lenses.fillings import Filling, stages
 from gemmviz.trace.lenses.per_recording import per_recording
 from gemmviz.trace.playable import Playable
@@ -80,11 +79,11 @@ class WorkShares:
 
     @property
     def a_tile_each(self) -> int:
-        """The k-steps of the busiest multiprocessor if each block had one tile, on as many multiprocessors as blocks."""
+        """The k-steps of the busiest of as many multiprocessors, if each block had one tile."""
         return -(-self.tiles // max(len(self.blocks), 1)) * self.steps
 
 
-@per_recording(1)
+@per_recording
 def shares_work(playable: Playable) -> bool:
     """Say whether blocks work on several tiles, or on parts of tiles: whether there is anything to be shown."""
     steps = _steps(playable)
@@ -97,7 +96,7 @@ def shares_work(playable: Playable) -> bool:
     return False
 
 
-@per_recording(1)
+@per_recording
 def work_shares(playable: Playable) -> WorkShares | None:
     """Find the shares of all blocks; None where no block copies tiles to shared memory."""
     steps = _steps(playable)

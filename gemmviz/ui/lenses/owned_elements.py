@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage, QPen
 
 from gemmviz.language import tr
 from gemmviz.trace.lenses.outer_product import OuterProduct
-from gemmviz.trace.lenses.per_recording import per_recording
+from gemmviz.trace.lenses.per_recording import latest
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.sheet import Sheet
@@ -27,7 +27,7 @@ class _Tile:
     thread: npt.NDArray[np.int64]
 
 
-@per_recording(8)
+@latest(8)
 def _tile(playable: Playable, block: int) -> _Tile | None:
     of_block, of_thread = playable.recording.owners
     rows, columns = np.nonzero(of_block == block)

@@ -73,9 +73,7 @@ class PipelineLens:
             _draw_table(sheet, room, moment, found, held)
 
 
-def _draw_table(
-    sheet: Sheet, room: QRectF, moment: LensMoment, found: Stages, held: list[Filling | None]
-) -> None:
+def _draw_table(sheet: Sheet, room: QRectF, moment: LensMoment, found: Stages, held: list[Filling | None]) -> None:
     """Draw a row per stage: what it holds, and its gates."""
     gated = any(f.full >= 0 for f in found.fillings)
     given = any(f.empty >= 0 for f in found.fillings)
@@ -191,4 +189,3 @@ def _size(count: int) -> str:
 def _part(count: int, whole: int) -> str:
     """Write a part of a number of bytes in the unit of the whole."""
     return f"{count / 1024:.3g}" if whole >= 1024 else str(count)
-

@@ -123,7 +123,7 @@ class Sheet:
         self.painter.setPen(QColor(self.theme.muted if colour is None else colour))
         self.painter.drawText(box, LEFT.value & 0x1F | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap, text)
 
-    def fitting(self, width: float, *texts: str, size: Size = "small") -> str:
+    def suiting(self, width: float, *texts: str, size: Size = "small") -> str:
         """Return the first text that is no wider than so many pixels; the last one where none is."""
         return next((text for text in texts if self.wide(text, size) <= width), texts[-1])
 
@@ -142,7 +142,7 @@ class Sheet:
         wide = self.text(line, title, size="head", bold=True)
         line.setLeft(line.left() + wide + 8)
         if line.width() > 3 * self.em:
-            self.text(line, self.fitting(line.width(), *beside), self.theme.muted, "small")
+            self.text(line, self.suiting(line.width(), *beside), self.theme.muted, "small")
         return room.adjusted(0, high + 4, 0, 0)
 
     def tag(self, line: QRectF, tag: Tag) -> float:

@@ -49,7 +49,10 @@ def _draw_legend(sheet: Sheet, room: QRectF, known: WorkShares) -> float:
     """Say below the bars what their marks mean and what is modelled; return where that begins."""
     theme = sheet.theme
     line = QRectF(room.left(), room.bottom() - sheet.small, room.width(), sheet.small)
-    mark_texts = tr("begins inside a tile that another block has begun: their sums are added"), tr("begins inside a tile")
+    mark_texts = (
+        tr("begins inside a tile that another block has begun: their sums are added"),
+        tr("begins inside a tile"),
+    )
     corner, gap = 1.3 * sheet.small, 1.5 * sheet.em
     least = corner + sheet.wide(mark_texts[1], "small") + gap if known.cut else 0
     texts = (
@@ -57,7 +60,7 @@ def _draw_legend(sheet: Sheet, room: QRectF, known: WorkShares) -> float:
         tr("Modelled: block n runs on multiprocessor n."),
         tr("block n on SM n: modelled"),
     )
-    wide = sheet.text(line, sheet.fitting(room.width() - least, *texts), theme.muted, "small") + gap
+    wide = sheet.text(line, sheet.suiting(room.width() - least, *texts), theme.muted, "small") + gap
     if not known.cut:
         return line.top() - 3
     both = wide + corner + sheet.wide(mark_texts[0], "small") > room.width()
@@ -67,16 +70,14 @@ def _draw_legend(sheet: Sheet, room: QRectF, known: WorkShares) -> float:
         line.setLeft(line.left() + wide)
     _draw_corner(sheet, QRectF(line.left(), line.top(), sheet.small, sheet.small), 0.9)
     line.setLeft(line.left() + corner)
-    sheet.text(line, sheet.fitting(line.width(), *mark_texts), theme.muted, "small")
+    sheet.text(line, sheet.suiting(line.width(), *mark_texts), theme.muted, "small")
     return line.top() - 3
 
 
 def _draw_tile_each(sheet: Sheet, room: QRectF, known: WorkShares) -> None:
     """Draw the work of a grid with one block per tile, on as many multiprocessors as there are blocks now."""
     count = len(known.blocks)
-    bars = [
-        [Piece(tile, 0, known.steps, ()) for tile in range(at, known.tiles, count)] for at in range(count)
-    ]
+    bars = [[Piece(tile, 0, known.steps, ()) for tile in range(at, known.tiles, count)] for at in range(count)]
     tiles = trn("{count} tile", "{count} tiles", known.tiles)
     on = trn("{count} multiprocessor", "{count} multiprocessors", count)
     said = tr("{tiles} of {steps} k-steps on {multiprocessors}", tiles=tiles, steps=known.steps, multiprocessors=on)

@@ -1,4 +1,4 @@
-"""Swimlanes: who asks for a tile, when it is in, who multiplies it; a column per event, in their order and never in time."""
+"""Swimlanes: who asks for a tile, when it is in, who multiplies it; a column per event, in order and never in time."""
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen, QPolygonF
@@ -49,7 +49,9 @@ class Swimlanes:
         head = QRectF(room.left(), room.top(), room.width(), 1.3 * sheet.em)
         passed = self._events.passed(step)
         names = [sheet.wide(self._name(lane), "small", True) for lane in self._lanes]
-        left = min(max(*names, *(sheet.wide(self._about(lane), "small") for lane in self._lanes)) + 8, 0.3 * room.width())
+        left = min(
+            max(*names, *(sheet.wide(self._about(lane), "small") for lane in self._lanes)) + 8, 0.3 * room.width()
+        )
         wide = self._column(sheet, room.width() - left, len(events))
         seen = max(int((room.width() - left) / wide), 1)
         first = max(min(passed - round(_BEFORE_NOW * seen), len(events) - seen), 0)
@@ -168,7 +170,9 @@ class Swimlanes:
     def _draw_wait(self, sheet: Sheet, line: QRectF, wait: Wait, first: int, wide: float) -> None:
         """Draw a wait over the columns in which its agent does nothing."""
         begin, end = max(wait.after + 1 - first, 0), wait.until - first
-        box = QRectF(line.left() + begin * wide, line.center().y() - sheet.small * 0.6, (end - begin) * wide, 1.2 * sheet.small)
+        box = QRectF(
+            line.left() + begin * wide, line.center().y() - sheet.small * 0.6, (end - begin) * wide, 1.2 * sheet.small
+        )
         box = box.intersected(line).adjusted(2, 0, -2, 0)
         if end <= begin or box.width() < 4:
             return

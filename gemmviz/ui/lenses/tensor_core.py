@@ -1,13 +1,10 @@
 """The lens of tensor cores: which lane holds each element of one instruction's operands, and in which register."""
 
-from dataclasses import dataclass
-from functools import lru_cache
 from math import ceil
 
 import numpy as np
-import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QImage, QPainter, QPen
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QPainter
 
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import mark, tr, trn
@@ -15,20 +12,18 @@ from gemmviz.trace.lenses.instruction import Instruction, instruction
 from gemmviz.trace.origin.fragments import Fragment
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.lenses.lane_picture import LEGIBLE, LanePicture, cells, joined, lane_picture
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
-from gemmviz.ui.look.theme import Rgb, Theme, ink
+from gemmviz.ui.look.theme import Theme
 
 _LETTERS = {A: "a", B: "b", C: "c"}
 _CROSS = 13.0  # pixels of a cell from which on A, B and C stand as in the product; else side by side
 _TALLEST = 1.7  # times as tall as wide a cell may be, where the operands stand side by side
 _LARGEST_CELL = 1.9  # lines of body text
-_LEGIBLE = 7.0  # pixels of type of a lane's number
 _GROUP = 4  # neighbouring lanes that share a tint
 _TINT = 0.2, 0.34  # where cells have a number, and where they have none
-_NO_LANE = -1
 _ABSENT = 5  # columns of an operand that no register holds, where the operands stand side by side
-_JOINED = 14.0  # pixels of a cell below which neighbours of one lane share a figure
 
 
 class TensorCoreLens:
@@ -164,30 +159,35 @@ class _Operands:
     def _draw_fragment(self, matrix: int, fragment: Fragment, place: QRectF) -> None:
         sheet, wide, high = self._sheet, self._wide, self._high
         ratio = sheet.painter.device().devicePixelRatioF()
-        joined = down, across = _joined(fragment, wide)
+        shared = down, across = joined(fragment, wide)
         font = QFont(sheet.type("small")[0])
         side = min(0.75 * down * high, 0.62 * across * wide) if down * across > 1 else 0.5 * wide
         font.setPixelSize(max(int(min(side, sheet.small)), 1))
-        self._figures = font.pixelSize() >= _LEGIBLE
+        self._figures = font.pixelSize() >= LEGIBLE
         hues = sheet.theme.owners
-        colours = [sheet.mixed(hues[lane // _GROUP % len(hues)], _TINT[0 if self._figures else 1]) for lane in range(WARP)]
-        table = tuple((c.red(), c.green(), c.blue()) for c in (*colours, QColor(*sheet.theme.cell)))
-        picture = _Picture(fragment.lane.tobytes(), fragment.lane.shape, joined, (wide, high), ratio, font.toString())
-        sheet.painter.drawImage(place.topLeft(), _lanes(picture, table, sheet.theme))
-        fill = self._fill(matrix)
-        mine = [at for at in _cells(fragment.lane.shape, joined) if fragment.lane[at] == self._lane]
-        boxes = [
-            QRectF(place.left() + j * wide, place.top() + i * high, across * wide, down * high) for i, j in mine
+        colours = [
+            sheet.mixed(hues[lane // _GROUP % len(hues)], _TINT[0 if self._figures else 1]) for lane in range(WARP)
         ]
+        table = tuple((c.red(), c.green(), c.blue()) for c in (*colours, QColor(*sheet.theme.cell)))
+        picture = LanePicture(
+            fragment.lane.tobytes(), fragment.lane.shape, shared, (wide, high), ratio, font.toString()
+        )
+        sheet.painter.drawImage(place.topLeft(), lane_picture(picture, table, sheet.theme))
+        fill = self._fill(matrix)
+        mine = [at for at in cells(fragment.lane.shape, shared) if fragment.lane[at] == self._lane]
+        boxes = [QRectF(place.left() + j * wide, place.top() + i * high, across * wide, down * high) for i, j in mine]
         sheet.boxes(boxes, QColor(sheet.theme.selection), fill)
         names = [f"{_LETTERS[matrix]}{fragment.slot[at]}" for at in mine]
         if down * across > 1:
-            names = [f"{name},{fragment.slot[i + down - 1, j + across - 1]}" for name, (i, j) in zip(names, mine, strict=True)]
+            names = [
+                f"{name},{fragment.slot[i + down - 1, j + across - 1]}"
+                for name, (i, j) in zip(names, mine, strict=True)
+            ]
         px = 0.7 * high if down * across > 1 else 0.56 * wide
         widest = max((sheet.wide(name, max(px, 8), True) for name in names), default=1.0)
         px = min(px, px * (across * wide - 2) / max(widest, 1))
         for box, name in zip(boxes, names, strict=True):
-            if px >= _LEGIBLE:
+            if px >= LEGIBLE:
                 sheet.text(box, name, sheet.ink(fill), px, bold=True, align=MIDDLE)
 
     def _held(self, matrix: int) -> tuple[str, str] | None:
@@ -208,8 +208,8 @@ class _Operands:
     def _draw_words(self, room: QRectF) -> None:
         """Say what the chosen lane holds: below each other where there is room, else in a row."""
         sheet, theme = self._sheet, self._sheet.theme
-        lines = [(matrix, self._held(matrix)) for matrix in (A, B, C)]
-        lines = [(matrix, held) for matrix, held in lines if held is not None]
+        found = [(matrix, self._held(matrix)) for matrix in (A, B, C)]
+        lines = [(matrix, held) for matrix, held in found if held is not None]
         if not self._crossed:
             self._draw_row(room, lines)
             return
@@ -283,83 +283,7 @@ class _Operands:
         if known.kind == "wgmma":
             notes.append(tr("A and B: read from shared memory, by all four warps of the group."))
         if known.c is not None and known.n > known.c.lane.shape[1]:
-            notes.append(tr("{shown} of {count} columns of C; the others repeat.", shown=known.c.lane.shape[1], count=known.n))
+            notes.append(
+                tr("{shown} of {count} columns of C; the others repeat.", shown=known.c.lane.shape[1], count=known.n)
+            )
         return notes
-
-
-def _joined(fragment: Fragment, cell: float) -> tuple[int, int]:
-    """Return how many cells, down and across, share a figure: in little room pairs that one lane holds."""
-    lane = fragment.lane
-    if cell < _JOINED:
-        if lane.shape[1] % 2 == 0 and (lane[:, ::2] == lane[:, 1::2]).all():
-            return 1, 2
-        if lane.shape[0] % 2 == 0 and (lane[::2] == lane[1::2]).all():
-            return 2, 1
-    return 1, 1
-
-
-def _cells(shape: tuple[int, ...], joined: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the first cell of each group that shares a figure."""
-    return [(i, j) for i in range(0, shape[0], joined[0]) for j in range(0, shape[1], joined[1])]
-
-
-@dataclass(frozen=True)
-class _Picture:
-    """What decides a picture of lanes.
-
-    Attributes
-    ----------
-    lanes, shape
-        int64 as bytes, and how many rows and columns.
-    joined
-        How many cells, down and across, share a figure.
-    cell, ratio
-        Width and height of a cell in pixels, and device pixels per pixel.
-    font
-        Of the figures.
-    """
-
-    lanes: bytes
-    shape: tuple[int, ...]
-    joined: tuple[int, int]
-    cell: tuple[float, float]
-    ratio: float
-    font: str
-
-
-@lru_cache(maxsize=24)
-def _lanes(of: _Picture, colours: tuple[Rgb, ...], theme: Theme) -> QImage:
-    """Return a fragment's cells with their lanes: a picture that is the same at most steps.
-
-    Parameters
-    ----------
-    of, theme
-        What to draw, and the colours of figures.
-    colours
-        Of each lane, and of cells without one.
-    """
-    lanes: npt.NDArray[np.int64] = np.frombuffer(of.lanes, np.int64).reshape(of.shape)
-    (rows, columns), (wide, high) = of.shape, of.cell
-    size = ceil(columns * wide * of.ratio), ceil(rows * high * of.ratio)
-    image = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
-    image.setDevicePixelRatio(of.ratio)
-    image.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(image)
-    font = QFont()
-    font.fromString(of.font)
-    painter.setFont(font)
-    gap = 1.0 if wide >= 6 else 0.0
-    down, across = of.joined
-    for i, j in _cells(of.shape, of.joined):
-        lane = int(lanes[i, j])
-        box = QRectF(j * wide, i * high, across * wide - gap, down * high - gap)
-        painter.fillRect(box, QColor(*colours[lane]))
-        if lane == _NO_LANE:
-            painter.setPen(QPen(QColor(theme.outline), 1, Qt.PenStyle.DotLine))
-            painter.drawRect(box.adjusted(1, 1, -2, -2))
-        elif font.pixelSize() >= _LEGIBLE:
-            dark = ink(theme, colours[lane]) == theme.ink_dark
-            painter.setPen(QColor(theme.ink_dark if dark else theme.muted))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(lane))
-    painter.end()
-    return image
