@@ -1,5 +1,5 @@
 # ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Lenses of work (thread tile, pipeline, stream-K, tensor core): at each rung that names one, and whatever the moment."""
+"""Lenses of work (thread tile, pipeline, stream-K, tensor core) at each rung that names one, whatever the moment."""
 
 import numpy as np
 import pytest
@@ -143,5 +143,5 @@ def test_the_stop_of_each_demo_has_what_its_lens_is_about():
             assert 0 < sum(p.done(of.step) for p in pieces) < sum(p.steps for p in pieces), name
         else:
             shown = instruction(of.playable, of.block, of.warp, of.step)
-            assert shown.c is not None and (shown.kind == "wgmma" or shown.a and (shown.b.lane >= 0).all()), name
+            assert shown.c is not None and (shown.kind == "wgmma" or (shown.a and (shown.b.lane >= 0).all())), name
     assert find("two_consumers", ladder()).demo.lens == "pipeline"

@@ -116,12 +116,15 @@ class Sheet:
             self.painter.drawText(QPointF(x, y), text)  # much faster than into a box
         return wide
 
-    def lines(self, box: QRectF, text: str, colour: str | None = None, size: Size = "small") -> None:
-        """Write a text into a box, in as many lines as it takes."""
+    def lines(
+        self, box: QRectF, text: str, colour: str | None = None, size: Size = "small", centred: bool = False
+    ) -> None:
+        """Write a text into a box, in as many lines as it takes: from its upper left corner on, or in its middle."""
         font, _ = self.type(size)
         self.painter.setFont(font)
         self.painter.setPen(QColor(self.theme.muted if colour is None else colour))
-        self.painter.drawText(box, LEFT.value & 0x1F | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap, text)
+        align = Qt.AlignmentFlag.AlignCenter if centred else Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+        self.painter.drawText(box, align | Qt.TextFlag.TextWordWrap, text)
 
     def suiting(self, width: float, *texts: str, size: Size = "small") -> str:
         """Return the first text that is no wider than so many pixels; the last one where none is."""

@@ -145,16 +145,12 @@ class _Operands:
         sheet = self._sheet
         sheet.painter.fillRect(place, QBrush(sheet.mixed(sheet.theme.cell, 0.9), Qt.BrushStyle.BDiagPattern))
         sheet.box(place, QColor(sheet.theme.outline), None, dashed=True)
-        shared = tr("in shared"), tr("memory")
-        texts = shared if self._known.kind == "wgmma" else (tr("not loaded"), tr("yet"))
-        line = QRectF(place.left() + 3, place.center().y() - sheet.small, place.width() - 6, sheet.small)
-        for text in texts:
-            plate = QRectF(line)
-            plate.setWidth(min(sheet.wide(text, "small") + 6, line.width()))
-            plate.moveCenter(line.center())
-            sheet.painter.fillRect(plate, QColor(sheet.theme.background))
-            sheet.text(line, text, sheet.theme.muted, "small", align=MIDDLE)
-            line.translate(0, sheet.small)
+        said = tr("in shared memory") if self._known.kind == "wgmma" else tr("not loaded yet")
+        lines = 1 if sheet.wide(said, "small") + 6 <= place.width() else 2
+        plate = QRectF(0, 0, min(sheet.wide(said, "small") + 6, place.width() - 2), lines * sheet.small + 2)
+        plate.moveCenter(place.center())
+        sheet.painter.fillRect(plate, QColor(sheet.theme.background))
+        sheet.lines(plate, said, centred=True)
 
     def _draw_fragment(self, matrix: int, fragment: Fragment, place: QRectF) -> None:
         sheet, wide, high = self._sheet, self._wide, self._high
