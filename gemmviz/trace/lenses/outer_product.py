@@ -63,6 +63,7 @@ class OuterProduct:
     products: int
 
 
+@latest(4)
 def outer_product(playable: Playable, block: int, thread: int, step: int) -> OuterProduct | None:
     """Return the outer product of a thread after a step.
 

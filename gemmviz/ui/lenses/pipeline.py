@@ -77,7 +77,7 @@ def _draw_table(sheet: Sheet, room: QRectF, moment: LensMoment, found: Stages, h
     """Draw a row per stage: what it holds, and its gates."""
     gated = any(f.full >= 0 for f in found.fillings)
     given = any(f.empty >= 0 for f in found.fillings)
-    heads = [tr("stage"), tr("holds"), tr("full") if gated else tr("copied"), tr("empty")]
+    heads = [tr("stage"), tr("tile"), tr("full") if gated else tr("copied"), tr("empty")]
     shares = (0.0, 0.15, 0.53, 0.79, 1.0) if given else (0.0, 0.17, 0.62, 1.0, 1.0)
     edges = [room.left() + share * room.width() for share in shares]
     high = min((room.height() - sheet.small - 2) / len(held), _ROW[1] * sheet.small)

@@ -17,6 +17,7 @@ _LEAST_PX = 8
 # In much room everything is larger, within reason.
 _USUAL, _LARGEST = (560.0, 330.0), 1.4
 _MOST_ROUND = 24
+_MOST_WIDTHS = 2000
 _AMBER_LIGHT = "#d97a00"
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -27,6 +28,32 @@ MIDDLE = Qt.AlignmentFlag.AlignCenter
 def _mixed(colour: Rgb, ground: Rgb, share: float) -> Rgb:
     r, g, b = (round(under + (over - under) * share) for over, under in zip(colour, ground, strict=True))
     return r, g, b
+
+
+class _Type:
+    """A font with its metrics, and how wide texts are in it: most are asked for again at the next step."""
+
+    def __init__(self, font: QFont) -> None:
+        self.font, self.metrics = font, QFontMetricsF(font)
+        self._widths: dict[str, float] = {}
+
+    def wide(self, text: str) -> float:
+        found = self._widths.get(text)
+        if found is None:
+            if len(self._widths) >= _MOST_WIDTHS:
+                self._widths.clear()
+            found = self._widths[text] = self.metrics.horizontalAdvance(text)
+        return found
+
+
+@lru_cache(maxsize=128)
+def _type(base: str, pixels: int, bold: bool, italic: bool) -> _Type:
+    font = QFont()
+    font.fromString(base)
+    font.setPixelSize(pixels)
+    font.setBold(bold)
+    font.setItalic(italic)
+    return _Type(font)
 
 
 class Sheet:
@@ -49,8 +76,7 @@ class Sheet:
         self.painter, self.rect, self.theme = painter, rect, theme
         room = min(rect.width() / _USUAL[0], rect.height() / _USUAL[1])
         self._px = QFontInfo(font).pixelSize() * min(max(room**0.5, 1.0), _LARGEST)
-        self._font = font
-        self._made: dict[tuple[float, bool, bool], tuple[QFont, QFontMetricsF]] = {}
+        self._font, self._base = font, font.toString()
         self.em, self.small = self.metrics("body").height(), self.metrics("small").height()
 
     def __enter__(self) -> "Sheet":
@@ -67,25 +93,22 @@ class Sheet:
         """The colour of areas that wait or are written."""
         return QColor(_AMBER_LIGHT if self.theme.name == "light" else self.theme.write)
 
+    def _of(self, size: Size | float, bold: bool = False, italic: bool = False) -> _Type:
+        pixels = max(round(self._px * _SIZES[size]) if isinstance(size, str) else int(size), _LEAST_PX)
+        return _type(self._base, pixels, bold, italic)
+
     def type(self, size: Size | float, bold: bool = False, italic: bool = False) -> tuple[QFont, QFontMetricsF]:
         """Return a font and its metrics: of a named size, or of so many pixels."""
-        pixels = max(round(self._px * _SIZES[size]) if isinstance(size, str) else int(size), _LEAST_PX)
-        found = self._made.get((pixels, bold, italic))
-        if found is None:
-            font = QFont(self._font)
-            font.setPixelSize(pixels)
-            font.setBold(bold)
-            font.setItalic(italic)
-            found = self._made[pixels, bold, italic] = font, QFontMetricsF(font)
-        return found
+        made = self._of(size, bold, italic)
+        return made.font, made.metrics
 
     def metrics(self, size: Size | float, bold: bool = False) -> QFontMetricsF:
         """Return the metrics of a size of type."""
-        return self.type(size, bold)[1]
+        return self._of(size, bold).metrics
 
     def wide(self, text: str, size: Size | float = "body", bold: bool = False) -> float:
         """Return how wide a text is, in pixels."""
-        return self.metrics(size, bold).horizontalAdvance(text)
+        return self._of(size, bold).wide(text)
 
     def text(
         self,
@@ -102,13 +125,13 @@ class Sheet:
 
         It stands in the middle of the box's height; `align` is `LEFT`, `RIGHT` or `MIDDLE`.
         """
-        font, metrics = self.type(size, bold, italic)
-        wide = metrics.horizontalAdvance(text)
+        made = self._of(size, bold, italic)
+        metrics, wide = made.metrics, made.wide(text)
         if wide > box.width() + 0.5:
             text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
             wide = metrics.horizontalAdvance(text)
         if text:
-            self.painter.setFont(font)
+            self.painter.setFont(made.font)
             self.painter.setPen(QColor(self.theme.text if colour is None else colour))
             free = box.width() - wide
             x = box.left() + (free if align == RIGHT else free / 2 if align == MIDDLE else 0)

@@ -21,14 +21,12 @@ def filled(sheet: Sheet, path: QPainterPath, state: State | None) -> QColor:
     colour = sheet.amber if state == "arriving" else state_colour(sheet, state)
     here = state in ("arriving", "ready", "multiplied")
     fill = sheet.mixed(colour, _FILL if here else 0.08)
-    sheet.painter.setPen(Qt.PenStyle.NoPen)
+    style = Qt.PenStyle.SolidLine if state in ("ready", "multiplied") else Qt.PenStyle.DashLine
+    sheet.painter.setPen(QPen(colour, 1.6 if style == Qt.PenStyle.SolidLine else 1, style))
     sheet.painter.setBrush(fill)
     sheet.painter.drawPath(path)
     if state == "arriving":
+        sheet.painter.setPen(Qt.PenStyle.NoPen)
         sheet.painter.setBrush(QBrush(sheet.mixed(colour, 0.75), Qt.BrushStyle.BDiagPattern))
         sheet.painter.drawPath(path)
-    sheet.painter.setBrush(Qt.BrushStyle.NoBrush)
-    style = Qt.PenStyle.SolidLine if state in ("ready", "multiplied") else Qt.PenStyle.DashLine
-    sheet.painter.setPen(QPen(colour, 1.6, style))
-    sheet.painter.drawPath(path)
     return fill

@@ -120,10 +120,11 @@ class _Chart:
         figure = trn("{count} k-step", "{count} k-steps", self._longest)
         line.setRight(line.right() - sheet.text(line, figure, colour, "head", bold=True, align=RIGHT) - 8)
         wide = sheet.text(line, title, bold=True)
-        below = QRectF(self._room.left(), line.bottom(), self._room.width(), sheet.small) if two else None
-        beside = line.adjusted(wide + 8, 0, 0, 0)
-        if below is not None or beside.width() >= 6 * sheet.em:
-            sheet.text(below if below is not None else beside, said, sheet.theme.muted, "small")
+        rest = line.adjusted(wide + 8, 0, 0, 0)
+        if two:
+            rest = QRectF(self._room.left(), line.bottom(), self._room.width(), sheet.small)
+        if two or sheet.wide(said, "small") <= rest.width():
+            sheet.text(rest, said, sheet.theme.muted, "small")
 
     def draw(self, step: int | None, chosen: int) -> None:
         """Draw the bars: as recorded after a step, or (None) as modelled; the chosen block is framed."""

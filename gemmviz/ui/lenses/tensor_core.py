@@ -23,6 +23,7 @@ _TALLEST = 1.7  # times as tall as wide a cell may be, where the operands stand 
 _LARGEST_CELL = 1.9  # lines of body text
 _GROUP = 4  # neighbouring lanes that share a tint
 _TINT = 0.2, 0.34  # where cells have a number, and where they have none
+_WORDS = 3.5  # lines of small text below operands that stand side by side
 _ABSENT = 5  # columns of an operand that no register holds, where the operands stand side by side
 
 
@@ -76,7 +77,7 @@ class _Operands:
             (room.width() - gap) / (deep + columns),
             (room.height() - 2 * self._head - gap / 2) / (deep + rows),
         )
-        legend = 2.2 * sheet.small
+        legend = _WORDS * sheet.small
         # What no register holds needs no cells.
         shown = [f.lane.shape[1] if f is not None else _ABSENT for f in fragments.values()]
         beside = min((room.width() - 2 * gap) / sum(shown), (room.height() - self._head - legend) / max(rows, deep))
@@ -84,7 +85,7 @@ class _Operands:
         self._wide = min(cross if self._crossed else beside, _LARGEST_CELL * sheet.em)
         self._high = self._wide
         if not self._crossed:
-            self._high = min((room.height() - self._head - 1.5 * legend) / max(rows, deep), _TALLEST * self._wide)
+            self._high = min((room.height() - self._head - legend) / max(rows, deep), _TALLEST * self._wide)
             self._high = max(self._high, self._wide)
         self._places = self._cross(gap) if self._crossed else self._beside(gap)
 
@@ -146,9 +147,9 @@ class _Operands:
         sheet.painter.fillRect(place, QBrush(sheet.mixed(sheet.theme.cell, 0.9), Qt.BrushStyle.BDiagPattern))
         sheet.box(place, QColor(sheet.theme.outline), None, dashed=True)
         said = tr("in shared memory") if self._known.kind == "wgmma" else tr("not loaded yet")
-        lines = 1 if sheet.wide(said, "small") + 6 <= place.width() else 2
-        plate = QRectF(0, 0, min(sheet.wide(said, "small") + 6, place.width() - 2), lines * sheet.small + 2)
-        plate.moveCenter(place.center())
+        room = place.adjusted(1, 1, -1, -1)
+        wrapped = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        plate = sheet.metrics("small").boundingRect(room, wrapped, said).adjusted(-2, -1, 2, 1)
         sheet.painter.fillRect(plate, QColor(sheet.theme.background))
         sheet.lines(plate, said, centred=True)
 
