@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A
-from gemmviz.trace.lenses.per_recording import latest
+from gemmviz.trace.lenses.per_recording import latest, per_recording
 from gemmviz.trace.motion.products import AddedProducts
 from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.origin.operand_paths import Operands
 from gemmviz.trace.origin.thread_state import Products, products, state_at
 from gemmviz.trace.playable import Playable
 
@@ -78,6 +79,29 @@ def outer_product(playable: Playable, block: int, thread: int, step: int) -> Out
     return _of_loop(playable, thread, step)
 
 
+@per_recording
+def knows_products(playable: Playable) -> bool:
+    """Say whether it is known of a recording which values are multiplied: on a CPU, for each element of C at each k.
+
+    A loop that keeps a value in a register while it stores several elements of C does not show what it multiplies it by.
+    """
+    recording = playable.recording
+    if recording.backend == "cuda":
+        return recording.together == 1
+    added = _of_loops(playable)
+    return added is not None and len(added) == recording.m * recording.n * recording.k
+
+
+@latest(1)
+def _of_loops(playable: Playable) -> AddedProducts | None:
+    """Return the products of a CPU's loops, each once, though an element may be stored several times."""
+    added = playable.products
+    if added is None:
+        return None
+    _, once = np.unique(added.element * playable.recording.k + added.k, return_index=True)
+    return added.taken(np.sort(once))
+
+
 @latest(8)
 def _of_thread(playable: Playable, block: int, thread: int) -> Products:
     return products(playable, block, thread)
@@ -137,8 +161,8 @@ def _cut(whole: OuterProduct) -> OuterProduct:
 
 def _of_loop(playable: Playable, thread: int, step: int) -> OuterProduct | None:
     """Return the outer product that a loop on a CPU makes: the neighbouring products of one k."""
-    added = playable.products
-    if added is None:
+    added = _of_loops(playable)
+    if added is None or not knows_products(playable):
         return None
     mine = np.flatnonzero(added.thread == thread)
     if not len(mine):
@@ -157,11 +181,19 @@ def _of_loop(playable: Playable, thread: int, step: int) -> OuterProduct | None:
         inside &= np.isin(added.element[of_k] % playable.recording.n, columns)
         of_k = of_k[inside]
     made = of_k[added.done[of_k] <= step]
-    return _looped(playable, added, rows, columns, of_k, made, mine[:first])
+    return _looped(playable, added, rows, columns, of_k, made, mine[:first], added.done[mine[last:]], step)
 
 
 def _looped(
-    playable: Playable, added: AddedProducts, rows: Ints, columns: Ints, of_k: Ints, made: Ints, earlier: Ints
+    playable: Playable,
+    added: AddedProducts,
+    rows: Ints,
+    columns: Ints,
+    of_k: Ints,
+    made: Ints,
+    earlier: Ints,
+    later: Ints,
+    step: int,
 ) -> OuterProduct:
     recording = playable.recording
     owned = int((recording.owners[1] == added.thread[of_k[0]]).sum())
@@ -182,11 +214,20 @@ def _looped(
     before[at(of_k)] = sums[added.element[of_k]]
     after[at(of_k)] = before[at(of_k)]
     after[at(made)] += product[at(made)]
-    read, reads = (len(np.unique(added.element[which] // recording.n)) for which in (made, of_k))
-    read, reads = (
-        count + len(np.unique(added.element[which] % recording.n)) for count, which in ((read, made), (reads, of_k))
-    )
     from_a, from_b = (int(column[of_k[0]]) for column in (added.a_array, added.b_array))
+    # A value may be read again after the product that it completes was counted; the next place along K is another one.
+    operands = _operands_of(playable, int(added.thread[of_k[0]]))
+    when = playable.timeline.step_of_row[operands.use]
+    last = int(later[0]) if len(later) else playable.timeline.steps
+    lines = np.where(operands.matrix == A, np.isin(operands.line, rows), np.isin(operands.line, columns))
+    begin = int(added.done[earlier[-1]]) if len(earlier) else -1
+    mine = lines & (operands.k == added.k[of_k[0]]) & (begin < when) & (when <= last)
+    read, reads = int((mine & (when <= step)).sum()), int(mine.sum())
     k = int(added.k[of_k[0]]) if len(made) else -1
     counts = (read, reads, len(made), len(of_k))
     return OuterProduct(owned, rows, columns, k, a, b, from_a, from_b, product, before, after, *counts)
+
+
+@latest(4)
+def _operands_of(playable: Playable, thread: int) -> Operands:
+    return playable.provenance.operands(0, thread, thread + 1)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QFont, QPainter
 
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import mark, tr, trn
-from gemmviz.trace.lenses.outer_product import OuterProduct, Values, outer_product
+from gemmviz.trace.lenses.outer_product import OuterProduct, Values, knows_products, outer_product
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
@@ -33,8 +33,7 @@ class ThreadTileLens:
 
     def suits(self, playable: Playable) -> bool:
         """Say whether the threads multiply by themselves, with values whose origin is known."""
-        recording = playable.recording
-        return recording.together == 1 and (recording.backend == "cuda" or playable.products is not None)
+        return knows_products(playable)
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""
@@ -45,7 +44,9 @@ class ThreadTileLens:
             owner = _thread_name(moment, thread)
             if known is None:
                 room = sheet.heading(tr(self.title), (owner,), "recorded")
-                sheet.lines(room, tr("This thread owns no element of C, or hands its values to others."))
+                sheet.lines(
+                    room, tr("This thread owns no element of C, or it is not known which values it multiplies.")
+                )
                 return
             owns = trn(
                 "{thread} owns {count} element of C", "{thread} owns {count} elements of C", known.owned, thread=owner
@@ -230,6 +231,9 @@ def _draw_figures(sheet: Sheet, room: QRectF, playable: Playable, known: OuterPr
     spaces = {playable.recording.arrays[a].space for a in (known.from_a, known.from_b) if a >= 0}
     where = {"shared": tr("from shared memory"), "global": tr("from global memory")}
     source = where[spaces.pop()] if len(spaces) == 1 and playable.recording.backend == "cuda" else tr("from memory")
+    different = len(known.rows) + len(known.columns)
+    if known.reads > different:
+        source = tr("{count} different ones", count=different)
     ratio = known.products / known.reads if known.reads else 0.0
     figures = [
         (_of(known.read, known.reads), theme.read, trn("value read", "values read", known.reads), source),
