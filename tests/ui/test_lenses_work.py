@@ -20,6 +20,7 @@ from gemmviz.ui.look.theme import THEMES, for_presenting
 
 OURS = ("thread tile", "pipeline", "stream-K", "tensor core")
 SHOWN = {k.name: k.demo.lens for k in ladder() if k.demo is not None and k.demo.lens in OURS}
+DRAWN = {**SHOWN, "register_block": "thread tile", "vectorised": "thread tile", "mma_swizzle": "tensor core"}
 SIZES = ((300, 220), (560, 330), (1200, 800))
 MARGIN = 12
 OUTSIDE = "#ff00ff"  # in no theme
@@ -66,9 +67,9 @@ def test_the_registry_has_these_lenses_in_the_order_of_their_names():
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", DRAWN)
 def test_a_lens_paints_at_each_size_inside_its_room_and_the_same_each_time(qapp, name, theme):
-    lens, of = LENSES_BY_NAME[SHOWN[name]], moment(name)
+    lens, of = LENSES_BY_NAME[DRAWN[name]], moment(name)
     assert lens.suits(of.playable)
     for width, height in SIZES:
         pixels = drawn(lens, of, width, height, THEMES[theme])
@@ -77,9 +78,9 @@ def test_a_lens_paints_at_each_size_inside_its_room_and_the_same_each_time(qapp,
         assert np.array_equal(pixels, drawn(lens, of, width, height, THEMES[theme]))
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", DRAWN)
 def test_a_lens_has_something_to_show_at_every_moment_and_changes_with_it(qapp, name):
-    lens, playable = LENSES_BY_NAME[SHOWN[name]], at_demo(name)
+    lens, playable = LENSES_BY_NAME[DRAWN[name]], at_demo(name)
     last = playable.timeline.steps - 1
     pictures = [drawn(lens, moment(name, step), 560, 330, THEMES["dark"]) for step in (0, last // 2, last)]
     for pixels in pictures:
@@ -116,7 +117,7 @@ def test_lenses_suit_the_recordings_that_have_their_subject(qapp):
 
 @pytest.mark.parametrize("name", ["vectorised", "warp_specialised", "stream_k", "mma_pipeline"])
 def test_a_lens_fits_in_every_language_and_in_presenter_mode(qapp, name):
-    lens = LENSES_BY_NAME[SHOWN.get(name, "thread tile")]
+    lens = LENSES_BY_NAME[DRAWN[name]]
     for code in LANGUAGES:
         set_language(code)
         assert_inside(drawn(lens, moment(name), 360, 260, THEMES["light"]))

@@ -83,7 +83,7 @@ def outer_product(playable: Playable, block: int, thread: int, step: int) -> Out
 def knows_products(playable: Playable) -> bool:
     """Say whether it is known of a recording which values are multiplied: on a CPU, for each element of C at each k.
 
-    A loop that keeps a value in a register while it stores several elements of C does not show what it multiplies it by.
+    A loop that keeps a value in a register while it stores several elements of C does not show all of its products.
     """
     recording = playable.recording
     if recording.backend == "cuda":
