@@ -14,6 +14,10 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.lens_names import LENSES as NAMES
 from gemmviz.language import LANGUAGES, set_language
+from gemmviz.trace.lenses.instruction import instruction
+from gemmviz.trace.lenses.outer_product import outer_product
+from gemmviz.trace.lenses.stages import stages
+from gemmviz.trace.lenses.work_shares import work_shares
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES, for_presenting
@@ -126,11 +130,6 @@ def test_a_lens_fits_in_every_language_and_in_presenter_mode(qapp, name):
 
 def test_the_stop_of_each_demo_has_what_its_lens_is_about():
     """Not a blank beginning: values read and products made, or a ring at work, or shares that are begun."""
-    from gemmviz.trace.lenses.fillings import stages
-    from gemmviz.trace.lenses.instruction import instruction
-    from gemmviz.trace.lenses.outer_product import outer_product
-    from gemmviz.trace.lenses.work_shares import work_shares
-
     for name, lens in SHOWN.items():
         of = moment(name)
         if lens == "thread tile":

@@ -8,8 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from gemmviz.trace.lenses.fillings import NEVER, Filling, Stages, stages
+from gemmviz.trace.lenses.fillings import NEVER, Filling, Stages
 from gemmviz.trace.lenses.per_recording import per_recording
+from gemmviz.trace.lenses.stages import stages
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARPGROUP
 
@@ -78,7 +79,9 @@ def pipeline_events(playable: Playable, block: int) -> PipelineEvents | None:
     arrows = []
     for at, event in enumerate(events):
         if event.kind == "multiply":
-            arrows.append((place["arrive", event.filling, COPIES], at))
+            arrived = place["arrive", event.filling, COPIES]
+            if arrived < at:  # a kernel that does not wait may read what has not come yet
+                arrows.append((arrived, at))
         if event.kind == "ask":
             before = _before(fillings, fillings[event.filling])
             freed = frees.get(before.number, -1) if before is not None else -1

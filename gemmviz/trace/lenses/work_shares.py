@@ -6,8 +6,9 @@ that has one block per tile: blocks go to multiprocessors in the order of their 
 
 from dataclasses import dataclass
 
-from gemmviz.trace.lenses.fillings import Filling, stages
+from gemmviz.trace.lenses.fillings import Filling
 from gemmviz.trace.lenses.per_recording import per_recording
+from gemmviz.trace.lenses.stages import stages
 from gemmviz.trace.playable import Playable
 
 _LOOKED_AT = 4  # blocks that tell whether a block works on more, or on less, than one tile

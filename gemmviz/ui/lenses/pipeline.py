@@ -5,8 +5,9 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen
 
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.hopper.mbarrier_state import BarrierState
-from gemmviz.trace.lenses.fillings import Filling, Stages, State, stages
+from gemmviz.trace.lenses.fillings import Filling, Stages, State
 from gemmviz.trace.lenses.pipeline_events import pipeline_events
+from gemmviz.trace.lenses.stages import stages
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.ring import draw_ring
@@ -44,19 +45,19 @@ class PipelineLens:
         events = pipeline_events(playable, moment.block)
         with Sheet(painter, rect, theme, font) as sheet:
             x, y, _ = playable.recording.block_index(moment.block)
-            count = found.count if found is not None else 0
+            if found is None or events is None:
+                room = sheet.heading(tr(self.title), (tr("block ({x}, {y})", x=x, y=y),), "recorded")
+                sheet.lines(room, tr("No tile of A or B comes into the shared memory of this block."))
+                return
             values = {"x": x, "y": y}
             beside = trn(
                 "{count} stage in the shared memory of block ({x}, {y})",
                 "ring of {count} stages in the shared memory of block ({x}, {y})",
-                count,
+                found.count,
                 **values,
             )
-            shorter = trn("{count} stage, block ({x}, {y})", "{count} stages, block ({x}, {y})", count, **values)
+            shorter = trn("{count} stage, block ({x}, {y})", "{count} stages, block ({x}, {y})", found.count, **values)
             room = sheet.heading(tr(self.title), (beside, shorter), "recorded")
-            if found is None or events is None:
-                sheet.lines(room, tr("This block copies no tile of A or B to shared memory."))
-                return
             lanes = Swimlanes(playable, found, events)
             high = min(
                 lanes.count * _LANE[1] * sheet.small + 1.6 * sheet.em,

@@ -34,7 +34,7 @@ class StreamKLens:
             beside = tr("k-steps of each multiprocessor: amount of work, not time"), tr("amount of work, not time")
             room = sheet.heading(title, beside, None)
             if known is None:
-                sheet.lines(room, tr("The blocks copy no tiles of A or B to shared memory."))
+                sheet.lines(room, tr("No tiles of A or B come into shared memory."))
                 return
             foot = _draw_legend(sheet, room, known)
             room.setBottom(foot)
@@ -148,12 +148,11 @@ class _Chart:
         x = left + self._longest * unit - 1
         sheet.painter.setPen(QPen(QColor(theme.text), 1.4, Qt.PenStyle.DashLine))
         sheet.painter.drawLine(QPointF(x, top - 3), QPointF(x, bottom))
-        if axis:
-            self._draw_axis(left, bottom, unit)
         if shown < len(self._bars):
             more = tr("… and {count} more", count=len(self._bars) - shown)
-            line = QRectF(left, bottom, self._room.right() - left, sheet.small)
-            sheet.text(line, more, theme.muted, "small", align=RIGHT)
+            sheet.text(QRectF(left, bottom, self._room.right() - left, sheet.small), more, theme.muted, "small")
+        elif axis:
+            self._draw_axis(left, bottom, unit)
 
     def _draw_axis(self, left: float, top: float, unit: float) -> None:
         sheet = self._sheet

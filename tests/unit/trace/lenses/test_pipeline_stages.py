@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from demo_recordings import at_demo
 
-from gemmviz.trace.lenses.fillings import NEVER, Stages, stages
+from gemmviz.trace.lenses.fillings import NEVER, Stages
 from gemmviz.trace.lenses.pipeline_events import COPIES, pipeline_events
+from gemmviz.trace.lenses.stages import stages
 from gemmviz.trace.lenses.work_shares import shares_work, work_shares
 from gemmviz.trace.playable import Playable
 
