@@ -4,11 +4,18 @@ import numpy as np
 import pytest
 from demo_recordings import at_demo
 
+from gemmviz.catalogue.breaks import broken
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.fillings import NEVER, Stages
 from gemmviz.trace.lenses.pipeline_events import COPIES, pipeline_events
 from gemmviz.trace.lenses.stages import stages
 from gemmviz.trace.lenses.work_shares import shares_work, work_shares
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.record import record
 
 RINGS = {"warp_specialised": 3, "async_pipeline": 3, "register_buffer": 3, "mma_pipeline": 3, "two_consumers": 2}
 SHARED = ("stream_k", "persistent", "tma_store", "cluster", "stream_k_tma", "stream_k_tma_bf16")
@@ -119,6 +126,21 @@ def test_waits_are_those_that_the_barriers_report() -> None:
     ]
     # The consumers wait for the first tile, and the producer, when the ring is full, for its first stage.
     assert said == [(1, ("full", 0), "multiply", 0), (0, ("empty", 0), "ask", 3)]
+
+
+def test_a_producer_that_does_not_wait_asks_before_the_stage_is_given_back() -> None:
+    kernel = broken(find("warp_specialised", ladder()), ("no-wait-for-empty",))
+    demo = kernel.demo
+    assert demo is not None
+    recording = record(launch(kernel, Problem(*demo.size), demo.params))
+    timeline = build(recording)
+    events = pipeline_events(Playable(recording, timeline, measure(recording, timeline)), 1)
+    assert events is not None
+    order = [(e.kind, e.filling) for e in events.events]
+    assert order.index(("ask", 3)) < order.index(("free", 0))
+    # What did not wait is let go by nobody.
+    assert {order[end][0] for _, end in events.arrows} == {"multiply"}
+    assert not [w for w in events.waits if w.asking]
 
 
 @pytest.mark.parametrize("name", SHARED)
