@@ -7,7 +7,7 @@
 // entry    = "gputiled_more_work<TS, WPT>"
 // args     = ["C", "A", "B", "M", "K", "N"]
 // params   = { TS = [32, 16], WPT = [8, 4, 2] }
-// demo     = { size = 16, params = { TS = 8, WPT = 4 }, block = [1, 0], thread = [2, 1], stop = { line = "As[ty + w * RTS][k]", array = "As" } }
+// demo     = { size = 16, params = { TS = 8, WPT = 4 }, block = [1, 0], thread = [2, 1], stop = { line = "As[ty + w * RTS][k]", array = "As", nth = 8 }, lens = "thread tile" }
 // block    = ["TS", "TS / WPT"]
 // grid     = ["ceil(N / TS)", "ceil(M / TS)"]
 // requires = ["TS >= 1", "WPT >= 1", "TS % WPT == 0", "TS <= 64", "TS * TS / WPT <= 1024"]

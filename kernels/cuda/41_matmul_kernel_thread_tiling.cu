@@ -7,7 +7,7 @@
 // entry    = "matmul_kernel_thread_tiling<BLOCK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [32, 16, 8, 4], TT = [8, 4, 2] }
-// demo     = { size = 8, params = { BLOCK = 4, TT = 2 }, block = [0, 1], thread = [1, 2], stop = { line = "sum[w] +=", array = "As" } }
+// demo     = { size = 8, params = { BLOCK = 4, TT = 2 }, block = [0, 1], thread = [1, 2], stop = { line = "sum[w] +=", array = "As", nth = 4 }, lens = "thread tile" }
 // block    = ["BLOCK / TT", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["TT >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK * BLOCK / TT <= 1024", "BLOCK <= 64"]

@@ -7,7 +7,7 @@
 // entry    = "matmul_kernel_2d_thread_tiling<BLOCK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [64, 32, 16, 8, 4], TT = [8, 4, 2] }
-// demo     = { size = 8, params = { BLOCK = 4, TT = 2 }, block = [0, 1], thread = [1, 0], stop = { line = "sum[v][w] +=", array = "As" } }
+// demo     = { size = 8, params = { BLOCK = 4, TT = 2 }, block = [0, 1], thread = [1, 0], stop = { line = "sum[v][w] +=", array = "As", nth = 8 }, lens = "thread tile" }
 // block    = ["BLOCK / TT", "BLOCK / TT"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["TT >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK / TT <= 32", "BLOCK * BLOCK <= 6144"]

@@ -5,7 +5,7 @@
 // entry    = "narrow_tiles<BLOCK, BK, TT>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [64, 32, 16, 8, 4], BK = [16, 8, 4], TT = [8, 4, 2] }
-// demo     = { size = 16, params = { BLOCK = 8, BK = 8, TT = 2 }, block = [1, 0], thread = [1, 0], stop = { line = "b[j] = Bs" } }
+// demo     = { size = 16, params = { BLOCK = 8, BK = 8, TT = 2 }, block = [1, 0], thread = [1, 0], stop = { line = "b[j] = Bs", nth = 4 }, lens = "thread tile" }
 // block    = ["BLOCK / TT", "BLOCK / TT"]
 // grid     = ["ceil(N / BLOCK)", "ceil(M / BLOCK)"]
 // requires = ["TT >= 1", "BK >= 1", "BLOCK >= 1", "BLOCK % TT == 0", "BLOCK / TT <= 32", "BLOCK * BK <= 6144"]

@@ -6,7 +6,7 @@
 // alias      = "matmul_tc"
 // entry      = "matmul_tc"
 // args       = ["A", "B", "C", "M", "N", "K"]
-// demo       = { size = 32, block = [1, 0], thread = [5, 0], stop = { tile = 1 } }
+// demo       = { size = 32, block = [1, 0], thread = [5, 0], stop = { line = "load_matrix_sync(b", nth = 4 }, lens = "tensor core" }
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]

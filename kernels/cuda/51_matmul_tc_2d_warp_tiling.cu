@@ -7,7 +7,7 @@
 // entry      = "matmul_tc_2d_warp_tiling<WM, WN>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { WM = [4, 1, 2], WN = [4, 1, 2] }
-// demo       = { size = 64, params = { WM = 2, WN = 2 }, block = [1, 0], thread = [5, 0], stop = { tile = 1 } }
+// demo       = { size = 64, params = { WM = 2, WN = 2 }, block = [1, 0], thread = [5, 0], stop = { line = "load_matrix_sync(a", nth = 4 }, lens = "tensor core" }
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]

@@ -11,7 +11,7 @@
 // params.WN     = [64, 16, 32]
 // params.STAGES = [4, 2, 3, 5, 6]
 // params.GROUP  = [8, 1, 2, 4, 16]
-// demo       = { size = [64, 64, 160], params = { BM = 32, BN = 32, BK = 32, WM = 16, WN = 16, STAGES = 3, GROUP = 2 }, block = [1, 0], thread = [37, 0], stop = { tile = 1 } }
+// demo       = { size = [64, 64, 160], params = { BM = 32, BN = 32, BK = 32, WM = 16, WN = 16, STAGES = 3, GROUP = 2 }, block = [1, 0], thread = [37, 0], stop = { share = 0.32 }, lens = "pipeline" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "8.0"

@@ -5,7 +5,7 @@
 // entry      = "wgmma<BN>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BN = [64, 128, 256] }
-// demo       = { size = 128, params = { BN = 64 }, block = [1, 0], thread = [37, 0], stop = { tile = 1 } }
+// demo       = { size = 128, params = { BN = 64 }, block = [1, 0], thread = [37, 0], stop = { tile = 1 }, lens = "tensor core" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

@@ -5,7 +5,7 @@
 // entry      = "warp_specialised<BM, BN, STAGES>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BM = [128, 64], BN = [128, 64, 256], STAGES = [4, 2, 3, 5] }
-// demo       = { size = [128, 128, 256], params = { BM = 64, BN = 64, STAGES = 3 }, block = [1, 0], stop = { tile = 1 } }
+// demo       = { size = [128, 128, 256], params = { BM = 64, BN = 64, STAGES = 3 }, block = [1, 0], stop = { tile = 4 }, lens = "pipeline" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

@@ -8,12 +8,20 @@ from gemmviz.ui.lenses.banks import BanksLens
 from gemmviz.ui.lenses.coalescing import CoalescingLens
 from gemmviz.ui.lenses.lens import Lens
 from gemmviz.ui.lenses.memory_order import MemoryOrderLens
+from gemmviz.ui.lenses.pipeline import PipelineLens
 from gemmviz.ui.lenses.reuse import ReuseLens
+from gemmviz.ui.lenses.stream_k import StreamKLens
+from gemmviz.ui.lenses.tensor_core import TensorCoreLens
+from gemmviz.ui.lenses.thread_tile import ThreadTileLens
 
 LENSES: tuple[Lens, ...] = (
     CoalescingLens(),
     BanksLens(),
     MemoryOrderLens(),
+    ThreadTileLens(),
+    PipelineLens(),
+    StreamKLens(),
+    TensorCoreLens(),
     ReuseLens(),
 )
 """In the order of `gemmviz.catalogue.lens_names.LENSES`."""

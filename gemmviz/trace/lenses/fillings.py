@@ -1,0 +1,109 @@
+"""Fillings of stages: the tiles of A and B that stand in shared memory in turns, each with its steps."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from gemmviz.trace.order.requests import Ints
+
+State = Literal["arriving", "ready", "multiplied", "done"]
+NEVER = np.iinfo(np.int64).max
+"""Stands for a step that never comes."""
+
+
+@dataclass(frozen=True)
+class Filling:
+    """One tile pair in one stage of a block; steps count from 0, and `NEVER` is none.
+
+    Attributes
+    ----------
+    number, stage, lap
+        Its place among the block's fillings, in the order in which they are asked for; its stage; how many fillings of
+        this stage came before.
+    k, deep
+        Where it begins along K, and how deep it is.
+    row, column
+        Where its tile of C begins: the first row of A, and the first column of B.
+    asked, arrived
+        The first step that reads it from global memory, and the last one that writes it to shared memory.
+    used
+        Per agent (see `Stages`), the first and the last step that reads it from shared memory; empty: none does.
+    freed
+        The step after which it may be overwritten: as its mbarrier says, else the one behind the last that reads it.
+    full, empty
+        The mbarriers (indices into `Recording.barriers`) that say that it is there, and that it was used; -1: none.
+    """
+
+    number: int
+    stage: int
+    lap: int
+    k: int
+    deep: int
+    row: int
+    column: int
+    asked: int
+    arrived: int
+    used: dict[int, tuple[int, int]]
+    freed: int
+    full: int
+    empty: int
+
+    @property
+    def first_use(self) -> int:
+        """The first step that reads it from shared memory."""
+        return min((first for first, _ in self.used.values()), default=NEVER)
+
+    @property
+    def last_use(self) -> int:
+        """The last step that reads it from shared memory."""
+        return max((last for _, last in self.used.values()), default=NEVER)
+
+    def state(self, step: int) -> State:
+        """Return what becomes of it after a step, which is not before the one that asks for it.
+
+        A tensor core may go on multiplying after its last read: until the stage is given back, it is being multiplied.
+        """
+        if step < self.arrived:
+            return "arriving"
+        if step < self.first_use:
+            return "ready"
+        return "multiplied" if step < (self.freed if self.freed < NEVER else self.last_use + 1) else "done"
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The stages of one block.
+
+    Attributes
+    ----------
+    count
+        How many it has.
+    fillings
+        In the order in which they are asked for.
+    asking, using
+        The agents that ask for tiles, and that read them: warpgroups by number, or 0 alone where the threads of a block
+        do all the same.
+    written
+        int64, per filling ascending: steps at which bytes of it are written, and `bytes`, those bytes.
+    """
+
+    count: int
+    fillings: tuple[Filling, ...]
+    asking: tuple[int, ...]
+    using: tuple[int, ...]
+    written: tuple[tuple[Ints, Ints], ...]
+
+    def held(self, step: int) -> list[Filling | None]:
+        """Return the filling that each stage holds after a step, or that is on its way there; None before the first."""
+        found: list[Filling | None] = [None] * self.count
+        for filling in self.fillings:
+            if filling.asked <= step:
+                found[filling.stage] = filling
+        return found
+
+    def arrived_bytes(self, filling: Filling, step: int) -> tuple[int, int]:
+        """Return how many bytes of a filling are written after a step, and all of them."""
+        steps, so_far = self.written[filling.number]
+        at = int(np.searchsorted(steps, step, side="right"))
+        return int(so_far[at - 1]) if at else 0, int(so_far[-1])

@@ -1,0 +1,189 @@
+"""The operands of one tensor-core instruction: which lane of a warp holds each element, and in which register.
+
+`gemmviz.trace.origin.fragments` tells which lane loads or stores each element. With ``wmma`` that lane holds it. An
+``ldmatrix`` deals what it loads to other lanes: lane l names row l % 8 of the 8 x 8 matrix l / 8, and of each matrix
+lane 4 r + c gets the elements 2 c and 2 c + 1 of row r; transposed, of column r (PTX ISA, "ldmatrix"). The operands of
+a ``wgmma`` stay in shared memory.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.catalogue.plain_code import plain_code
+from gemmviz.trace.lenses.per_recording import latest
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.origin.fragments import Fragment, fragments, shape_of
+from gemmviz.trace.origin.operand_paths import Operands
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.recording import WARP, WARPGROUP
+
+Kind = Literal["wmma", "mma", "wgmma"]
+_MMA = re.compile(r"(wg)?mma_m(\d+)n(\d+)k(\d+)")
+_SIDE = 8  # rows, and columns, of a matrix of ldmatrix
+MOST_COLUMNS = 16
+"""Columns of C that are looked at where an instruction has more: its registers repeat every 8 columns."""
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction's operands after a step, as one warp holds them.
+
+    Attributes
+    ----------
+    kind
+        What kind of instruction.
+    m, n, k
+        Its shape.
+    a, b, c
+        The fragments; None: not loaded yet, or never in registers. Their `slot` counts a lane's registers in order.
+    dealt
+        Whether A and B were loaded by ``ldmatrix``: their lanes follow from its definition.
+    """
+
+    kind: Kind
+    m: int
+    n: int
+    k: int
+    a: Fragment | None
+    b: Fragment | None
+    c: Fragment | None
+    dealt: bool
+
+
+@lru_cache(maxsize=8)
+def _declared(text: str) -> tuple[Kind, int, int, int] | None:
+    """Return the kind and the shape of the instructions that a source has; None where it has none.
+
+    Of several widths the first counts: a template has one for each.
+    """
+    wmma = shape_of(text)
+    found = list(_MMA.finditer(plain_code(text)))
+    if wmma is not None and not found:
+        return "wmma", *wmma
+    if not found:
+        return None
+    m, n, k = (int(found[0][size]) for size in (2, 3, 4))
+    return "wgmma" if found[0][1] else "mma", m, n, k
+
+
+@latest(4)
+def _operands(playable: Playable, block: int, warp: int) -> Operands:
+    return playable.provenance.operands(block, warp * WARP, (warp + 1) * WARP)
+
+
+@latest(16)
+def instruction(
+    playable: Playable, block: int, warp: int, step: int, cell: tuple[int, int] | None = None
+) -> Instruction | None:
+    """Return the operands of an instruction as a warp holds them after a step.
+
+    Parameters
+    ----------
+    playable, block, warp, step
+        Whose, and when.
+    cell
+        An element of C, (row, column), that it works on; without it, and of other warps' elements, the first.
+
+    Returns
+    -------
+    Instruction or None
+        None where the warp holds no sums of C.
+    """
+    declared = _declared(playable.recording.text)
+    found = {f.matrix: f for f in fragments(playable, _operands(playable, block, warp), block, warp, step, cell)}
+    if C not in found:
+        return None
+    if playable.recording.together == WARPGROUP:
+        kind: Kind = "wgmma"
+        sizes = (64, found[C].lane.shape[1], declared[3] if declared is not None else 16)
+    elif declared is not None:
+        kind, *shape = declared
+        sizes = (shape[0], shape[1], shape[2])
+    else:
+        kind, sizes = "wmma", (*found[C].lane.shape, 0)
+    m, n, k = sizes
+    rows, columns = min(m, found[C].lane.shape[0]), min(n, MOST_COLUMNS)
+    c = _cut(found[C], _near(found[C], cell), (rows, columns))
+    if kind == "wgmma":
+        c = _numbered_by_columns(found[C], c)
+    held = {}
+    for matrix, size, at in ((A, (m, k), (c.row, -1)), (B, (k, n), (-1, c.column))):
+        if matrix in found:
+            held[matrix] = _dealt(playable, found[matrix], at, size) if kind == "mma" else found[matrix]
+    dealt = kind == "mma" and any(_deals(playable, f) is not None for f in held.values())
+    return Instruction(kind, m, n, k, held.get(A), held.get(B), c, dealt)
+
+
+def _near(fragment: Fragment, cell: tuple[int, int] | None) -> tuple[int, int]:
+    """Return an element of a fragment, counted in the matrix: the one asked for where it has it, else its first."""
+    rows, columns = fragment.lane.shape
+    if cell is not None:
+        inside = 0 <= cell[0] - fragment.row < rows and 0 <= cell[1] - fragment.column < columns
+        if inside and fragment.lane[cell[0] - fragment.row, cell[1] - fragment.column] >= 0:
+            return cell
+    return fragment.row, fragment.column
+
+
+def _cut(fragment: Fragment, near: tuple[int, int], size: tuple[int, int]) -> Fragment:
+    """Return the part of a fragment, of a size, that an element lies in, with each lane's registers counted anew."""
+    begin = [
+        (max(at - first, 0) // step * step) if at >= 0 else 0
+        for at, first, step in zip(near, (fragment.row, fragment.column), size, strict=True)
+    ]
+    part = tuple(slice(first, first + step) for first, step in zip(begin, size, strict=True))
+    lane, slot = fragment.lane[part], fragment.slot[part]
+    return replace(
+        fragment,
+        row=fragment.row + begin[0],
+        column=fragment.column + begin[1],
+        lane=lane,
+        slot=_ranked(lane, slot),
+    )
+
+
+def _numbered_by_columns(whole: Fragment, part: Fragment) -> Fragment:
+    """Return a part of the sums of a wgmma with their registers as it numbers them: 8 columns after 8 columns.
+
+    PTX ISA, "Register Fragments and Shared Memory Matrix Layouts" of wgmma. A kernel may store them in another order.
+    """
+    far = int(whole.slot.max()) + 1
+    slot = _ranked(whole.lane, np.arange(whole.lane.shape[1]) // _SIDE * far + whole.slot)
+    row, column = part.row - whole.row, part.column - whole.column
+    rows, columns = part.lane.shape
+    return replace(part, slot=slot[row : row + rows, column : column + columns])
+
+
+def _ranked(lane: Ints, slot: Ints) -> Ints:
+    """Return the registers of each lane counted from 0, in their order; -1 where no lane holds the element."""
+    order = np.lexsort((slot.ravel(), lane.ravel()))
+    lanes = lane.ravel()[order]
+    rank = np.empty(lane.size, np.int64)
+    rank[order] = np.arange(lane.size) - np.searchsorted(lanes, lanes)
+    return np.where(lane >= 0, rank.reshape(lane.shape), -1)
+
+
+def _deals(playable: Playable, fragment: Fragment) -> bool | None:
+    """Say whether a fragment was loaded by a transposing ldmatrix; None where it was not loaded by any."""
+    lines = plain_code(playable.recording.text).splitlines()
+    line = lines[fragment.line - 1] if 0 < fragment.line <= len(lines) else ""
+    return "_trans" in line if "ldmatrix" in line else None
+
+
+def _dealt(playable: Playable, fragment: Fragment, near: tuple[int, int], size: tuple[int, int]) -> Fragment:
+    """Return what an ldmatrix makes of the rows that lanes have named, cut to the size of the instruction."""
+    transposed = _deals(playable, fragment)
+    if transposed is None:
+        return _cut(fragment, near, size)
+    # An ldmatrix may load the operands of two instructions side by side.
+    whole = _cut(fragment, near, (2 * _SIDE, 2 * _SIDE))
+    named, element = whole.lane, whole.slot % _SIDE
+    row, of = (element, named % _SIDE) if transposed else (named % _SIDE, element)
+    there = named >= 0
+    lane = np.where(there, 4 * row + of // 2, -1)
+    slot = np.where(there, 2 * (named // _SIDE) + of % 2, -1)
+    return _cut(replace(whole, lane=lane, slot=slot), near, size)

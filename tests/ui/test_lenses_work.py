@@ -1,0 +1,147 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""Lenses of work (thread tile, pipeline, stream-K, tensor core) at each rung that names one, whatever the moment."""
+
+import numpy as np
+import pytest
+from demo_recordings import at_demo, opening
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.lens_names import LENSES as NAMES
+from gemmviz.language import LANGUAGES, set_language
+from gemmviz.trace.lenses.instruction import instruction
+from gemmviz.trace.lenses.outer_product import outer_product
+from gemmviz.trace.lenses.stages import stages
+from gemmviz.trace.lenses.work_shares import work_shares
+from gemmviz.ui.lenses.lens import LensMoment
+from gemmviz.ui.lenses.registry import LENSES_BY_NAME
+from gemmviz.ui.look.theme import THEMES, for_presenting
+
+OURS = ("thread tile", "pipeline", "stream-K", "tensor core")
+SHOWN = {k.name: k.demo.lens for k in ladder() if k.demo is not None and k.demo.lens in OURS}
+DRAWN = {**SHOWN, "register_block": "thread tile", "vectorised": "thread tile", "mma_swizzle": "tensor core"}
+SIZES = ((300, 220), (560, 330), (1200, 800))
+MARGIN = 12
+OUTSIDE = "#ff00ff"  # in no theme
+
+
+def moment(name, step=None):
+    at = opening(name)
+    step = at.step if step is None else step
+    return LensMoment(at_demo(name), step, at.block or 0, at.warp or 0, at.lane or 0, at.cell)
+
+
+def drawn(lens, of, width, height, theme, px=12):
+    """Draw a lens with room around it, and return the pixels: uint8 (height + 2 margins, width + 2 margins, 4)."""
+    image = QImage(width + 2 * MARGIN, height + 2 * MARGIN, QImage.Format.Format_RGB32)
+    image.fill(QColor(OUTSIDE))
+    font = QFont()
+    font.setPixelSize(px)
+    painter = QPainter(image)
+    rect = QRectF(MARGIN, MARGIN, width, height)
+    painter.fillRect(rect, QColor(theme.background))
+    lens.paint(painter, rect, of, theme, font)
+    painter.end()
+    pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.width(), 4)
+    return pixels[..., :3].copy()
+
+
+def inked(pixels):
+    """Return the share of pixels inside that are not background."""
+    inside = pixels[MARGIN:-MARGIN, MARGIN:-MARGIN]
+    return float((inside != inside[-1, -1]).any(axis=2).mean())
+
+
+def assert_inside(pixels):
+    outside = np.ones(pixels.shape[:2], bool)
+    outside[MARGIN:-MARGIN, MARGIN:-MARGIN] = False
+    colour = QColor(OUTSIDE)
+    assert (pixels[outside] == (colour.blue(), colour.green(), colour.red())).all()
+
+
+def test_the_registry_has_these_lenses_in_the_order_of_their_names():
+    assert set(OURS) <= set(LENSES_BY_NAME) and all(lens.name == name for name, lens in LENSES_BY_NAME.items())
+    assert [name for name in NAMES if name in LENSES_BY_NAME] == list(LENSES_BY_NAME)
+    assert set(SHOWN.values()) == set(OURS)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_lens_paints_at_each_size_inside_its_room_and_the_same_each_time(qapp, name, theme):
+    lens, of = LENSES_BY_NAME[DRAWN[name]], moment(name)
+    assert lens.suits(of.playable)
+    for width, height in SIZES:
+        pixels = drawn(lens, of, width, height, THEMES[theme])
+        assert_inside(pixels)
+        assert inked(pixels) > 0.05  # more than a sentence
+        assert np.array_equal(pixels, drawn(lens, of, width, height, THEMES[theme]))
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_lens_has_something_to_show_at_every_moment_and_changes_with_it(qapp, name):
+    lens, playable = LENSES_BY_NAME[DRAWN[name]], at_demo(name)
+    last = playable.timeline.steps - 1
+    pictures = [drawn(lens, moment(name, step), 560, 330, THEMES["dark"]) for step in (0, last // 2, last)]
+    for pixels in pictures:
+        assert_inside(pixels)
+        assert inked(pixels) > 0.02
+    if name != "wgmma":  # its sums stay with their lanes, and its operands are in no register
+        assert not all(np.array_equal(pictures[0], other) for other in pictures[1:])
+
+
+@pytest.mark.parametrize("lens", OURS)
+@pytest.mark.parametrize("name", ["gputiled", "matmul_tc", "stream_k", "warp_specialised", "hostmult0", "mm"])
+def test_a_lens_says_so_where_it_has_nothing_to_show(qapp, lens, name):
+    playable, lens = at_demo(name), LENSES_BY_NAME[lens]
+    for block in {0, playable.recording.blocks - 1}:
+        of = LensMoment(playable, 0, block, 0, 0)
+        pixels = drawn(lens, of, 560, 330, THEMES["light"])
+        assert_inside(pixels)
+        assert inked(pixels) > 0.005
+
+
+def test_lenses_suit_the_recordings_that_have_their_subject(qapp):
+    suiting = {
+        "hostmult0": {"thread tile"},
+        "gputiled": {"thread tile"},
+        "async_pipeline": {"thread tile", "pipeline"},
+        "matmul_tc": {"tensor core"},
+        "mma_pipeline": {"pipeline", "tensor core"},
+        "stream_k": {"thread tile", "pipeline", "stream-K"},
+        "persistent": {"pipeline", "stream-K", "tensor core"},
+    }
+    for name, wanted in suiting.items():
+        assert {lens for lens in OURS if LENSES_BY_NAME[lens].suits(at_demo(name))} == wanted
+
+
+@pytest.mark.parametrize("name", ["vectorised", "warp_specialised", "stream_k", "mma_pipeline"])
+def test_a_lens_fits_in_every_language_and_in_presenter_mode(qapp, name):
+    lens = LENSES_BY_NAME[DRAWN[name]]
+    for code in LANGUAGES:
+        set_language(code)
+        assert_inside(drawn(lens, moment(name), 360, 260, THEMES["light"]))
+        assert_inside(drawn(lens, moment(name), 900, 760, for_presenting(THEMES["dark"]), px=20))
+
+
+def test_the_stop_of_each_demo_has_what_its_lens_is_about():
+    """Not a blank beginning: values read and products made, or a ring at work, or shares that are begun."""
+    for name, lens in SHOWN.items():
+        of = moment(name)
+        if lens == "thread tile":
+            known = outer_product(of.playable, of.block, 32 * of.warp + of.lane, of.step)
+            assert known.made == known.products > 0 and known.read == known.reads, name
+        elif lens == "pipeline":
+            states = {f.state(of.step) for f in stages(of.playable, of.block).held(of.step) if f is not None}
+            assert len(states) > 1, name
+        elif lens == "stream-K":
+            pieces = [p for pieces in work_shares(of.playable).blocks for p in pieces]
+            assert 0 < sum(p.done(of.step) for p in pieces) < sum(p.steps for p in pieces), name
+        else:
+            shown = instruction(of.playable, of.block, of.warp, of.step)
+            assert shown.c is not None and (shown.kind == "wgmma" or (shown.a and (shown.b.lane >= 0).all())), name
+    assert find("two_consumers", ladder()).demo.lens == "pipeline"
