@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import log
 
+import numpy as np
+
 from gemmviz.bench.row import Launched, Row, Sized
 
 Size = tuple[int, int, int]
@@ -141,14 +143,53 @@ class Shown:
     origin: str = ""
 
 
+@dataclass(frozen=True)
+class Turn:
+    """Whose samples arrive, and in which round: ``round`` (from 1) of ``rounds``.
+
+    ``verified``: C was right before the timing began.
+    """
+
+    kernel: str
+    size: Size
+    round: int
+    rounds: int
+    verified: bool
+
+
 @dataclass
 class SampleSeries:
-    """The samples of one kernel at one size in the run under way, or the last one: GFLOPS of each launch."""
+    """The samples of one kernel at one size in the run under way, or the last one: GFLOPS of each launch.
+
+    ``starts`` holds, round by round, the index of its first sample; ``turn`` is the newest one, None where nobody said.
+    """
 
     label: str
     size: str
     gflops: list[float] = field(default_factory=list)
     median: float = 0.0
+    turn: Turn | None = None
+    starts: list[int] = field(default_factory=list)
+
+    def add(self, gflops: Iterable[float], median: float, turn: Turn | None = None) -> None:
+        """Take samples of a round, and the median of all so far."""
+        while len(self.starts) < (turn.round if turn else 1):
+            self.starts.append(len(self.gflops))
+        self.gflops.extend(gflops)
+        self.median, self.turn = median, turn
+
+    def by_round(self) -> list[list[float]]:
+        """Return the samples, round by round."""
+        ends = [*self.starts[1:], len(self.gflops)]
+        return [self.gflops[start:end] for start, end in zip(self.starts, ends, strict=True)]
+
+    @property
+    def spread(self) -> float:
+        """The interquartile range over the median; 0 with fewer than two samples."""
+        if len(self.gflops) < 2 or not self.median:
+            return 0.0
+        low, high = np.percentile(self.gflops, (25, 75))
+        return float(high - low) / self.median
 
 
 Pick = Callable[[str], Shown | None]

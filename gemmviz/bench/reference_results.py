@@ -31,6 +31,8 @@ class ReferenceResults:
         Counts of recordings, for claims; these are the same on every machine.
     profiles
         What Nsight Compute read on this machine, for claims.
+    cores
+        The number of the processor's cores; None where the file does not say.
     """
 
     gpu: str
@@ -39,6 +41,7 @@ class ReferenceResults:
     figures: Figures
     recordings: tuple[Counts, ...] = ()
     profiles: tuple[Profile, ...] = ()
+    cores: int | None = None
 
     def origin(self, row: Row) -> str:
         """Return the label that every figure of this file carries: the device that computed it, and the date."""
@@ -88,4 +91,5 @@ def _reference(document: Document) -> ReferenceResults:
         Figures(document["results"]),
         tuple(document.get("recordings", ())),
         tuple(document.get("profiles", ())),
+        cpu["cores"] or None,
     )

@@ -4,7 +4,7 @@ from gemmviz.backends.machine import Probe
 from gemmviz.bench import store
 from gemmviz.bench.document import Document
 from gemmviz.bench.entries import KernelEntry
-from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.figures import TRANSFER, Turn
 from gemmviz.bench.results import FAILURES
 from gemmviz.bench.status_names import status_name
 from gemmviz.catalogue.errors import GemmvizError
@@ -144,16 +144,19 @@ class Measuring:
         session = self.session
         match reply:
             case Probed():
-                session.results.set_device(_device(reply.facts), reply.facts["device"])
+                session.results.set_device(_device(reply.facts), reply.facts["device"], reply.facts["cpu"]["cores"])
             case Progress() if reply.run == self._run:
                 session.progress.set("bench", (reply.text, reply.share))
             case Sample():
                 flops = 2.0 * reply.m * reply.n * reply.k
                 figures = [flops / s / 1e9 for s in reply.seconds if s > 0]
-                session.results.add_samples(reply.label, f"{reply.m} × {reply.n} × {reply.k}", figures, reply.gflops)
+                size = reply.m, reply.n, reply.k
+                turn = Turn(reply.kernel, size, reply.round, reply.rounds, reply.verified)
+                session.results.add_samples(reply.label, " × ".join(map(str, size)), figures, reply.gflops, turn)
             case Result():
                 session.results.add_result(reply.row)
             case BenchDone():
+                session.results.end_samples()
                 session.progress.set("bench", None)
                 self._keep(reply.document)
                 self._say_failed(reply.document)
@@ -161,6 +164,7 @@ class Measuring:
                     self._probe_run = 0  # the run had replaced the probe
                     self.probe_once()
             case Failed() if reply.run == self._run:
+                session.results.end_samples()
                 session.progress.set("bench", None)
                 session.messages.tell(failure(reply, session.choice))
             case Failed() if reply.kind == "cancelled":

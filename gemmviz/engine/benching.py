@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gemmviz.backends import machine
@@ -23,7 +23,18 @@ from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine.messages import BenchRequest, Done, Header, Progress, Reply, Result, Sample
+from gemmviz.engine.messages import (
+    MOST_LABEL,
+    MOST_ROUNDS,
+    MOST_SAMPLES,
+    BenchRequest,
+    Done,
+    Header,
+    Progress,
+    Reply,
+    Result,
+    Sample,
+)
 from gemmviz.language import tr
 
 
@@ -133,13 +144,32 @@ class _Size:
                     case MeasureStep():
                         self._progress(record, jobs[index], share)
                     case Samples():
-                        name, p = measurements[index].kernel.name, self.problem
-                        self.send(Sample(run, name, record.label, p.m, p.n, p.k, record.seconds, record.gflops))
+                        self._samples(measurements[index], record)
                     case Finished():
                         self.send(Result(run, record.row, jobs[index], record.final))
                         if record.row["status"] == "crash":
                             return True
         return False
+
+    def _samples(self, one: Measurement, samples: Samples) -> None:
+        """Send new samples, in parts that a message may hold."""
+        p, seconds, verified = self.problem, samples.seconds, one.row["verify"]["before"] == "ok"
+        number, rounds = (min(n, MOST_ROUNDS) for n in (one.rounds + 1, self.shared.protocol.rounds))
+        whole = Sample(
+            run=self.request.run,
+            kernel=one.kernel.name,
+            label=samples.label[:MOST_LABEL],
+            m=p.m,
+            n=p.n,
+            k=p.k,
+            seconds=[],
+            gflops=samples.gflops,
+            round=number,
+            rounds=rounds,
+            verified=verified,
+        )
+        for start in range(0, len(seconds), MOST_SAMPLES):
+            self.send(replace(whole, seconds=seconds[start : start + MOST_SAMPLES]))
 
     def measure_transfers(self) -> None:
         """Measure the copies that the request asks for: last, when every kernel has its figures."""

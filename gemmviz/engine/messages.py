@@ -7,7 +7,9 @@ in that of its own process.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from gemmviz.backends.machine import Probe
 from gemmviz.bench.document import Document
@@ -19,6 +21,9 @@ from gemmviz.catalogue.plain import Plain
 from gemmviz.checking.plan import CheckEntry
 from gemmviz.checking.report import Report
 from gemmviz.trace.hazards import Finding
+
+MOST_SAMPLES, MOST_LABEL, MOST_ROUNDS = 1 << 16, 500, 1000
+"""The most samples in one `Sample`, the longest label, and the highest number of a round."""
 
 
 @dataclass(frozen=True)
@@ -179,16 +184,22 @@ class Checked:
 
 @dataclass(frozen=True)
 class Sample:
-    """New samples of one kernel, as they arrive: seconds per launch, and the GFLOPS of their running median."""
+    """New samples of one kernel, as they arrive: seconds per launch, and the GFLOPS of their running median.
+
+    ``round`` (from 1) of ``rounds`` is the one under way; ``verified``: C was right before the timing began.
+    """
 
     run: int
     kernel: str
-    label: str
+    label: Annotated[str, Meta(max_length=MOST_LABEL)]
     m: int
     n: int
     k: int
-    seconds: list[float]
+    seconds: Annotated[list[float], Meta(max_length=MOST_SAMPLES)]
     gflops: float
+    round: Annotated[int, Meta(ge=1, le=MOST_ROUNDS)] = 1
+    rounds: Annotated[int, Meta(ge=1, le=MOST_ROUNDS)] = 1
+    verified: bool = False
 
 
 @dataclass(frozen=True)

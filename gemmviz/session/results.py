@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from psygnal import Signal
 
 from gemmviz.bench.document import Document
-from gemmviz.bench.figures import TRANSFER, Figures, SampleSeries, Shown, Size, by_volume, fullest_size, size_of
+from gemmviz.bench.figures import TRANSFER, Figures, SampleSeries, Shown, Size, Turn, by_volume, fullest_size, size_of
 from gemmviz.bench.model.devices import Facts
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.results import FAILURES
@@ -46,12 +46,13 @@ class Results:
         self.proofs: list[Proofs] = []
         self.references_wanted: bool | None = None
         self.size_wanted: Size | None = None
-        self.log_wanted: bool | None = None
-        """Whether the ladder's figures stand on a logarithmic axis; None: where they differ much."""
         self.all_samples: dict[Sampled, SampleSeries] = {}
         self.samples = SampleSeries("", "")
+        self.live: SampleSeries | None = None
+        """The samples so far of the kernel that is being timed; None where nothing is timed."""
         self.device = ""
         self.device_facts: Facts | None = None
+        self.cpu_cores: int | None = None
 
     @property
     def rows(self) -> dict[str, Row]:
@@ -164,15 +165,20 @@ class Results:
 
     def start_samples(self) -> None:
         """Forget the samples of the last run."""
-        self.samples = SampleSeries("", "")
+        self.samples, self.live = SampleSeries("", ""), None
         self.all_samples = {}
         self.sampled.emit()
 
-    def add_samples(self, label: str, size: str, gflops: list[float], median: float) -> None:
+    def add_samples(self, label: str, size: str, gflops: list[float], median: float, turn: Turn | None = None) -> None:
         """Take samples as they arrive: kernels come in turns, and each keeps its own."""
         self.samples = self.all_samples.setdefault((label, size), SampleSeries(label, size))
-        self.samples.gflops.extend(gflops)
-        self.samples.median = median
+        self.samples.add(gflops, median, turn)
+        self.live = self.samples if turn else None
+        self.sampled.emit()
+
+    def end_samples(self) -> None:
+        """Note that no more samples come: the run is over. They are kept until the next one."""
+        self.live = None
         self.sampled.emit()
 
     def add_result(self, row: Row) -> None:
@@ -180,8 +186,19 @@ class Results:
         if self.figures.add(row):
             self.measured.emit(row["kernel"])
 
-    def set_device(self, device: str, facts: Facts | None = None) -> None:
-        """Say which machine the figures come from, and the facts of its GPU (``device`` of a result file) if any."""
+    def set_device(self, device: str, facts: Facts | None = None, cores: int | None = None) -> None:
+        """Say which machine the figures come from.
+
+        Parameters
+        ----------
+        device
+            Its name.
+        facts
+            The facts of its GPU (``device`` of a result file), if any.
+        cores
+            The number of its processor's cores; None where nobody knows.
+        """
+        self.cpu_cores = cores
         self.device = device
         self.device_facts = facts
         self.device_changed.emit()

@@ -30,18 +30,12 @@ class ChartChoices:
 
     Attributes
     ----------
-    places
-        ``"CPU"`` or ``"GPU"``, by chart; without an entry it shows both.
     devices
         The name of a published device, or ``"here"``, by chart; without an entry it shows this machine's, else the
         usual one.
     samples
         The label and size of the shown samples; None: those that arrive.
-    log_sizes
-        Whether the axis of the figures over N is logarithmic.
     """
 
-    places: dict[str, str] = field(default_factory=dict)
     devices: dict[str, str] = field(default_factory=dict)
     samples: Sampled | None = None
-    log_sizes: bool = True

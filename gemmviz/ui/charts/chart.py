@@ -1,19 +1,17 @@
 """The base of all charts: a plot with pointing by mouse and keys, a line of text, the controls beside it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.session import Session
+from gemmviz.ui.charts.figure_table import FigureTable
 from gemmviz.ui.known import shortcut
-from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES, Theme
 
-_AXIS_HEIGHT, _SMALL_PT = 38, 8.5
+_AXIS_HEIGHT = 40
 _LEAST_WIDTH = 200  # pixels, at a scale of type of 1
 _ARROWS = {
     Qt.Key.Key_Left: (-1, 0),
@@ -21,18 +19,8 @@ _ARROWS = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
-CHOICE = "choice"
-"""The name of boxes that choose the drawn figures: they are left out of exported pictures."""
 _TIP_MS = 600_000
 _PICTURE = QSize(960, 600)
-
-
-@dataclass(frozen=True)
-class FigureTable:
-    """The figures of a chart: headings with units, and rows of texts and numbers (None where there is none)."""
-
-    headings: tuple[str, ...]
-    rows: Sequence[tuple[object, ...]]
 
 
 class _BottomAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
@@ -187,7 +175,7 @@ class Chart(QWidget):
 
 
 def small_font(points: float | None = None) -> QFont:
-    """Return the font of ticks and labels; by default as large as the user's size of type."""
+    """Return the font of ticks and labels; by default as large as all of the page."""
     font = QFont()
-    font.setPointSizeF(points or scaled(_SMALL_PT))
+    font.setPointSizeF(points or scaled(TYPE_PT))
     return font

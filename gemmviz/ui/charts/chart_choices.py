@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy
 
 from gemmviz.language import tr
 from gemmviz.session.results import Results
-from gemmviz.ui.charts.chart import CHOICE
+from gemmviz.ui.charts.figure_table import CHOICE
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import origin_name, short_size
 from gemmviz.ui.look.style import letters_wide
@@ -29,7 +29,7 @@ class SizeBox(QComboBox):
         self.setToolTip(
             tr(
                 "M × N × K whose figures are shown. Auto: the size measured here last; with nothing measured here, "
-                "the one at which most rungs have a reference"
+                "the one at which most kernels have a reference"
             )
         )
         letters_wide(self, _BOX_LETTERS)
@@ -47,37 +47,6 @@ class SizeBox(QComboBox):
         # findData compares tuples by identity.
         wanted = self._results.size_wanted
         self.setCurrentIndex(sizes.index(wanted) + 1 if wanted in sizes else 0)
-
-
-class PlaceBox(QComboBox):
-    """Rungs of the CPU, of the GPU, or both.
-
-    Parameters
-    ----------
-    places
-        The choice, by chart.
-    chart
-        The chart that the box belongs to.
-    """
-
-    def __init__(self, places: dict[str, str], chart: str) -> None:
-        super().__init__()
-        self._places, self._chart = places, chart
-        for text, value in (("CPU + GPU", None), ("CPU", "CPU"), ("GPU", "GPU")):
-            self.addItem(text, value)
-        self.setCurrentIndex(self.findData(places.get(chart)))
-        self.activated.connect(self._on_activated)
-        self.setObjectName(CHOICE)
-        self.setAccessibleName(tr("Where the rungs run"))
-        self.setToolTip(tr("Show the rungs of the CPU, of the GPU, or both"))
-        letters_wide(self, _BOX_LETTERS)
-
-    def _on_activated(self) -> None:
-        place = self.currentData()
-        if place is None:
-            self._places.pop(self._chart, None)
-        else:
-            self._places[self._chart] = place
 
 
 class ReferenceBox(QCheckBox):

@@ -13,7 +13,9 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QGraphicsView, QScroll
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr
-from gemmviz.ui.charts.chart import CHOICE, Chart, FigureTable
+from gemmviz.ui.charts.chart import Chart
+from gemmviz.ui.charts.figure_table import CHOICE, FigureTable
+from gemmviz.ui.charts.painted import PaintedChart
 
 FILTERS = mark("Picture (*.png);;Drawing (*.svg);;Figures (*.csv)")
 _PICTURE_SCALE = 2
@@ -61,7 +63,7 @@ def _posed(widget: QWidget) -> Iterator[None]:
         holder.setEnabled(False)  # or it takes the new size back
     for w in hidden:
         w.hide()
-    wanted = widget.picture_size() if isinstance(widget, Chart) else size
+    wanted = widget.picture_size() if isinstance(widget, Chart | PaintedChart) else size
     widget.resize(size.expandedTo(wanted))
     try:
         # The effects of a resize reach the plot's own layout by events.

@@ -14,13 +14,12 @@ from gemmviz.ui.charts.device_box import DeviceBox
 from gemmviz.ui.charts.kernel_use import kernel_use
 from gemmviz.ui.charts.whatif import WhatIf
 from gemmviz.ui.connections import listen
-from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
 
 _REFRESH_MS = 100
-_SMALLEST_PT, _LARGEST_PT = 8.5, 17.0
 _SMALLEST = (300, 150)
-_FULL_SIZE = (1300, 700)
+_ROOM_FOR_SOURCE = 230
 _SHARED_STEP = 256
 
 
@@ -171,18 +170,16 @@ class OccupancyPanel(QWidget):
 
     def _say_source(self, what: str) -> None:
         """Name the origins of the values, where there is room."""
-        if self.height() >= _FULL_SIZE[1] / 3:
+        if self.height() >= _ROOM_FOR_SOURCE:
             self.text.setText(f"{self.text.text()}\n{what}")
 
     def restyle(self) -> None:
-        """Apply the theme's colours, and a size of text that fits the panel's."""
+        """Apply the theme's colours and the size of type."""
         theme = THEMES[self.session.preferences.theme]
-        share = min(self.width() / _FULL_SIZE[0], self.height() / _FULL_SIZE[1], 1.0)
-        points = scaled(_SMALLEST_PT + (_LARGEST_PT - _SMALLEST_PT) * max(0.0, share - 0.3) / 0.7)
+        points = scaled(TYPE_PT)
         self.device.give_room(self.width())
         for whatif in self._whatifs:
             whatif.restyle(theme, points)
-        self.setStyleSheet(f"QLabel, QSpinBox, QComboBox, QPushButton {{ font-size: {points + 0.5:.1f}pt; }}")
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

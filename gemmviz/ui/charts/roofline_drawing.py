@@ -1,33 +1,31 @@
-"""Draws roofs, rungs and names into a plot whose axes are powers of ten."""
+"""Paints roofs, kernels and names into a frame whose axes are powers of ten."""
 
 from dataclasses import dataclass
-from math import atan2, ceil, cos, degrees, hypot, log10, radians, sin
+from math import atan2, cos, degrees, hypot, radians, sin
 
-import pyqtgraph as pg
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from gemmviz.bench.figures import Shown
 from gemmviz.bench.model.roofline import Point, Roof
-from gemmviz.ui.charts.chart import Plot, small_font
-from gemmviz.ui.look.figure_text import gflops_text
+from gemmviz.language import tr
+from gemmviz.ui.charts.ladder_figures import Role
+from gemmviz.ui.charts.log_frame import LogFrame
+from gemmviz.ui.charts.painted import page_font, role_colour
+from gemmviz.ui.look.figure_text import gflops_text, times
 from gemmviz.ui.look.theme import Theme
 
-# Axes in powers of ten: at least from 0.1 to 1000 FLOP/byte, and three decades below the highest roof.
-_LEAST_X, _MOST_X = -1.0, 3.0
-_DECADES = 3.0
-_MARGIN = 0.25
-# In a narrower plot only the chosen rung has its name; pointing shows the others.
-_WIDE_PX = 500
-_SLACK = 1.15
-# Where a name may stand beside its marker, as (right, down), the best first; the chosen rung has a line at its sides.
-_CLOSE = ((1, 0), (-1, 0), (0, -1), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
-_ASIDE = ((0, -1), (0, 1), (-1, -1), (1, -1), (-1, 1), (1, 1), (-1, 0), (1, 0))
+_LEAST_X, _MOST_X = 0.1, 100.0  # FLOP per byte
+_DECADES = 1e3
+"""The axis goes down to at least this part of the highest roof."""
+_RADIUS = 5.0
+_ORDER: tuple[Role, ...] = ("chosen", "before", "best", "library", "other")
+_LEAST_ROOM = 1.05
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A rung under the roofline.
+    """A kernel under the roofline.
 
     Attributes
     ----------
@@ -40,6 +38,8 @@ class Placed:
     bound, most
         GFLOPS that the roofs allow at its intensity, and with perfect caches (modelled): its actual and best places
         when it is not measured.
+    role
+        What it is to the chosen kernel.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Placed:
     place: Point
     bound: float | None = None
     most: float | None = None
+    role: Role = "other"
 
     @property
     def intensity(self) -> float:
@@ -55,196 +56,218 @@ class Placed:
         return self.place.from_global or self.place.compulsory
 
     @property
-    def at(self) -> tuple[float, float]:
-        """The place of its marker: log10 of FLOP/byte and of GFLOPS."""
-        return log10(self.intensity), log10(self.place.gflops or self.bound or 1)
+    def height(self) -> float:
+        """GFLOPS at which its marker stands."""
+        return self.place.gflops or self.bound or 1.0
+
+    @property
+    def served(self) -> bool:
+        """Whether it stands left of the roof: caches served bytes that were counted."""
+        return bool(self.place.gflops and self.bound and self.place.from_global and self.place.gflops > self.bound)
 
 
 class Drawing:
-    """Everything drawn in a plot, redrawn at every change.
+    """One picture of roofs and kernels.
 
     Parameters
     ----------
-    plot
-        The plot to draw into.
+    size, theme
+        The surface's size, and the colours.
+    roofs, placed
+        What to paint.
     """
 
-    def __init__(self, plot: Plot) -> None:
-        self._plot = plot
-        self._items: list[pg.GraphicsObject] = []
+    def __init__(self, size: QSize, theme: Theme, roofs: list[Roof], placed: list[Placed]) -> None:
+        self._theme, self._roofs, self._placed = theme, roofs, placed
+        places = [p.place for p in placed]
+        lefts = [i for p in places for i in (p.from_global, p.from_shared, p.compulsory) if i]
+        top = max((r.value for r in roofs if r.kind == "compute"), default=1e5)
+        low = min([top / _DECADES, *(p.height for p in placed)])
+        high = max([top * 1.5, *(p.height for p in placed)])
+        self.frame = LogFrame(size, (min([_LEAST_X, *lefts]), max([_MOST_X, *lefts])), (low, high))
+        self._metrics = QFontMetricsF(page_font())
+        self._taken: list[QRectF] = []
 
-    def begin(self, theme: Theme, points: float, roofs: list[Roof], placed: list[Placed]) -> None:
-        """Clear the drawing, and choose the axes so that roofs and rungs are in sight.
+    def at(self, placed: Placed) -> QPointF:
+        """Return where a kernel's marker stands."""
+        return self.frame.at(placed.intensity, placed.height)
+
+    def paint(self, painter: QPainter, tile: tuple[float, float] | None) -> None:
+        """Paint all.
 
         Parameters
         ----------
-        theme, points
-            Colours, and the size of text in points.
-        roofs, placed
-            The roofs and rungs to draw.
+        painter
+            Of the surface.
+        tile
+            FLOP/byte and GFLOPS of the bound of a tile, to mark it; None: no mark.
         """
-        for item in self._items:
-            self._plot.removeItem(item)
-        self._items = []
-        self._written: list[QRect] = []
-        self._theme, self._points = theme, points
-        places = [p.place for p in placed]
-        lefts = [i for p in places for i in (p.from_global, p.from_shared, p.compulsory) if i]
-        self._top = max((log10(r.value) for r in roofs if r.kind == "compute"), default=5.0) + 2 * _MARGIN
-        self._low = min([self._top - _DECADES, *(p.at[1] - _MARGIN for p in placed)])
-        self._left = min([_LEAST_X, *(log10(i) - _MARGIN for i in lefts)])
-        self._right = max([_MOST_X, *(log10(i) + _MARGIN for i in lefts)])
-        self._plot.setXRange(self._left, self._right, padding=0)
-        self._plot.setYRange(self._low, self._top, padding=0)
-        for side, start, end in (("bottom", self._left, self._right), ("left", self._low, self._top)):
-            whole = range(ceil(start), int(end) + 1)
-            self._plot.getAxis(side).setTicks([[(v, _power(v)) for v in whole]])
+        self.frame.paint(painter, self._theme, tr("FLOP per byte"), "GFLOPS")
+        painter.save()
+        painter.setClipRect(self.frame.area.adjusted(-_RADIUS, -_RADIUS, _RADIUS, _RADIUS))
+        self._taken = [self._box(self.at(p), _RADIUS * 2, _RADIUS * 2) for p in self._placed]
+        self._paint_roofs(painter)
+        if tile is not None:
+            self._tile(painter, *tile)
+        ordered = sorted(self._placed, key=lambda p: _ORDER.index(p.role))
+        for placed in reversed(ordered):
+            self._marker(painter, placed)
+        for placed in ordered:
+            self._room(painter, placed)
+        for placed in ordered:
+            self._name(painter, placed)
+        if any(p.served for p in self._placed):
+            self._say_served(painter)
+        painter.restore()
 
-    def roofs(self, found: list[Roof]) -> None:
-        """Draw the roofs, each with its name and figure along it."""
-        slopes = [r for r in found if r.kind == "memory"]
-        levels = [r for r in found if r.kind == "compute"]
-        highest = max((log10(r.value) for r in levels), default=self._top)
-        box = self._plot.plotItem.vb
-        per_x, per_y = box.width() / (self._right - self._left), box.height() / (self._top - self._low)
-        angle = degrees(atan2(per_y, per_x))
-        # The slowest memory is the roof proper; the faster ones are dashed.
+    # Roofs
+
+    def _paint_roofs(self, painter: QPainter) -> None:
+        slopes = [r for r in self._roofs if r.kind == "memory"]
+        levels = [r for r in self._roofs if r.kind == "compute"]
+        highest = max((r.value for r in levels), default=1e9)
+        area, start = self.frame.area, self.frame
+        zero, ten = start.at(1, 1), start.at(10, 10)
+        angle = degrees(atan2(zero.y() - ten.y(), ten.x() - zero.x()))
         for number, roof in enumerate(slopes):
-            value = log10(roof.value)
-            start, end = max(self._left, self._low - value), min(highest - value, self._right)
-            colour = (self._theme.warn, self._theme.bad, self._theme.good)[number % 3]
-            style = Qt.PenStyle.DashLine if number else Qt.PenStyle.SolidLine
-            self._line([start, end], [start + value, end + value], pg.mkPen(colour, width=2, style=style))
-            text = self._fitting(roof, hypot(per_x, per_y) * (end - start))
-            # Halfway, where few rungs stand.
-            middle = (start + end) / 2, (start + end) / 2 + value
-            self._put(self._text(text, colour, (0.5, 1), angle), middle)
-            self._keep_free(text, middle, 0.5, angle)
+            ridge = start.at(highest / roof.value, highest)
+            # Down to the frame's left or lower edge.
+            down = min(
+                (area.bottom() - ridge.y()) / sin(radians(angle)), (ridge.x() - area.left()) / cos(radians(angle))
+            )
+            foot = QPointF(ridge.x() - down * cos(radians(angle)), ridge.y() + down * sin(radians(angle)))
+            # The slowest memory is the roof proper; the faster ones are dashed.
+            colour = QColor(self._theme.faint if number else self._theme.text)
+            painter.setPen(QPen(colour, 1 if number else 2, Qt.PenStyle.DashLine if number else Qt.PenStyle.SolidLine))
+            painter.drawLine(foot, ridge)
+            self._along(painter, roof, foot, ridge, angle, colour)
         for roof in levels:
-            value = log10(roof.value)
-            ridges = [value - log10(r.value) for r in slopes]
-            start = max(min(ridges, default=self._left), self._left)
-            self._line([start, self._right], [value, value], pg.mkPen(self._theme.text, width=2))
-            text = f"{roof.name} {roof.value / 1e3:.3g} TFLOPS"
-            self._put(self._text(text, self._theme.text, (1.02, 1)), (self._right, value))
-            self._keep_free(text, (self._right, value), 1.0)
+            ridges = [roof.value / r.value for r in slopes]
+            left = max(start.at(min(ridges), roof.value).x(), area.left()) if ridges else area.left()
+            y = start.at(1, roof.value).y()
+            painter.setPen(QPen(QColor(self._theme.text), 2))
+            painter.drawLine(QPointF(left, y), QPointF(area.right(), y))
+            text = tr("{roof} {gflops}, modelled", roof=roof.name, gflops=gflops_text(roof.value))
+            if self._metrics.horizontalAdvance(text) > area.right() - left:
+                text = f"{roof.name} {gflops_text(roof.value)}"
+            wide, line = self._metrics.horizontalAdvance(text), self._metrics.height()
+            box = QRectF(area.right() - wide - 2, y - line - 1, wide + 2, line)
+            self._write(painter, text, box, QColor(self._theme.text))
+            self._taken.append(box)
 
-    def _keep_free(self, text: str, at: tuple[float, float], anchor: float, angle: float = 0) -> None:
-        """Keep rungs' names off a roof's: reserve squares along it, above a place, since it may be inclined."""
-        metrics = QFontMetrics(small_font(self._points))
-        side, start, along = metrics.height(), self._plot.pixel(*at), radians(angle)
-        width = round(metrics.horizontalAdvance(text) * _SLACK)
-        for far in range(-round(anchor * width), round((1 - anchor) * width), side // 2):
-            right, up = far * cos(along) - side / 2 * sin(along), far * sin(along) + side / 2 * cos(along)
-            square = QRect(QPoint(), QSize(side, side))
-            square.moveCenter(start + QPoint(round(right), -round(up)))
-            self._written.append(square)
-
-    def _fitting(self, roof: Roof, pixels: float) -> str:
-        """Return as much of a slope's name and figure as can be written along it."""
+    def _along(
+        self, painter: QPainter, roof: Roof, foot: QPointF, ridge: QPointF, angle: float, colour: QColor
+    ) -> None:
+        """Write a slope's name and figure along it, below the line, as much as has room."""
+        length = hypot(ridge.x() - foot.x(), ridge.y() - foot.y())
         figure = gflops_text(roof.value)
-        metrics = QFontMetrics(small_font(self._points))
-        texts = (f"{roof.name} {figure} GB/s", f"{roof.name} {figure}", roof.name)
-        return next((t for t in texts if metrics.horizontalAdvance(t) * _SLACK <= pixels), "")
+        texts = (tr("{roof} {figure} GB/s, modelled", roof=tr(roof.name), figure=figure), f"{tr(roof.name)} {figure}")
+        text = next((t for t in texts if self._metrics.horizontalAdvance(t) * 1.1 <= length), "")
+        wide, line = self._metrics.horizontalAdvance(text), self._metrics.height()
+        start = min(0.1 * length, length - wide)
+        painter.save()
+        painter.translate(foot)
+        painter.rotate(-angle)
+        self._write(painter, text, QRectF(start, 2, wide + 2, line), colour)
+        painter.restore()
+        for far in range(round(start), round(start + wide), round(line / 2)):
+            middle = foot + QPointF(far * cos(radians(angle)), -far * sin(radians(angle)))
+            beside = QPointF(sin(radians(angle)), cos(radians(angle))) * (line / 2 + 2)
+            self._taken.append(self._box(middle + beside, line, line))
 
-    def rungs(self, placed: list[Placed], chosen: str) -> None:
-        """Draw a marker per rung; the chosen one with the line to its place with perfect caches, and its name."""
-        spots = []
-        for one in sorted(placed, key=lambda p: p.kernel == chosen):
-            place, (x, y), is_chosen = one.place, one.at, one.kernel == chosen
-            colour = self._theme.accent if is_chosen else self._theme.muted
-            fill = self._theme.background if one.shown.origin else colour
-            recorded = place.from_global is not None
-            if is_chosen and recorded:
-                end, height = log10(place.compulsory), y if place.gflops else log10(one.most or 1)
-                self._line([x, end], [y, height], pg.mkPen(colour, width=2))
-                spots.append(self._spot(end, height, "d", 1.1, fill, colour))
-            if is_chosen and place.from_shared:
-                spots.append(self._spot(log10(place.from_shared), y, "t1", 1.4, fill, colour))
-            spots.append(self._spot(x, y, "o" if recorded else "d", 1.5 if is_chosen else 1.1, fill, colour))
-        self._add(pg.ScatterPlotItem(spots=spots))
-        self._names(placed, chosen)
+    def _tile(self, painter: QPainter, intensity: float, gflops: float) -> None:
+        """Mark where a tile of some intensity meets the roof."""
+        at, area = self.frame.at(intensity, gflops), self.frame.area
+        painter.setPen(QPen(QColor(self._theme.muted), 1, Qt.PenStyle.DotLine))
+        painter.drawLine(QPointF(at.x(), area.bottom()), at)
+        painter.setPen(QPen(QColor(self._theme.muted), 1.5))
+        painter.setBrush(QColor(self._theme.background))
+        painter.drawRect(self._box(at, 7, 7))
 
-    def tile(self, intensity: float, gflops: float) -> None:
-        """Draw the point where a tile of some intensity meets the roof."""
-        pen = pg.mkPen(self._theme.accent, style=Qt.PenStyle.DotLine)
-        self._add(pg.InfiniteLine(log10(intensity), angle=90, pen=pen))
-        star = self._spot(log10(intensity), log10(gflops), "star", 1.7, self._theme.accent, self._theme.background)
-        self._add(pg.ScatterPlotItem(spots=[star]))
+    # Kernels
 
-    def _names(self, placed: list[Placed], chosen: str) -> None:
-        """Write the names that find a free place beside their markers; the chosen rung's always."""
-        side = round(self._points * 1.6)
-        marks = [QRect(QPoint(), QSize(side, side)) for _ in placed]
-        for mark, one in zip(marks, placed, strict=True):
-            mark.moveCenter(self._plot.pixel(*one.at))
-        inside = self._plot.plotItem.vb.geometry().toRect()
-        taken = [*marks, *self._written]
-        for one, mark in sorted(zip(placed, marks, strict=True), key=lambda pair: pair[0].kernel != chosen):
-            is_chosen = one.kernel == chosen
-            if not is_chosen and inside.width() < _WIDE_PX:
-                continue
-            name = self._text(one.name, self._theme.accent if is_chosen else self._theme.text, (0.5, 0.5))
-            # A roof may pass behind a name, which stays readable.
-            name.fill = pg.mkBrush(self._theme.background)
-            name.textItem.document().setDocumentMargin(1)
-            name.updateTextPos()
-            size = name.textItem.boundingRect().size().toSize()
-            places = _beside(mark, size, _ASIDE if is_chosen else _CLOSE)
-            free = (r for r in places if inside.contains(r) and not any(r.intersects(t) for t in taken))
-            rect = next(free, None)
-            if rect is None and is_chosen:
-                rect = next((r for r in places if inside.contains(r)), _pushed_into(places[0], inside))
-            if rect is None:
-                continue
-            taken.append(rect)
-            self._put(name, self._view(rect.center()))
+    def _marker(self, painter: QPainter, placed: Placed) -> None:
+        """Paint a circle where bytes are counted, a diamond where each matrix is thought to move once."""
+        colour = role_colour(placed.role, self._theme)
+        edge = QColor(self._theme.outline) if placed.role == "other" else colour
+        hollow = bool(placed.shown.origin) or not placed.place.gflops
+        at, place = self.at(placed), placed.place
+        painter.setPen(QPen(edge, 1.6))
+        if placed.role == "chosen" and place.from_global:
+            end = self.frame.at(place.compulsory, placed.height)
+            painter.drawLine(at, end)
+            painter.setBrush(QColor(self._theme.background))
+            painter.drawPolygon(_diamond(end, _RADIUS * 0.8))
+        painter.setBrush(QColor(self._theme.background) if hollow else colour)
+        if placed.role == "chosen" and place.from_shared:
+            corner = self.frame.at(place.from_shared, placed.height)
+            painter.drawPolygon(_triangle(corner, _RADIUS))
+        size = _RADIUS * (1.3 if placed.role == "chosen" else 1.0)
+        if place.from_global is not None:
+            painter.drawEllipse(at, size, size)
+        else:
+            painter.drawPolygon(_diamond(at, size * 1.2))
 
-    def _view(self, pixel: QPoint) -> tuple[float, float]:
-        """Return the position of a pixel of the plot on its axes."""
-        place = self._plot.plotItem.vb.mapSceneToView(self._plot.mapToScene(pixel))
-        return place.x(), place.y()
+    def _room(self, painter: QPainter, placed: Placed) -> None:
+        """Draw a dotted line from the chosen kernel up to the roof, with the factor that is left."""
+        roof = placed.bound
+        if placed.role != "chosen" or not placed.place.gflops or not roof or roof < _LEAST_ROOM * placed.place.gflops:
+            return
+        start, end = self.at(placed), self.frame.at(placed.intensity, roof)
+        painter.setPen(QPen(role_colour("chosen", self._theme), 1.5, Qt.PenStyle.DotLine))
+        painter.drawLine(start, end)
+        text = tr("room: {times}", times=times(roof / placed.place.gflops))
+        wide, line = self._metrics.horizontalAdvance(text), self._metrics.height()
+        middle = (start.y() + end.y()) / 2
+        left = start.x() + 6 if start.x() + wide + 8 <= self.frame.area.right() else start.x() - wide - 8
+        box = QRectF(left, middle - line / 2, wide + 2, line)
+        painter.fillRect(box, QColor(self._theme.background))
+        self._write(painter, text, box, role_colour("chosen", self._theme))
+        self._taken.append(box)
 
-    def _spot(self, x: float, y: float, symbol: str, size: float, fill: str, edge: str) -> dict[str, object]:
-        pen = pg.mkPen(edge, width=2)
-        return {"pos": (x, y), "symbol": symbol, "size": self._points * size, "brush": pg.mkBrush(fill), "pen": pen}
+    def _name(self, painter: QPainter, placed: Placed) -> None:
+        """Write a name where it is free beside its marker; the chosen kernel's always."""
+        chosen = placed.role == "chosen"
+        metrics = QFontMetricsF(page_font(chosen))
+        wide, line, at = metrics.horizontalAdvance(placed.name) + 2, metrics.height(), self.at(placed)
+        away = _RADIUS + 5
+        tries = [
+            QRectF(at.x() + away, at.y() - line / 2, wide, line),
+            QRectF(at.x() - away - wide, at.y() - line / 2, wide, line),
+            QRectF(at.x() - wide / 2, at.y() + away, wide, line),
+            QRectF(at.x() - wide / 2, at.y() - away - line, wide, line),
+        ]
+        own = self._box(at, _RADIUS * 2, _RADIUS * 2)
+        inside = [box for box in tries if self.frame.area.contains(box)]
+        taken = [other for other in self._taken if other != own]
+        box = next((b for b in inside if not any(b.intersects(other) for other in taken)), None)
+        if box is None and chosen:
+            box = inside[0] if inside else tries[0]
+        if box is not None:
+            self._taken.append(box)
+            painter.fillRect(box, QColor(self._theme.background))
+            colour = QColor(self._theme.muted) if placed.role == "other" else role_colour(placed.role, self._theme)
+            self._write(painter, placed.name, box, colour, chosen)
 
-    def _line(self, x: list[float], y: list[float], pen: object) -> None:
-        self._add(pg.PlotDataItem(x, y, pen=pen))
+    def _say_served(self, painter: QPainter) -> None:
+        text, area = tr("left of the roof: caches served these bytes"), self.frame.area
+        box = QRectF(area.left() + 6, area.top() + 4, area.width() * 0.4, 3 * self._metrics.height())
+        painter.setFont(page_font())
+        painter.setPen(QColor(self._theme.muted))
+        painter.drawText(box, int(Qt.TextFlag.TextWordWrap), text)
 
-    def _text(self, text: str, colour: str, anchor: tuple[float, float], angle: float = 0) -> pg.TextItem:
-        item = pg.TextItem(text, color=colour, anchor=anchor, angle=angle)
-        item.setFont(small_font(self._points))
-        item.setZValue(20)
-        return item
+    def _write(self, painter: QPainter, text: str, box: QRectF, colour: QColor, bold: bool = False) -> None:
+        painter.setFont(page_font(bold))
+        painter.setPen(colour)
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), text)
 
-    def _put(self, text: pg.TextItem, at: tuple[float, float]) -> None:
-        text.setPos(*at)
-        self._add(text)
-
-    def _add(self, item: pg.GraphicsObject) -> None:
-        self._plot.addItem(item, ignoreBounds=True)
-        self._items.append(item)
-
-
-def _beside(mark: QRect, size: QSize, sides: tuple[tuple[int, int], ...]) -> list[QRect]:
-    """Return places of a size beside a marker; a diagonal one ends, or starts, where the marker does."""
-    places = []
-    for right, down in sides:
-        away_x = (size.width() + mark.width()) // 2 + 2 if not down else (size.width() - mark.width()) // 2
-        rect = QRect(QPoint(), size)
-        rect.moveCenter(mark.center() + QPoint(right * away_x, down * (size.height() + mark.height()) // 2))
-        places.append(rect)
-    return places
-
-
-def _pushed_into(rect: QRect, inside: QRect) -> QRect:
-    """Return a rectangle moved as far as it must be to lie within another."""
-    right = max(rect.right() - inside.right(), 0) or min(rect.left() - inside.left(), 0)
-    down = max(rect.bottom() - inside.bottom(), 0) or min(rect.top() - inside.top(), 0)
-    return rect.translated(-right, -down)
+    def _box(self, middle: QPointF, width: float, height: float) -> QRectF:
+        return QRectF(middle.x() - width / 2, middle.y() - height / 2, width, height)
 
 
-def _power(exponent: int) -> str:
-    """Return the usual text of a power of ten."""
-    return f"{10.0**exponent:g}" if exponent < 1 else f"{10**exponent:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+def _diamond(at: QPointF, size: float) -> QPolygonF:
+    return QPolygonF([at + QPointF(*d) for d in ((0, -size), (size, 0), (0, size), (-size, 0))])
+
+
+def _triangle(at: QPointF, size: float) -> QPolygonF:
+    return QPolygonF([at + QPointF(*d) for d in ((0, -size), (size, size), (-size, size))])

@@ -1,25 +1,32 @@
-"""GFLOPS of each launch as the samples arrive: the kernels of a run come in turns, and each keeps its curve."""
+"""The samples of one kernel: a dot per launch, a row per round, and a box around the middle half of all."""
+
+from collections.abc import Callable
 
 import numpy as np
-import pyqtgraph as pg
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QLabel
 
-from gemmviz.bench.figures import SampleSeries
-from gemmviz.language import tr
+from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.session.results import Sampled
-from gemmviz.ui.charts.chart import CHOICE, Chart, FigureTable
-from gemmviz.ui.look.figure_text import gflops_text, telemetry_text
+from gemmviz.ui.charts.axis import linear_ticks
+from gemmviz.ui.charts.figure_table import CHOICE, FigureTable
+from gemmviz.ui.charts.painted import Mark, PaintedChart, page_font
+from gemmviz.ui.charts.sample_rows import SampleRows, shown_samples, whose
+from gemmviz.ui.look.figure_text import gflops_text, origin_name, telemetry_text
 from gemmviz.ui.look.style import letters_wide
 
-_OTHERS, _CHOOSER_LETTERS = 12, 15
-_FADED = 90
+_CHOOSER_LETTERS = 15
+_RADIUS, _REACH = 3.2, 8.0
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+_CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 
-class SampleChart(Chart):
-    """The samples of one kernel and their median; those of the others at the same size stand faded behind them.
+class SampleChart(PaintedChart):
+    """The samples of what is being timed, or else of the chosen kernel, as they were taken.
+
+    A filled dot was measured here, a hollow one belongs to a reference.
 
     Parameters
     ----------
@@ -28,142 +35,177 @@ class SampleChart(Chart):
     """
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, tr("Samples as they arrive"))
-        self.setAccessibleName(self.name)
-        self.plot.setAccessibleName(self.name)
+        super().__init__(session, tr("Samples"))
         self.chooser = QComboBox()
         self.chooser.setObjectName(CHOICE)
         self.chooser.setAccessibleName(tr("Kernel whose samples are shown"))
         self.chooser.setToolTip(tr("Whose samples to show: those that arrive now, or always one kernel's"))
         letters_wide(self.chooser, _CHOOSER_LETTERS)
-        self.chooser.activated.connect(self._on_chosen)
-        self.controls.addWidget(self.chooser)
+        self.chooser.activated.connect(self._on_kernel)
+        self.controls.insertWidget(2, self.chooser)
         self.telemetry = QLabel()
         self.telemetry.setObjectName("muted")
         self.column.addWidget(self.telemetry)
-        self._others: list[pg.PlotDataItem] = []
-        self.curve = self._new_curve()
-        self.curve.setZValue(1)
-        self.median = pg.InfiniteLine(0, angle=0)
-        self.median.setZValue(2)
-        self.plot.addItem(self.median)
-        self._at: int | None = None
-        self.plot.pointed.connect(self._on_pointed)
-        self.plot.left.connect(lambda: self._point(None))
-        self.plot.moved.connect(lambda right, _: self._point((self._at if self._at is not None else -right) + right))
+        self.rows: SampleRows | None = None
 
-    def _on_chosen(self) -> None:
+    def _on_kernel(self) -> None:
         self.session.chart_choices.samples = self.chooser.currentData()
         self.refresh()
 
-    def _new_curve(self) -> pg.PlotDataItem:
-        curve = self.plot.plot([], [])
-        curve.setDownsampling(auto=True, method="peak")
-        curve.setClipToView(True)
-        return curve
-
-    def shown(self) -> SampleSeries:
-        """Return the samples that are drawn in full."""
-        chosen, results = self.session.chart_choices.samples, self.session.results
-        return results.all_samples.get(chosen, results.samples) if chosen else results.samples
-
     def table(self) -> FigureTable:
-        """Return the figures that are drawn in full."""
-        samples = self.shown()
-        rows = [(samples.label, samples.size, number, value) for number, value in enumerate(samples.gflops, 1)]
-        return FigureTable(("kernel", "M × N × K", "sample", "GFLOPS"), rows)
+        """Return the figures that are drawn."""
+        rows: list[tuple[object, ...]] = []
+        if self.rows is not None:
+            for number, samples in enumerate(self.rows.rounds, 1):
+                rows += [(self.rows.label, self.rows.size, number, value) for value in samples]
+        return FigureTable(("kernel", "M × N × K", "round", "GFLOPS"), rows)
 
     def refresh(self) -> None:
         """Draw the samples as they are now."""
         self._list_kernels()
-        samples = self.shown()
-        figures = np.array(samples.gflops)
-        others = [s for s in self.session.results.all_samples.values() if s is not samples and s.size == samples.size]
-        self._draw_others(others[-_OTHERS:])
-        for side in ("left", "bottom"):
-            self.plot.showAxis(side, len(figures) > 0)
-        self.curve.setData(np.arange(1, len(figures) + 1), figures)
-        self.median.setVisible(len(figures) > 0)
         self.chooser.setVisible(len(self.session.results.all_samples) > 1)
-        self.telemetry.setText(self._telemetry(samples))
+        rows = self.rows = shown_samples(self.session)
+        self.telemetry.setText(self._telemetry())
         self.telemetry.setVisible(bool(self.telemetry.text()))
-        if not len(figures):
-            self.hint.setText(tr("No samples yet: measure a rung, and they appear here"))
-            return
-        median = tr(
-            "{kernel} at {size}: median {gflops} GFLOPS",
-            kernel=samples.label,
-            size=samples.size,
-            gflops=gflops_text(samples.median),
-        )
-        self.hint.setText(median)
-        self.hint.setToolTip(median)
-        self.median.setPos(samples.median)
-        # A faster kernel behind this one must not flatten it: the axis is this one's.
-        self.plot.setXRange(0, max(len(figures), 10), padding=0.02)
-        self.plot.setYRange(0, float(figures.max()) * 1.1, padding=0)
+        if rows is None or not rows.all:
+            self.tag.say("")
+            self.hint.setText(tr("No samples yet: measure a kernel, and they appear here"))
+        else:
+            whole = origin_name(rows.origin)
+            self.tag.say(whole.rpartition(", ")[0] if rows.origin else tr("measured"), bool(rows.origin), whole)
+            said = tr("{what}: each launch a dot, each round a row; box: the middle half", what=whose(rows))
+            self.hint.setText(said)
+            self.hint.setToolTip(said)
+        self.plot.update()
 
     def _list_kernels(self) -> None:
         entries: list[tuple[str, Sampled | None]] = [(tr("as they arrive"), None)]
         sizes = {size for _, size in self.session.results.all_samples}
         for label, size in self.session.results.all_samples:
-            entries.append(
-                (label if len(sizes) == 1 else tr("{kernel} at {size}", kernel=label, size=size), (label, size))
-            )
+            text = label if len(sizes) == 1 else tr("{kernel} at {size}", kernel=label, size=size)
+            entries.append((text, (label, size)))
+        choices = self.session.chart_choices
+        if choices.samples not in self.session.results.all_samples:
+            choices.samples = None
         if [self.chooser.itemText(i) for i in range(self.chooser.count())] != [text for text, _ in entries]:
             self.chooser.clear()
             for text, which in entries:
                 self.chooser.addItem(text, which)
-            choices = self.session.chart_choices
-            if choices.samples not in self.session.results.all_samples:
-                choices.samples = None
             self.chooser.setCurrentIndex([which for _, which in entries].index(choices.samples))
 
-    def _draw_others(self, others: list[SampleSeries]) -> None:
-        while len(self._others) < len(others):
-            self._others.append(self._new_curve())
-        faded = QColor(self.theme.muted)
-        faded.setAlpha(_FADED)
-        for number, curve in enumerate(self._others):
-            figures = others[number].gflops if number < len(others) else []
-            curve.setData(np.arange(1, len(figures) + 1), np.array(figures, float))
-            curve.setPen(pg.mkPen(faded, width=1))
-
-    def _telemetry(self, samples: SampleSeries) -> str:
+    def _telemetry(self) -> str:
         """Return clock, power and temperature of the row that these samples belong to, once it is known."""
-        rows = [r for r in self.session.results.figures if r.get("label") == samples.label]
+        label = self.rows.label if self.rows is not None else None
+        rows = [r for r in self.session.results.figures if r.get("label") == label]
         known = [telemetry for r in rows if (telemetry := r.get("telemetry"))]
         return telemetry_text(known[-1]) if known else ""
 
-    def restyle(self) -> None:
-        """Apply the theme's colours."""
-        theme = self.theme
-        self.curve.setPen(pg.mkPen(theme.accent, width=1))
-        self.curve.setSymbol("o")
-        self.curve.setSymbolSize(4)
-        self.curve.setSymbolBrush(theme.accent)
-        self.curve.setSymbolPen(None)
-        self.median.setPen(pg.mkPen(theme.write, style=Qt.PenStyle.DashLine))
-        self.plot.setLabel("bottom", tr("sample number"))
-        self.plot.setLabel("left", "GFLOPS")
-        super().restyle()
+    # Painting
 
-    # Pointing
+    def paint_all(self, painter: QPainter) -> list[Mark]:
+        """Paint a row per round, the box of all, and the axis."""
+        rows = self.rows
+        if rows is None or not rows.all:
+            return []
+        figures = np.array(rows.all)
+        metrics = QFontMetricsF(page_font(True))
+        line, theme = metrics.height(), self.theme
+        names = [tr("round {number}", number=n) for n in range(1, len(rows.rounds) + 1)] + [tr("all")]
+        left = max(map(metrics.horizontalAdvance, names)) + 12
+        counts = [trn("{count} sample", "{count} samples", n) for n in (*map(len, rows.rounds), len(figures))]
+        width = self.plot.width() - left - max(map(metrics.horizontalAdvance, counts)) - 14
+        room = self.plot.height() - 2.3 * line
+        pitch = min(room / (len(names) + 0.9), 2.2 * line)
+        bottom = pitch * (len(names) + 0.9)
+        low, high = float(figures.min()), float(figures.max())
+        margin = max((high - low) * 0.05, abs(high) * 1e-4)
+        low, high = low - margin, high + margin
 
-    def _on_pointed(self, place: QPointF) -> None:
-        self._point(round(place.x()) - 1)
+        def x(value: float) -> float:
+            return left + width * (value - low) / (high - low)
 
-    def _point(self, at: int | None) -> None:
-        samples = self.shown()
-        if at is None or not samples.gflops:
-            self._at = None
-            self.plot.tell("", QPoint())
-            return
-        self._at = at = max(0, min(at, len(samples.gflops) - 1))
-        text = tr(
-            "{kernel}, sample {number}: {gflops} GFLOPS",
-            kernel=samples.label,
-            number=at + 1,
-            gflops=gflops_text(samples.gflops[at]),
-        )
-        self.plot.tell(text, self.plot.pixel(at + 1, samples.gflops[at]))
+        self._axis(painter, (low, high), (left, width, bottom))
+        colour = QColor(theme.accent)
+        marks = []
+        for number, samples in enumerate(rows.rounds):
+            middle = pitch * (number + 0.5)
+            self._name(painter, names[number], counts[number], middle, left, False)
+            faded = QColor(colour)
+            faded.setAlpha(150)
+            painter.setPen(QPen(colour, 1) if rows.origin else Qt.PenStyle.NoPen)
+            painter.setBrush(Qt.BrushStyle.NoBrush if rows.origin else faded)
+            for value in samples:
+                painter.drawEllipse(QPointF(x(value), middle), _RADIUS, _RADIUS)
+                text = tr(
+                    "{kernel}, round {number}: {gflops} GFLOPS",
+                    kernel=rows.label,
+                    number=number + 1,
+                    gflops=gflops_text(value),
+                )
+                marks.append(Mark(QRectF(x(value) - 1, middle - 1, 2, 2), text, reach=_REACH))
+            if samples:
+                at = x(float(np.median(samples)))
+                painter.setPen(QPen(QColor(theme.text), 2))
+                painter.drawLine(QPointF(at, middle - 0.36 * pitch), QPointF(at, middle + 0.36 * pitch))
+        self._box(painter, figures, rows.median, x, (pitch * (len(names) + 0.3), pitch))
+        self._name(painter, names[-1], counts[-1], pitch * (len(names) + 0.3), left, True)
+        return marks
+
+    def _name(self, painter: QPainter, name: str, count: str, middle: float, left: float, strong: bool) -> None:
+        painter.setFont(page_font(strong))
+        painter.setPen(QColor(self.theme.text))
+        painter.drawText(QRectF(0, middle - 12, left - 10, 24), _RIGHT, name)
+        painter.setFont(page_font())
+        painter.setPen(QColor(self.theme.muted))
+        painter.drawText(QRectF(0, middle - 12, self.plot.width() - 4, 24), _RIGHT, count)
+
+    def _axis(self, painter: QPainter, ends: tuple[float, float], place: tuple[float, float, float]) -> None:
+        (low, high), (left, width, bottom) = ends, place
+        line = QFontMetricsF(page_font()).height()
+        wide = QFontMetricsF(page_font()).horizontalAdvance(_figure(high, (high - low) / 5)) + 24
+        ticks = linear_ticks(high, max(1, int(width / wide)), low)
+        step = ticks[1] - ticks[0] if len(ticks) > 1 else high - low
+        faint = QColor(self.theme.outline)
+        faint.setAlpha(70)
+        painter.setFont(page_font())
+        for tick in ticks:
+            at = left + width * (tick - low) / (high - low)
+            painter.setPen(QPen(faint, 1))
+            painter.drawLine(QPointF(at, 0), QPointF(at, bottom + 3))
+            painter.setPen(QColor(self.theme.muted))
+            painter.drawText(QRectF(at - 60, bottom + 3, 120, line), _CENTRE, _figure(tick, step))
+        painter.drawText(QRectF(left, bottom + 3 + line, width, line), _CENTRE, "GFLOPS")
+
+    def _box(
+        self,
+        painter: QPainter,
+        figures: np.ndarray,
+        median: float,
+        x: Callable[[float], float],
+        place: tuple[float, float],
+    ) -> None:
+        """Paint a line over all samples, a box around the middle half, and the median with its figure."""
+        middle, pitch = place
+        q1, q3 = np.percentile(figures, (25, 75))
+        high = 0.3 * pitch
+        painter.setPen(QPen(QColor(self.theme.outline), 1))
+        painter.drawLine(QPointF(x(float(figures.min())), middle), QPointF(x(float(figures.max())), middle))
+        ground = QColor(self.theme.accent)
+        ground.setAlpha(70)
+        painter.setPen(QPen(QColor(self.theme.accent), 1.2))
+        painter.setBrush(ground)
+        painter.drawRect(QRectF(x(float(q1)), middle - high, max(x(float(q3)) - x(float(q1)), 1), 2 * high))
+        painter.setPen(QPen(QColor(self.theme.text), 2.5))
+        painter.drawLine(QPointF(x(median), middle - high), QPointF(x(median), middle + high))
+        font = page_font(True)
+        painter.setFont(font)
+        text = tr("median {gflops}", gflops=gflops_text(median))
+        wide = QFontMetricsF(font).horizontalAdvance(text) + 8
+        start = min(max(x(median) - wide / 2, 0), self.plot.width() - wide)
+        painter.drawText(QRectF(start, middle - high - QFontMetricsF(font).height(), wide, 18), _CENTRE, text)
+
+
+def _figure(value: float, step: float) -> str:
+    """Write a figure with as many digits as tell it from one that is a step away."""
+    decimals = 0 if step >= 1 else min(6, 1 + int(np.ceil(-np.log10(step))))
+    return f"{value:,.{decimals}f}".replace(",", "\N{NARROW NO-BREAK SPACE}")

@@ -1,0 +1,74 @@
+"""Figures over N as curves: one per kernel, parameters and machine. No Qt."""
+
+from dataclasses import dataclass, replace
+
+from gemmviz.bench.figures import Shown, has_params, key_of
+from gemmviz.bench.row import Row
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.session import Session
+from gemmviz.ui.charts.ladder_figures import Role, cores_elsewhere, group, ladder_figures
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The rows of one kernel with the same parameters, measured in one place, from small to large N.
+
+    Attributes
+    ----------
+    kernel
+        The kernel.
+    origin
+        Empty: measured here; else the origin of a reference.
+    rows
+        At M = N = K.
+    usual
+        Whether its parameters are those measured here last, or else the default ones.
+    role
+        What the kernel is to the chosen one.
+    """
+
+    kernel: Kernel
+    origin: str
+    rows: tuple[Row, ...]
+    usual: bool
+    role: Role = "other"
+
+
+def curves(session: Session) -> list[Curve]:
+    """Return the curves of the chosen kernel's processor and element type, in the ladder's order.
+
+    A reference stands where this machine has no figure. Of other kernels than the chosen one there is the usual curve
+    of each machine only. A CPU with another number of cores has none beside what was measured here.
+    """
+    roles = {bar.kernel.name: bar.role for bar in ladder_figures(session).bars}
+    found = []
+    for kernel in group(session):
+        if kernel.exhibit or kernel.changes:
+            continue
+        role: Role = "chosen" if kernel.name == session.choice.kernel.name else roles.get(kernel.name, "other")
+        own = sorted(_of_kernel(session, kernel), key=lambda curve: not curve.usual)
+        found += [replace(c, role=role if c.usual else "other") for c in own if c.usual or role == "chosen"]
+    if any(not curve.origin for curve in found):
+        found = [c for c in found if cores_elsewhere(session, Shown(c.rows[0], c.origin)) is None]
+    return found
+
+
+def _of_kernel(session: Session, kernel: Kernel) -> list[Curve]:
+    """Return the curves of one kernel: those measured here first, the last one before the others."""
+    results = session.results
+    measured = list(results.figures.over_n(kernel.name).values())
+    order = [key_of(row) for row in reversed(results.figures.of(kernel.name))]
+    measured.sort(key=lambda rows: min(order.index(key_of(row)) for row in rows))
+    here = {row["N"] for rows in measured for row in rows}
+    params = (measured[0][0].get("params") or {}) if measured else kernel.defaults
+    rest: list[tuple[list[Row], str]] = []
+    for reference in results.references if results.references_shown else ():
+        for rows in reference.figures.over_n(kernel.name).values():
+            left = [row for row in rows if row["N"] not in here]
+            if left:
+                rest.append((left, reference.origin(left[0])))
+    found = [Curve(kernel, "", tuple(rows), True) for rows in measured]
+    found += [Curve(kernel, origin, tuple(rows), has_params(rows[0], params)) for rows, origin in rest]
+    if found and not any(curve.usual for curve in found):
+        found[0] = replace(found[0], usual=True)
+    return found

@@ -1,0 +1,200 @@
+"""The kernels that are compared with the chosen one: same processor, same element type, same size. No Qt."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gemmviz.bench.figures import Shown, Size, fullest_size, size_of, usable
+from gemmviz.bench.ranking import LIBRARIES, Standing, place, standings
+from gemmviz.bench.results import FAILURES, new_row
+from gemmviz.catalogue.chapters import CHAPTERS, chapter
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+from gemmviz.session import Session
+
+Role = Literal["chosen", "before", "best", "library", "other"]
+_MOST_JUMPS, _LEAST_JUMP = 4, 1.1
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One kernel with its figure.
+
+    Attributes
+    ----------
+    standing
+        The kernel, its row, the origin of the figure (empty: measured here), its share of the library.
+    role
+        What it is to the chosen kernel: itself, the one before it, the best of the project's own, a library, another.
+    chapter
+        The title of its chapter, in English.
+    live
+        Whether it is being timed: the figure is the median of the samples so far.
+    jump
+        GFLOPS over those of the kernel before it, where that is one of the few jumps to point out; else None.
+    """
+
+    standing: Standing
+    role: Role
+    chapter: str
+    live: bool = False
+    jump: float | None = None
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        return self.standing.kernel
+
+    @property
+    def gflops(self) -> float:
+        """The headline; 0 for a variant that failed."""
+        return self.standing.gflops
+
+    @property
+    def origin(self) -> str:
+        """The origin of a reference; empty for what was measured here."""
+        return self.standing.origin
+
+
+@dataclass(frozen=True)
+class LadderFigures:
+    """The compared kernels, chapter by chapter.
+
+    Attributes
+    ----------
+    size
+        (M, N, K); None where there are no figures.
+    left_out
+        The numbers of cores of processors whose references are left out, as this machine's has another number.
+    """
+
+    size: Size | None
+    bars: tuple[Bar, ...] = ()
+    left_out: tuple[int, ...] = ()
+
+    def of(self, role: Role) -> Bar | None:
+        """Return the bar with that role; of several libraries the fastest, of the chosen kernel's machine first."""
+        chosen = next((bar for bar in self.bars if bar.role == "chosen"), None)
+        found = [bar for bar in self.bars if bar.role == role]
+        same = [bar for bar in found if chosen is not None and bar.origin == chosen.origin]
+        return max(same or found, key=lambda bar: bar.gflops, default=None)
+
+    def ratio(self, bar: Bar) -> float | None:
+        """Return GFLOPS of the chosen kernel over those of another; None where they are of different machines."""
+        chosen = self.of("chosen")
+        if chosen is None or not chosen.gflops or not bar.gflops or chosen.origin != bar.origin:
+            return None
+        return chosen.gflops / bar.gflops
+
+
+def group(session: Session) -> list[Kernel]:
+    """Return the kernels of the chosen one's processor and element type, with their variants, in the ladder's order."""
+    chosen = session.choice.kernel
+    return [k for k in session.results.charted if place(k) == place(chosen) and k.dtype == chosen.dtype]
+
+
+def cores_elsewhere(session: Session, shown: Shown) -> int | None:
+    """Return the number of cores behind a reference of a CPU where this machine has another number; else None."""
+    if not shown.origin or shown.row["backend"] not in ("c", "numpy", "openblas"):
+        return None
+    here = session.results.cpu_cores
+    for reference in session.results.references:
+        if reference.origin(shown.row) == shown.origin:
+            return reference.cores if here and reference.cores and reference.cores != here else None
+    return None
+
+
+def ladder_figures(session: Session, size: Size | None = None) -> LadderFigures:
+    """Return what stands beside the chosen kernel.
+
+    A reference of a CPU with another number of cores never stands beside what was measured here: it is left out then.
+
+    Parameters
+    ----------
+    session
+        The session with the figures, and with the samples of what is being timed.
+    size
+        (M, N, K); by default the one that the user chose, the one being timed, or the one with most figures.
+    """
+    kernels = group(session)
+    at = size or _size(session, kernels)
+    if at is None:
+        return LadderFigures(None)
+    picked = {kernel.name: _pick(session, kernel, at) for kernel in kernels}
+    here = any(shown is not None and not shown.origin for shown in picked.values())
+    left_out = set()
+    for name, shown in picked.items():
+        cores = cores_elsewhere(session, shown) if shown is not None and here else None
+        if cores is not None:
+            left_out.add(cores)
+            picked[name] = None
+    found = sorted(standings(kernels, picked.get), key=lambda s: CHAPTERS.index(chapter(s.kernel)))
+    return LadderFigures(at, _with_jumps(_bars(session, found)), tuple(sorted(left_out)))
+
+
+def _size(session: Session, kernels: list[Kernel]) -> Size | None:
+    results, names = session.results, {kernel.name for kernel in kernels}
+    if results.size_wanted in results.sizes():
+        return results.size_wanted
+    live = results.live
+    if live is not None and live.turn is not None and live.turn.kernel in names:
+        return live.turn.size
+    newest = [row for row in results.figures if row["kernel"] in names and usable(row)]
+    last = results.figures.newest
+    if last is not None and last["kernel"] in names:
+        return size_of(last)
+    references = results.references if results.references_shown else []
+    others = (row for reference in references for row in reference.figures if row["kernel"] in names)
+    return fullest_size([*newest, *others])
+
+
+def _pick(session: Session, kernel: Kernel, size: Size) -> Shown | None:
+    """Return a kernel's figure: live, or kept; of a variant that failed here, its row; None where there is none."""
+    results = session.results
+    live, latest = results.live, results.figures.latest(kernel.name)
+    if live is not None and live.turn is not None and (live.turn.kernel, live.turn.size) == (kernel.name, size):
+        known = latest if latest is not None and size_of(latest) == size else None
+        row = known or new_row(kernel, Problem(*size), {})
+        return Shown(row | {"status": "ok", "gflops": live.median, "label": live.label})
+    if kernel.changes and latest is not None and latest["status"] in FAILURES:
+        return Shown(latest) if size_of(latest) == size else None
+    return results.shown(kernel.name, size)
+
+
+def _bars(session: Session, found: list[Standing]) -> list[Bar]:
+    """Give every kernel its role."""
+    chosen, live = session.choice.kernel, session.results.live
+    own = [s for s in found if s.kernel.backend not in LIBRARIES and not s.kernel.changes]
+    order = [kernel.name for kernel in session.choice.kernels]
+    at = order.index(session.choice.base.name) if session.choice.base.name in order else len(order)
+    if chosen.changes:
+        earlier = [s for s in own if s.kernel.name == chosen.base_name]
+    else:
+        earlier = [s for s in own if order.index(s.kernel.name) < at]
+    before = earlier[-1].kernel.name if earlier else ""
+    best = max(own, key=lambda s: s.gflops).kernel.name if own else ""
+
+    def role(kernel: Kernel) -> Role:
+        if kernel.name == chosen.name:
+            return "chosen"
+        if kernel.backend in LIBRARIES:
+            return "library"
+        return "before" if kernel.name == before else "best" if kernel.name == best else "other"
+
+    timed = live.turn.kernel if live is not None and live.turn is not None else ""
+    return [Bar(s, role(s.kernel), chapter(s.kernel), s.kernel.name == timed) for s in found]
+
+
+def _with_jumps(bars: list[Bar]) -> tuple[Bar, ...]:
+    """Mark the chosen kernel's ratio to the one before it, and of those that are faster than all before the largest."""
+    own = [bar for bar in bars if bar.role != "library" and not bar.kernel.changes and bar.gflops]
+    jumps: dict[str, float] = {}
+    most = 0.0
+    for before, bar in zip([None, *own], own, strict=False):
+        same = before is not None and before.origin == bar.origin
+        ratio = bar.gflops / before.gflops if before is not None and same else 0.0
+        if ratio and (bar.role == "chosen" or (bar.gflops > most and ratio >= _LEAST_JUMP)):
+            jumps[bar.kernel.name] = ratio
+        most = max(most, bar.gflops)
+    chosen = {bar.kernel.name for bar in own if bar.role == "chosen"}
+    kept = sorted(jumps, key=lambda name: (name not in chosen, -jumps[name]))[:_MOST_JUMPS]
+    return tuple(replace(bar, jump=jumps[bar.kernel.name]) if bar.kernel.name in kept else bar for bar in bars)

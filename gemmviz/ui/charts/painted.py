@@ -1,0 +1,282 @@
+"""A chart that is painted: heading, sentence, tag, and a surface whose marks can be pointed at by mouse and keys."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import hypot
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.session import Session
+from gemmviz.ui.charts.figure_table import FigureTable
+from gemmviz.ui.charts.tag import Tag
+from gemmviz.ui.known import shortcut
+from gemmviz.ui.look.style import TYPE_PT, scaled
+from gemmviz.ui.look.theme import THEMES, Theme, rgb
+
+_ARROWS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
+_TIP_MS = 600_000
+_PICTURE = QSize(960, 600)
+_LEAST_WIDTH = 200  # pixels, at a scale of type of 1
+_PALE = 0.42
+"""The share of the outline's colour in the colour of what is context only."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A drawn thing that has more to say: its place, its facts, and the kernel that a click chooses.
+
+    ``reach``: how far from ``area`` the mouse may be, in pixels; ``by_key``: whether the arrow keys go there.
+    """
+
+    area: QRectF
+    text: str
+    kernel: Kernel | None = None
+    reach: float = 0.0
+    by_key: bool = True
+
+
+class Surface(QWidget):
+    """Where a chart is painted.
+
+    Parameters
+    ----------
+    paint
+        Paints all, and returns the marks, in the order in which the arrow keys go through them.
+    name
+        The name for those who do not see it.
+    """
+
+    chosen = Signal(object)
+    """A kernel was clicked."""
+    scrolled = Signal(int)
+    """The wheel was turned, in pixels down."""
+
+    def __init__(self, paint: Callable[[QPainter], list[Mark]], name: str) -> None:
+        super().__init__()
+        self._paint = paint
+        self.marks: list[Mark] = []
+        self._at: int | None = None
+        self.setAccessibleName(name)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setMinimumSize(60, 40)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the chart, and a frame while it has the focus."""
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self.marks = self._paint(painter)
+            if self.hasFocus():
+                painter.setPen(QPen(self.palette().text().color(), 2))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRect(QRectF(self.rect()).adjusted(1, 1, -1, -1))
+
+    def mark_at(self, place: QPointF) -> int | None:
+        """Return the number of the mark at a place of this widget, the nearest of several; None where there is none."""
+        near = [(_distance(mark.area, place), number) for number, mark in enumerate(self.marks)]
+        reached = [(far, number) for far, number in near if far <= self.marks[number].reach]
+        return min(reached)[1] if reached else None
+
+    def point(self, at: int | None) -> None:
+        """Tell the facts of a mark; None: of none."""
+        self._at = at
+        text = "" if at is None else self.marks[at].text
+        if text and at is not None:
+            corner = self.marks[at].area.bottomRight().toPoint()
+            QToolTip.showText(self.mapToGlobal(corner), text, self, self.rect(), _TIP_MS)
+        else:
+            QToolTip.hideText()
+        self.setAccessibleDescription(text)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tell the facts of what is under the mouse."""
+        at = self.mark_at(event.position())
+        if at != self._at:
+            self.point(at)
+        clickable = at is not None and self.marks[at].kernel is not None
+        self.setCursor(Qt.CursorShape.PointingHandCursor if clickable else Qt.CursorShape.ArrowCursor)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the kernel under the mouse."""
+        super().mousePressEvent(event)
+        at = self.mark_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and at is not None and self.marks[at].kernel is not None:
+            self.chosen.emit(self.marks[at].kernel)
+        event.accept()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Forget the mouse."""
+        self.point(None)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Announce a turn of the wheel."""
+        self.scrolled.emit(-event.angleDelta().y() // 2)
+
+    def event(self, event: QEvent) -> bool:
+        """Claim the arrows and Return before they become shortcuts."""
+        key = shortcut(event)
+        if key is not None and (key.key() in _ARROWS or key.key() == Qt.Key.Key_Return) and not key.modifiers():
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go to the next mark, or choose its kernel (Return)."""
+        keyed = [number for number, mark in enumerate(self.marks) if mark.by_key]
+        if event.key() in _ARROWS and keyed:
+            step = sum(_ARROWS[Qt.Key(event.key())])
+            at = keyed.index(self._at) if self._at in keyed else (-1 if step > 0 else len(keyed))
+            self.point(keyed[max(0, min(at + step, len(keyed) - 1))])
+        elif event.key() == Qt.Key.Key_Return and self._at is not None and self._at < len(self.marks):
+            if self.marks[self._at].kernel is not None:
+                self.chosen.emit(self.marks[self._at].kernel)
+        else:
+            event.ignore()
+
+
+class PaintedChart(QWidget):
+    """A heading with a sentence, a tag and choices, above a painted surface.
+
+    Parameters
+    ----------
+    session
+        The session with the figures.
+    name
+        The heading.
+    """
+
+    def __init__(self, session: Session, name: str) -> None:
+        super().__init__()
+        self.session = session
+        self.name = name
+        self.setAccessibleName(name)
+        self.heading, self.hint, self.tag = QLabel(name), QLabel(), Tag(session.preferences)
+        self.heading.setStyleSheet("font-weight: bold")
+        self.hint.setObjectName("muted")
+        self.hint.setWordWrap(True)
+        # A sentence may be cut; it must not keep the window wider than an old projector.
+        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.plot = Surface(self.paint_all, name)
+        self.plot.chosen.connect(self._on_chosen)
+        self.controls = QHBoxLayout()
+        self.controls.setSpacing(6)
+        self.controls.addWidget(self.heading)
+        self.controls.addStretch(1)
+        self.controls.addWidget(self.tag)
+        self.body = QHBoxLayout()
+        self.body.setSpacing(0)
+        self.body.addWidget(self.plot, 1)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(10, 6, 10, 4)
+        self.column.setSpacing(2)
+        self.column.addLayout(self.controls)
+        self.column.addWidget(self.hint)
+        self.column.addLayout(self.body, 1)
+
+    @property
+    def theme(self) -> Theme:
+        """The colours to draw with."""
+        return THEMES[self.session.preferences.theme]
+
+    def minimumSizeHint(self) -> QSize:
+        """Give a small minimum width: the chart beside this one gives way otherwise."""
+        least = super().minimumSizeHint()
+        return QSize(min(least.width(), round(scaled(_LEAST_WIDTH))), least.height())
+
+    def paint_all(self, painter: QPainter) -> list[Mark]:
+        """Paint the figures as of the last `refresh`; return what can be pointed at."""
+        raise NotImplementedError
+
+    def table(self) -> FigureTable:
+        """Return the figures that are drawn."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Draw the figures as they are now."""
+        raise NotImplementedError
+
+    def picture_size(self) -> QSize:
+        """Return the least size of a picture that shows all of the chart."""
+        return _PICTURE
+
+    def restyle(self) -> None:
+        """Take the theme's colours and the size of type."""
+        self.tag.restyle()
+        self.refresh()
+
+    def _on_chosen(self, kernel: Kernel) -> None:
+        if kernel is not self.session.choice.kernel:
+            self.session.choice.choose_kernel(kernel)
+
+
+def page_font(bold: bool = False) -> QFont:
+    """Return the font of everything on the page: one size, as large as the user's type."""
+    font = QFont()
+    font.setPointSizeF(scaled(TYPE_PT))
+    font.setBold(bold)
+    return font
+
+
+def pale(theme: Theme) -> QColor:
+    """Return the colour of what is only context: between the outline's and the background."""
+    over, under = rgb(theme.outline), rgb(theme.background)
+    return QColor(*(round(o * _PALE + u * (1 - _PALE)) for o, u in zip(over, under, strict=True)))
+
+
+def role_colour(role: str, theme: Theme) -> QColor:
+    """Return the colour of a kernel by what it is to the chosen one (see `ladder_figures.Role`)."""
+    if role == "other":
+        return pale(theme)
+    colours = {"chosen": theme.accent, "before": theme.curves[1], "best": theme.good, "library": theme.text}
+    return QColor(colours[role])
+
+
+def nudged(wanted: list[float], height: float, low: float, high: float) -> list[float]:
+    """Return places near the wanted ones, at least `height` apart and between `low` and `high` where that fits.
+
+    Parameters
+    ----------
+    wanted
+        Where the middles of some labels would stand, in pixels down.
+    height
+        The height of a label.
+    low, high
+        The least and the greatest middle.
+    """
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    places = [min(max(wanted[i], low), high) for i in order]
+    for number in range(1, len(places)):
+        places[number] = max(places[number], places[number - 1] + height)
+    # What is pushed out below goes up again, and pushes others up.
+    limit = high
+    for number in reversed(range(len(places))):
+        places[number] = min(places[number], limit)
+        limit = places[number] - height
+    found = [0.0] * len(wanted)
+    for i, place in zip(order, places, strict=True):
+        found[i] = place
+    return found
+
+
+def elided(text: str, font: QFont, width: float) -> str:
+    """Return as much of a text as fits into so many pixels, cut in the middle: long names differ at their ends."""
+    return QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideMiddle, width)
+
+
+def share_text(share: float | None) -> str:
+    """Write a share as a percentage with one decimal; a dash for none."""
+    return "–" if share is None else f"{share:.1%}".replace("%", "\N{NARROW NO-BREAK SPACE}%")
+
+
+def _distance(area: QRectF, place: QPointF) -> float:
+    right = max(area.left() - place.x(), 0.0, place.x() - area.right())
+    down = max(area.top() - place.y(), 0.0, place.y() - area.bottom())
+    return hypot(right, down)

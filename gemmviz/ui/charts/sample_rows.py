@@ -1,0 +1,87 @@
+"""The samples of one kernel, round by round: as they arrive, or those that a row keeps. No Qt."""
+
+from dataclasses import dataclass
+
+from gemmviz.bench.figures import SampleSeries, Shown
+from gemmviz.bench.row import Row
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.ui.charts.ladder_figures import ladder_figures
+from gemmviz.ui.look.figure_text import size_text
+
+
+@dataclass(frozen=True)
+class SampleRows:
+    """What to draw.
+
+    Attributes
+    ----------
+    label, size
+        The kernel's label, and M × N × K.
+    rounds
+        GFLOPS of each sample, round by round.
+    median
+        GFLOPS of the median of all.
+    origin
+        Empty: measured here; else a reference.
+    live
+        Whether more may come.
+    """
+
+    label: str
+    size: str
+    rounds: tuple[tuple[float, ...], ...]
+    median: float
+    origin: str = ""
+    live: bool = False
+
+    @property
+    def all(self) -> tuple[float, ...]:
+        """All samples, in the order taken."""
+        return tuple(value for samples in self.rounds for value in samples)
+
+
+def of_series(series: SampleSeries, live: bool) -> SampleRows:
+    """Return the samples that arrived."""
+    rounds = tuple(map(tuple, series.by_round()))
+    return SampleRows(series.label, series.size, rounds, series.median, live=live)
+
+
+def of_row(shown: Shown) -> SampleRows | None:
+    """Return the samples that a row keeps; None where it keeps none.
+
+    A row keeps at most so many of them, evenly spaced; then each round has its share.
+    """
+    row: Row = shown.row
+    kept = [s for s in row["samples_s"] if s > 0]
+    if not kept or row["gflops"] is None:
+        return None
+    flops = 2.0 * row["M"] * row["N"] * row["K"]
+    counts = [entry["n"] for entry in row["rounds"]] or [len(kept)]
+    ends = [round(sum(counts[: i + 1]) * len(kept) / sum(counts)) for i in range(len(counts))]
+    rounds = tuple(
+        tuple(flops / s / 1e9 for s in kept[start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=True)
+    )
+    size = size_text((row["M"], row["N"], row["K"]))
+    return SampleRows(row.get("label") or row["kernel"], size, rounds, row["gflops"], shown.origin)
+
+
+def shown_samples(session: Session) -> SampleRows | None:
+    """Return the samples to show: those that the user chose, those that arrive, or those of the chosen kernel."""
+    results, chosen = session.results, session.chart_choices.samples
+    if chosen and chosen in results.all_samples:
+        series = results.all_samples[chosen]
+        return of_series(series, series is results.live)
+    if results.live is not None:
+        return of_series(results.live, True)
+    name = session.choice.kernel.name
+    arrived = [s for s in results.all_samples.values() if s.gflops and s.turn is not None and s.turn.kernel == name]
+    if arrived:
+        return of_series(arrived[-1], False)
+    bar = ladder_figures(session).of("chosen")
+    return of_row(Shown(bar.standing.row, bar.origin)) if bar is not None else None
+
+
+def whose(rows: SampleRows) -> str:
+    """Name the kernel and the size."""
+    return tr("{kernel} at {size}", kernel=rows.label, size=rows.size)

@@ -1,0 +1,270 @@
+"""The GFLOPS strip below the stage: the kernel before, the chosen one and the library; while measuring, its samples.
+
+It is there from the first paint on: nothing here imports pyqtgraph.
+"""
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from gemmviz.bench.figures import ON_GPU, size_of
+from gemmviz.catalogue.capability import need
+from gemmviz.language import tr, trn
+from gemmviz.session import Answer, Message, Session
+from gemmviz.ui.charts.ladder_figures import Bar, LadderFigures, ladder_figures
+from gemmviz.ui.charts.painted import Mark, Surface, share_text
+from gemmviz.ui.charts.strip_drawing import StripDrawing
+from gemmviz.ui.charts.tag import Tag
+from gemmviz.ui.connections import listen
+from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, short_size, times
+from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.theme import THEMES
+
+_REFRESH_MS = 100
+# Pixels at a scale of type of 1; the strip is higher in a wide window.
+_LOW, _HIGH, _WIDE_FROM = 60, 68, 1600
+_MARGIN, _LEFT, _MOST_TEXT = 16, 130, 300
+
+
+class Strip(QWidget):
+    """Three bars on one linear scale, what they come to, and the button that measures.
+
+    Parameters
+    ----------
+    session
+        The session with the figures and samples.
+    """
+
+    measure_wanted = Signal()
+    stop_wanted = Signal()
+    page_wanted = Signal()
+    """The Measure page is wanted: the references are there."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.figures = LadderFigures(None)
+        self.setAccessibleName("GFLOPS")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.heading, self.below = QLabel("GFLOPS"), QLabel()
+        self.measuring, self.tag = Tag(session.preferences), Tag(session.preferences)
+        self.headline, self.said, self.note = QLabel(), QLabel(), QLabel()
+        self.verified = QLabel()
+        self.button = QPushButton()
+        self._drawing = StripDrawing(session)
+        self.bars = Surface(self._paint, tr("GFLOPS of the kernel before, the chosen one and the library"))
+        self._arrange()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+        self.button.clicked.connect(self._on_button)
+        self.bars.chosen.connect(session.choice.choose_kernel)
+        results, choice = session.results, session.choice
+        for signal in (
+            *(results.measured, results.referenced, results.device_changed, results.size_chosen, results.sampled),
+            *(choice.chosen, choice.kernels_changed, session.progress.changed),
+        ):
+            listen(self, signal, self._soon)
+        listen(self, session.preferences.themed, self.refresh)
+        self.refresh()
+
+    def _arrange(self) -> None:
+        self.heading.setStyleSheet("font-weight: bold")
+        self.headline.setStyleSheet("font-weight: bold")
+        for label in (self.below, self.said, self.note):
+            label.setObjectName("muted")
+        for label in (self.headline, self.said, self.note, self.verified):
+            label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self.heading)
+        head.addWidget(self.measuring)
+        head.addStretch(1)
+        left, right, tags = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
+        left.addLayout(head)
+        left.addWidget(self.below)
+        for label in (self.headline, self.said):
+            right.addWidget(label)
+        for widget in (self.tag, self.note, self.verified):
+            tags.addWidget(widget, 0, Qt.AlignmentFlag.AlignRight)
+        for column in (left, right, tags):
+            column.setSpacing(1)
+            column.insertStretch(0, 1)
+            column.addStretch(1)
+        self.bars.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(_MARGIN, 2, _MARGIN, 2)
+        row.setSpacing(14)
+        row.addLayout(left)
+        row.addWidget(self.bars, 1)
+        row.addLayout(right)
+        row.addLayout(tags)
+        row.addWidget(self.button)
+
+    # Content
+
+    def refresh(self) -> None:
+        """Show the figures, or the samples so far, as they are now."""
+        session = self.session
+        self.figures = self._find()
+        size, kernel = self.figures.size, session.choice.kernel
+        parts = [short_size(size)] if size is not None else []
+        parts.append(dtype_text(kernel.dtype))
+        if kernel.backend in ON_GPU:
+            parts.append(tr("cold L2"))
+        self.below.setText(" · ".join(parts))
+        self.below.setMinimumWidth(round(scaled(_LEFT)))
+        busy = session.progress["bench"] is not None
+        self.measuring.say(tr("measuring") if busy else "")
+        if busy:
+            self._say_running()
+        else:
+            self._say_figures()
+        self._offer(busy)
+        self.bars.setAccessibleDescription(f"{self.headline.text()}. {self.said.text()}")
+        self.bars.update()
+        self.update()
+
+    def _find(self) -> LadderFigures:
+        """Return the compared kernels, at a size at which the chosen one has a figure."""
+        found = ladder_figures(self.session)
+        if found.of("chosen") is None:
+            shown = self.session.results.shown(self.session.choice.kernel.name)
+            found = ladder_figures(self.session, size_of(shown.row)) if shown is not None else found
+        return found
+
+    def shown(self) -> list[Bar]:
+        """Return the bars, from the top: the kernel before, the chosen one, the library; those that have a figure."""
+        found = (self.figures.of(role) for role in ("before", "chosen", "library"))
+        return [bar for bar in found if bar is not None and bar.gflops]
+
+    def _say_figures(self) -> None:
+        chosen, before, library = (self.figures.of(role) for role in ("chosen", "before", "library"))
+        said = []
+        ratio = self.figures.ratio(before) if before is not None else None
+        if ratio is not None:
+            said.append(tr("{times} the kernel before", times=times(ratio)))
+        share = chosen.standing.share if chosen is not None else None
+        if share is not None and library is not None:
+            name = tr(library.kernel.title).partition(",")[0]
+            said.append(tr("{share} of {library}", share=share_text(share), library=name))
+        if chosen is None or not chosen.gflops:
+            said = [tr("not measured yet")]
+        elif not said:
+            said = [tr("{gflops} GFLOPS", gflops=gflops_text(chosen.gflops))]
+        first, *rest = said
+        self._say(self.headline, first)
+        self._say(self.said, " · ".join(rest))
+        self.verified.hide()
+        origin = chosen.origin if chosen is not None else ""
+        whole = origin_name(origin)
+        self.tag.say("" if chosen is None else self._tag(chosen), bool(origin), whole or tr("measured here"))
+        nothing = bool(origin) and all(bar.origin for bar in self.figures.bars)
+        self.note.setText(tr("nothing measured here") if nothing else "")
+        self.note.setVisible(nothing)
+
+    def _say(self, label: QLabel, text: str, tip: str = "") -> None:
+        """Show a text, or as much of it as there is room for; the tip has all of it, and `tip`."""
+        label.setText(label.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, round(scaled(_MOST_TEXT))))
+        label.setToolTip(tip or text)
+
+    def _tag(self, chosen: Bar) -> str:
+        """Return the tag's word: a reference's device, or, of a processor, its number of cores."""
+        if not chosen.origin:
+            return tr("measured")
+        for reference in self.session.results.references:
+            if reference.origin(chosen.standing.row) == chosen.origin and chosen.kernel.backend not in ON_GPU:
+                return tr("reference: {cores} cores", cores=reference.cores) if reference.cores else tr("reference")
+        return origin_name(chosen.origin).rpartition(", ")[0].replace("NVIDIA ", "")
+
+    def _say_running(self) -> None:
+        live, progress = self.session.results.live, self.session.progress["bench"]
+        doing = progress[0] if progress is not None else ""
+        self.tag.say("")
+        self.note.hide()
+        turn = live.turn if live is not None else None
+        if live is None or turn is None or not live.gflops:
+            self._say(self.headline, tr("Measuring"))
+            self._say(self.said, doing)
+            self.verified.hide()
+            return
+        so_far = tr("{gflops} GFLOPS so far", gflops=gflops_text(live.median))
+        self._say(self.headline, so_far, doing)
+        parts = [
+            trn("{count} sample", "{count} samples", len(live.gflops)),
+            tr("spread {share}", share=share_text(live.spread)),
+            tr("round {number} of {count}", number=turn.round, count=turn.rounds),
+        ]
+        self._say(self.said, " · ".join(parts), doing)
+        self.verified.setText(tr("✓ C verified") if turn.verified else "")
+        self.verified.setStyleSheet(f"color: {THEMES[self.session.preferences.theme].good}")
+        self.verified.setVisible(turn.verified)
+
+    # The button
+
+    def why_not(self) -> str:
+        """Say why the chosen kernel cannot be measured on this machine; empty where it can, or nobody knows."""
+        results, kernel = self.session.results, self.session.choice.kernel
+        if kernel.backend not in ON_GPU or not results.device:
+            return ""
+        if results.device_facts is None:
+            return tr("This machine has no GPU that CUDA kernels can run on.")
+        needed = need(kernel.capability, str(results.device_facts["cc"]))
+        return tr("The GPU of this machine cannot run it: {needed}.", needed=needed) if needed else ""
+
+    def _offer(self, busy: bool) -> None:
+        why = self.why_not()
+        self.button.setText(tr("Stop") if busy else tr("Measure…"))
+        self.button.setObjectName("" if busy or why else "primary")
+        self.button.style().unpolish(self.button)
+        self.button.style().polish(self.button)
+        stop = tr("Stop measuring (Esc)")
+        self.button.setToolTip(stop if busy else why or tr("Verify the chosen kernel, then time it"))
+
+    def _on_button(self) -> None:
+        if self.session.progress["bench"] is not None:
+            self.stop_wanted.emit()
+            return
+        why = self.why_not()
+        if not why:
+            self.measure_wanted.emit()
+            return
+        device = next((r.gpu for r in self.session.results.references if r.gpu), "")
+        answers = (Answer(tr("Show the figures of {device}", device=device), self._show_references),) if device else ()
+        self.session.messages.tell(Message(why, "info", answers=answers, lasting=True))
+
+    def _show_references(self) -> None:
+        self.session.messages.tell(None)
+        self.session.results.want_references(True)
+        self.page_wanted.emit()
+
+    # Painting
+
+    def _soon(self, *_: object) -> None:
+        # A hidden strip costs nothing: it is brought up to date when it is shown.
+        if self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    def showEvent(self, event: object) -> None:
+        """Show what has changed meanwhile."""
+        self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Be a little higher in a wide window."""
+        super().resizeEvent(event)
+        self.setFixedHeight(round(scaled(_HIGH if event.size().width() >= scaled(_WIDE_FROM) else _LOW)))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the ground, and a line above it."""
+        theme = THEMES[self.session.preferences.theme]
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), QColor(theme.panel))
+            line = QColor(theme.outline)
+            line.setAlpha(110)
+            painter.setPen(line)
+            painter.drawLine(0, 0, self.width(), 0)
+
+    def _paint(self, painter: QPainter) -> list[Mark]:
+        live = self.session.results.live if self.session.progress["bench"] is not None else None
+        return self._drawing.paint(painter, self.bars.size(), self.shown(), live)
