@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.ui.charts.painted import page_font
 from gemmviz.ui.look.theme import SEEN, contrast
 from gemmviz.ui.window.window_actions import SCALE_STEP
 
@@ -98,14 +99,14 @@ def test_a_key_makes_all_type_larger_at_once(window, qtbot):
     source, ladder, session = window.source, window.ladder, window.session
     before = [w.fontMetrics().height() for w in (source, ladder, window.recording.button, window.stage)]
     row, gutter = ladder.sizeHintForRow(1), source.gutter.width()
-    ticks = window.charts.sizes.plot.getAxis("left").style["tickFont"].pointSizeF()
+    ticks = page_font().pointSizeF()
     for _ in range(4):
         qtbot.keyClick(window, Qt.Key.Key_Plus, CTRL_ALT)
     assert session.preferences.type_scale == pytest.approx(SCALE_STEP**4, abs=0.01)
     after = [w.fontMetrics().height() for w in (source, ladder, window.recording.button, window.stage)]
     assert all(b > 1.35 * a for a, b in zip(before, after, strict=True))
     assert ladder.sizeHintForRow(1) > 1.35 * row and source.gutter.width() > 1.2 * gutter
-    assert window.charts.sizes.plot.getAxis("left").style["tickFont"].pointSizeF() > 1.35 * ticks
+    assert page_font().pointSizeF() > 1.35 * ticks
     qtbot.keyClick(window, Qt.Key.Key_0, CTRL_ALT)
     assert session.preferences.type_scale == 1
     assert [w.fontMetrics().height() for w in (source, ladder, window.recording.button, window.stage)] == before

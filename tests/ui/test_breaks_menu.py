@@ -141,18 +141,24 @@ def test_variants_stand_behind_their_rung_in_the_chart(idle):
         ("gputiled with the loop over k unrolled", 2200.0),
         ("gputiled1", 2500.0),
     ]
-    columns = [[text for _, text in axis._tickLevels[0][1:]] for axis in chart.axes]
-    assert columns[0][2] == "✗ wrong"
-    # What is compared with its rung is ranked with no other.
-    assert columns[1] == ["1×", "4×", "–", "costs 2.5×", "gains 1.1×", "5×"]
-    assert [text for _, text in chart.plot.getAxis("left")._tickLevels[0]][3] == "↳ with threadIdx.x counting rows"
+    drawing, bars = chart._drawing, chart.figures.bars
+    chart.plot.grab()
+    assert drawing._gflops(bars[2]) == "✗ wrong"
+    # What is compared with its kernel is ranked with no other.
+    assert [drawing._share(bar) for bar in bars] == ["–", "–", "–", "costs 2.5×", "gains 1.1×", "–"]
+    assert drawing._name(bars[3], bars[2]) == "↳ with threadIdx.x counting rows"
 
 
 def test_a_variants_bar_is_hatched_and_tells_what_it_is(idle):
     chart = measured(idle)
-    styles = [brush.style() for brush in chart._bars.opts["brushes"]]
-    assert [style == Qt.BrushStyle.BDiagPattern for style in styles] == [False, False, True, True, True, False]
-    wrong, slower = (standing_text(chart.standings[at], idle.session) for at in (2, 3))
+    idle.resize(1600, 1000)
+    image = chart.plot.grab().toImage()
+    left, hatched = round(chart._drawing._left), []
+    for mark in chart.plot.marks:
+        line = [image.pixel(left + right, round(mark.area.center().y())) for right in range(3, 12)]
+        hatched.append(len(set(line)) > 1)
+    assert hatched == [False, False, False, True, True, False]
+    wrong, slower = (standing_text(chart.figures.bars[at].standing, idle.session) for at in (2, 3))
     assert "without the second barrier" in wrong and "C is not A x B" in wrong and "GFLOPS" not in wrong
     assert "with threadIdx.x counting rows: costs 2.5×, never ranked" in slower
     assert chart.table().rows[2][7] is None

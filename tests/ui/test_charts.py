@@ -16,9 +16,13 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QFileDialog, QToolTip
 
 from gemmviz import language
+from gemmviz.bench.figures import Figures, Turn
+from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language.catalogue import Catalogue
 from gemmviz.ui.charts.chart_export import export
+from gemmviz.ui.charts.ladder_drawing import LadderDrawing
+from gemmviz.ui.charts.painted import page_font
 from gemmviz.ui.look.figure_text import origin_name, standing_text
 
 LADDER = {"hostmult0": 1.0, "numpy": 100.0, "openblas": 200.0, "gpumult0": 500.0, "gputiled": 2000.0, "cublas": 8000.0}
@@ -38,27 +42,89 @@ def window_of(charts):
     return charts.window()
 
 
-def colour_at(chart, x, row):
-    """Return the colour inside the bar of a row, at a place of the axis."""
-    plot = chart.plot
-    at = plot.pixel(x, -row)
-    return QColor(plot.grab().toImage().pixel(at))
+def choose(charts, name):
+    """Choose a kernel without recording it."""
+    session = window_of(charts).session
+    session.choice.auto = False
+    session.choice.choose_kernel(rung(session, name))
+    charts.refresh()
 
 
-def test_columns_say_speed_up_and_share(charts):
+def mark_of(chart, name):
+    """Return the mark of a kernel, as it is painted now."""
+    chart.plot.grab()
+    return next(m for m in chart.plot.marks if m.kernel is not None and m.kernel.name == name and m.by_key)
+
+
+def colour_at(chart, name, right=6):
+    """Return the colour inside the bar of a kernel, so many pixels right of the axis."""
+    area = mark_of(chart, name).area
+    image = chart.plot.grab().toImage()
+    return QColor(image.pixel(round(chart._drawing._left) + right, round(area.center().y())))
+
+
+def written(chart, monkeypatch):
+    """Return all texts that a ladder paints."""
+    texts, write = [], LadderDrawing._write
+
+    def seen(self, painter, text, *rest, **more):
+        texts.append(text)
+        write(self, painter, text, *rest, **more)
+
+    monkeypatch.setattr(LadderDrawing, "_write", seen)
+    chart.plot.grab()
+    return texts
+
+
+def test_one_element_type_of_one_processor_is_compared_with_its_library(charts, monkeypatch):
     add(window_of(charts), LADDER)
+    choose(charts, "gputiled")
     chart = charts.ladder
-    columns = {axis._tickLevels[0][0][1]: [text for _, text in axis._tickLevels[0][1:]] for axis in chart.axes}
-    assert columns["GFLOPS"] == [
-        "1",
-        "200",
-        "100",
-        "500",
-        "2\N{NARROW NO-BREAK SPACE}000",
-        "8\N{NARROW NO-BREAK SPACE}000",
-    ]
-    assert columns["speed-up"] == ["1×", "200×", "100×", "1×", "4×", "16×"]
-    assert columns["of library"] == ["0.5%", "–", "–", "6.2%", "25%", "–"]
+    assert [name for name, _ in chart.bars()] == ["gpumult0", "gputiled", "cuBLAS"]
+    texts = written(chart, monkeypatch)
+    share = "\N{NARROW NO-BREAK SPACE}%"
+    assert {"of cuBLAS", f"6.2{share}", f"25.0{share}"} <= set(texts)
+    assert {"4×", "4× the kernel before"} & set(texts)
+    assert {"One element each", "Shared tiles", "Libraries"} <= set(texts)
+    assert "cuBLAS 8\N{NARROW NO-BREAK SPACE}000" in texts
+    choose(charts, "hostmult0")
+    assert [name for name, _ in chart.bars()] == ["hostmult0", "OpenBLAS", "NumPy"]
+    choose(charts, "wgmma")
+    assert chart.bars() == [] and "measure" in chart.hint.text().lower()
+
+
+def test_every_kernel_has_the_role_that_it_is_drawn_in(charts):
+    add(window_of(charts), LADDER | {"gputiled1": 2100.0, "vectorised": 6000.0})
+    choose(charts, "gputiled1")
+    roles = {bar.kernel.name: bar.role for bar in charts.ladder.figures.bars}
+    assert roles == {
+        "gpumult0": "other",
+        "gputiled": "before",
+        "gputiled1": "chosen",
+        "vectorised": "best",
+        "cublas": "library",
+    }
+    theme = charts.ladder.theme
+    for name, colour in (("gputiled1", theme.accent), ("gputiled", theme.curves[1]), ("vectorised", theme.good)):
+        assert colour_at(charts.ladder, name) == QColor(colour)
+
+
+def test_at_most_four_jumps_are_pointed_out_and_the_chosen_one_always(charts):
+    figures = {"gpumult0": 1.0, "gpumult1": 2.0, "gputiled": 4.0, "RR": 9.0, "vectorised": 20.0, "warp_tiling": 50.0}
+    add(window_of(charts), figures | {"stream_k": 52.0})
+    choose(charts, "stream_k")
+    jumps = {bar.kernel.name: bar.jump for bar in charts.ladder.figures.bars if bar.jump}
+    assert len(jumps) == 4 and jumps["stream_k"] == pytest.approx(1.04)
+    assert set(jumps) == {"stream_k", "warp_tiling", "RR", "vectorised"}
+
+
+def test_the_axis_is_linear_from_0(charts):
+    add(window_of(charts), {"gputiled": 1000.0, "gpumult0": 10.0})
+    choose(charts, "gputiled")
+    drawing = charts.ladder._drawing
+    charts.ladder.plot.grab()
+    assert drawing._x(0) == drawing._left
+    assert drawing._x(1000.0) - drawing._left == pytest.approx(100 * (drawing._x(10.0) - drawing._left))
 
 
 def test_a_reference_is_named_in_the_language_that_is_spoken(monkeypatch):
@@ -68,29 +134,48 @@ def test_a_reference_is_named_in_the_language_that_is_spoken(monkeypatch):
     assert origin_name("reference: NVIDIA H200, 2026-11-21") == "referencia: NVIDIA H200, 2026-11-21"
 
 
-def test_a_reference_is_hollow_and_named_and_a_figure_measured_here_is_solid(charts, qtbot):
+def test_a_reference_is_hollow_and_named_and_a_figure_measured_here_is_solid(charts):
     window, chart = window_of(charts), charts.ladder
-    add_reference(window, {"hostmult0": 3.0, "gputiled": 2000.0})
-    add(window, {"hostmult0": 2.0, "hostmult1": 4.0})
-    qtbot.wait(20)
-    assert chart.bars() == [("hostmult0", 2.0), ("hostmult1", 4.0), ("gputiled", 2000.0)]
-    assert "■\N{NO-BREAK SPACE}measured here: a laptop" in chart.legend.text()
+    add_reference(window, {"gpumult0": 900.0, "gputiled": 2000.0})
+    choose(charts, "gputiled")
+    assert (chart.tag.text() == "reference: NVIDIA H200" and chart.tag.dashed) or not chart.legend.isHidden()
+    add(window, {"gputiled1": 1800.0})
+    choose(charts, "gputiled1")
+    assert chart.bars() == [("gpumult0", 900.0), ("gputiled", 2000.0), ("gputiled1", 1800.0)]
+    assert "■\N{NO-BREAK SPACE}measured here" in chart.legend.text()
     assert "□\N{NO-BREAK SPACE}reference: NVIDIA H200, 2026-11-21" in chart.legend.text()
-    low = chart.plot.viewRange()[0][0] + 0.05
-    assert colour_at(chart, low, 1).green() > 150
-    assert colour_at(chart, low, 2).green() < 40
+    assert colour_at(chart, "gputiled1") == QColor(chart.theme.accent)
+    hollow = colour_at(chart, "gputiled", 20)
+    assert hollow not in (QColor(chart.theme.accent), QColor(chart.theme.curves[1])) and hollow.lightness() < 40
     chart.reference.click()
     charts.refresh()
-    assert [name for name, _ in chart.bars()] == ["hostmult0", "hostmult1"]
-    assert "H200" not in chart.legend.text()
+    assert [name for name, _ in chart.bars()] == ["gputiled1"]
+    assert "H200" not in chart.legend.text() and chart.tag.text() in ("measured", "")
+
+
+def test_no_reference_of_another_number_of_cores_stands_beside_what_was_measured_here(charts):
+    window, chart = window_of(charts), charts.ladder
+    session = window.session
+    rows = [result(rung(session, name), 700.0, 256) for name in ("openblas", "hostmult_threads")]
+    elsewhere = ReferenceResults("", "Xeon (16 cores)", "2026-11-21", Figures(rows), cores=16)
+    session.results.set_device("a laptop (2 cores)", None, 2)
+    session.results.set_references([elsewhere])
+    choose(charts, "hostmult1")
+    assert len(chart.bars()) == 2 and "16 cores" in chart.tag.toolTip() + chart.legend.text()
+    add(window, {"hostmult1": 3.0}, n=256)
+    assert chart.bars() == [("hostmult1", 3.0)]
+    assert "16 cores; this one has 2" in chart.hint.text()
+    assert [c.kernel.name for c in charts.sizes.drawn()] == ["hostmult1"]
+    session.results.set_device("a server (16 cores)", None, 16)
+    charts.refresh()
+    assert len(chart.bars()) == 3
 
 
 def test_the_mouse_on_a_bar_tells_all_figures_of_its_row(charts, qtbot):
     window, chart = window_of(charts), charts.ladder
     add(window, LADDER | {"gputiled": 2000.0}, regs=38, flags=["throttled"], host_launch_s=4e-6)
-    qtbot.wait(20)
-    low = chart.plot.viewRange()[0][0]
-    qtbot.mouseMove(chart.plot.viewport(), chart.plot.pixel(low + 0.1, -4))
+    choose(charts, "gputiled")
+    qtbot.mouseMove(chart.plot, mark_of(chart, "gputiled").area.center().toPoint())
     qtbot.waitUntil(lambda: "Shared-memory tiles" in QToolTip.text())
     for said in (
         "measured here",
@@ -106,37 +191,42 @@ def test_the_mouse_on_a_bar_tells_all_figures_of_its_row(charts, qtbot):
 def test_the_copies_of_a_gpu_rung_are_told_apart_from_its_time(charts):
     window, chart = window_of(charts), charts.ladder
     add(window, LADDER)
+    choose(charts, "gputiled")
     copies = result(rung(window.session, "cublas"), 1.0, 64, backend="transfer")
     window.session.results.add_result(
         copies | {"kernel": "transfer", "gflops": None, "transfer": {"to_device_s": 0.01, "to_host_s": 0.003}}
     )
-    said = [standing_text(s, window.session) for s in chart.standings]
-    assert ["copies apart: 10 ms to the device, 3 ms back" in text for text in said] == [False] * 3 + [True] * 3
+    said = [standing_text(bar.standing, window.session) for bar in chart.figures.bars]
+    assert ["copies apart: 10 ms to the device, 3 ms back" in text for text in said] == [True] * 3
 
 
-def test_arrows_tell_the_figures_too(charts, qtbot):
-    add(window_of(charts), LADDER)
+def test_arrows_tell_the_figures_and_return_chooses(charts, qtbot):
+    window = window_of(charts)
+    add(window, LADDER)
+    choose(charts, "hostmult0")
     plot = charts.ladder.plot
+    plot.grab()
     plot.setFocus()
     qtbot.keyClick(plot, Qt.Key.Key_Down)
     assert "hostmult0" in plot.accessibleDescription()
     qtbot.keyClick(plot, Qt.Key.Key_Down)
     assert "OpenBLAS" in plot.accessibleDescription()
+    qtbot.keyClick(plot, Qt.Key.Key_Return)
+    assert window.session.choice.kernel.name == "openblas"
 
 
-def test_a_click_on_a_bar_chooses_its_rung(charts, qtbot):
+def test_a_click_on_a_bar_chooses_its_kernel(charts, qtbot):
     window, chart = window_of(charts), charts.ladder
     add(window, LADDER)
-    qtbot.wait(20)
-    window.session.choice.auto = False
-    qtbot.mouseClick(
-        chart.plot.viewport(), Qt.MouseButton.LeftButton, pos=chart.plot.pixel(chart.plot.viewRange()[0][0], -3)
-    )
+    choose(charts, "gputiled")
+    at = mark_of(chart, "gpumult0").area.center().toPoint()
+    qtbot.mouseClick(chart.plot, Qt.MouseButton.LeftButton, pos=at)
     assert window.session.choice.kernel.name == "gpumult0"
 
 
 def test_the_size_is_chosen_and_follows_the_last_one_measured_until_then(charts):
     window, chart = window_of(charts), charts.ladder
+    choose(charts, "hostmult0")
     add(window, {"hostmult0": 1.0, "hostmult1": 2.0}, n=64)
     add(window, {"hostmult0": 3.0}, n=128)
     assert chart.shown_size() == (128, 128, 128) and chart.bars() == [("hostmult0", 3.0)]
@@ -152,6 +242,7 @@ def test_the_list_shows_the_chart_s_size_and_names_every_other(charts):
     listed = window.ladder
     add_reference(window, {"gputiled": 2000.0, "gpumult1": 900.0}, sizes=(256,))
     add(window, {"hostmult0": 1.5}, n=64)
+    choose(charts, "hostmult0")
     charts.ladder.sizes.setCurrentText("256³")
     charts.ladder.sizes.activated.emit(charts.ladder.sizes.currentIndex())
     assert listed.size_shown == charts.ladder.shown_size() == (256, 256, 256)
@@ -163,34 +254,16 @@ def test_the_list_shows_the_chart_s_size_and_names_every_other(charts):
     assert listed.figure_text(listed.figures["gpumult1"]) == "900 at 256"
 
 
-@pytest.mark.parametrize(("slowest", "log"), [(10.0, True), (50.0, False)])
-def test_the_axis_is_logarithmic_when_figures_are_far_apart_until_somebody_chooses(charts, slowest, log):
-    window, chart = window_of(charts), charts.ladder
-    add(window, {"hostmult0": slowest, "gputiled": 2000.0})
-    assert chart.log.isChecked() is log
-    chart.log.click()
-    add(window, {"hostmult1": slowest})
-    assert chart.log.isChecked() is not log
-
-
-def test_one_processor_alone_can_be_shown(charts):
-    add(window_of(charts), LADDER)
-    box = charts.ladder.places
-    box.setCurrentText("GPU")
-    box.activated.emit(box.currentIndex())
-    assert [name for name, _ in charts.ladder.bars()] == ["gpumult0", "gputiled", "cuBLAS"]
-
-
-def test_many_bars_scroll_in_a_small_chart(charts, qtbot):
+def test_many_bars_scroll_in_a_low_chart(charts, qtbot):
     window, chart = window_of(charts), charts.ladder
     add(window, {k.name: 10.0 for k in window.session.choice.kernels if not k.exhibit})
-    window.pages.turn_to("stage")
-    qtbot.wait(50)
-    assert chart.scroll_bar.isVisible()
-    first = [text for _, text in chart.plot.getAxis("left")._tickLevels[0]]
+    choose(charts, "gputiled")
+    window.resize(1280, 560)
+    qtbot.waitUntil(lambda: chart.scroll_bar.isVisible())
+    first = mark_of(chart, "gpumult0")
+    assert first.area.height() > 0 and mark_of(chart, "cublas").area.height() <= 0
     chart.scroll_bar.setValue(chart.scroll_bar.maximum())
-    last = [text for _, text in chart.plot.getAxis("left")._tickLevels[0]]
-    assert first[0] == "hostmult0" and last[-1].startswith("cuBLAS")
+    assert mark_of(chart, "cublas").area.height() > 0
 
 
 def test_sizes_that_stand_close_do_not_write_over_each_other(charts, qtbot):
@@ -198,92 +271,129 @@ def test_sizes_that_stand_close_do_not_write_over_each_other(charts, qtbot):
     sizes = range(512, 8193, 512)
     for n in sizes:
         add(window, {"gputiled": 2000.0}, n=n)
-    charts.setCurrentWidget(chart)
-    for width in (1280, 900):
-        window.resize(width, 800)
-        qtbot.wait(20)
-        axis = chart.plot.getAxis("bottom")
-        places = [(chart.plot.pixel(at, 0).x(), text) for at, text in axis._tickLevels[0]]
-        assert len(places) == len(sizes)  # each has its tick
-        written = [(x, text) for x, text in places if text]
-        assert {"512", "1024", "2048", "4096", "8192"} <= {text for _, text in written} < {str(n) for n in sizes}
-        broad = QFontMetricsF(axis.style["tickFont"]).horizontalAdvance("8192")
-        assert all(b - a > broad for (a, _), (b, _) in pairwise(written))
+    choose(charts, "gputiled")
+    for width in (1000, 600):
+        frame = chart.frame(QSize(width, 400))
+        assert frame.across == list(sizes)  # each has its tick
+        texts = frame.written()
+        assert {"512", "1024", "2048", "4096", "8192"} <= {text for _, text in texts} < {str(n) for n in sizes}
+        broad = QFontMetricsF(page_font()).horizontalAdvance("8192")
+        assert all(b - a > broad for (a, _), (b, _) in pairwise(texts))
 
 
-def test_curves_over_n_have_a_point_at_each_cube_and_can_be_switched_off(charts, qtbot):
+def test_curves_over_n_have_a_point_at_each_cube_on_two_logarithmic_axes(charts):
     window, chart = window_of(charts), charts.sizes
-    charts.setCurrentWidget(chart)
+    choose(charts, "hostmult0")
     for n, gflops in ((64, 1.0), (256, 3.0), (128, 2.0)):
         add(window, {"hostmult0": gflops, "numpy": 10 * gflops}, n=n)
     window.session.results.add_result(result(rung(window.session, "hostmult0"), 5.0, 512) | {"K": 7})
+    charts.setCurrentWidget(chart)
     charts.refresh()
-    assert {c.name: [r["N"] for r in c.rows] for c in chart.curves} == {
-        "hostmult0": [64, 128, 256],
-        "NumPy": [64, 128, 256],
-    }
-    assert chart.list.isVisible()
-    chart.list.topLevelItem(0).setCheckState(0, Qt.CheckState.Unchecked)
-    assert [c.name for c in chart.drawn()] == ["NumPy"]
-    assert {row[0] for row in chart.table().rows} == {"numpy"}
+    found = {c.kernel.name: (c.role, [r["N"] for r in c.rows]) for c in chart.drawn()}
+    assert found == {"hostmult0": ("chosen", [64, 128, 256]), "numpy": ("library", [64, 128, 256])}
+    assert [row[0] for row in chart.table().rows] == ["hostmult0"] * 3 + ["numpy"] * 3
+    frame = chart.frame(QSize(600, 400))
+    low, middle, high = (frame.at(n, g) for n, g in ((64, 1.0), (128, 10.0), (256, 100.0)))
+    assert middle.x() - low.x() == pytest.approx(high.x() - middle.x())
+    assert low.y() - middle.y() == pytest.approx(middle.y() - high.y())
 
 
 def test_a_reference_continues_a_curve_where_this_machine_has_no_figure(charts):
     window, chart = window_of(charts), charts.sizes
+    add_reference(window, {"gpumult0": 8.0, "gputiled": 900.0}, sizes=(64, 128))
+    add(window, {"gpumult0": 1.0}, n=64)
+    choose(charts, "gputiled")
     charts.setCurrentWidget(chart)
-    add_reference(window, {"hostmult0": 8.0, "gputiled": 900.0}, sizes=(64, 128))
-    add(window, {"hostmult0": 1.0}, n=64)
     charts.refresh()
     found = [(c.kernel.name, bool(c.origin), [r["N"] for r in c.rows]) for c in chart.drawn()]
-    assert found == [("hostmult0", False, [64]), ("hostmult0", True, [128]), ("gputiled", True, [64, 128])]
+    assert found == [("gpumult0", False, [64]), ("gpumult0", True, [128]), ("gputiled", True, [64, 128])]
 
 
-def test_other_parameters_of_a_reference_are_folded_below_their_rung_until_wanted(charts):
+def test_other_parameters_are_drawn_pale_and_of_the_chosen_kernel_only(charts):
     window, chart = window_of(charts), charts.sizes
-    charts.setCurrentWidget(chart)
     kernel = rung(window.session, "gputiled")
     add_reference(window, {"gputiled": 900.0, "gpumult1": 500.0})
     for ts in (8, 32):
         window.session.results.references[0].figures.add(result(kernel, 10.0 * ts) | {"params": {"TS": ts}})
     window.session.results.set_references(window.session.results.references)
-    charts.refresh()
-    assert [c.name for c in chart.drawn()] == ["gpumult1 32,32", "gputiled 16"]
-    assert chart.list.topLevelItemCount() == 2
-    line = chart.list.topLevelItem(1)
-    assert not line.isExpanded()
-    assert [line.child(i).text(0) for i in range(line.childCount())] == ["TS=8 ○", "TS=32 ○"]
-    line.child(1).setCheckState(0, Qt.CheckState.Checked)
-    assert [c.name for c in chart.drawn()] == ["gpumult1 32,32", "gputiled 16", "gputiled 32"]
-    line.setCheckState(0, Qt.CheckState.Unchecked)
-    assert [c.name for c in chart.drawn()] == ["gpumult1 32,32"]
-
-
-def test_keys_walk_along_a_curve(charts, qtbot):
-    window, chart = window_of(charts), charts.sizes
     charts.setCurrentWidget(chart)
-    for n in (64, 128):
-        add(window, {"hostmult0": n / 10, "gputiled": n}, n=n)
-    for key, said in ((Qt.Key.Key_Right, "N = 64"), (Qt.Key.Key_Right, "N = 128"), (Qt.Key.Key_Down, "gputiled")):
+    choose(charts, "gputiled")
+    assert [(c.kernel.name, c.role) for c in chart.drawn()] == [
+        *(("gpumult1", "before"), ("gputiled", "chosen"), ("gputiled", "other"), ("gputiled", "other"))
+    ]
+    choose(charts, "gpumult1")
+    assert [c.kernel.name for c in chart.drawn()] == ["gpumult1", "gputiled"]
+
+
+def test_keys_walk_along_a_curve_and_a_pale_line_is_named_between_its_points(charts, qtbot):
+    window, chart = window_of(charts), charts.sizes
+    add(window, {"hostmult0": 1.0, "hostmult1": 2.0, "hostmult1_opt": 3.0, "hostmult_threads": 9.0}, n=64)
+    add(window, {"hostmult0": 2.0, "hostmult1": 3.0, "hostmult1_opt": 4.0, "hostmult_threads": 12.0}, n=128)
+    choose(charts, "hostmult1_opt")
+    charts.setCurrentWidget(chart)
+    charts.refresh()
+    chart.plot.grab()
+    for key, said in ((Qt.Key.Key_Right, "N = 64"), (Qt.Key.Key_Right, "N = 128"), (Qt.Key.Key_Down, "N = 64")):
         qtbot.keyClick(chart.plot, key)
         assert said in chart.plot.accessibleDescription()
+    between = next(m for m in chart.plot.marks if m.kernel.name == "hostmult0" and not m.by_key)
+    chart.plot.point(chart.plot.marks.index(between))
+    assert chart.plot.accessibleDescription().startswith("hostmult0: ")
 
 
-def test_samples_of_kernels_that_take_turns_stand_behind_each_other(charts, qtbot):
+def turn(name, number, n=64):
+    return Turn(name, (n, n, n), number, 3, True)
+
+
+def test_samples_grow_with_every_batch_in_a_row_per_round(charts, qtbot):
     session, chart = window_of(charts).session, charts.samples
     charts.setCurrentWidget(chart)
-    for _ in range(2):
-        session.results.add_samples("slow", "64 × 64 × 64", [1.0, 1.1], 1.05)
-        session.results.add_samples("fast", "64 × 64 × 64", [9.0], 9.0)
-    qtbot.waitUntil(lambda: "fast" in chart.hint.text())
-    assert len(chart.curve.xData) == 2
+    choose(charts, "hostmult1")
+    size = "64 × 64 × 64"
+    counts = []
+    for number, batch in ((1, [1.0, 1.1]), (1, [1.2]), (2, [1.3, 1.4, 1.5])):
+        session.results.add_samples("hostmult1", size, batch, 1.2, turn("hostmult1", number))
+        charts.refresh()
+        counts.append([len(samples) for samples in chart.rows.rounds])
+    assert counts == [[2], [3], [3, 3]]
+    assert chart.rows.live and chart.tag.text() == "measured"
+    assert charts.ladder.bars() == [("hostmult1", 1.2)] and charts.ladder.figures.bars[0].live
+    chart.plot.grab()
+    assert len(chart.plot.marks) == 6
+    session.results.end_samples()
+    charts.refresh()
+    assert not chart.rows.live and len(chart.rows.all) == 6
+
+
+def test_samples_of_kernels_that_take_turns_are_chosen(charts):
+    session, chart = window_of(charts).session, charts.samples
+    charts.setCurrentWidget(chart)
+    for number in (1, 2):
+        session.results.add_samples("slow", "64 × 64 × 64", [1.0, 1.1], 1.05, turn("hostmult0", number))
+        session.results.add_samples("fast", "64 × 64 × 64", [9.0], 9.0, turn("hostmult1", number))
+    charts.refresh()
+    assert "fast" in chart.hint.text() and chart.rows.rounds == ((9.0,), (9.0,))
     chart.chooser.setCurrentText("slow")
     chart.chooser.activated.emit(1)
-    assert len(chart.curve.xData) == 4 and "slow" in chart.hint.text()
+    assert chart.rows.rounds == ((1.0, 1.1), (1.0, 1.1)) and "slow" in chart.hint.text()
+
+
+def test_a_reference_shows_the_samples_that_it_keeps(charts):
+    window, chart = window_of(charts), charts.samples
+    add_reference(window, {"gputiled": 900.0})
+    row = next(iter(window.session.results.references[0].figures))
+    row["rounds"] = [{"round": n, "n": count, "median_s": 1.0, "gflops": 900.0} for n, count in ((1, 2), (2, 3))]
+    charts.setCurrentWidget(chart)
+    choose(charts, "gputiled")
+    assert [len(samples) for samples in chart.rows.rounds] == [2, 3]
+    assert chart.rows.all == pytest.approx([900.0] * 5)
+    assert chart.tag.dashed and "H200" in chart.tag.text()
 
 
 @pytest.mark.parametrize("tab", range(5))
 def test_every_chart_is_saved_as_picture_and_drawing(charts, qtbot, tmp_path, tab):
     add(window_of(charts), LADDER)
+    choose(charts, "gputiled")
     charts.setCurrentIndex(tab)
     qtbot.wait(30)
     chart, size = charts.currentWidget(), charts.currentWidget().size()
@@ -300,22 +410,25 @@ def test_every_chart_is_saved_as_picture_and_drawing(charts, qtbot, tmp_path, ta
 def test_a_saved_ladder_shows_every_bar_however_small_the_window(charts, qtbot, tmp_path):
     window = window_of(charts)
     add(window, {k.name: 10.0 for k in window.session.choice.kernels if not k.exhibit})
-    window.pages.turn_to("stage")
+    choose(charts, "gputiled")
+    window.resize(1280, 560)
     export(charts.ladder, tmp_path / "x.svg")
     text = (tmp_path / "x.svg").read_text()
-    assert ">hostmult0<" in text and ">cuBLAS<" in text and ">RR 16<" in text
+    assert ">gpumult0<" in text and ">cuBLAS<" in text and ">RR<" in text
 
 
 def test_the_figures_are_saved_with_their_units_and_origin(charts, tmp_path, monkeypatch):
     window = window_of(charts)
     add_reference(window, {"gputiled": 2000.0})
-    add(window, {"hostmult0": 1.5})
+    add(window, {"gpumult0": 1.5})
+    choose(charts, "gputiled")
+    charts.setCurrentWidget(charts.ladder)
     path = tmp_path / "figures"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), "Figures (*.csv)"))
     window.findChild(object, "save_chart").trigger()
     rows = list(csv.DictReader((tmp_path / "figures.csv").read_text(encoding="utf-8").splitlines()))
     assert [(r["kernel"], float(r["GFLOPS (cold median)"]), r["origin"]) for r in rows] == [
-        ("hostmult0", 1.5, "measured: a laptop"),
+        ("gpumult0", 1.5, "measured: a laptop"),
         ("gputiled", 2000.0, "reference: NVIDIA H200, 2026-11-21"),
     ]
 
@@ -333,13 +446,5 @@ def test_charts_that_are_empty_say_what_to_do(charts, qtbot):
     for chart in (charts.ladder, charts.sizes, charts.samples):
         charts.setCurrentWidget(chart)
         qtbot.wait(10)
+        charts.refresh()
         assert "measure" in chart.hint.text().lower() and chart.hint.isVisible()
-
-
-def test_every_tab_is_in_sight_in_the_small_place(charts, qtbot):
-    window = window_of(charts)
-    window.pages.turn_to("stage")
-    window.resize(QSize(1280, 800))
-    qtbot.wait(30)
-    bar = charts.tabBar()
-    assert bar.tabRect(bar.count() - 1).right() <= bar.width()

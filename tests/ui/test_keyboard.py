@@ -50,10 +50,13 @@ def test_arrows_change_the_order_of_blocks_when_its_box_has_the_focus(window, qt
 
 
 def test_arrows_choose_the_chart(window, qtbot):
+    window.pages.turn_to("charts")
     tabs = window.charts.tabBar()
     tab_to(window, qtbot, tabs)
+    before = tabs.tabText(tabs.currentIndex())
     qtbot.keyClick(tabs, Qt.Key.Key_Right)
-    assert window.charts.currentIndex() == 1
+    assert tabs.tabText(tabs.currentIndex()) != before
+    assert window.charts.currentWidget() is window.charts.tabs.currentWidget()
     assert window.session.cursor.step == 0
 
 

@@ -136,8 +136,6 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     window.setGeometry(40, 30, 1400, 820)  # room for the texts of each language
     window._upper.setSizes([300, 700, 380])
     window.stage.zoom(1)
-    window.charts.ladder.log.click()
-    window.charts.sizes.log.click()
     window.charts.setCurrentIndex(2)
     window.measuring.quick.setChecked(True)
     window.recording.auto.setChecked(False)
@@ -150,7 +148,6 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     assert new._upper.sizes() == sizes
     assert new.stage.view == view
     assert new.charts.currentIndex() == 2
-    assert new.charts.ladder.log.isChecked() and not new.charts.sizes.log.isChecked()
     assert new.measuring.quick.isChecked() and windows.session.choice.protocol
     assert not new.recording.auto.isChecked() and not windows.session.choice.auto
     assert new.focusWidget() is new.ladder
@@ -160,14 +157,15 @@ def test_what_is_chosen_in_the_panels_stays(windows, qtbot):
     session, window = windows.session, windows.window
     for label in ("one", "other"):
         session.results.add_samples(label, "8 × 8 × 8", [1.0, 2.0], 1.5)
+    session.results.end_samples()
     window.source_side.findings.heading.click()
     window.recording.size_row.link.click()
     window.measuring.sizes.setEditText("32, 16")
     charts = window.charts
     charts.setCurrentWidget(charts.samples)
     charts.refresh()
-    boxes = (charts.ladder.places, charts.roofline.device, charts.samples.chooser)
-    for box, text in zip(boxes, ("GPU", "T4", "one"), strict=True):
+    boxes = (charts.roofline.device, charts.samples.chooser)
+    for box, text in zip(boxes, ("T4", "one"), strict=True):
         box.setCurrentText(text)
         box.activated.emit(box.currentIndex())
     speak(windows, qtbot, "ko")
@@ -181,8 +179,8 @@ def test_what_is_chosen_in_the_panels_stays(windows, qtbot):
     assert new.charts.currentWidget() is new.charts.samples
     new.charts.samples.refresh()
     charts = new.charts
-    boxes = (charts.ladder.places, charts.sizes.places, charts.roofline.device, charts.samples.chooser)
-    assert [box.currentText() for box in boxes] == ["GPU", "CPU + GPU", "T4", "one"]
+    boxes = (charts.roofline.device, charts.samples.chooser)
+    assert [box.currentText() for box in boxes] == ["T4", "one"]
     assert charts.roofline.device.facts["name"] != charts.occupancy.device.facts["name"]
 
 

@@ -62,7 +62,7 @@ def test_a_rung_is_measured_over_n_and_kept(window, qtbot):
     window.charts.setCurrentWidget(window.charts.sizes)
     window.charts.refresh()
     (curve,) = [curve for curve in window.charts.sizes.drawn() if not curve.origin]
-    assert curve.name == "hostmult1_opt" and [row["N"] for row in curve.rows] == [16, 32]
+    assert curve.kernel.name == "hostmult1_opt" and [row["N"] for row in curve.rows] == [16, 32]
     assert json.loads(store.find("last").read_text(encoding="utf-8"))["run_id"] == session.results.document["run_id"]
 
 

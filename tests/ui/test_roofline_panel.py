@@ -6,8 +6,8 @@ from window_driving import need_qt
 
 need_qt()
 
-import pyqtgraph as pg
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QImage, QPainter
 
 from gemmviz.app import new_session
 from gemmviz.bench.figures import Figures
@@ -16,6 +16,7 @@ from gemmviz.bench.results import new_row
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.charts.roofline import RooflinePanel
+from gemmviz.ui.charts.roofline_drawing import Drawing
 
 H200 = {"name": "NVIDIA H200", "cc": "9.0", "sms": 132, "clock_mhz": 1980.0}
 SURVEY_MS = 60_000
@@ -42,7 +43,7 @@ def measure(session, name, gflops, **params):
 
 def test_without_figures_the_roofs_are_there_and_it_says_what_is_missing(panel):
     panel.refresh()
-    assert "none measured" in panel.hint.text()
+    assert panel.tag.text() == "modelled" and "none measured" in panel.tag.toolTip()
 
 
 def test_a_rung_that_is_not_measured_stands_at_its_modelled_bound(panel, qtbot):
@@ -51,12 +52,12 @@ def test_a_rung_that_is_not_measured_stands_at_its_modelled_bound(panel, qtbot):
     panel.refresh()
     (placed,) = panel.placed
     assert placed.place.gflops is None
-    assert 10 ** placed.at[1] == pytest.approx(66_908, rel=1e-3)
+    assert placed.height == pytest.approx(66_908, rel=1e-3)
     assert "not measured on this device; at most 66" in panel.describe(placed)
     panel.record.click()
     qtbot.waitUntil(lambda: not panel.survey.running, timeout=SURVEY_MS)
     panel.refresh()
-    assert 10 ** panel.placed[0].at[1] == pytest.approx(4 * 4800, rel=0.01)
+    assert panel.placed[0].height == pytest.approx(4 * 4800, rel=0.01)
     assert "if none did (modelled)" in panel.describe(panel.placed[0])
 
 
@@ -66,6 +67,7 @@ def test_arrows_go_from_rung_to_rung_and_tell_where_each_stands(panel, qtbot):
     measure(panel.session, "hostmult0", 1.0)
     panel.refresh()
     assert [placed.kernel for placed in panel.placed] == ["gpumult1", "gputiled"]
+    panel.plot.grab()  # it is painted now
     panel.plot.setFocus()
     qtbot.keyClick(panel.plot, Qt.Key.Key_Right)
     assert "6\N{NARROW NO-BREAK SPACE}900 GFLOPS, measured here" in panel.plot.accessibleDescription()
@@ -117,27 +119,65 @@ def test_references_stand_under_the_roofs_of_the_device_that_they_were_measured_
     assert panel.device.currentText() == "H200 SXM"
     (placed,) = panel.placed
     assert "8\N{NARROW NO-BREAK SPACE}800 GFLOPS, reference: NVIDIA H200, 2026-01-01" in panel.describe(placed)
-    assert "reference" in panel.hint.text()
+    assert panel.tag.text() == "reference" and panel.tag.dashed
 
 
-def test_every_name_is_whole_and_beside_its_marker(panel, qtbot):
+def painted(panel):
+    """Return (text, rectangle) of all names that the panel paints, and its drawing."""
+    written = []
+
+    class Seen(Drawing):
+        def _write(self, painter, text, box, colour, bold=False):
+            written.append((text, box))
+
+    drawing = Seen(QSize(900, 500), panel.theme, panel._found, panel.placed)
+    image = QImage(900, 500, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    drawing.paint(painter, None)
+    painter.end()
+    return written, drawing
+
+
+def test_every_name_is_whole_and_beside_its_marker(panel):
     session = panel.session
     for name, gflops in (
         ("matmul_tc_2d_warp_tiling", 1e5),
         ("matmul_tc", 3e4),
-        ("gputiled", 3.2e4),
+        ("wmma_shared", 3.2e4),
         ("cublas_fp16", 6e5),
     ):
         measure(session, name, gflops)
     session.choice.choose_kernel(find("matmul_tc", session.choice.kernels))
     panel.refresh()
-    qtbot.wait(50)
-    items = {i.toPlainText(): i for i in panel.plot.plotItem.items if isinstance(i, pg.TextItem)}
-    inside = panel.plot.plotItem.vb.sceneBoundingRect()
-    for placed in panel.placed:
-        name = items[placed.name].mapRectToScene(items[placed.name].boundingRect())
-        assert inside.contains(name)
-        assert not any(name.contains(QPointF(panel.plot.pixel(*other.at))) for other in panel.placed)
+    written, drawing = painted(panel)
+    assert {placed.kernel for placed in panel.placed} == {
+        *("matmul_tc", "matmul_tc_2d_warp_tiling", "wmma_shared", "cublas_fp16")
+    }
+    boxes = {text: box for text, box in written if text in {placed.name for placed in panel.placed}}
+    assert "matmul_tc" in boxes and len(boxes) >= 2
+    for box in boxes.values():
+        assert drawing.frame.area.contains(box)
+        assert not any(box.contains(drawing.at(placed)) for placed in panel.placed)
+
+
+def test_the_room_to_the_roof_and_what_caches_served_are_written(panel, qtbot):
+    measure(panel.session, "gputiled", 8800.0, TS=16)
+    measure(panel.session, "gpumult1", 6900.0)
+    panel.session.choice.choose_kernel(find("gputiled", panel.session.choice.kernels))
+    panel.refresh()
+    qtbot.mouseClick(panel.record, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not panel.survey.running, timeout=SURVEY_MS)
+    panel.refresh()
+    texts = [text for text, _ in painted(panel)[0]]
+    assert "room: 2.18×" in texts  # 4 FLOP per byte x 4800 GB/s over 8800
+    assert [placed.kernel for placed in panel.placed if placed.served] == ["gpumult1"]
+    assert "sectors × 32 B" in panel.hint.text()
+
+
+def test_no_title_of_an_axis_stands_on_a_tick(panel):
+    area = painted(panel)[1].frame.area
+    line = panel.fontMetrics().height()
+    assert area.top() >= line and 500 - area.bottom() >= 2 * line
 
 
 def test_the_tile_s_bound_and_its_arithmetic_are_said(panel):
@@ -151,8 +191,9 @@ def test_the_tile_s_bound_and_its_arithmetic_are_said(panel):
 def test_a_click_on_a_rung_chooses_it(panel, qtbot):
     measure(panel.session, "gpumult1", 500.0)
     panel.refresh()
-    at = panel.plot.pixel(*panel.placed[0].at)
-    qtbot.mouseClick(panel.plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    panel.plot.grab()
+    at = panel.plot.marks[0].area.center().toPoint()
+    qtbot.mouseClick(panel.plot, Qt.MouseButton.LeftButton, pos=at)
     assert panel.session.choice.kernel.name == "gpumult1"
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from gemmviz.bench.figures import Shown, has_params, key_of
+from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session import Session
@@ -45,7 +46,8 @@ def curves(session: Session) -> list[Curve]:
     for kernel in group(session):
         if kernel.exhibit or kernel.changes:
             continue
-        role: Role = "chosen" if kernel.name == session.choice.kernel.name else roles.get(kernel.name, "other")
+        usual: Role = "library" if kernel.backend in LIBRARIES else "other"
+        role: Role = "chosen" if kernel.name == session.choice.kernel.name else roles.get(kernel.name, usual)
         own = sorted(_of_kernel(session, kernel), key=lambda curve: not curve.usual)
         found += [replace(c, role=role if c.usual else "other") for c in own if c.usual or role == "chosen"]
     if any(not curve.origin for curve in found):

@@ -13,7 +13,7 @@ from gemmviz.ui.charts.ladder_drawing import LadderDrawing
 from gemmviz.ui.charts.ladder_figures import LadderFigures, ladder_figures
 from gemmviz.ui.charts.painted import Mark, PaintedChart
 from gemmviz.ui.connections import listen
-from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, shown_name, size_text
+from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, short_size, shown_name
 from gemmviz.ui.look.style import scaled
 
 _PICTURE_ROW = 22
@@ -102,7 +102,7 @@ class LadderChart(PaintedChart):
         size, kernel = self.figures.size, self.session.choice.kernel
         if size is None or not self.figures.bars:
             return tr("No kernel of this element type is measured yet: press “Measure this”")
-        texts = {"size": size_text(size), "dtype": dtype_text(kernel.dtype)}
+        texts = {"size": short_size(size), "dtype": dtype_text(kernel.dtype)}
         if kernel.backend in ("cuda", "cublas"):
             said = tr("GFLOPS at {size}, {dtype}, cold L2; linear: a bar twice as long is twice as fast", **texts)
         else:

@@ -88,7 +88,7 @@ class LadderDrawing:
         for number, bar in enumerate(figures.bars):
             if bar.chapter != chapter:
                 chapter = bar.chapter
-                self._write(painter, tr(chapter), QRectF(_INSET, top, self._left, pitch), self._theme.text, bold=True)
+                self._write(painter, tr(chapter), QRectF(_INSET, top, self._right, pitch), self._theme.text, bold=True)
                 top += pitch
             row = QRectF(0, top, size.width(), pitch)
             self._row(painter, bar, figures.bars[number - 1] if number else None, row)
@@ -108,6 +108,7 @@ class LadderDrawing:
         self._left = min(max(map(wide, names)) + 2 * _GAP, _NAMES * width)
         library = next((bar.standing.library for bar in figures.bars if bar.standing.library), "")
         self._heads = ("GFLOPS", tr("of {library}", library=tr(library).partition(",")[0]) if library else "")
+        self._shared = bool(library) or any(bar.standing.is_variant for bar in figures.bars)
         cells = [(self._gflops(bar), self._share(bar)) for bar in figures.bars]
         self._widths = [max(wide(text) for text in column) + _GAP for column in zip(self._heads, *cells, strict=True)]
         self._right = width - sum(self._widths) - _INSET
@@ -196,10 +197,11 @@ class LadderDrawing:
             painter.drawLine(QPointF(x, area.top() - 3), QPointF(x, area.bottom()))
             text = f"{self._name(bar, None)} {gflops_text(bar.gflops)}"
             wide = self._metrics.horizontalAdvance(text)
-            if x + 2 <= taken and x - wide > self._left:
-                box = QRectF(x - wide - 2, area.top() - _HEAD * line, wide + 4, line)
+            start = max(x - wide - 2, 0.0)
+            if x + 2 <= taken and start + wide <= self._right:
+                box = QRectF(start, area.top() - _HEAD * line, wide + 4, line)
                 self._write(painter, text, box, self._theme.text, _RIGHT, True)
-                taken = x - wide - _GAP
+                taken = start - _GAP
 
     # Texts
 
@@ -220,7 +222,7 @@ class LadderDrawing:
     def _share(self, bar: Bar) -> str:
         if bar.standing.is_variant:
             return of_base_text(bar.standing) if bar.gflops else "–"
-        return share_text(bar.standing.share)
+        return share_text(bar.standing.share) if self._shared else ""
 
     def _write(
         self, painter: QPainter, text: str, box: QRectF, colour: str, align: int = _LEFT, bold: bool = False

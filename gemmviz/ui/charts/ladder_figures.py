@@ -143,8 +143,9 @@ def _size(session: Session, kernels: list[Kernel]) -> Size | None:
     if last is not None and last["kernel"] in names:
         return size_of(last)
     references = results.references if results.references_shown else []
-    others = (row for reference in references for row in reference.figures if row["kernel"] in names)
-    return fullest_size([*newest, *others])
+    rows = [*newest, *(row for reference in references for row in reference.figures if row["kernel"] in names)]
+    own = {size_of(row) for row in rows if row["kernel"] == session.choice.kernel.name and usable(row)}
+    return fullest_size([row for row in rows if size_of(row) in own] or rows)
 
 
 def _pick(session: Session, kernel: Kernel, size: Size) -> Shown | None:

@@ -76,6 +76,7 @@ class MeasurePage(QWidget):
     def _arrange(self) -> None:
         """Make the cards, and the tabs for the charts without a card."""
         self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)  # else nothing shows that the tabs have the focus
         self.tabs.setUsesScrollButtons(True)
         save = self._save = QToolButton()
         save.setText(tr("Save…"))
@@ -96,6 +97,7 @@ class MeasurePage(QWidget):
         self._cards[3].hold(self.tabs)
         self._place(0)
         self.tabs.currentChanged.connect(self._on_tab)
+        self.tabs.tabBarClicked.connect(self._on_tab)
 
     def _listen(self) -> None:
         session = self.session
@@ -195,6 +197,7 @@ class MeasurePage(QWidget):
 
     def stop(self) -> None:
         """End the work in the background; the window calls it when it closes."""
+        qt().focusChanged.disconnect(self._on_focus)
         self.roofline.stop()
 
     # Drawing

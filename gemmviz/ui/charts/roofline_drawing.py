@@ -19,6 +19,8 @@ _LEAST_X, _MOST_X = 0.1, 100.0  # FLOP per byte
 _DECADES = 1e3
 """The axis goes down to at least this part of the highest roof."""
 _RADIUS = 5.0
+_APART = 6
+"""Between the squares that keep names off a line, in pixels."""
 _ORDER: tuple[Role, ...] = ("chosen", "before", "best", "library", "other")
 _LEAST_ROOM = 1.05
 
@@ -140,6 +142,7 @@ class Drawing:
             colour = QColor(self._theme.faint if number else self._theme.text)
             painter.setPen(QPen(colour, 1 if number else 2, Qt.PenStyle.DashLine if number else Qt.PenStyle.SolidLine))
             painter.drawLine(foot, ridge)
+            self._keep_free(foot, ridge)
             self._along(painter, roof, foot, ridge, angle, colour)
         for roof in levels:
             ridges = [roof.value / r.value for r in slopes]
@@ -147,6 +150,7 @@ class Drawing:
             y = start.at(1, roof.value).y()
             painter.setPen(QPen(QColor(self._theme.text), 2))
             painter.drawLine(QPointF(left, y), QPointF(area.right(), y))
+            self._keep_free(QPointF(left, y), QPointF(area.right(), y))
             text = tr("{roof} {gflops}, modelled", roof=roof.name, gflops=gflops_text(roof.value))
             if self._metrics.horizontalAdvance(text) > area.right() - left:
                 text = f"{roof.name} {gflops_text(roof.value)}"
@@ -154,6 +158,12 @@ class Drawing:
             box = QRectF(area.right() - wide - 2, y - line - 1, wide + 2, line)
             self._write(painter, text, box, QColor(self._theme.text))
             self._taken.append(box)
+
+    def _keep_free(self, start: QPointF, end: QPointF) -> None:
+        """Keep names off a line: reserve squares along it."""
+        length = hypot(end.x() - start.x(), end.y() - start.y())
+        for far in range(0, round(length), _APART):
+            self._taken.append(self._box(start + (end - start) * (far / length), _APART, 4))
 
     def _along(
         self, painter: QPainter, roof: Roof, foot: QPointF, ridge: QPointF, angle: float, colour: QColor
@@ -193,11 +203,6 @@ class Drawing:
         hollow = bool(placed.shown.origin) or not placed.place.gflops
         at, place = self.at(placed), placed.place
         painter.setPen(QPen(edge, 1.6))
-        if placed.role == "chosen" and place.from_global:
-            end = self.frame.at(place.compulsory, placed.height)
-            painter.drawLine(at, end)
-            painter.setBrush(QColor(self._theme.background))
-            painter.drawPolygon(_diamond(end, _RADIUS * 0.8))
         painter.setBrush(QColor(self._theme.background) if hollow else colour)
         if placed.role == "chosen" and place.from_shared:
             corner = self.frame.at(place.from_shared, placed.height)
@@ -254,6 +259,8 @@ class Drawing:
         box = QRectF(area.left() + 6, area.top() + 4, area.width() * 0.4, 3 * self._metrics.height())
         painter.setFont(page_font())
         painter.setPen(QColor(self._theme.muted))
+        used = painter.boundingRect(box, int(Qt.TextFlag.TextWordWrap), text)
+        painter.fillRect(used, QColor(self._theme.background))
         painter.drawText(box, int(Qt.TextFlag.TextWordWrap), text)
 
     def _write(self, painter: QPainter, text: str, box: QRectF, colour: QColor, bold: bool = False) -> None:

@@ -73,7 +73,10 @@ class SampleChart(PaintedChart):
         else:
             whole = origin_name(rows.origin)
             self.tag.say(whole.rpartition(", ")[0] if rows.origin else tr("measured"), bool(rows.origin), whole)
-            said = tr("{what}: each launch a dot, each round a row; box: the middle half", what=whose(rows))
+            if rows.launches:
+                said = tr("{what}: each launch a dot, each round a row; box: the middle half", what=whose(rows))
+            else:
+                said = tr("{what}: each sample a dot, each round a row; box: the middle half", what=whose(rows))
             self.hint.setText(said)
             self.hint.setToolTip(said)
         self.plot.update()
@@ -115,7 +118,7 @@ class SampleChart(PaintedChart):
         counts = [trn("{count} sample", "{count} samples", n) for n in (*map(len, rows.rounds), len(figures))]
         width = self.plot.width() - left - max(map(metrics.horizontalAdvance, counts)) - 14
         room = self.plot.height() - 2.3 * line
-        pitch = min(room / (len(names) + 0.9), 2.2 * line)
+        pitch = min(room / (len(names) + 0.9), 3.5 * line)
         bottom = pitch * (len(names) + 0.9)
         low, high = float(figures.min()), float(figures.max())
         margin = max((high - low) * 0.05, abs(high) * 1e-4)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gemmviz.bench.figures import SampleSeries, Shown
+from gemmviz.bench.figures import ON_GPU, SampleSeries, Shown
 from gemmviz.bench.row import Row
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -26,6 +26,8 @@ class SampleRows:
         Empty: measured here; else a reference.
     live
         Whether more may come.
+    launches
+        Whether each sample is one launch, as on a GPU; on a CPU it is the mean of as many as take some milliseconds.
     """
 
     label: str
@@ -34,6 +36,7 @@ class SampleRows:
     median: float
     origin: str = ""
     live: bool = False
+    launches: bool = True
 
     @property
     def all(self) -> tuple[float, ...]:
@@ -41,10 +44,13 @@ class SampleRows:
         return tuple(value for samples in self.rounds for value in samples)
 
 
-def of_series(series: SampleSeries, live: bool) -> SampleRows:
+def of_series(session: Session, series: SampleSeries) -> SampleRows:
     """Return the samples that arrived."""
     rounds = tuple(map(tuple, series.by_round()))
-    return SampleRows(series.label, series.size, rounds, series.median, live=live)
+    name = series.turn.kernel if series.turn is not None else ""
+    launches = any(k.name == name and k.backend in ON_GPU for k in session.results.charted)
+    live = series is session.results.live
+    return SampleRows(series.label, series.size, rounds, series.median, live=live, launches=launches)
 
 
 def of_row(shown: Shown) -> SampleRows | None:
@@ -63,21 +69,21 @@ def of_row(shown: Shown) -> SampleRows | None:
         tuple(flops / s / 1e9 for s in kept[start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=True)
     )
     size = size_text((row["M"], row["N"], row["K"]))
-    return SampleRows(row.get("label") or row["kernel"], size, rounds, row["gflops"], shown.origin)
+    origin, launches = shown.origin, row["backend"] in ON_GPU
+    return SampleRows(row.get("label") or row["kernel"], size, rounds, row["gflops"], origin, launches=launches)
 
 
 def shown_samples(session: Session) -> SampleRows | None:
     """Return the samples to show: those that the user chose, those that arrive, or those of the chosen kernel."""
     results, chosen = session.results, session.chart_choices.samples
     if chosen and chosen in results.all_samples:
-        series = results.all_samples[chosen]
-        return of_series(series, series is results.live)
+        return of_series(session, results.all_samples[chosen])
     if results.live is not None:
-        return of_series(results.live, True)
+        return of_series(session, results.live)
     name = session.choice.kernel.name
     arrived = [s for s in results.all_samples.values() if s.gflops and s.turn is not None and s.turn.kernel == name]
     if arrived:
-        return of_series(arrived[-1], False)
+        return of_series(session, arrived[-1])
     bar = ladder_figures(session).of("chosen")
     return of_row(Shown(bar.standing.row, bar.origin)) if bar is not None else None
 

@@ -156,6 +156,7 @@ class Strip(QWidget):
         first, *rest = said
         self._say(self.headline, first)
         self._say(self.said, " · ".join(rest))
+        self.said.setVisible(bool(rest))
         self.verified.hide()
         origin = chosen.origin if chosen is not None else ""
         whole = origin_name(origin)
@@ -183,6 +184,7 @@ class Strip(QWidget):
         doing = progress[0] if progress is not None else ""
         self.tag.say("")
         self.note.hide()
+        self.said.show()
         turn = live.turn if live is not None else None
         if live is None or turn is None or not live.gflops:
             self._say(self.headline, tr("Measuring"))

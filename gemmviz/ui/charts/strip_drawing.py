@@ -61,7 +61,7 @@ class StripDrawing:
         pitch = min(size.height() / len(bars), 1.2 * line)
         top = (size.height() - pitch * len(bars)) / 2
         names = [shown_name(bar.kernel, self._session) for bar in bars]
-        left = min(max(map(metrics.horizontalAdvance, names)) + _GAP, _NAMES * width)
+        left = min(max(map(metrics.horizontalAdvance, names)) + 3 * _GAP, _NAMES * width)
         figures = max(metrics.horizontalAdvance(gflops_text(bar.gflops)) for bar in bars) + 2 * _GAP
         scale = max(width - left - figures, 1) / max(bar.gflops for bar in bars)
         theme, marks = THEMES[self._session.preferences.theme], []

@@ -21,8 +21,8 @@ from gemmviz.ui.look.figure_text import gflops_text, origin_name
 
 _NEAR_PX = 24.0
 _WHOLE_UP_TO, _LEAST = 40, 5
-# Below this height only the plot, a short sentence and the buttons have room; the Charts page has the rest.
-_SMALL_BELOW = 340
+# Below this height only the plot, a short sentence and the buttons have room.
+_SMALL_BELOW = 240
 # A library faster than this would flatten the dots: the legend names it.
 _RIVAL_WITHIN = 2.5
 _ABOVE, _BELOW = 1.12, -0.035
@@ -97,7 +97,7 @@ class TuningChart(Chart):
         self.always = QCheckBox(tr("measure with what is kept"))
         self.always.setToolTip(
             tr(
-                "Measure every rung with the parameters that tuning found on this machine, for the nearest size, "
+                "Measure every kernel with the parameters that tuning found on this machine, for the nearest size, "
                 "instead of its defaults"
             )
         )

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gemmviz.bench import results
+from gemmviz.bench.figures import Turn
 from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find
@@ -147,6 +148,32 @@ def test_replies_become_figures_and_the_run_is_kept(session, engines, measuring,
     done(engines, [row])
     assert session.progress["bench"] is None and [document["results"] for document in kept] == [[row]]
     assert session.results.document is kept[0]
+
+
+def test_every_batch_of_samples_is_there_at_once_and_the_run_s_end_is_noted(session, engines, measuring, kept):
+    seen = []
+    session.results.sampled.connect(lambda: seen.append(session.results.live and len(session.results.live.gflops)))
+    measuring.measure_this()
+    run = engines.bench.requests[-1].run
+    for number, seconds in ((1, [2e-6]), (1, [4e-6, 2e-6]), (2, [2e-6])):
+        sample = Sample(run, "hostmult1", "hostmult1", 10, 10, 10, seconds, 0.75, number, 3, True)
+        engines.bench.replied.emit(sample)
+    assert seen == [None, 1, 3, 4]
+    live = session.results.live
+    assert live.turn == Turn("hostmult1", (10, 10, 10), 2, 3, True)
+    assert live.by_round() == [[1.0, 0.5, 1.0], [1.0]] and live.median == 0.75
+    assert live.spread == pytest.approx(0.125 / 0.75)
+    done(engines, [])
+    assert session.results.live is None and len(session.results.samples.gflops) == 4
+
+
+def test_samples_end_with_a_run_that_fails(session, engines, measuring):
+    measuring.measure_this()
+    run = engines.bench.requests[-1].run
+    engines.bench.replied.emit(Sample(run, "hostmult1", "hostmult1", 10, 10, 10, [2e-6], 1.0))
+    assert session.results.live is not None
+    engines.bench.replied.emit(Failed(run, "crash", "it fell"))
+    assert session.results.live is None
 
 
 def test_why_the_only_kernel_has_no_figure_is_said(session, engines, measuring, kept):
