@@ -76,7 +76,7 @@ class MeasurePage(QWidget):
     def _arrange(self) -> None:
         """Make the cards, and the tabs for the charts without a card."""
         self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)  # else nothing shows that the tabs have the focus
+        self.tabs.setTabBar(_Tabs())
         self.tabs.setUsesScrollButtons(True)
         save = self._save = QToolButton()
         save.setText(tr("Save…"))
@@ -243,6 +243,18 @@ class MeasurePage(QWidget):
             card.update()
 
 
+class _Tabs(QTabBar):
+    """Tabs of which the current one has a frame while they have the focus."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the tabs, and the frame."""
+        super().paintEvent(event)
+        if self.hasFocus():
+            with QPainter(self) as painter:
+                painter.setPen(QPen(self.palette().text().color(), 2))
+                painter.drawRect(self.tabRect(self.currentIndex()).adjusted(1, 1, -1, -1))
+
+
 class _Card(QWidget):
     """A frame around a chart, stronger while the chart is the current one."""
 
@@ -261,11 +273,10 @@ class _Card(QWidget):
         """Paint the ground and the frame."""
         theme = THEMES[self._page.session.preferences.theme]
         current = self.isAncestorOf(self._page.currentWidget())
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         faint = QColor(theme.outline)
         faint.setAlpha(90)
-        painter.setPen(QPen(QColor(theme.accent) if current else faint, 1.5 if current else 1.0))
-        painter.setBrush(QColor(theme.background))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), _ROUND, _ROUND)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(QColor(theme.accent) if current else faint, 1.5 if current else 1.0))
+            painter.setBrush(QColor(theme.background))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), _ROUND, _ROUND)

@@ -9,7 +9,7 @@ from gemmviz.session import Session
 from gemmviz.ui.charts.ladder_figures import Bar
 from gemmviz.ui.charts.painted import Mark, elided, page_font, role_colour
 from gemmviz.ui.look.figure_text import gflops_text, shown_name, standing_text
-from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.look.theme import THEMES, Theme
 
 _NAMES, _SPARK = 0.34, 0.36
 """Of the width: the names at most, and the samples while they arrive."""
@@ -30,6 +30,10 @@ class StripDrawing:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+
+    @property
+    def _theme(self) -> Theme:
+        return THEMES[self._session.preferences.theme]
 
     def paint(self, painter: QPainter, size: QSize, bars: list[Bar], live: SampleSeries | None) -> list[Mark]:
         """Paint all.
@@ -64,7 +68,7 @@ class StripDrawing:
         left = min(max(map(metrics.horizontalAdvance, names)) + 3 * _GAP, _NAMES * width)
         figures = max(metrics.horizontalAdvance(gflops_text(bar.gflops)) for bar in bars) + 2 * _GAP
         scale = max(width - left - figures, 1) / max(bar.gflops for bar in bars)
-        theme, marks = THEMES[self._session.preferences.theme], []
+        theme, marks = self._theme, []
         for number, (bar, name) in enumerate(zip(bars, names, strict=True)):
             row = QRectF(0, top + number * pitch, width, pitch)
             font = strong if bar.role == "chosen" else plain
@@ -83,7 +87,7 @@ class StripDrawing:
 
     def _sparkline(self, painter: QPainter, live: SampleSeries, area: QRectF) -> None:
         """Paint the newest samples in their order, the median as a dashed line, and the ends of the scale."""
-        theme, font = THEMES[self._session.preferences.theme], page_font()
+        theme, font = self._theme, page_font()
         samples = live.gflops[-_MOST_POINTS:]
         least, most = min(samples), max(samples)
         metrics = QFontMetricsF(font)

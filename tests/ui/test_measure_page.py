@@ -1,0 +1,130 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""The Measure page: what stands side by side, what is on tabs, and which chart keys and Save… reach."""
+
+from itertools import pairwise
+
+import pytest
+from result_rows import result, rung
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFontInfo
+from PySide6.QtWidgets import QLabel
+
+from gemmviz.app import new_session
+from gemmviz.bench import reference_results
+from gemmviz.ui.charts.axis import linear_ticks, log_ticks
+from gemmviz.ui.charts.measure_page import MeasurePage
+from gemmviz.ui.charts.painted import nudged, page_font
+from gemmviz.ui.look.style import style_sheet
+from gemmviz.ui.look.theme import LIGHT
+
+WIDE, NARROW, SLIM = (1416, 1040), (804, 760), (560, 500)
+
+
+@pytest.fixture
+def page(qtbot):
+    session = new_session("light")
+    session.choice.auto = False
+    session.results.set_device("a laptop", None, 2)
+    session.results.set_references(reference_results.load()[0])
+    made = MeasurePage(session)
+    qtbot.addWidget(made)
+    made.resize(*WIDE)
+    made.show()
+    qtbot.waitExposed(made)
+    yield made
+    made.stop()
+
+
+def in_sight(page):
+    names = ("ladder", "sizes", "samples", "roofline", "occupancy", "tuning")
+    return [name for name in names if getattr(page, name).isVisible()]
+
+
+@pytest.mark.parametrize(
+    ("size", "seen"),
+    [
+        (WIDE, ["ladder", "sizes", "samples", "roofline"]),
+        (NARROW, ["ladder", "sizes"]),
+        (SLIM, ["ladder"]),
+    ],
+)
+def test_as_many_charts_as_have_room_stand_side_by_side(page, qtbot, size, seen):
+    page.resize(*size)
+    qtbot.waitUntil(lambda: in_sight(page) == seen)
+    assert page.width() == size[0]  # nothing keeps it wider
+    for chart in (page.ladder, page.sizes, page.samples, page.roofline, page.occupancy, page.tuning):
+        page.setCurrentWidget(chart)
+        assert chart.isVisible() and page.currentWidget() is chart
+    assert page.count() == 6 and page.currentIndex() == 5
+
+
+def test_the_chart_with_the_focus_is_the_one_that_is_saved(page, qtbot):
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
+    page.samples.plot.setFocus()
+    assert page.currentWidget() is page.samples and page.session.sight.chart == 2
+    page.ladder.plot.setFocus()
+    assert page.currentWidget() is page.ladder
+
+
+def test_a_click_on_the_only_tab_of_a_chart_makes_it_the_current_one(page, qtbot):
+    bar = page.tabBar()
+    assert page.currentWidget() is page.ladder and bar.tabText(0) == "Roofline"
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(0).center())
+    assert page.currentWidget() is page.roofline
+
+
+def test_a_chart_out_of_sight_is_drawn_when_it_is_turned_to(page):
+    page.resize(*NARROW)
+    session = page.session
+    session.choice.choose_kernel(rung(session, "hostmult1"))
+    session.results.add_result(result(rung(session, "hostmult1"), 3.0, 64))
+    page.refresh()
+    assert not page.samples.isVisible()
+    page.setCurrentWidget(page.samples)
+    assert page.samples.rows.all == pytest.approx([3.0] * 5, rel=1e-5) and page.samples.tag.text() == "measured"
+
+
+def test_there_is_one_size_of_type(page):
+    page.setStyleSheet(style_sheet(LIGHT))
+    page.grab()
+    sizes = {QFontInfo(label.font()).pixelSize() for label in page.findChildren(QLabel) if label.isVisible()}
+    assert sizes == {QFontInfo(page_font()).pixelSize()}
+
+
+def test_every_chapter_of_the_reference_is_there_and_the_library_last(page):
+    session = page.session
+    session.choice.choose_kernel(rung(session, "gputiled"))
+    page.refresh()
+    chapters = list(dict.fromkeys(bar.chapter for bar in page.ladder.figures.bars))
+    assert chapters == ["One element each", "Shared tiles", "Banks", "Work per thread", "Copy ahead", "Libraries"]
+    assert page.ladder.tag.text() == "reference: NVIDIA H200" and page.ladder.tag.dashed
+    assert page.sizes.tag.dashed and page.samples.tag.dashed
+    assert {curve.role for curve in page.sizes.drawn()} == {"chosen", "before", "best", "library", "other"}
+
+
+def test_the_names_beside_the_curves_do_not_overlap(page):
+    wanted = [100.0, 101.0, 99.0, 250.0, 299.0]
+    places = nudged(wanted, 16, 0, 300)
+    ordered = sorted(places)
+    assert all(b - a >= 16 - 1e-6 for a, b in pairwise(ordered))
+    assert ordered[0] >= 0 and ordered[-1] <= 300
+    assert max(abs(place - want) for place, want in zip(places, wanted, strict=True)) < 40
+
+
+def test_ticks_are_round_and_no_more_than_there_is_room_for():
+    assert linear_ticks(52_806, 6) == [0, 10_000, 20_000, 30_000, 40_000, 50_000]
+    assert linear_ticks(8144.2, 4, 8128.1) == [8130, 8135, 8140]
+    assert log_ticks(200, 60_000, 10) == [200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000]
+    assert log_ticks(200, 60_000, 4) == [1000, 10_000]
+    assert linear_ticks(5.0, 0) == [0.0]
+
+
+def test_a_wheel_over_nothing_to_scroll_does_nothing(page):
+    page.ladder.plot.scrolled.emit(50)
+    assert page.ladder.scroll_bar.value() == 0
+    assert page.ladder.plot.mark_at(QPointF(-100, -100)) is None

@@ -1,0 +1,163 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""The GFLOPS strip: three bars, their ratios, the samples so far, and why a kernel cannot be measured here."""
+
+import subprocess
+import sys
+
+import pytest
+from result_rows import result, rung
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+
+from gemmviz.app import new_session
+from gemmviz.bench import reference_results
+from gemmviz.bench.figures import Turn
+from gemmviz.ui.charts.painted import role_colour
+from gemmviz.ui.charts.strip import Strip
+
+H200 = {"name": "NVIDIA H200", "cc": "9.0"}
+SIZE = (4096, 4096, 4096)
+
+
+@pytest.fixture
+def strip(qtbot):
+    session = new_session("dark")
+    session.choice.auto = False
+    session.results.set_device("a laptop", None, 2)
+    session.results.set_references(reference_results.load()[0])
+    session.choice.choose_kernel(rung(session, "gputiled"))
+    made = Strip(session)
+    qtbot.addWidget(made)
+    made.resize(1280, 60)
+    made.show()
+    qtbot.waitExposed(made)
+    return made
+
+
+def inside(strip, name, right):
+    """Return the colour inside the bar of a kernel, so many pixels from its left end."""
+    image = strip.bars.grab().toImage()
+    mark = next(m for m in strip.bars.marks if m.kernel.name == name)
+    y = round(mark.area.center().y())
+    line = [QColor(image.pixel(x, y)) for x in range(image.width())]
+    role = next(bar.role for bar in strip.shown() if bar.kernel.name == name)
+    start = next(x for x, colour in enumerate(line) if colour == role_colour(role, strip._drawing._theme))
+    return line[start + right]
+
+
+def test_it_compares_with_the_kernel_before_and_the_library(strip):
+    bars = {bar.role: bar for bar in strip.shown()}
+    assert [bar.kernel.name for bar in strip.shown()] == ["matmul_kernel_block_tiling", "gputiled", "cublas"]
+    ratio = bars["chosen"].gflops / bars["before"].gflops
+    assert strip.headline.text() == f"{ratio:.3g}× the kernel before"
+    share = f"{bars['chosen'].gflops / bars['library'].gflops:.1%}".rstrip("%")
+    assert strip.said.text() == f"{share}\N{NARROW NO-BREAK SPACE}% of cuBLAS"
+    assert strip.below.text() == "4096³ · FP32 · cold L2"
+    assert strip.tag.text() == "reference: H200" and strip.tag.dashed
+    assert "2026" in strip.tag.toolTip() and strip.note.text() == "nothing measured here"
+
+
+def test_a_reference_is_hollow_and_what_was_measured_here_is_filled(strip):
+    accent = QColor(strip._drawing._theme.accent)
+    assert inside(strip, "gputiled", 8) != accent
+    session = strip.session
+    session.results.set_device("NVIDIA H200", H200, 2)
+    session.results.want_references(True)
+    session.results.add_result(result(rung(session, "gputiled"), 8000.0, 4096))
+    strip.refresh()
+    assert inside(strip, "gputiled", 8) == accent
+    assert strip.tag.text() == "measured" and not strip.tag.dashed and strip.note.isHidden()
+    # Figures of two machines are never compared.
+    assert "before" not in strip.headline.text() and "cuBLAS" not in strip.said.text()
+
+
+def test_it_is_as_high_as_the_window_is_wide(strip):
+    assert strip.height() == 60
+    strip.resize(1920, 60)
+    assert strip.height() == 68
+
+
+def test_samples_so_far_are_told_batch_by_batch_and_stop_is_offered(strip, qtbot):
+    session = strip.session
+    session.progress.set("bench", ("gputiled<16>: compiling", 0.1))
+    strip.refresh()
+    assert strip.headline.text() == "Measuring" and strip.said.text() == "gputiled<16>: compiling"
+    assert strip.measuring.text() == "measuring" and strip.button.text() == "Stop"
+    said = []
+    for number, batch in ((1, [8130.0, 8140.0, 8150.0]), (2, [8140.0])):
+        session.results.add_samples("gputiled<16>", "x", batch, 8140.0, Turn("gputiled", SIZE, number, 3, True))
+        qtbot.waitUntil(lambda n=number: f"round {n}" in strip.said.text())
+        said.append(strip.said.text())
+    assert said[0].startswith("3 samples · spread 0.1") and said[1].startswith("4 samples · spread")
+    assert said[1].endswith("round 2 of 3") and strip.headline.text() == "8\N{NARROW NO-BREAK SPACE}140 GFLOPS so far"
+    assert strip.verified.isVisible() and "verified" in strip.verified.text()
+    assert next(bar for bar in strip.shown() if bar.role == "chosen").gflops == 8140.0
+    with qtbot.waitSignal(strip.stop_wanted):
+        qtbot.mouseClick(strip.button, Qt.MouseButton.LeftButton)
+    session.results.end_samples()
+    session.progress.set("bench", None)
+    qtbot.waitUntil(lambda: strip.button.text() == "Measure…")
+    assert strip.measuring.isHidden() and strip.verified.isHidden()
+
+
+def test_the_button_says_why_not_and_offers_the_reference(strip, qtbot):
+    session = strip.session
+    wanted = []
+    strip.measure_wanted.connect(lambda: wanted.append("measure"))
+    assert "no GPU" in strip.button.toolTip()
+    qtbot.mouseClick(strip.button, Qt.MouseButton.LeftButton)
+    message = session.messages.current
+    assert "no GPU" in message.text and message.answers[0].title == "Show the figures of NVIDIA H200"
+    session.results.want_references(False)
+    with qtbot.waitSignal(strip.page_wanted):
+        message.answers[0].act()
+    assert session.results.references_shown and session.messages.current is None and wanted == []
+    session.choice.choose_kernel(rung(session, "hostmult1"))
+    strip.refresh()
+    qtbot.mouseClick(strip.button, Qt.MouseButton.LeftButton)
+    assert wanted == ["measure"] and "Verify" in strip.button.toolTip()
+
+
+def test_a_gpu_that_is_too_old_is_named(strip):
+    session = strip.session
+    session.results.set_device("T4", {"name": "T4", "cc": "7.5"}, 2)
+    session.choice.choose_kernel(rung(session, "wgmma"))
+    strip.refresh()
+    assert "9.0" in strip.button.toolTip()
+    session.choice.choose_kernel(rung(session, "gputiled"))
+    strip.refresh()
+    assert strip.why_not() == ""
+
+
+def test_a_cpu_s_reference_names_its_cores_and_leaves_when_this_one_is_measured(strip):
+    session = strip.session
+    session.choice.choose_kernel(rung(session, "hostmult0"))
+    strip.refresh()
+    assert strip.tag.text() == "reference: 16 cores"
+    session.results.add_result(result(rung(session, "hostmult0"), 2.0, 256))
+    strip.refresh()
+    assert [bar.kernel.name for bar in strip.shown()] == ["hostmult0"] and strip.tag.text() == "measured"
+    assert strip.headline.text() == "2 GFLOPS" and strip.below.text() == "256³ · FP32"
+
+
+def test_a_kernel_without_a_figure_says_so(strip):
+    session = strip.session
+    session.choice.choose_kernel(rung(session, "mm_printed"))
+    strip.refresh()
+    assert strip.headline.text() == "not measured yet" and strip.tag.isHidden()
+
+
+def test_a_click_on_a_bar_chooses_its_kernel(strip, qtbot):
+    strip.bars.grab()
+    at = strip.bars.marks[0].area.center().toPoint()
+    qtbot.mouseClick(strip.bars, Qt.MouseButton.LeftButton, pos=at)
+    assert strip.session.choice.kernel.name == "matmul_kernel_block_tiling"
+
+
+def test_the_first_paint_does_not_wait_for_pyqtgraph():
+    code = "import sys, gemmviz.ui.charts.strip; sys.exit('pyqtgraph' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
