@@ -100,7 +100,7 @@ def test_every_chapter_of_the_reference_is_there_and_the_library_last(page):
     session = page.session
     session.choice.choose_kernel(rung(session, "gputiled"))
     page.refresh()
-    chapters = list(dict.fromkeys(bar.chapter for bar in page.ladder.figures.bars))
+    chapters = list(dict.fromkeys(bar.chapter.title for bar in page.ladder.figures.bars))
     assert chapters == ["One element each", "Shared tiles", "Banks", "Work per thread", "Copy ahead", "Libraries"]
     assert page.ladder.tag.text() == "reference: NVIDIA H200" and page.ladder.tag.dashed
     assert page.sizes.tag.dashed and page.samples.tag.dashed

@@ -84,11 +84,13 @@ class LadderDrawing:
         self._axis(painter, figures, QRectF(room.left(), room.top(), room.width(), used))
         painter.save()
         painter.setClipRect(room)
-        marks, top, chapter = [], room.top() - scrolled, ""
+        marks, top = [], room.top() - scrolled
+        chapter = None
         for number, bar in enumerate(figures.bars):
             if bar.chapter != chapter:
                 chapter = bar.chapter
-                self._write(painter, tr(chapter), QRectF(_INSET, top, self._right, pitch), self._theme.text, bold=True)
+                heading = QRectF(_INSET, top, self._right, pitch)
+                self._write(painter, tr(chapter.title), heading, self._theme.text, bold=True)
                 top += pitch
             row = QRectF(0, top, size.width(), pitch)
             self._row(painter, bar, figures.bars[number - 1] if number else None, row)

@@ -6,7 +6,7 @@ from typing import Literal
 from gemmviz.bench.figures import Shown, Size, fullest_size, size_of, usable
 from gemmviz.bench.ranking import LIBRARIES, Standing, place, standings
 from gemmviz.bench.results import FAILURES, new_row
-from gemmviz.catalogue.chapters import CHAPTERS, chapter
+from gemmviz.catalogue.chapters import Chapter, by_chapter, chapter_of
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
@@ -26,7 +26,7 @@ class Bar:
     role
         What it is to the chosen kernel: itself, the one before it, the best of the project's own, a library, another.
     chapter
-        The title of its chapter, in English.
+        What it is taught with.
     live
         Whether it is being timed: the figure is the median of the samples so far.
     jump
@@ -35,7 +35,7 @@ class Bar:
 
     standing: Standing
     role: Role
-    chapter: str
+    chapter: Chapter
     live: bool = False
     jump: float | None = None
 
@@ -127,7 +127,8 @@ def ladder_figures(session: Session, size: Size | None = None) -> LadderFigures:
         if cores is not None:
             left_out.add(cores)
             picked[name] = None
-    found = sorted(standings(kernels, picked.get), key=lambda s: CHAPTERS.index(chapter(s.kernel)))
+    ordered = [kernel for _, taught in by_chapter(kernels) for kernel in taught]
+    found = standings(ordered, picked.get)
     return LadderFigures(at, _with_jumps(_bars(session, found)), tuple(sorted(left_out)))
 
 
@@ -182,7 +183,7 @@ def _bars(session: Session, found: list[Standing]) -> list[Bar]:
         return "before" if kernel.name == before else "best" if kernel.name == best else "other"
 
     timed = live.turn.kernel if live is not None and live.turn is not None else ""
-    return [Bar(s, role(s.kernel), chapter(s.kernel), s.kernel.name == timed) for s in found]
+    return [Bar(s, role(s.kernel), chapter_of(s.kernel), s.kernel.name == timed) for s in found]
 
 
 def _with_jumps(bars: list[Bar]) -> tuple[Bar, ...]:
