@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel
 
 from gemmviz.app import new_session
 from gemmviz.bench import reference_results
-from gemmviz.ui.charts.axis import linear_ticks, log_ticks
+from gemmviz.ui.charts.figures.axis import linear_ticks, log_ticks
 from gemmviz.ui.charts.measure_page import MeasurePage
 from gemmviz.ui.charts.painted import nudged, page_font
 from gemmviz.ui.look.style import style_sheet

@@ -216,11 +216,11 @@ def test_every_rung_is_measured_with_what_is_kept_where_that_is_wanted(charts, q
     assert session.choice.bench_params == {"TS": 16}
 
 
-def test_in_the_small_place_the_plot_and_the_buttons_have_the_room(charts, qtbot):
+def test_in_a_low_place_the_plot_and_the_buttons_have_the_room(charts, qtbot):
     window, chart = charts.window(), charts.tuning
     searched(window, [100.0, 150.0])
-    window.pages.turn_to("stage")
-    qtbot.wait(50)
+    chart.setMaximumHeight(200)
+    qtbot.waitUntil(lambda: chart.height() == 200)
     assert chart.plot.isVisible() and chart.use.isVisible()
     assert not chart.legend.isVisible() and not chart.seconds.isVisible()
     assert chart.plot.height() > chart.height() / 2

@@ -6,7 +6,7 @@ from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.session import Session
-from gemmviz.ui.charts.figure_table import FigureTable
+from gemmviz.ui.charts.figures.figure_table import FigureTable
 from gemmviz.ui.known import shortcut
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES, Theme

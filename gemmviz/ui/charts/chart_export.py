@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QGraphicsView, QScroll
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr
 from gemmviz.ui.charts.chart import Chart
-from gemmviz.ui.charts.figure_table import CHOICE, FigureTable
+from gemmviz.ui.charts.figures.figure_table import CHOICE, FigureTable
 from gemmviz.ui.charts.painted import PaintedChart
 
 FILTERS = mark("Picture (*.png);;Drawing (*.svg);;Figures (*.csv)")

@@ -2,16 +2,16 @@
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QResizeEvent
-from PySide6.QtWidgets import QScrollBar
+from PySide6.QtWidgets import QLabel, QScrollBar, QSizePolicy
 
 from gemmviz.bench.figures import Size
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart_choices import ReferenceBox, SizeBox, SourceLegend
-from gemmviz.ui.charts.figure_table import FigureTable
+from gemmviz.ui.charts.figures.figure_table import FigureTable
+from gemmviz.ui.charts.figures.ladder_figures import LadderFigures, ladder_figures
 from gemmviz.ui.charts.ladder_drawing import LadderDrawing
-from gemmviz.ui.charts.ladder_figures import LadderFigures, ladder_figures
-from gemmviz.ui.charts.painted import Mark, PaintedChart
+from gemmviz.ui.charts.painted import Mark, PaintedChart, role_colour
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, short_size, shown_name
 from gemmviz.ui.look.style import scaled
@@ -45,6 +45,11 @@ class LadderChart(PaintedChart):
         self.scroll_bar.valueChanged.connect(lambda *_: self.plot.update())
         self.body.addWidget(self.scroll_bar)
         self.plot.scrolled.connect(lambda down: self.scroll_bar.setValue(self.scroll_bar.value() + down))
+        self.key = QLabel()
+        self.key.setObjectName("muted")
+        self.key.setTextFormat(Qt.TextFormat.RichText)
+        self.key.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.column.addWidget(self.key)
         self._drawing = LadderDrawing(session)
 
     def shown_size(self) -> Size | None:
@@ -84,6 +89,7 @@ class LadderChart(PaintedChart):
         self.sizes.setVisible(len(self.session.results.sizes()) > 1)
         self.figures = ladder_figures(self.session)
         self._say_origins()
+        self._say_roles()
         self.hint.setText(self._said())
         self._fit()
 
@@ -96,6 +102,21 @@ class LadderChart(PaintedChart):
         if alike:
             self.tag.say(whole.rpartition(", ")[0] if whole else tr("measured"), bool(whole), whole)
         self.legend.say([] if alike else origins, "■", "□", brief=True)
+
+    def _say_roles(self) -> None:
+        """Name the colours below the bars, where there is room and more than one."""
+        names = {
+            "chosen": tr("chosen"),
+            "before": tr("the one before"),
+            "best": tr("best own"),
+            "library": tr("library"),
+            "other": tr("others: click to choose"),
+        }
+        here = {bar.role for bar in self.figures.bars}
+        colours = {role: role_colour(role, self.theme).name() for role in names}
+        parts = [f'<span style="color:{colours[r]}">■</span>\N{NO-BREAK SPACE}{names[r]}' for r in names if r in here]
+        self.key.setText("&nbsp;&nbsp; ".join(parts))
+        self.key.setVisible(len(parts) > 1 and self.width() >= scaled(_TAG_FROM))
 
     def _said(self) -> str:
         """Say what the bars show."""
@@ -134,6 +155,7 @@ class LadderChart(PaintedChart):
         """Show as many rows as fit now."""
         super().resizeEvent(event)
         self._say_origins()
+        self._say_roles()
         self._fit()
 
     def picture_size(self) -> QSize:

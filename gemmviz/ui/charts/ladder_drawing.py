@@ -7,8 +7,8 @@ from gemmviz.bench.figures import has_params
 from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.charts.axis import linear_ticks
-from gemmviz.ui.charts.ladder_figures import Bar, LadderFigures
+from gemmviz.ui.charts.figures.axis import linear_ticks
+from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures
 from gemmviz.ui.charts.painted import Mark, elided, page_font, role_colour, share_text
 from gemmviz.ui.look.figure_text import (
     changes_text,

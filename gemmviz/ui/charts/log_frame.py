@@ -5,7 +5,7 @@ from math import log10
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
-from gemmviz.ui.charts.axis import log_ticks
+from gemmviz.ui.charts.figures.axis import log_ticks
 from gemmviz.ui.charts.painted import page_font
 from gemmviz.ui.look.figure_text import gflops_text
 from gemmviz.ui.look.theme import Theme

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxL
 
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session import Session
-from gemmviz.ui.charts.figure_table import FigureTable
+from gemmviz.ui.charts.figures.figure_table import FigureTable
 from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.known import shortcut
 from gemmviz.ui.look.style import TYPE_PT, scaled

@@ -19,8 +19,8 @@ from gemmviz.engine.supervisor import Engine
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.device_box import DeviceBox
-from gemmviz.ui.charts.figure_table import FigureTable
-from gemmviz.ui.charts.ladder_figures import ladder_figures
+from gemmviz.ui.charts.figures.figure_table import FigureTable
+from gemmviz.ui.charts.figures.ladder_figures import ladder_figures
 from gemmviz.ui.charts.painted import Mark, PaintedChart
 from gemmviz.ui.charts.roofline_drawing import Drawing, Placed
 from gemmviz.ui.charts.traffic_survey import TrafficSurvey

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 from gemmviz.bench.figures import Shown
 from gemmviz.bench.model.roofline import Point, Roof
 from gemmviz.language import tr
-from gemmviz.ui.charts.ladder_figures import Role
+from gemmviz.ui.charts.figures.ladder_figures import Role
 from gemmviz.ui.charts.log_frame import LogFrame
 from gemmviz.ui.charts.painted import page_font, role_colour
 from gemmviz.ui.look.figure_text import gflops_text, times

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QComboBox, QLabel
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.session.results import Sampled
-from gemmviz.ui.charts.axis import linear_ticks
-from gemmviz.ui.charts.figure_table import CHOICE, FigureTable
+from gemmviz.ui.charts.figures.axis import linear_ticks
+from gemmviz.ui.charts.figures.figure_table import CHOICE, FigureTable
+from gemmviz.ui.charts.figures.sample_rows import SampleRows, shown_samples, whose
 from gemmviz.ui.charts.painted import Mark, PaintedChart, page_font
-from gemmviz.ui.charts.sample_rows import SampleRows, shown_samples, whose
 from gemmviz.ui.look.figure_text import gflops_text, origin_name, telemetry_text
 from gemmviz.ui.look.style import letters_wide
 

@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from gemmviz.bench.figures import has_params
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
-from gemmviz.ui.charts.curves import Curve, curves
-from gemmviz.ui.charts.figure_table import FigureTable
+from gemmviz.ui.charts.figures.curves import Curve, curves
+from gemmviz.ui.charts.figures.figure_table import FigureTable
 from gemmviz.ui.charts.log_frame import LogFrame
 from gemmviz.ui.charts.painted import Mark, PaintedChart, elided, nudged, page_font, role_colour
 from gemmviz.ui.look.figure_text import details, dtype_text, origin_name, rung_text, shown_name
@@ -90,7 +90,7 @@ class SizeChart(PaintedChart):
         if not self.curves and live is None:
             return []
         frame = self.frame(self.plot.size())
-        frame.paint(painter, self.theme, tr("N"), "GFLOPS")
+        frame.paint(painter, self.theme, "N", "GFLOPS")
         marks: list[Mark] = []
         for curve in sorted(self.curves, key=lambda c: _ORDER.index(c.role)):
             marks += self._curve(painter, frame, curve)

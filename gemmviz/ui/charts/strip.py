@@ -11,7 +11,7 @@ from gemmviz.bench.figures import ON_GPU, size_of
 from gemmviz.catalogue.capability import need
 from gemmviz.language import tr, trn
 from gemmviz.session import Answer, Message, Session
-from gemmviz.ui.charts.ladder_figures import Bar, LadderFigures, ladder_figures
+from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures, ladder_figures
 from gemmviz.ui.charts.painted import Mark, Surface, share_text
 from gemmviz.ui.charts.strip_drawing import StripDrawing
 from gemmviz.ui.charts.tag import Tag

@@ -6,7 +6,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from gemmviz.bench.figures import SampleSeries
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.charts.ladder_figures import Bar
+from gemmviz.ui.charts.figures.ladder_figures import Bar
 from gemmviz.ui.charts.painted import Mark, elided, page_font, role_colour
 from gemmviz.ui.look.figure_text import gflops_text, shown_name, standing_text
 from gemmviz.ui.look.theme import THEMES, Theme

@@ -13,7 +13,7 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.tuning import Rival
 from gemmviz.ui.charts.chart import Chart, small_font
-from gemmviz.ui.charts.figure_table import FigureTable
+from gemmviz.ui.charts.figures.figure_table import FigureTable
 from gemmviz.ui.charts.tuning_text import candidate_text, headline, invitation, left_out_text
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known

@@ -6,7 +6,7 @@ from gemmviz.bench.figures import ON_GPU, SampleSeries, Shown
 from gemmviz.bench.row import Row
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.charts.ladder_figures import ladder_figures
+from gemmviz.ui.charts.figures.ladder_figures import ladder_figures
 from gemmviz.ui.look.figure_text import size_text
 
 

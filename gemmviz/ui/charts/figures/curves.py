@@ -7,7 +7,7 @@ from gemmviz.bench.ranking import LIBRARIES
 from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session import Session
-from gemmviz.ui.charts.ladder_figures import Role, cores_elsewhere, group, ladder_figures
+from gemmviz.ui.charts.figures.ladder_figures import Role, cores_elsewhere, group, ladder_figures
 
 
 @dataclass(frozen=True)
