@@ -10,7 +10,7 @@ from window_driving import need_qt
 need_qt()
 
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QFontInfo
+from PySide6.QtGui import QFontInfo, QImage, QPainter
 from PySide6.QtWidgets import QLabel
 
 from gemmviz.app import new_session
@@ -128,3 +128,20 @@ def test_a_wheel_over_nothing_to_scroll_does_nothing(page):
     page.ladder.plot.scrolled.emit(50)
     assert page.ladder.scroll_bar.value() == 0
     assert page.ladder.plot.mark_at(QPointF(-100, -100)) is None
+
+
+@pytest.mark.parametrize("one", [5e-324, 1e-300, 1.0, 1.7e308])
+@pytest.mark.parametrize("other", [5e-324, 1.0, 1.7e308])
+def test_figures_of_a_damaged_file_can_be_drawn(page, one, other):
+    session = page.session
+    session.results.want_references(False)
+    for name, gflops in (("gpumult1", one), ("gputiled", other)):
+        row = result(rung(session, name), 1.0, 64)
+        session.results.add_result(row | {"gflops": gflops, "samples_s": [5e-324, 1e-300, 1e300, 0.0]})
+    session.choice.choose_kernel(rung(session, "gputiled"))
+    for chart in (page.ladder, page.sizes, page.samples, page.roofline):
+        chart.refresh()
+        image = QImage(chart.plot.size(), QImage.Format.Format_RGB32)
+        with QPainter(image) as painter:
+            marks = chart.paint_all(painter)
+        assert marks and all(mark.facts() for mark in marks)

@@ -223,7 +223,7 @@ def test_in_a_low_place_the_plot_and_the_buttons_have_the_room(charts, qtbot):
     qtbot.waitUntil(lambda: chart.height() == 200)
     assert chart.plot.isVisible() and chart.use.isVisible()
     assert not chart.legend.isVisible() and not chart.seconds.isVisible()
-    assert chart.plot.height() > chart.height() / 2
+    qtbot.waitUntil(lambda: chart.plot.height() > chart.height() / 2)
     assert chart.hint.text().startswith("best TS=32 WPT=4")
 
 

@@ -1,5 +1,7 @@
 """Paints the ladder: chapters, names, bars, the library's line, two columns of figures, and a linear axis below."""
 
+from functools import partial
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen
 
@@ -94,7 +96,7 @@ class LadderDrawing:
                 top += pitch
             row = QRectF(0, top, size.width(), pitch)
             self._row(painter, bar, figures.bars[number - 1] if number else None, row)
-            marks.append(Mark(row.intersected(room), standing_text(bar.standing, self._session), bar.kernel))
+            marks.append(Mark(row.intersected(room), partial(standing_text, bar.standing, self._session), bar.kernel))
             top += pitch
         painter.restore()
         self._library_lines(painter, figures, QRectF(room.left(), room.top(), room.width(), used))
@@ -118,7 +120,7 @@ class LadderDrawing:
         self._ends = [self._x(bar.gflops) for bar in _libraries(figures)]
 
     def _x(self, gflops: float) -> float:
-        return self._left + (self._right - self._left - _GAP) * gflops / self._most
+        return self._left + (self._right - self._left - _GAP) * (gflops / self._most)
 
     def _axis(self, painter: QPainter, figures: LadderFigures, area: QRectF) -> None:
         theme, line = self._theme, self._metrics.height()

@@ -11,6 +11,8 @@ from gemmviz.ui.look.figure_text import gflops_text
 from gemmviz.ui.look.theme import Theme
 
 _GAP = 5.0
+_LEAST = 1e-300
+"""The least value that an axis can show; a damaged file may have less."""
 _EDGE = 18.0
 """To the right of the frame: half a label of the last tick, in pixels."""
 _MARGIN = 0.06
@@ -95,8 +97,8 @@ class LogFrame:
 
 
 def _span(least: float, most: float) -> tuple[float, float]:
-    low, high = log10(least), log10(most)
-    margin = max((high - low) * _MARGIN, 0.06)
+    low, high = (log10(min(max(value, _LEAST), 1 / _LEAST)) for value in (least, most))
+    margin = min(max((high - low) * _MARGIN, 0.06), 1.0)
     return low - margin, high + margin
 
 

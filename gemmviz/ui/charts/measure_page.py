@@ -18,10 +18,12 @@ from gemmviz.ui.known import qt
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
-_REFRESH_MS = 100
+_REFRESH_MS, _LIVE_MS = 100, 250
+"""After other figures, and while samples arrive: drawing shares the processor with what is timed."""
 # Pixels at a scale of type of 1: from where on all, or the ladder and one chart, stand side by side.
 _ALL_FROM, _ALL_HIGH, _TWO_FROM, _CLOSE_TABS = 1040, 640, 640, 470
 _SPACE, _ROUND = 8, 6.0
+_SHARE_OF_LADDER = 11, 9
 _SHARES = (39, 25, 36)
 """Of the right column's height: over N, samples, the tabs."""
 
@@ -67,7 +69,6 @@ class MeasurePage(QWidget):
         self._arrange()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self._on_time)
         self.setCurrentIndex(session.sight.chart)
         self._listen()
@@ -89,7 +90,7 @@ class MeasurePage(QWidget):
         right.setSpacing(_SPACE)
         for card, share in zip(self._cards[1:], _SHARES, strict=True):
             right.addWidget(card, share)
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(_SPACE, _SPACE, _SPACE, _SPACE)
         row.setSpacing(_SPACE)
         row.addWidget(self._cards[0], 1)
@@ -145,6 +146,9 @@ class MeasurePage(QWidget):
                 self.tabs.setTabToolTip(self.tabs.addTab(chart, title), tip)
         for number, card in enumerate(self._cards[:3]):
             card.setVisible(number < apart)
+        # Beside one chart only, the ladder's names and figures need more than half.
+        for column, stretch in enumerate((1, 1) if apart > 1 else _SHARE_OF_LADDER):
+            self._row.setStretch(column, stretch)
         self.tabs.blockSignals(False)
         self._turn()
         self.refresh()
@@ -206,7 +210,7 @@ class MeasurePage(QWidget):
         self._soon(self.ladder, self.sizes, self.samples, self.tuning)
 
     def _on_samples(self) -> None:
-        self._soon(self.ladder, self.sizes, self.samples)
+        self._soon(self.ladder, self.sizes, self.samples, wait_ms=_LIVE_MS)
 
     def _on_tuning(self) -> None:
         self._soon(self.tuning)
@@ -214,10 +218,10 @@ class MeasurePage(QWidget):
     def _on_tuning_started(self) -> None:
         self.setCurrentWidget(self.tuning)
 
-    def _soon(self, *charts: LadderChart | SizeChart | SampleChart | TuningChart) -> None:
+    def _soon(self, *charts: LadderChart | SizeChart | SampleChart | TuningChart, wait_ms: int = _REFRESH_MS) -> None:
         self._stale.update(charts)
         if not self._timer.isActive():
-            self._timer.start()
+            self._timer.start(wait_ms)
 
     def _on_time(self) -> None:
         # A hidden page costs nothing: it is drawn when it is shown.

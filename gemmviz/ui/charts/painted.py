@@ -31,13 +31,13 @@ _PALE = 0.42
 
 @dataclass(frozen=True)
 class Mark:
-    """A drawn thing that has more to say: its place, its facts, and the kernel that a click chooses.
+    """A drawn thing that has more to say: its place, its facts (asked for when told), the kernel that a click chooses.
 
     ``reach``: how far from ``area`` the mouse may be, in pixels; ``by_key``: whether the arrow keys go there.
     """
 
     area: QRectF
-    text: str
+    facts: Callable[[], str]
     kernel: Kernel | None = None
     reach: float = 0.0
     by_key: bool = True
@@ -88,7 +88,7 @@ class Surface(QWidget):
     def point(self, at: int | None) -> None:
         """Tell the facts of a mark; None: of none."""
         self._at = at
-        text = "" if at is None else self.marks[at].text
+        text = "" if at is None else self.marks[at].facts()
         if text and at is not None:
             corner = self.marks[at].area.bottomRight().toPoint()
             QToolTip.showText(self.mapToGlobal(corner), text, self, self.rect(), _TIP_MS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt, QTimer
@@ -200,7 +201,7 @@ class RooflinePanel(PaintedChart):
         for placed in self.placed:
             at = drawing.at(placed)
             area = QRectF(at.x() - 2, at.y() - 2, 4, 4)
-            marks.append(Mark(area, self.describe(placed), kernels.get(placed.kernel), _REACH_PX))
+            marks.append(Mark(area, partial(self.describe, placed), kernels.get(placed.kernel), _REACH_PX))
         return marks
 
     def _place(self, name: str, kernel: str, shown: Shown) -> Placed:

@@ -1,6 +1,7 @@
 """The samples of one kernel: a dot per launch, a row per round, and a box around the middle half of all."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -121,7 +122,7 @@ class SampleChart(PaintedChart):
         pitch = min(room / (len(names) + 0.9), 3.5 * line)
         bottom = pitch * (len(names) + 0.9)
         low, high = float(figures.min()), float(figures.max())
-        margin = max((high - low) * 0.05, abs(high) * 1e-4)
+        margin = max((high - low) * 0.05, abs(high) * 1e-4, 1e-9)
         low, high = low - margin, high + margin
 
         def x(value: float) -> float:
@@ -139,13 +140,8 @@ class SampleChart(PaintedChart):
             painter.setBrush(Qt.BrushStyle.NoBrush if rows.origin else faded)
             for value in samples:
                 painter.drawEllipse(QPointF(x(value), middle), _RADIUS, _RADIUS)
-                text = tr(
-                    "{kernel}, round {number}: {gflops} GFLOPS",
-                    kernel=rows.label,
-                    number=number + 1,
-                    gflops=gflops_text(value),
-                )
-                marks.append(Mark(QRectF(x(value) - 1, middle - 1, 2, 2), text, reach=_REACH))
+                area = QRectF(x(value) - 1, middle - 1, 2, 2)
+                marks.append(Mark(area, partial(self._facts, number + 1, value), reach=_REACH))
             if samples:
                 at = x(float(np.median(samples)))
                 painter.setPen(QPen(QColor(theme.text), 2))
@@ -153,6 +149,11 @@ class SampleChart(PaintedChart):
         self._box(painter, figures, rows.median, x, (pitch * (len(names) + 0.3), pitch))
         self._name(painter, names[-1], counts[-1], pitch * (len(names) + 0.3), left, True)
         return marks
+
+    def _facts(self, number: int, value: float) -> str:
+        """Name a sample: its round, from 1, and its GFLOPS."""
+        label, figure = self.rows.label if self.rows is not None else "", gflops_text(value)
+        return tr("{kernel}, round {number}: {gflops} GFLOPS", kernel=label, number=number, gflops=figure)
 
     def _name(self, painter: QPainter, name: str, count: str, middle: float, left: float, strong: bool) -> None:
         painter.setFont(page_font(strong))

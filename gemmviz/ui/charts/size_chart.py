@@ -1,5 +1,6 @@
 """GFLOPS over N: the chosen kernel, the one before it, the best and the library in colour, all others pale."""
 
+from functools import partial
 from itertools import pairwise
 from math import hypot
 
@@ -7,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from gemmviz.bench.figures import has_params
+from gemmviz.bench.row import Row
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.ui.charts.figures.curves import Curve, curves
@@ -111,19 +113,24 @@ class SizeChart(PaintedChart):
         painter.setBrush(QColor(self.theme.background) if curve.origin else colour)
         for point in points if focus or len(points) == 1 else ():
             painter.drawEllipse(point, radius, radius)
-        device = self.session.results.device or tr("this machine")
-        origin = origin_name(curve.origin) if curve.origin else tr("measured here, {device}", device=device)
-        head = f"{self._name(curve)}: {tr(curve.kernel.title)}\n{origin}"
         marks = [
-            Mark(_spot(point), "\n".join([head, f"N = {row['N']}", *details(row)]), curve.kernel, _REACH)
+            Mark(_spot(point), partial(self._facts, curve, row), curve.kernel, _REACH)
             for point, row in zip(points, curve.rows, strict=True)
         ]
+        whole = partial(self._facts, curve)
         for start, end in pairwise(points):
             length = hypot(end.x() - start.x(), end.y() - start.y())
             for step in range(1, int(length / _STEP)):
                 along = start + (end - start) * (step * _STEP / length)
-                marks.append(Mark(_spot(along), head, curve.kernel, _REACH / 2, by_key=False))
+                marks.append(Mark(_spot(along), whole, curve.kernel, _REACH / 2, by_key=False))
         return marks
+
+    def _facts(self, curve: Curve, row: Row | None = None) -> str:
+        """Name a curve and its origin; with a row, all figures of that point."""
+        device = self.session.results.device or tr("this machine")
+        origin = origin_name(curve.origin) if curve.origin else tr("measured here, {device}", device=device)
+        point = [f"N = {row['N']}", *details(row)] if row is not None else []
+        return "\n".join([f"{self._name(curve)}: {tr(curve.kernel.title)}", origin, *point])
 
     def _live_point(self) -> tuple[int, float] | None:
         """Return (N, GFLOPS so far) of what is being timed, where it is a cube of the drawn kernels."""
@@ -156,7 +163,11 @@ class SizeChart(PaintedChart):
         labels: list[tuple[float, str, QColor, bool, QPointF | None]] = []
         for curve, end in named.values():
             colour = role_colour(curve.role, self.theme)
-            labels.append((end.y(), self._label(curve), colour, curve.role == "chosen", end))
+            strong = curve.role == "chosen"
+            # Where there is little room, the colour says what the name is to the chosen one.
+            metrics = QFontMetricsF(bold if strong else plain)
+            fits = metrics.horizontalAdvance(self._label(curve)) <= room
+            labels.append((end.y(), self._label(curve) if fits else self._name(curve), colour, strong, end))
         if others:
             said = trn("{count} other: hover", "{count} others: hover", len(others))
             labels.append((frame.area.center().y() + 3 * line, said, QColor(self.theme.muted), False, None))

@@ -20,7 +20,7 @@ from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, sh
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
-_REFRESH_MS = 100
+_REFRESH_MS = 200  # drawing shares the processor with what is timed
 # Pixels at a scale of type of 1; the strip is higher in a wide window.
 _LOW, _HIGH, _WIDE_FROM = 60, 68, 1600
 _MARGIN, _LEFT, _MOST_TEXT = 16, 130, 300

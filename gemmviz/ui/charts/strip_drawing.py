@@ -1,5 +1,7 @@
 """Paints the strip's bars, and the samples so far beside them."""
 
+from functools import partial
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
@@ -67,7 +69,7 @@ class StripDrawing:
         names = [shown_name(bar.kernel, self._session) for bar in bars]
         left = min(max(map(metrics.horizontalAdvance, names)) + 3 * _GAP, _NAMES * width)
         figures = max(metrics.horizontalAdvance(gflops_text(bar.gflops)) for bar in bars) + 2 * _GAP
-        scale = max(width - left - figures, 1) / max(bar.gflops for bar in bars)
+        most, room = max(bar.gflops for bar in bars), max(width - left - figures, 1)
         theme, marks = self._theme, []
         for number, (bar, name) in enumerate(zip(bars, names, strict=True)):
             row = QRectF(0, top + number * pitch, width, pitch)
@@ -76,13 +78,13 @@ class StripDrawing:
             painter.setPen(QColor(theme.text if bar.role == "chosen" else theme.muted))
             painter.drawText(QRectF(0, row.top(), left - _GAP, pitch), _RIGHT, elided(name, font, left - _GAP))
             high, colour = pitch * _BAR, role_colour(bar.role, theme)
-            shape = QRectF(left, row.center().y() - high / 2, max(scale * bar.gflops, 2), high)
+            shape = QRectF(left, row.center().y() - high / 2, max(room * (bar.gflops / most), 2), high)
             end = shape.right() + _GAP
             painter.drawText(QRectF(end, row.top(), width - end, pitch), _LEFT, gflops_text(bar.gflops))
             painter.setPen(QPen(colour, 1.6))
             painter.setBrush(Qt.BrushStyle.NoBrush if bar.origin else colour)
             painter.drawRoundedRect(shape.adjusted(0.8, 0.8, -0.8, -0.8), 1.5, 1.5)
-            marks.append(Mark(row, standing_text(bar.standing, self._session), bar.kernel))
+            marks.append(Mark(row, partial(standing_text, bar.standing, self._session), bar.kernel))
         return marks
 
     def _sparkline(self, painter: QPainter, live: SampleSeries, area: QRectF) -> None:

@@ -1,5 +1,6 @@
 """Figures in words: GFLOPS, the outcome of a measurement, and all figures of a row."""
 
+from math import isfinite
 from statistics import median
 
 from gemmviz.bench.figures import Shown, size_of
@@ -31,6 +32,8 @@ def percent(share: float | None) -> str:
 
 def times(ratio: float) -> str:
     """Write how many times as fast something is: at most three digits, thin thousands."""
+    if not isfinite(ratio):
+        return "∞×"
     return f"{gflops_text(round(ratio))}×" if ratio >= 100 else f"{ratio:.3g}×"
 
 

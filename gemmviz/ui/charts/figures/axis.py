@@ -3,6 +3,8 @@
 from math import ceil, floor, log10
 
 _STEPS = (1, 2, 5)
+_MOST = 1e300
+"""The greatest span that has ticks, and the inverse of the least; a damaged file may have others."""
 
 
 def linear_ticks(most: float, count: int, least: float = 0.0) -> list[float]:
@@ -16,7 +18,7 @@ def linear_ticks(most: float, count: int, least: float = 0.0) -> list[float]:
         How many steps there is room for.
     """
     span = most - least
-    if span <= 0 or count < 1:
+    if not 1 / _MOST < span < _MOST or count < 1:
         return [least]
     power = floor(log10(span / count))
     step = next(s * 10.0**p for p in (power, power + 1) for s in _STEPS if s * 10.0**p * count >= span * (1 - 1e-9))

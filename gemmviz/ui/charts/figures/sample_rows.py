@@ -9,6 +9,9 @@ from gemmviz.session import Session
 from gemmviz.ui.charts.figures.ladder_figures import ladder_figures
 from gemmviz.ui.look.figure_text import size_text
 
+_MOST_FLOPS = 1e30
+"""Per second: a damaged file may claim more, which no axis could show."""
+
 
 @dataclass(frozen=True)
 class SampleRows:
@@ -46,7 +49,7 @@ class SampleRows:
 
 def of_series(session: Session, series: SampleSeries) -> SampleRows:
     """Return the samples that arrived."""
-    rounds = tuple(map(tuple, series.by_round()))
+    rounds = tuple(tuple(v for v in samples if v * 1e9 < _MOST_FLOPS) for samples in series.by_round())
     name = series.turn.kernel if series.turn is not None else ""
     launches = any(k.name == name and k.backend in ON_GPU for k in session.results.charted)
     live = series is session.results.live
@@ -59,10 +62,10 @@ def of_row(shown: Shown) -> SampleRows | None:
     A row keeps at most so many of them, evenly spaced; then each round has its share.
     """
     row: Row = shown.row
-    kept = [s for s in row["samples_s"] if s > 0]
+    flops = 2.0 * row["M"] * row["N"] * row["K"]
+    kept = [s for s in row["samples_s"] if s > 0 and flops / s < _MOST_FLOPS]
     if not kept or row["gflops"] is None:
         return None
-    flops = 2.0 * row["M"] * row["N"] * row["K"]
     counts = [entry["n"] for entry in row["rounds"]] or [len(kept)]
     ends = [round(sum(counts[: i + 1]) * len(kept) / sum(counts)) for i in range(len(counts))]
     rounds = tuple(
