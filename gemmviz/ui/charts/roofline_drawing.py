@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from gemmviz.bench.figures import Shown
 from gemmviz.bench.model.roofline import Point, Roof
-from gemmviz.language import tr
+from gemmviz.language import mark, tr
 from gemmviz.ui.charts.figures.ladder_figures import Role
 from gemmviz.ui.charts.log_frame import LogFrame
 from gemmviz.ui.charts.painted import page_font, role_colour
@@ -23,6 +23,7 @@ _APART = 6
 """Between the squares that keep names off a line, in pixels."""
 _ORDER: tuple[Role, ...] = ("chosen", "before", "best", "library", "other")
 _LEAST_ROOM = 1.05
+_SLOPES = {"memory": mark("memory"), "L2": "L2", "shared": mark("shared")}
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class Drawing:
         """Write a slope's name and figure along it, below the line, as much as has room."""
         length = hypot(ridge.x() - foot.x(), ridge.y() - foot.y())
         figure = gflops_text(roof.value)
-        texts = (tr("{roof} {figure} GB/s, modelled", roof=tr(roof.name), figure=figure), f"{tr(roof.name)} {figure}")
+        texts = (tr("{roof} {figure} GB/s, modelled", roof=tr(_SLOPES[roof.name]), figure=figure), f"{tr(_SLOPES[roof.name])} {figure}")
         text = next((t for t in texts if self._metrics.horizontalAdvance(t) * 1.1 <= length), "")
         wide, line = self._metrics.horizontalAdvance(text), self._metrics.height()
         start = min(0.1 * length, length - wide)
