@@ -18,6 +18,7 @@ from gemmviz.bench import reference_results
 from gemmviz.bench.figures import Turn
 from gemmviz.ui.charts.painted import role_colour
 from gemmviz.ui.charts.strip import Strip
+from gemmviz.ui.look.style import set_scale
 
 H200 = {"name": "NVIDIA H200", "cc": "9.0"}
 SIZE = (4096, 4096, 4096)
@@ -149,6 +150,23 @@ def test_a_kernel_without_a_figure_says_so(strip):
     session.choice.choose_kernel(rung(session, "mm_printed"))
     strip.refresh()
     assert strip.headline.text() == "not measured yet" and strip.tag.isHidden()
+
+
+def test_a_kernel_that_failed_says_how(strip):
+    session = strip.session
+    kernel = rung(session, "hostmult1")
+    wrong = {"status": "wrong", "gflops": None, "message": "C[0][0] is 3, not 4"}
+    session.results.add_result(result(kernel, 1.0) | wrong)
+    session.choice.choose_kernel(kernel)
+    strip.refresh()
+    assert strip.headline.text() == "wrong" and "C[0][0] is 3" in strip.headline.toolTip()
+
+
+def test_it_grows_with_the_size_of_type(strip):
+    strip.session.preferences.set_type_scale(1.5)
+    set_scale(1.5)
+    strip.refresh()
+    assert strip.height() == 90
 
 
 def test_a_click_on_a_bar_chooses_its_kernel(strip, qtbot):

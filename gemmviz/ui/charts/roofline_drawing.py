@@ -172,7 +172,10 @@ class Drawing:
         """Write a slope's name and figure along it, below the line, as much as has room."""
         length = hypot(ridge.x() - foot.x(), ridge.y() - foot.y())
         figure = gflops_text(roof.value)
-        texts = (tr("{roof} {figure} GB/s, modelled", roof=tr(_SLOPES[roof.name]), figure=figure), f"{tr(_SLOPES[roof.name])} {figure}")
+        texts = (
+            tr("{roof} {figure} GB/s, modelled", roof=tr(_SLOPES[roof.name]), figure=figure),
+            f"{tr(_SLOPES[roof.name])} {figure}",
+        )
         text = next((t for t in texts if self._metrics.horizontalAdvance(t) * 1.1 <= length), "")
         wide, line = self._metrics.horizontalAdvance(text), self._metrics.height()
         start = min(0.1 * length, length - wide)

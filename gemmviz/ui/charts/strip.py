@@ -8,6 +8,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.bench.figures import ON_GPU, size_of
+from gemmviz.bench.results import FAILURES
+from gemmviz.bench.status_names import status_name
 from gemmviz.catalogue.capability import need
 from gemmviz.language import tr, trn
 from gemmviz.session import Answer, Message, Session
@@ -16,7 +18,7 @@ from gemmviz.ui.charts.painted import Mark, Surface, share_text
 from gemmviz.ui.charts.strip_drawing import StripDrawing
 from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.connections import listen
-from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, short_size, times
+from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, short_size, status_text, times
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
@@ -107,6 +109,7 @@ class Strip(QWidget):
     def refresh(self) -> None:
         """Show the figures, or the samples so far, as they are now."""
         session = self.session
+        self._fit()
         self.figures = self._find()
         size, kernel = self.figures.size, session.choice.kernel
         parts = [short_size(size)] if size is not None else []
@@ -149,12 +152,16 @@ class Strip(QWidget):
         if share is not None and library is not None:
             name = tr(library.kernel.title).partition(",")[0]
             said.append(tr("{share} of {library}", share=share_text(share), library=name))
+        row = self.session.results.rows.get(self.session.choice.kernel.name)
+        tip = ""
         if chosen is None or not chosen.gflops:
-            said = [tr("not measured yet")]
+            failed = row is not None and row["status"] in FAILURES
+            said = [status_name(row["status"]) if row is not None and failed else tr("not measured yet")]
+            tip = status_text(row)
         elif not said:
             said = [tr("{gflops} GFLOPS", gflops=gflops_text(chosen.gflops))]
         first, *rest = said
-        self._say(self.headline, first)
+        self._say(self.headline, first, tip)
         self._say(self.said, " · ".join(rest))
         self.said.setVisible(bool(rest))
         self.verified.hide()
@@ -255,7 +262,10 @@ class Strip(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Be a little higher in a wide window."""
         super().resizeEvent(event)
-        self.setFixedHeight(round(scaled(_HIGH if event.size().width() >= scaled(_WIDE_FROM) else _LOW)))
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(round(scaled(_HIGH if self.width() >= scaled(_WIDE_FROM) else _LOW)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the ground, and a line above it."""
