@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor
 from gemmviz.app import new_session
 from gemmviz.bench import reference_results
 from gemmviz.bench.figures import Turn
+from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.charts.painted import role_colour
 from gemmviz.ui.charts.strip import Strip
 from gemmviz.ui.look.style import set_scale
@@ -179,3 +180,36 @@ def test_a_click_on_a_bar_chooses_its_kernel(strip, qtbot):
 def test_the_first_paint_does_not_wait_for_pyqtgraph():
     code = "import sys, gemmviz.ui.charts.strip; sys.exit('pyqtgraph' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_real_run_tells_its_samples_while_it_goes_on(make_window, qtbot):
+    window = make_window()
+    session = window.session
+    session.choice.auto = False
+    session.choice.choose_kernel(rung(session, "hostmult1"))
+    session.choice.choose_bench(problem=Problem.cube(64))
+    session.choice.protocol = {"rounds": 2, "min_time_s": 0.4, "timeout_s": 2.0}
+    strip = Strip(session)
+    qtbot.addWidget(strip)
+    strip.measure_wanted.connect(window.controller.measuring.measure_this)
+    strip.show()
+    seen = []
+    session.results.sampled.connect(
+        lambda: (
+            seen.append((session.results.live.turn.round, len(session.results.live.gflops)))
+            if session.results.live
+            else None
+        )
+    )
+    qtbot.mouseClick(strip.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "so far" in strip.headline.text())
+    qtbot.waitUntil(lambda: session.progress["bench"] is None and bool(session.results.rows))
+    row = session.results.rows["hostmult1"]
+    assert {number for number, _ in seen} == {1, 2}
+    # Every round was told in several batches, and no sample twice.
+    assert len(seen) > 2 and [count for _, count in seen] == sorted({count for _, count in seen})
+    assert seen[-1][1] == row["stats"]["n"] and [entry["n"] for entry in row["rounds"]] == [
+        len(samples) for samples in session.results.samples.by_round()
+    ]
+    strip.refresh()
+    assert strip.tag.text() == "measured" and session.results.live is None
