@@ -225,7 +225,10 @@ class Drawing:
         start, end = self.at(placed), self.frame.at(placed.intensity, roof)
         painter.setPen(QPen(role_colour("chosen", self._theme), 1.5, Qt.PenStyle.DotLine))
         painter.drawLine(start, end)
-        text = tr("room: {times}", times=times(roof / placed.place.gflops))
+        factor = times(roof / placed.place.gflops)
+        # Where no bytes are counted, the marker stands as if caches served all.
+        counted = placed.place.from_global is not None
+        text = tr("room: {times}", times=factor) if counted else tr("room: up to {times}", times=factor)
         wide, line = self._metrics.horizontalAdvance(text), self._metrics.height()
         middle = (start.y() + end.y()) / 2
         left = start.x() + 6 if start.x() + wide + 8 <= self.frame.area.right() else start.x() - wide - 8
