@@ -21,6 +21,7 @@ from gemmviz.language import tr
 from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
 from gemmviz.ui import connections
+from gemmviz.ui.charts.strip import Strip
 from gemmviz.ui.comparison.arena import Arena
 from gemmviz.ui.comparison.layout import ComparisonLayout
 from gemmviz.ui.connections import listen
@@ -58,12 +59,13 @@ from gemmviz.ui.window.window_actions import PAGES, SUBMENU, window_actions
 
 if TYPE_CHECKING:
     from gemmviz.control.claims_runner import ClaimsRunner
-    from gemmviz.ui.charts.charts import Charts
+    from gemmviz.ui.charts.measure_page import MeasurePage
 
 _FIRST_LOOK_MS, _BREATH_MS = 1500, 60
 # Widths in pixels, at a scale of type of 1: of the kernels and of the right column in a narrow and in a wide window.
 _NARROW_WINDOW, _WIDE_WINDOW = 1280, 1920
 _RAIL, _RIGHT = (176, 204), (376, 480)
+_BESIDE_CHARTS = 300
 _MOST_RIGHT = 0.4  # of the window
 
 
@@ -110,10 +112,11 @@ class Window(QMainWindow):
         self.recording = RecordControls(session)
         self.view_box = ViewBox(session.choice)
         self.measuring = MeasureControls(session)
+        self.strip = Strip(session)
         self.tour_bar = TourBar(session)
         self.size_popover = SizePopover(session, self.recording, (self.view_box, self.tour_bar.demo_button), self)
         self.stops = StopsList(session, self)
-        self.charts: Charts | None = None
+        self.charts: MeasurePage | None = None
         self.claims: QWidget | None = None
         self.doors: Doors | None = None
         self.pages = Pages()
@@ -131,6 +134,9 @@ class Window(QMainWindow):
         self.measuring.measure_all.connect(controller.measuring.measure_all)
         self.measuring.measure_over_n.connect(controller.measuring.measure_over_n)
         self.measuring.cancel.connect(controller.engines.cancel)
+        self.strip.measure_wanted.connect(controller.measuring.measure_this)
+        self.strip.stop_wanted.connect(controller.engines.cancel)
+        self.strip.page_wanted.connect(lambda: self.pages.turn_to("charts"))
         self.stage.size_wanted.connect(self.size_popover.open)
         self.pages.switched.connect(self._on_switched)
         self._keys = KeyGuard(self)
@@ -165,7 +171,9 @@ class Window(QMainWindow):
         upper.setChildrenCollapsible(False)
         upper.splitterMoved.connect(self._on_shared)
         self.rail.folded_or_shown.connect(self._on_rail)
-        self.setCentralWidget(_Column(upper))
+        whole = _Column(upper, self.strip)
+        whole.column.setStretchFactor(upper, 1)
+        self.setCentralWidget(whole)
 
     def _foot(self) -> int:
         """Return the height of the transport, which messages leave free."""
@@ -187,7 +195,8 @@ class Window(QMainWindow):
             return
         share = min(max((self.width() - _NARROW_WINDOW) / (_WIDE_WINDOW - _NARROW_WINDOW), 0.0), 1.0)
         rail = self.rail.sizeHint().width() if self.rail.folded else round(scaled(_between(_RAIL, share)))
-        right = round(min(scaled(_between(_RIGHT, share)), self.width() * _MOST_RIGHT))
+        wanted = _BESIDE_CHARTS if self.pages.name() == "charts" else _between(_RIGHT, share)
+        right = round(min(scaled(wanted), self.width() * _MOST_RIGHT))
         self._upper.setSizes([rail, max(self.width() - rail - right, 1), right])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -199,10 +208,10 @@ class Window(QMainWindow):
         """Put the charts in their place (once), and the other parts that the first paint need not wait for."""
         if self.charts is None:
             self.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
-            from gemmviz.ui.charts.charts import Charts
+            from gemmviz.ui.charts.measure_page import MeasurePage
 
-            self.charts = Charts(self.session)
-            self.charts.setAccessibleName(tr("Charts"))
+            self.charts = MeasurePage(self.session)
+            self.charts.setAccessibleName(tr("Measure"))
             self.charts.export_wanted.connect(self.save_chart)
             self.charts.tune_wanted.connect(self.controller.tuning.start)
             self.charts.use_wanted.connect(self.controller.tuning.use)
@@ -260,7 +269,9 @@ class Window(QMainWindow):
             self.charts.refresh()
         self.inspector.setVisible(page == "stage")
         self.measuring.setVisible(page == "charts")
+        self.strip.setVisible(page != "charts")
         self._right.setVisible(page != "claims")
+        self._share_width()
 
     def _make_menus(self, table: list[Action]) -> None:
         menus: dict[str, QMenu] = {}
