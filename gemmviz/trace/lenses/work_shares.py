@@ -69,6 +69,11 @@ class WorkShares:
         return max((sum(piece.steps for piece in pieces) for pieces in self.blocks), default=0)
 
     @property
+    def shortest(self) -> int:
+        """The k-steps of the block that has fewest of them."""
+        return min((sum(piece.steps for piece in pieces) for pieces in self.blocks), default=0)
+
+    @property
     def total(self) -> int:
         """The k-steps of all blocks."""
         return sum(piece.steps for pieces in self.blocks for piece in pieces)

@@ -89,10 +89,17 @@ def _draw_tile_each(sheet: Sheet, room: QRectF, known: WorkShares) -> None:
 def _draw_recorded(sheet: Sheet, room: QRectF, known: WorkShares, moment: LensMoment) -> None:
     """Draw the work of the blocks of the recording, and how far it is."""
     bars = [list(pieces) for pieces in known.blocks]
-    if known.cut:
+    if known.cut and known.longest - known.shortest <= 1:
         said = trn(
             "{total} k-steps in equal shares: {count} tile is cut",
             "{total} k-steps in equal shares: {count} tiles are cut",
+            known.cut,
+            total=known.total,
+        )
+    elif known.cut:
+        said = trn(
+            "{total} k-steps: {count} tile is cut",
+            "{total} k-steps: {count} tiles are cut",
             known.cut,
             total=known.total,
         )

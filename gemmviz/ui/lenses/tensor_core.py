@@ -226,7 +226,7 @@ class _Operands:
         for text in self._notes():
             if y + 2 * sheet.small <= room.bottom():
                 sheet.lines(QRectF(room.left(), y, room.width(), 3 * sheet.small), text)
-                y += 1.15 * sheet.small * ceil(sheet.wide(text, "small") / max(0.9 * room.width(), 1))
+                y += 1.15 * sheet.small * ceil(sheet.wide(text, "small") / max(room.width(), 1))
 
     def _draw_row(self, room: QRectF, lines: list[tuple[int, tuple[str, str]]]) -> None:
         sheet, theme = self._sheet, self._sheet.theme

@@ -152,6 +152,8 @@ def test_every_k_step_of_every_tile_is_done_once(name: str) -> None:
     assert sorted(done) == [(tile, step) for tile in range(known.tiles) for step in range(known.steps)]
     assert known.total == known.tiles * known.steps and known.longest >= -(-known.total // len(known.blocks))
     assert (known.cut > 0) == name.startswith("stream_k")
+    # Shares that cut tiles are equal, to one k-step.
+    assert known.shortest <= known.total / len(known.blocks) <= known.longest <= known.shortest + 1
     waves = -(-known.tiles // playable.recording.blocks)
     assert known.a_tile_each == waves * -(-playable.recording.k // playable.story.depth) >= known.longest
     for pieces in known.blocks:
