@@ -1,6 +1,7 @@
 """Two rungs side by side: the one beside the chosen one, and the playback of both in step."""
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 from psygnal import Signal
@@ -40,6 +41,8 @@ class Comparison:
         The stage of the chosen rung, on the left.
     playback
         Plays it.
+    slower
+        Returns the kernel to compare the chosen one with first; None: the next on the ladder.
     """
 
     changed = Signal()
@@ -51,8 +54,8 @@ class Comparison:
     matched = Signal()
     """Both recordings are played in step."""
 
-    def __init__(self, mine: Staged, playback: Playback) -> None:
-        self._mine, self._playback = mine, playback
+    def __init__(self, mine: Staged, playback: Playback, slower: Callable[[], Kernel | None] = lambda: None) -> None:
+        self._mine, self._playback, self._slower = mine, playback, slower
         self.on = False
         self.kernel: Kernel | None = None
         """The rung beside; it stays chosen while it is not shown."""
@@ -79,6 +82,7 @@ class Comparison:
         mine.choice.chosen.connect(self._on_chosen)
         mine.cursor.recorded.connect(self._on_recorded)
         mine.cursor.stepped.connect(self._follow)
+        mine.cursor.moved.connect(self._glide)
         mine.cursor.picked.connect(self._on_picked)
         cursor.picked.connect(self._on_pointed)
 
@@ -112,7 +116,9 @@ class Comparison:
             )
             return
         if kernel is None or kernel.name == mine.choice.kernel.name:
-            kernel = comparison_match.next_to(mine.choice)
+            # A variant is compared with its base; else the nearest slower kernel shows why this one is faster.
+            slower = None if mine.choice.variant else self._slower()
+            kernel = slower or comparison_match.next_to(mine.choice)
         if kernel is None or kernel.name == mine.choice.kernel.name:
             self._tell(tr("There is no other rung to show beside {rung}.", rung=mine.choice.kernel.alias))
             return
@@ -289,8 +295,14 @@ class Comparison:
 
     def _follow(self) -> None:
         if self.match is not None:
-            step = self._mine.cursor.step
-            self._follower.go(self.match.step(int(np.clip(step, 0, self.match.mine.last))))
+            cursor, last = self._mine.cursor, self.match.mine.last
+            begin, end = (self.match.step(int(np.clip(step, 0, last))) for step in (cursor.step, cursor.step + 1))
+            self._follower.go(begin + (end - begin) * cursor.fraction)
+
+    def _glide(self) -> None:
+        """Follow between two steps; after the last one, the one beside plays on by itself."""
+        if self.match is not None and self._mine.cursor.step < self.match.mine.last:
+            self._follow()
 
     # Cells
 

@@ -33,10 +33,12 @@ class Follower:
         self._passed = 1
         cursor.recorded.connect(self._on_recorded)
 
-    def go(self, step: int) -> None:
-        """Go to a step; for a step outside the recording, to its nearest end."""
-        self._passed = max(step - self._cursor.step, 1)
-        self._cursor.seek(step)
+    def go(self, position: float) -> None:
+        """Go to a position, as step and fraction; for one outside the recording, to its nearest end."""
+        step = int(position)
+        if step != self._cursor.step:
+            self._passed = max(step - self._cursor.step, 1)
+        self._cursor.seek(step, position)
 
     def trail(self) -> int:
         """Return the number of steps that an access glows: since the last picture, as its steps may be far shorter."""

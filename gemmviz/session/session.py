@@ -1,8 +1,11 @@
 """The state of one window: small models, each with its own signals, and how they are wired."""
 
+from functools import partial
+
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session.choice import Choice
 from gemmviz.session.comparison import Comparison
+from gemmviz.session.comparison_partner import nearest_slower
 from gemmviz.session.cursor import Cursor
 from gemmviz.session.findings import Findings
 from gemmviz.session.frozen_warp import FrozenWarp
@@ -63,7 +66,8 @@ class Session:
         self.own_stops = OwnStops(self.staged)
         self.lens = LensChoice(self.choice)
         self.tour = Tour(self.staged, self.playback, self.inspection, self.own_stops, self.lens)
-        self.comparison = Comparison(self.staged, self.playback)
+        slower = partial(nearest_slower, self.choice, self.results)
+        self.comparison = Comparison(self.staged, self.playback, slower)
         self.predict = Predict(self.cursor, self.playback, self.inspection, self.preferences)
         self.reopening = Reopening(self)
         self.demonstration = Demonstration(self.staged, self.playback, self.tour)

@@ -344,3 +344,13 @@ def test_ratios_are_written_as_people_say_them():
     assert [ratio_text(r) for r in (None, 1.0, 1 / 6.62, 6.62, 2.0)] == ["", "=", "1/6.62", "6.62×", "2×"]
     # Neither of these is equal.
     assert [ratio_text(r) for r in (2270 / 2272, 2272 / 2270, 1.01)] == ["≈", "≈", "1.01×"]
+
+
+def test_between_two_steps_the_one_beside_is_between_its_own():
+    pair = Pair(TILED, "gputiled~no-second-barrier", 8, TS=4)
+    session, beside = pair.session, pair.comparison.second
+    for step in range(session.cursor.steps - 1):
+        begin, end = pair.comparison.match.step(step), pair.comparison.match.step(step + 1)
+        for fraction in (0.0, 0.25, 0.75):
+            session.cursor.seek(step, step + fraction)
+            assert beside.cursor.step + beside.cursor.fraction == pytest.approx(begin + (end - begin) * fraction)
