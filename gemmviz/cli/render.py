@@ -13,6 +13,7 @@ from rich.progress import Progress
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.lens_names import LENSES
 from gemmviz.cli import options
 from gemmviz.cli.record import engine_reply
 from gemmviz.engine.consent import Named
@@ -22,6 +23,7 @@ from gemmviz.session import picture_params
 from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS, MOST_GIF_FPS, VIDEO_FPS
 from gemmviz.session.picture_size import picture_problem
 
+_NO_LENS = "none"
 _FIRST = "gputiled"
 _FILMS = (".gif", ".mp4")
 
@@ -45,6 +47,12 @@ def add(commands: Any, summary: str) -> None:
     options.add_chosen(parser, between=True)
     parser.add_argument(
         "--steps", type=options.step_range, metavar="FIRST:END[:EVERY]", help="the steps that a film shows"
+    )
+    parser.add_argument(
+        "--lens",
+        choices=[*LENSES, _NO_LENS],
+        metavar="NAME",
+        help=f"the lens over the shared tiles: {', '.join(LENSES)}, or {_NO_LENS} (default: at a demo, the demo's)",
     )
     parser.add_argument(
         "--fps",
@@ -102,16 +110,18 @@ def _run(args: argparse.Namespace) -> int:
     reply = engine_reply(request, Named([kernel]))
     set_language(args.language or "en")
     first, end, every = args.steps or (0, None, None)
+    lens = next((name for name in LENSES if name == args.lens), None)
     picture = Picture(
         kernel,
         reply,
-        Look(args.resolution or ((960, 720) if is_film else (1920, 1080)), args.theme, args.type_scale or 1.0),
+        Look(args.resolution or ((960, 720) if is_film else (1920, 1080)), args.theme, args.type_scale or 1.0, lens),
         args.window,
         args.step,
         Steps(first, end, every, args.fps or (VIDEO_FPS if path.suffix.lower() == ".mp4" else FPS)),
         args.block,
         args.cell,
         args.warp or 0,
+        args.lens is not None,
     )
     with _progress() as on_frame:
         draw(picture, path, on_frame)

@@ -167,7 +167,12 @@ class ExportDialog(QDialog):
         return film(known(self.session.cursor.playable), first, last, every, self.fps.currentData() or _FPS[".gif"][0])
 
     def _look(self) -> Look:
-        return Look(known(self.wanted_size()), _THEMES[self.theme.currentIndex()][0], self.type_scale.value() / 100)
+        return Look(
+            known(self.wanted_size()),
+            _THEMES[self.theme.currentIndex()][0],
+            self.type_scale.value() / 100,
+            self.session.lens.name,
+        )
 
     def _moment(self, playable: Playable) -> Moment:
         """Return the stage's choice, at the requested step; the whole stage is visible."""

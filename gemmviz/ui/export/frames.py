@@ -9,8 +9,10 @@ from PySide6.QtCore import QRect, QRectF, QSize
 from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.session.preferences import ThemeName
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
@@ -25,11 +27,12 @@ Pixels = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Look:
-    """How a picture looks: size in pixels, theme, and how large type is (1: as in a window of that size)."""
+    """How a picture looks: size in pixels, theme, how large type is (1: as in a window of that size), and the lens."""
 
     size: tuple[int, int]
     theme: ThemeName
     type_scale: float = 1.0
+    lens: LensName | None = None
 
     @property
     def font(self) -> QFont:
@@ -55,6 +58,7 @@ class Frames:
         self.playable = playable
         self.look = look
         self._painter = StagePainter(playable, THEMES[look.theme], look.font)
+        self._painter.lens = lens_for(look.lens, playable)
 
     def image(self, moment: Moment) -> QImage:
         """Return the picture of a moment."""
@@ -91,6 +95,7 @@ def draw_svg(playable: Playable, look: Look, moment: Moment, path: Path) -> bool
         return False
     try:
         stage = StagePainter(playable, THEMES[look.theme], look.font, vector=True)
+        stage.lens = lens_for(look.lens, playable)
         stage.paint(painter, QRectF(0, 0, *look.size), moment)
     finally:
         painter.end()

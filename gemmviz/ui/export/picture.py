@@ -59,6 +59,8 @@ class Picture:
     block, cell, warp
         The choice: blockIdx (None: the one that owns the cell, or the first), (array, row, column), and the warp
         of that block.
+    lens_said
+        Whether the look's lens was asked for; else a picture of the kernel's demo shows the lens that it names.
     """
 
     kernel: Kernel
@@ -70,6 +72,7 @@ class Picture:
     block: tuple[int, ...] | None = None
     cell: CellName | None = None
     warp: int = 0
+    lens_said: bool = False
 
 
 class _Drawn(Protocol):
@@ -129,6 +132,8 @@ def _at_demo(picture: Picture, playable: Playable) -> Picture:
     except GemmvizError:
         return picture  # a variant may lack the line
     picture = replace(picture, step=found.step + 1)
+    if not picture.lens_said:
+        picture = replace(picture, look=replace(picture.look, lens=demo.lens))
     if picture.block is not None or picture.cell is not None or found.block is None:
         return picture
     cell = found.cell and cell_name(recording, found.cell)
@@ -195,6 +200,7 @@ class _WindowFrames:
         session.choice.choose_kernel(next(k for k in kernels if k.path == picture.kernel.path), recording.params)
         controller = Controller(session, lambda: Engine(session.permission.trust), QtLoop())
         session.choice.auto = False
+        session.lens.show(picture.look.lens)
         self._window = window = Window(session, controller)
         # Corner widgets and tabs take their places when the window is shown, here unseen.
         window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
