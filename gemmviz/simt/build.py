@@ -102,8 +102,7 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     folder, _ = data.cache_folder("recorders")
     folders = (source_folder(launch.kernel.path), _SHARED_HEADERS)
     headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
-    # Where the copies of these lie is another folder in each process, and changes nothing.
-    told = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
+    told = _wherever_it_lies(flags, launch)
     link, runtime = _link_flags(tool), runtime_flags(tool)
     key = _digest([source, *headers, str((told, runtime, link)), tool.version, *runtime_texts()])
     kept_name = f"{launch.kernel.name}-{key}"
@@ -122,6 +121,15 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         library = work / "kernel.so"
         compile_shared(objects, library, link, launch.kernel.path)
         return kept.keep(library, folder, kept_name)
+
+
+def _wherever_it_lies(flags: list[str], launch: Launch) -> str:
+    """Return the flags as they are for every copy of gemmviz, and in every process, whose own folder they name.
+
+    The texts in these folders count by themselves: a library that another checkout or the wheel has made will do.
+    """
+    told = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
+    return told.replace(str(_HERE), "simt").replace(str(data.root("kernels")), "kernels")
 
 
 def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
