@@ -1,10 +1,11 @@
 """The window that damaged files are opened in, one after the other, as its user opens them."""
 
+import threading
 import time
 from dataclasses import replace
 
 from fuzzing_watch import processes_left
-from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtWidgets import QDialog
 
 from gemmviz.app import new_session
@@ -271,8 +272,8 @@ class Room:
         window = self.window
         window.files.may_close = lambda: True  # nobody is here to answer
         window.close()
-        left = [f"thread {worker.name}" for worker in self.controller.engines.workers if worker.running]
-        left += [f"thread {t.objectName()}" for t in window.findChildren(QThread) if t.isRunning()]
+        here = [t.name for t in threading.enumerate() if t is not threading.main_thread()]
+        left = [f"thread {name}" for name in here if not name.startswith("Dummy")]  # those are Qt's, and have ended
         left += [
             "timer"
             for t in window.findChildren(QTimer) + self.controller.engines.loop.findChildren(QTimer)

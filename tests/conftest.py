@@ -1,6 +1,7 @@
-"""What all tests share: a cache folder, engines that start at once, and a printed reason where there is no GPU."""
+"""What all tests share: cache folders, engines that start at once, and a printed reason where there is no GPU."""
 
 import os
+import sys
 import time
 from contextlib import suppress
 from importlib.util import find_spec
@@ -10,6 +11,13 @@ import platformdirs
 import pytest
 
 KEPT_S = 14 * 24 * 3600
+OURS = Path(platformdirs.user_cache_dir("gemmviz", appauthor=False))
+"""The user's cache; what tests compile is below ``tests`` in there."""
+if sys.dont_write_bytecode:
+    # As many containers have it. Tests start hundreds of Pythons: each would compile all modules anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(OURS / "tests" / "python")
+    sys.dont_write_bytecode = False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,13 +44,12 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory):
 
     A compiled kernel has the hash of its source, its flags and its compiler in its name: none is ever out of date.
     """
-    ours = Path(platformdirs.user_cache_dir("gemmviz", appauthor=False))
-    compiled = ours / "tests"
+    compiled = OURS / "tests"
     compiled.mkdir(mode=0o700, parents=True, exist_ok=True)
     _forget(compiled)
     with pytest.MonkeyPatch.context() as patch:
         if "ZIG_GLOBAL_CACHE_DIR" not in os.environ:
-            patch.setenv("ZIG_GLOBAL_CACHE_DIR", str(ours / "zig"))
+            patch.setenv("ZIG_GLOBAL_CACHE_DIR", str(OURS / "zig"))
         patch.setenv("XDG_CACHE_HOME", str(compiled))
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))

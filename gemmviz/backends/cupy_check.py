@@ -1,9 +1,13 @@
 """Whether CuPy can be used here, found out without importing it; and if not, the reason and the remedy."""
 
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import distributions
+from importlib.metadata import PathDistribution
+from pathlib import Path
 
 from gemmviz.backends.driver import CudaDriver, driver
 
@@ -43,11 +47,20 @@ def cuda_verdict() -> CudaSupport:
 def cupy_packages() -> list[Package]:
     """Return name and version of every CuPy that is installed, each once."""
     found = {}
-    for distribution in distributions():
+    for distribution in _called_cupy():
         name = (distribution.metadata["Name"] or "").lower().replace("_", "-")
         if _NAME.match(name):
             found[name] = distribution.version
     return sorted(found.items())
+
+
+def _called_cupy() -> Iterator[PathDistribution]:
+    """Yield what is installed in a folder called after CuPy: reading the names of all packages takes 25 ms."""
+    for folder in map(Path, sys.path):
+        with suppress(OSError):  # no folder, or an archive
+            for place in folder.iterdir():
+                if place.name.lower().startswith("cupy") and place.suffix in (".dist-info", ".egg-info"):
+                    yield PathDistribution(place)
 
 
 def judge(packages: list[Package], found: CudaDriver) -> CudaSupport:

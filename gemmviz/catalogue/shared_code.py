@@ -36,8 +36,9 @@ def whole(text: str, path: Path) -> str:
         When there is no such file, it has no front matter, or its code is another file's, too.
     """
     fence = FENCE.search(text)
-    entries = _entries(fence["body"]) if fence else {}
-    if fence is None or KEY not in entries:
+    # Hardly any file has it, and every file of the ladder is asked.
+    entries = _entries(fence["body"]) if fence and KEY in fence["body"] else {}
+    if KEY not in entries:
         return text
     line = text[: text.index(entries[KEY])].count("\n") + 1
     try:

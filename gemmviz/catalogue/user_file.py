@@ -56,10 +56,12 @@ def read_text(path: Path, most_bytes: int) -> str:
     # Without O_NONBLOCK, opening a pipe waits until another process writes to it.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise UnreadableFile(tr("{file} is not a regular file, but a folder, a pipe or a device", file=path.name))
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            raw = file.read(most_bytes + 1)
+            # No more than there is: memory is taken for as much as is asked for.
+            raw = file.read(min(found.st_size, most_bytes) + 1)
     finally:
         os.close(descriptor)
     if len(raw) > most_bytes:

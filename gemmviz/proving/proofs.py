@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
@@ -157,8 +158,18 @@ def read_proofs(path: Path) -> Proofs:
 
 def kept(folder: Path | None = None) -> list[Proofs]:
     """Return the proofs that gemmviz ships (or those in `folder`); files that cannot be read are left out."""
+    return [*_shipped()] if folder is None else _read_all(folder)
+
+
+@cache
+def _shipped() -> list[Proofs]:
+    """Read what gemmviz ships once: each window of a process asks for it."""
+    return _read_all(data.root("resources") / "proofs")
+
+
+def _read_all(folder: Path) -> list[Proofs]:
     found = []
-    for path in sorted((folder or data.root("resources") / "proofs").glob("*.json")):
+    for path in sorted(folder.glob("*.json")):
         try:
             found.append(read_proofs(path))
         except GemmvizError:

@@ -3,8 +3,9 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 
 from gemmviz import data
@@ -101,8 +102,7 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     folder, _ = data.cache_folder("recorders")
     folders = (source_folder(launch.kernel.path), _SHARED_HEADERS)
     headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
-    # Where the copies of these lie is another folder in each process, and changes nothing.
-    told = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
+    told = _wherever_it_lies(flags, launch)
     link, runtime = _link_flags(tool), runtime_flags(tool)
     key = _digest([source, *headers, str((told, runtime, link)), tool.version, *runtime_texts()])
     kept_name = f"{launch.kernel.name}-{key}"
@@ -121,6 +121,15 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         library = work / "kernel.so"
         compile_shared(objects, library, link, launch.kernel.path)
         return kept.keep(library, folder, kept_name)
+
+
+def _wherever_it_lies(flags: list[str], launch: Launch) -> str:
+    """Return the flags as they are for every copy of gemmviz, and in every process, whose own folder they name.
+
+    The texts in these folders count by themselves: a library that another checkout or the wheel has made will do.
+    """
+    told = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
+    return told.replace(str(_HERE), "simt").replace(str(data.root("kernels")), "kernels")
 
 
 def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
@@ -192,10 +201,26 @@ def _wrapper(launch: Launch) -> str:
     return "\n".join(lines) + "\n"
 
 
-def runtime_texts() -> list[str]:
+def runtime_texts() -> tuple[str, ...]:
     """Return the name and the text of every C file here: a recorder is built anew when one of them changes."""
-    files = [f for folder in (_RUNTIME, _PRELUDE, _INCLUDE) for f in folder.rglob("*.[ch]")]
-    return [text for f in sorted(files) for text in (f.relative_to(_HERE).as_posix(), f.read_text(encoding="utf-8"))]
+    return _texts(tuple(sorted(found for folder in (_RUNTIME, _PRELUDE, _INCLUDE) for found in _sources(str(folder)))))
+
+
+def _sources(folder: str) -> Iterator[tuple[str, int, int]]:
+    """Yield path, time of change and size of every C file below a folder: every recording asks."""
+    with os.scandir(folder) as inside:
+        for entry in inside:
+            if entry.is_dir():
+                yield from _sources(entry.path)
+            elif entry.name.endswith((".c", ".h")):
+                found = entry.stat()
+                yield entry.path, found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=1)
+def _texts(files: tuple[tuple[str, int, int], ...]) -> tuple[str, ...]:
+    paths = [Path(path) for path, _, _ in files]
+    return tuple(text for f in paths for text in (f.relative_to(_HERE).as_posix(), f.read_text(encoding="utf-8")))
 
 
 def _digest(parts: Iterable[str]) -> str:

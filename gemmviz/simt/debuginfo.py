@@ -12,6 +12,8 @@ from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from gemmviz.simt import line_table
+
 _ELEMENT = {
     "float": "float32",
     "double": "float64",
@@ -50,13 +52,14 @@ class DebugInfo:
     """Lines and shared arrays of one shared library; addresses are relative to where it is loaded.
 
     GCC puts marks beside the shared arrays that say which of them were constructed; ``guards`` holds their distances in
-    bytes from the anchor.
+    bytes from the anchor. ``entry`` is the address of the function that calls the kernel.
     """
 
     addresses: list[int]
     places: list[tuple[int, int]]
     shared: list[SharedArray]
     guards: list[int]
+    entry: int
 
     def place(self, address: int) -> tuple[int, int]:
         """Return (line, column) in the kernel's file of the instruction at `address`; (0, 0) when it is not from there.
@@ -82,12 +85,18 @@ def read_debug_info(library: Path, source_name: str) -> DebugInfo:
         The result of `gemmviz.simt.build.build`.
     source_name
         The kernel file's name, whose lines count.
+
+    Raises
+    ------
+    LookupError
+        When it is no recorder.
     """
     with library.open("rb") as stream:
         elf = ELFFile(stream)
         # A shared library's sections stand where they will be: nothing in them is relocated.
         dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
-        anchor = _symbol(elf, "gv_anchor")
+        exported = elf.get_section_by_name(".dynsym")
+        anchor, entry = (_address(exported, name) for name in ("gv_anchor", "gv_entry"))
         lines: list[tuple[int, tuple[int, int]]] = []
         shared: list[SharedArray] = []
         by_gcc = False
@@ -102,23 +111,10 @@ def read_debug_info(library: Path, source_name: str) -> DebugInfo:
     lines.sort(key=lambda row: row[0])
     unique = {array.offset: array for array in shared if array.name != "gv_anchor"}
     arrays = sorted(unique.values(), key=lambda a: a.name)
-    return DebugInfo([a for a, _ in lines], [p for _, p in lines], arrays, guards)
+    return DebugInfo([a for a, _ in lines], [p for _, p in lines], arrays, guards, entry)
 
 
-def symbol_address(library: Path, name: str) -> int:
-    """Return the address of a function in the file `library`.
-
-    Raises
-    ------
-    LookupError
-        When it has no such symbol.
-    """
-    with library.open("rb") as stream:
-        return _symbol(ELFFile(stream), name)
-
-
-def _symbol(elf: Any, name: str) -> int:
-    exported = elf.get_section_by_name(".dynsym")
+def _address(exported: Any, name: str) -> int:
     for symbol in (exported and exported.get_symbol_by_name(name)) or ():
         return int(symbol["st_value"])
     raise LookupError(f"the recorder has no symbol {name}")
@@ -133,13 +129,11 @@ def _lines(dwarf: Any, unit: Any, source_name: str) -> Iterator[tuple[int, tuple
     of_kernel = {
         n for n, file in enumerate(files, first) if Path(file.name.decode(errors="replace")).name == source_name
     }
-    for entry in program.get_entries():
-        state = entry.state
-        if state is None:
-            continue
-        mine = state.file in of_kernel
+    program.stream.seek(program.program_start_offset)
+    code = program.stream.read(program.program_end_offset - program.program_start_offset)
+    for row in line_table.rows(code, program.header):
         # Ends of sequences and other files close the kernel's lines: a negative line is never looked past.
-        yield state.address, (state.line, state.column) if mine and not state.end_sequence else (-1, 0)
+        yield row.address, (row.line, row.column) if row.file in of_kernel and not row.ends else (-1, 0)
 
 
 def _called(dwarf: Any, unit: Any, source_name: str, lines: list[Line]) -> list[Line]:

@@ -208,9 +208,18 @@ def most_workers(launch: Launch) -> int:
     # A process that has used CUDA must not be forked; the one that runs recorders in the sandbox never uses it.
     if launch.kernel.backend != "cuda":
         return 1
-    if not confined.active() and "libcuda.so" in Path("/proc/self/maps").read_text():
+    if not confined.active() and _has_cuda():
         return 1
     return len(os.sched_getaffinity(0))
+
+
+def _has_cuda() -> bool:
+    """Return whether the CUDA driver is loaded in this process."""
+    try:
+        ctypes.CDLL("libcuda.so.1", mode=os.RTLD_NOLOAD)
+    except OSError:
+        return False
+    return True
 
 
 class _Job:
@@ -248,7 +257,8 @@ class _Job:
         self.barriers = [array for array in info.shared if array.dtype == debuginfo.BARRIER]
         data = [array for array in info.shared if array.dtype != debuginfo.BARRIER]
         self.info = replace(info, shared=[dynamic_shared.typed(array, launch.kernel.text) for array in data])
-        self._base = _load_address(self._code, library)
+        # Where the library is loaded: the real address of a function less the one in the file.
+        self._base = (ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value or 0) - info.entry
         self._code.gv_anchor_address.restype = ctypes.c_void_p
         self._anchor = int(self._code.gv_anchor_address())
 
@@ -360,10 +370,6 @@ _debug_info = lru_cache(maxsize=8)(debuginfo.read_debug_info)
 def read_beforehand(library: Path, file_name: str) -> None:
     """Read the facts that `run` needs about a library, without loading it: later forks have them."""
     _debug_info(library, file_name)
-    _symbol_address(library, "gv_entry")
-
-
-_symbol_address = lru_cache(maxsize=8)(debuginfo.symbol_address)
 
 
 class _Guarded:
@@ -408,9 +414,3 @@ def _arguments(launch: Launch, arrays: list[_Guarded]) -> _Arguments:
         keep.append(cell)
         pointers.append(ctypes.addressof(cell))
     return _Arguments((ctypes.c_void_p * len(pointers))(*pointers), keep)
-
-
-def _load_address(code: ctypes.CDLL, library: Path) -> int:
-    """Return where the library is loaded: the real address of a symbol less the one in the file."""
-    address = ctypes.cast(code.gv_entry, ctypes.c_void_p).value or 0
-    return address - _symbol_address(library, "gv_entry")

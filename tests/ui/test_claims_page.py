@@ -331,7 +331,7 @@ def test_figures_in_words_are_read_and_not_drawn_and_stay_inside_the_page(make_p
     said = Check("equal", "what block 0 multiplies", (replace(WRITES, what="recorded.first_tiles"),), ("w",), walk)
     page = make_page([Claim("t-walk", "T", "The walk", "It walks.", checks=(said,))])
     assert page.detail.chart.isHidden()
-    qtbot.waitUntil(lambda: page.detail.widget().width() == page.detail.viewport().width(), timeout=2000)
+    qtbot.waitUntil(lambda: page.detail.widget().width() == page.detail.viewport().width())
 
 
 def test_the_best_cell_of_a_heat_map_is_the_brightest(page, qtbot):

@@ -180,7 +180,7 @@ def test_a_defect_keeps_it_from_being_measured_until_somebody_wants_that(loop, q
     qtbot.mouseClick(anyway, Qt.MouseButton.LeftButton)
     wait_measured(loop, qtbot)
     assert session.results.rows["hostmult1~edited"]["status"] == "wrong"
-    qtbot.waitUntil(lambda: session.messages.current is not None, timeout=5000)
+    qtbot.waitUntil(lambda: session.messages.current is not None)
     assert "has no GFLOPS. wrong: " in session.messages.current.text
     session.choice.revert()
 

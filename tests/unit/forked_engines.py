@@ -10,11 +10,16 @@ from multiprocessing import get_context
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
 
+from gemmviz.backends import toolchain
+
 # What an engine imports for each kind of request.
 _IMPORTED = [
     *("gemmviz.engine.start", "gemmviz.engine.child", "gemmviz.engine.tuning", "gemmviz.backends.machine"),
     *("gemmviz.trace.recording.record", "gemmviz.trace.order.timeline", "gemmviz.trace.cost.traffic"),
     *("gemmviz.trace.hazards", "gemmviz.checking.examine"),
+    # NumPy imports these when they are first used.
+    *("numpy.ma", "numpy.random"),
+    "ready_engine",
 ]
 
 
@@ -42,6 +47,8 @@ class ForkedEngines:
 
 
 def _call(environment: dict[str, str], target: Callable[..., None], args: tuple[Any, ...]) -> None:
+    if environment.get(toolchain.VARIABLE) != os.environ.get(toolchain.VARIABLE):
+        toolchain.compiler.cache_clear()
     os.environ.clear()
     os.environ.update(environment)
     target(*args)

@@ -45,8 +45,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     """An arrow key: (right, down) as -1, 0 or 1."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(axisItems={"bottom": _BottomAxis("bottom")})
-        self.setMenuEnabled(False)
+        super().__init__(axisItems={"bottom": _BottomAxis("bottom")}, enableMenu=False)
         self.hideButtons()
         self.setMouseEnabled(x=False, y=False)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmviz.backends.cupy_check import judge
+from gemmviz.backends.cupy_check import cupy_packages, judge
 from gemmviz.backends.driver import CudaDriver, Device
 from gemmviz.backends.nvrtc import nvrtc_error
 
@@ -13,6 +13,22 @@ H200 = Device("NVIDIA H200", "GPU-0", "9.0", 132, 50 << 20, 140 << 30, True)
 
 def driver(cuda=(13, 0), device=H200, installed=True, problem=""):
     return CudaDriver(installed, cuda if installed else None, "580.65.06" if installed else "", device, problem)
+
+
+def test_what_is_installed_of_cupy_is_found_once_and_nothing_else(tmp_path, monkeypatch):
+    for folder, package, version in (
+        ("site", "cupy_cuda13x", "14.2.0"),
+        ("site", "cupyx_tools", "1.0"),
+        ("site", "numpy", "2.4.0"),
+        ("other", "cupy_cuda13x", "14.2.0"),
+        ("other", "cupy", "13.0.0"),
+    ):
+        described = tmp_path / folder / f"{package}-{version}.dist-info"
+        described.mkdir(parents=True)
+        (described / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+    (tmp_path / "site" / "cupy").mkdir()
+    monkeypatch.setattr("sys.path", [str(tmp_path / name) for name in ("site", "gone", "other")])
+    assert cupy_packages() == [("cupy", "13.0.0"), ("cupy-cuda13x", "14.2.0")]
 
 
 def test_one_package_that_fits_is_usable():

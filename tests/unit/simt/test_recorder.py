@@ -1,16 +1,21 @@
 """The recorder on the ladder's own kernels, on kernels in other styles, and on broken ones."""
 
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gemmviz import data
+from gemmviz.backends import toolchain
 from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.sandbox import kept
+from gemmviz.simt import build
 from gemmviz.trace.cost.traffic import Traffic, measure
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
@@ -266,13 +271,34 @@ def test_a_recording_survives_the_way_through_plain_data() -> None:
     assert Traffic.from_plain(traffic.to_plain()).arrays == traffic.arrays
 
 
-@pytest.mark.parametrize("compiler", ["", "gcc"])
-def test_a_variant_has_its_own_shared_memory_beside_its_base_in_one_process(
-    compiler: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if compiler and shutil.which(compiler) is None:
-        pytest.skip(f"no {compiler} here")
-    monkeypatch.setenv("GEMMVIZ_CC", compiler)
+@pytest.fixture(params=["", "gcc"])
+def compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The compiler of this process: the wheel's, and GCC where there is one."""
+    name: str = request.param
+    if name and shutil.which(name) is None:
+        pytest.skip(f"no {name} here")
+    monkeypatch.setenv(toolchain.VARIABLE, name)
+    toolchain.compiler.cache_clear()
+    yield name
+    toolchain.compiler.cache_clear()
+
+
+def test_a_variant_has_its_own_shared_memory_beside_its_base_in_one_process(compiler: str) -> None:
+    assert toolchain.compiler().kind == (compiler or "clang")
     for name in ("gputiled", "gputiled~pad-a"):
         _, traffic = recorded(name, 8, TS=4)
         assert {a.name: a.reads for a in traffic.arrays if a.space == "shared"} == {"As": 512, "Bs": 512}, name
+
+
+@pytest.mark.parametrize("name", ["gputiled", "hostmult1", "stream_k_tma"])
+def test_what_is_compiled_serves_every_copy_of_gemmviz(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[str] = []
+
+    def digest(parts: Iterable[str]) -> str:
+        hashed.extend(parts)
+        return "0"
+
+    monkeypatch.setattr(build, "_digest", digest)
+    monkeypatch.setattr(kept, "find", lambda folder, name: folder)
+    build.build(launch(find(name, ladder()), Problem.cube(128)))
+    assert hashed and not [part for part in hashed if str(data.root("kernels").parent) in part]

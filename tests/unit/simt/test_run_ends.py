@@ -17,7 +17,7 @@ ENDS = [status for status in Status if status not in (Status.OK, Status.ONE_PROC
 
 
 # Every instruction stands on line 7.
-INFO = DebugInfo([0], [(7, 1)], [], [])
+INFO = DebugInfo([0], [(7, 1)], [], [], 0)
 
 
 def ended(status: Status, **fields: int) -> GemmvizError:

@@ -1,6 +1,7 @@
 """The recorder's C side: its layers, what its comments name, its warnings, and that Python knows how its data lie."""
 
 import ctypes
+import os
 import re
 from pathlib import Path
 
@@ -135,12 +136,14 @@ def test_a_number_that_python_does_not_know_is_refused(monkeypatch: pytest.Monke
 def test_a_change_to_any_c_file_makes_another_recorder(
     folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / folder / "deep").mkdir(parents=True)
-    changed = tmp_path / folder / "deep" / "file.h"
-    changed.write_text("// one\n")
     monkeypatch.setattr(build, "_HERE", tmp_path)
     for name in ("runtime", "prelude", "include"):
+        (tmp_path / name / "deep").mkdir(parents=True)
         monkeypatch.setattr(build, f"_{name.upper()}", tmp_path / name)
+    changed = tmp_path / folder / "deep" / "file.h"
+    changed.write_text("// one\n")
     before = build.runtime_texts()
     changed.write_text("// two\n")
+    later_ns = changed.stat().st_mtime_ns + 10**9  # the clock of a file system goes by milliseconds
+    os.utime(changed, ns=(later_ns, later_ns))
     assert build.runtime_texts() != before

@@ -91,12 +91,12 @@ def test_what_it_comes_to_is_what_the_traffic_says_in_all(name):
 
 def test_requests_so_far_are_counted_step_by_step():
     playable = played("matmul_kernel_2d_thread_tiling")
-    log = playable.recording.accesses
+    log, requests, counted = playable.recording.accesses, set(), 0
     for step in range(0, playable.timeline.steps, 37):
-        rows = playable.timeline.order[: playable.timeline.start[step + 1]]
-        requests = {
-            (int(playable.timeline.step_of_row[row]), int(log.block[row]), int(log.thread[row]) // 32) for row in rows
-        }
+        end = int(playable.timeline.start[step + 1])
+        for row in playable.timeline.order[counted:end].tolist():
+            requests.add((int(playable.timeline.step_of_row[row]), int(log.block[row]), int(log.thread[row]) // 32))
+        counted = end
         assert playable.recording_progress.at(step).requests == len(requests)
 
 

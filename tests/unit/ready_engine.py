@@ -1,0 +1,9 @@
+"""What each engine asks once; imported by the process that engines are forked from: see `forked_engines`."""
+
+from contextlib import suppress
+
+from gemmviz.backends import toolchain
+from gemmviz.catalogue.errors import Unavailable
+
+with suppress(Unavailable):
+    toolchain.compiler()
