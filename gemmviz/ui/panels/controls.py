@@ -165,7 +165,7 @@ class RecordControls(QWidget):
         self.order.setCurrentIndex(self.order.findData(session.choice.order))
         self.order.setVisible(session.choice.kernel.backend == "cuda")
         self.button.setEnabled(session.choice.kernel.recordable)
-        tab_through(self.size_row.link, *self.params.boxes.values(), self.order, self.auto, self.button)
+        tab_through(self.size_row.link, self.order, self.auto, self.button, *self.params.boxes.values())
 
 
 class MeasureControls(QWidget):
