@@ -16,13 +16,11 @@ from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session import Session
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.origin.value_path import hop_at
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
-from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.inspect.inspector_text import hop_text
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import about_cell, caption, number, wrong_text
@@ -53,12 +51,8 @@ def race() -> tuple[Playable, int, int, int]:
 
 
 @pytest.fixture
-def inspector(qtbot):
-    inspector = Inspector(Session(ladder(), "dark"))
-    qtbot.addWidget(inspector)
-    inspector.resize(700, 240)
-    inspector.show()
-    return inspector
+def inspector(make_inspector):
+    return make_inspector(700, 240)
 
 
 def painted(shown: Playable, moment: Moment) -> QImage:

@@ -33,12 +33,12 @@ def comparison(window, qtbot):
 def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
     session, comparison = window.session, window.session.comparison
     first, size = session.cursor.playable, session.choice.problem
-    shares = window._upper.sizes(), window._lower.sizes()
+    shares, panel = window._upper.sizes(), window.inspector.panel
     qtbot.keyClick(window.stage, D)
     qtbot.waitUntil(lambda: comparison.match is not None, timeout=RECORDING_MS)
     assert session.cursor.playable is first
     assert window.arena.second.isVisible() and window.arena.race.isVisible()
-    assert not window.charts.isVisible()
+    assert window.inspector.panel == "duel" and not window.source.isVisible()
     assert abs(window.stage.height() - window.arena.second.height()) <= 1
     assert abs(window.stage.width() - window.arena.second.width()) <= 4
     qtbot.keyClick(window.stage, Qt.Key.Key_End)
@@ -47,9 +47,10 @@ def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
     assert [lane.id for lane in window.arena.race.bars.lanes][:2] == ["bytes", "requests"]
     qtbot.keyClick(window.stage, D)
     assert not window.arena.second.isVisible() and not window.arena.race.isVisible()
-    assert window.charts.isVisible() and window.source.isVisible()
+    assert window.inspector.panel == panel and window.source.isVisible()
+    assert window.ladder.isVisible()
     assert session.choice.problem == size and session.cursor.playable is first
-    qtbot.waitUntil(lambda: (window._upper.sizes(), window._lower.sizes()) == shares)
+    qtbot.waitUntil(lambda: window._upper.sizes() == shares)
 
 
 def test_nothing_keeps_the_recording_of_a_rung_that_is_beside_no_more(window, qtbot, comparison):

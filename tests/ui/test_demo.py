@@ -37,7 +37,7 @@ def test_a_key_shows_the_demo_with_its_thread(window, qtbot):
     wait_shown(window, qtbot)
     assert (session.choice.problem, session.choice.params) == (Problem.cube(8), {"TS": 4})
     assert (session.cursor.block, session.inspection.thread) == (1, 6)
-    assert window.inspector.currentWidget() is window.inspector.by_thread
+    assert window.inspector.panel == "thread" and window.inspector.by_thread.isVisible()
     assert not session.playback.playing
 
 

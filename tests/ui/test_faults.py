@@ -188,6 +188,10 @@ def test_controls_do_not_overlap_in_the_smallest_window(window, qtbot):
     window.resize(100, 100)
     qtbot.wait(20)
     assert window.width() <= 1024 and window.height() <= 768
+    qtbot.keyClick(window, Qt.Key.Key_S)
+    qtbot.waitUntil(window.size_popover.isVisible)
+    screen = window.screen().availableGeometry()
+    assert screen.contains(window.size_popover.geometry()), "all of it is to be seen"
     size = window.recording.size_row
     widgets = [*size.boxes.values(), size.link]
     for left, right in pairwise(widgets):

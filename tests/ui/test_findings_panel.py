@@ -18,7 +18,14 @@ def rows(window):
 
 
 def heading(window):
-    return window.source_side.findings.heading.accessibleName()
+    """Return the line below the source, which says what the panel's heading says."""
+    found, panel = window.source_side.found, window.source_side.findings
+    assert panel.heading.text() in found.text() and found.accessibleName() == f"Findings: {panel.heading.text()}"
+    return found.accessibleName()
+
+
+def sign(window):
+    return window.source_side.found.text()[0]
 
 
 def break_it(window, qtbot):
@@ -46,13 +53,13 @@ def open_file(window, folder, old, new, name="mine.cu"):
 def test_a_clean_recording_says_so_and_how_to_look_further(window, qtbot):
     window.session.choice.choose_kernel(next(k for k in window.session.choice.kernels if k.name == "hostmult1"))
     wait_recorded(window, qtbot)
-    assert heading(window) == "Findings: No defect" and rows(window) == []
+    assert heading(window) == "Findings: Correct" and sign(window) == "✓" and rows(window) == []
     state = window.source_side.findings.state.text()
     assert state == "No defect found in this recording. Check at other sizes: Ctrl+Shift+R."
 
 
 def test_costs_are_named_with_their_lines_and_are_no_defects(window):
-    assert heading(window).startswith("Findings: No defect, ")
+    assert heading(window).startswith("Findings: Correct; ")
     lines = [site.line for site in window.session.findings.here.costs]
     assert lines and [row.split(":")[0] for row in rows(window)] == [f"! line {line}" for line in lines]
     assert all(" times as many as needed" in row for row in rows(window))
@@ -63,17 +70,20 @@ def test_costs_are_named_with_their_lines_and_are_no_defects(window):
 def test_a_race_is_listed_marked_and_jumped_to(window, qtbot):
     break_it(window, qtbot)
     panel, source = window.source_side.findings, window.source
-    assert "2 defects" in heading(window)
+    assert "2 defects" in heading(window) and sign(window) == "✗"
     race = rows(window)[0]
     line = int(race.split("line ")[1].split(":")[0])
     assert race.startswith(f"✗ line {line}: race: ") and "no barrier" in race
     assert any(mark.kind == "error" and mark.text.startswith("race") for mark in source.marks[line])
     assert race.partition(": ")[2].startswith(source.marks[line][0].text)
     window.session.cursor.seek(window.session.cursor.steps - 1)
+    qtbot.mouseClick(window.source_side.found, Qt.MouseButton.LeftButton)
+    assert panel.list.isVisible() and not source.isVisible()
     qtbot.mouseClick(
         panel.list.viewport(), Qt.MouseButton.LeftButton, pos=panel.list.visualItemRect(panel.list.item(0)).center()
     )
     assert source.textCursor().blockNumber() + 1 == line == window.session.cursor.line
+    assert source.isVisible(), "the line is to be seen"
 
 
 def test_findings_are_reached_and_chosen_by_keys(window, qtbot):
@@ -85,6 +95,7 @@ def test_findings_are_reached_and_chosen_by_keys(window, qtbot):
     qtbot.keyClick(panel, Qt.Key.Key_Return)
     line = int(rows(window)[1].split("line ")[1].split(":")[0])
     assert window.source.textCursor().blockNumber() + 1 == line
+    assert window.source.hasFocus(), "keys go on where the line is"
 
 
 def test_other_sizes_are_checked_and_what_holds_there_too_is_said_once(window, qtbot):
@@ -101,7 +112,7 @@ def test_a_defect_that_shows_at_other_sizes_only_is_found_there(window, qtbot):
     assert text != window.session.choice.text
     edit_as_typed(window.session, text)
     wait_recorded(window, qtbot)
-    assert heading(window).startswith("Findings: No defect")
+    assert heading(window).startswith("Findings: Correct")
     check_sizes(window, qtbot)
     first = rows(window)[0]
     assert first.startswith("✗") and "; with gputiled<" in first
@@ -111,9 +122,9 @@ def test_an_edit_makes_the_findings_of_the_text_before_go(window, qtbot):
     break_it(window, qtbot)
     window.session.choice.revert()
     assert "not been recorded" in window.source_side.findings.state.text() and rows(window) == []
-    assert heading(window) == "Findings: Not checked yet"
+    assert heading(window) == "Findings: Not checked yet" and sign(window) == "–"
     wait_recorded(window, qtbot)
-    assert heading(window).startswith("Findings: No defect")
+    assert heading(window).startswith("Findings: Correct")
 
 
 def test_a_check_that_is_cancelled_says_so(window, qtbot):

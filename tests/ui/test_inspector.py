@@ -26,7 +26,6 @@ from gemmviz.trace.order.timeline import build
 from gemmviz.trace.origin.value_path import hop_at
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
-from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage import value_path
 from gemmviz.ui.stage.caption import caption
@@ -48,12 +47,8 @@ playable = cache(recorded_anew)
 
 
 @pytest.fixture
-def inspector(qtbot):
-    inspector = Inspector(Session(ladder(), "dark"))
-    qtbot.addWidget(inspector)
-    inspector.resize(576, 210)
-    inspector.show()
-    return inspector
+def inspector(make_inspector):
+    return make_inspector(576, 210)
 
 
 def goto(session: Session, array: str, write: bool = False) -> None:
@@ -229,6 +224,7 @@ def test_a_wrong_element_is_called_wrong(inspector):
 
 def test_counters_stand_beside_what_was_measured(inspector):
     session = inspector.session
+    inspector.show_panel("counters")
     session.choice.choose_kernel(find("gputiled", ladder()))
     session.cursor.show(playable("gputiled", 8, TS=4))
     assert "% modelled (" in inspector.counters.totals.text()
@@ -237,11 +233,14 @@ def test_counters_stand_beside_what_was_measured(inspector):
     session.results.set_references([])
     assert "✓ proved" in inspector.counters.heading.text()
     assert "counters as NVIDIA H200 measured them" in inspector.counters.totals.text()
-    assert not inspector.counters.beside.isVisible(), "there is no room"
+    assert not inspector.counters.below.isVisible(), "there is no room"
     inspector.resize(1000, 400)
-    lines = inspector.counters.beside.text().splitlines()
-    assert inspector.counters.beside.isVisible()
+    lines = inspector.counters.below.text().splitlines()
+    assert inspector.counters.below.isVisible()
     assert any(line.startswith("=  global load sectors: ") for line in lines)
+    inspector.resize(320, 600)
+    below = inspector.counters.below
+    assert below.isVisible() and below.height() >= below.heightForWidth(below.width()), "no line is cut"
 
 
 def test_counters_of_an_older_recording_stand_alone(inspector):
@@ -254,7 +253,7 @@ def test_counters_of_an_older_recording_stand_alone(inspector):
     assert session.staged.outdated
     assert inspector.counters.heading.text() == "recorded as compiled"
     said = inspector.counters.totals.text()
-    assert "modelled" not in said and "measured" not in said and not inspector.counters.beside.text()
+    assert "modelled" not in said and "measured" not in said and not inspector.counters.below.text()
 
 
 def test_the_occupancy_of_a_measured_launch_says_which_one_it_is_of(inspector):

@@ -3,6 +3,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from window_driving import need_qt, wait_recorded
@@ -29,12 +30,48 @@ def tab_to(window, qtbot, wanted):
     raise AssertionError(f"the Tab key never reaches {wanted.accessibleName() or wanted}")
 
 
+def open_size(window, qtbot):
+    """Open the sheet with the recording's size, as its key does."""
+    qtbot.keyClick(window, Qt.Key.Key_S)
+    qtbot.waitUntil(window.size_popover.isVisible)
+
+
 @pytest.mark.parametrize("name", ["button", "auto", "order"])
 def test_tab_reaches_the_recording_controls(window, qtbot, name):
+    open_size(window, qtbot)
     tab_to(window, qtbot, getattr(window.recording, name))
 
 
+def test_tab_goes_through_the_sheet_of_the_size_as_it_is_read_and_stays_there(window, qtbot):
+    window.session.choice.choose_kernel(find("matmul_kernel_2d_thread_tiling", window.session.choice.kernels))
+    open_size(window, qtbot)
+    controls, sheet = window.recording, window.size_popover
+    size, params = controls.size_row, controls.params.boxes
+    first = [*size.boxes.values(), size.link, controls.order, controls.auto, controls.button]
+    wanted = [*first, *params.values(), window.view_box, window.tour_bar.demo_button]
+    assert params
+    reached = []
+    for _ in wanted:
+        reached.append(QApplication.focusWidget())
+        qtbot.keyClick(reached[-1], Qt.Key.Key_Tab)
+    assert reached == wanted
+    assert QApplication.focusWidget() is wanted[0]
+    places = [widget.mapTo(sheet, widget.rect().center()) for widget in wanted]
+    assert all(low.y() > high.y() + 5 or low.x() > high.x() for high, low in pairwise(places))
+    assert all(widget.accessibleName() or widget.text() for widget in wanted)
+
+
+def test_escape_closes_the_sheet_of_the_size_and_keys_go_on_at_the_stage(window, qtbot):
+    open_size(window, qtbot)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert not window.size_popover.isVisible()
+    assert QApplication.focusWidget() is window.stage
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+    assert window.session.playback.playing
+
+
 def test_space_presses_the_button_that_tab_reached_and_does_not_play(window, qtbot):
+    open_size(window, qtbot)
     tab_to(window, qtbot, window.recording.auto)
     qtbot.keyClick(window.recording.auto, Qt.Key.Key_Space)
     assert not window.recording.auto.isChecked()
@@ -42,6 +79,7 @@ def test_space_presses_the_button_that_tab_reached_and_does_not_play(window, qtb
 
 
 def test_arrows_change_the_order_of_blocks_when_its_box_has_the_focus(window, qtbot):
+    open_size(window, qtbot)
     box = window.recording.order
     tab_to(window, qtbot, box)
     qtbot.keyClick(box, Qt.Key.Key_Down)
@@ -61,7 +99,13 @@ def test_arrows_choose_the_chart(window, qtbot):
 
 
 def test_space_still_plays_after_a_click_on_a_button(window, qtbot):
+    open_size(window, qtbot)
+    square = window.session.choice.square.linked
     qtbot.mouseClick(window.recording.size_row.link, Qt.MouseButton.LeftButton)
+    assert window.session.choice.square.linked != square
+    window.size_popover.close()
+    qtbot.mouseClick(window.source_side.found, Qt.MouseButton.LeftButton)
+    assert window.inspector.panel == "findings"
     qtbot.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Space)
     assert window.session.playback.playing
 
@@ -75,6 +119,13 @@ def test_the_ladder_is_chosen_by_keys(window, qtbot):
     assert window.session.choice.kernel.name == before
     qtbot.keyClick(window, Qt.Key.Key_2, CTRL)
     assert window.stage.hasFocus()
+
+
+def test_the_key_of_the_kernels_shows_them_where_they_are_folded_away(window, qtbot):
+    qtbot.keyClick(window, Qt.Key.Key_K)
+    assert not window.ladder.isVisible()
+    qtbot.keyClick(window, Qt.Key.Key_1, CTRL)
+    assert window.ladder.hasFocus() and window.ladder.isVisible()
 
 
 def test_cells_are_chosen_by_keys(window, qtbot):
@@ -115,6 +166,7 @@ def test_a_key_goes_to_the_next_step_of_the_same_line(window, qtbot):
 
 def test_digits_typed_into_a_size_are_no_shortcuts(window, qtbot):
     window.recording.auto.setChecked(False)
+    open_size(window, qtbot)
     box = window.recording.size_row.boxes["M"]
     tab_to(window, qtbot, box)
     window.stage.zoom(1)

@@ -158,7 +158,8 @@ def test_what_is_chosen_in_the_panels_stays(windows, qtbot):
     for label in ("one", "other"):
         session.results.add_samples(label, "8 × 8 × 8", [1.0, 2.0], 1.5)
     session.results.end_samples()
-    window.source_side.findings.heading.click()
+    window.source_side.found.click()
+    assert window.inspector.panel == "findings"
     window.recording.size_row.link.click()
     window.measuring.sizes.setEditText("32, 16")
     charts = window.charts
@@ -173,7 +174,7 @@ def test_what_is_chosen_in_the_panels_stays(windows, qtbot):
     speak(windows, qtbot, "es")
     new = windows.window
     assert new is not window
-    assert not new.source_side.findings.heading.isChecked() and new.source_side.findings.state.isHidden()
+    assert new.inspector.panel == "findings" and new.source_side.findings.list.isVisible()
     assert not new.recording.size_row.link.isChecked() and new.measuring.size_row.link.isChecked()
     assert new.measuring.sizes.sizes() == [16, 32]
     assert new.charts.currentWidget() is new.charts.samples

@@ -24,7 +24,8 @@ def test_keys_and_buttons_turn_the_pages(window, qtbot):
     qtbot.mouseClick(window.pages.buttons["claims"], Qt.MouseButton.LeftButton)
     assert window.claims.isVisible() and not window.charts.isVisible()
     qtbot.keyClick(window, Qt.Key.Key_F2)
-    assert window.stage.isVisible() and window.charts.isVisible() and window.source.isVisible()
+    assert window.stage.isVisible() and window.source.isVisible()
+    assert not window.charts.isVisible() and not window.measuring.isVisible()
     assert window.pages.buttons["stage"].isChecked()
 
 

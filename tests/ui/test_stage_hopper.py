@@ -21,7 +21,6 @@ from gemmviz.trace.hopper.tma_activity import tma_activity
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
-from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.look.theme import THEMES, rgb
 from gemmviz.ui.stage import legend
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
@@ -236,11 +235,8 @@ def test_a_chosen_sum_shows_what_its_thread_holds_with_it(qapp):
 
 
 @pytest.fixture
-def inspector(qtbot):
-    inspector = Inspector(Session(ladder(), "dark"))
-    qtbot.addWidget(inspector)
-    inspector.resize(700, 320)
-    inspector.show()
+def inspector(make_inspector):
+    inspector = make_inspector(700, 320)
     inspector.session.choice.choose_kernel(find("warp_specialised", ladder()))
     inspector.session.cursor.show(specialised())
     inspector.show_panel("warp")

@@ -47,19 +47,22 @@ def test_a_lesson_is_walked_by_keys_and_left_as_it_was(window, qtbot):
     press(window, qtbot, Qt.Key.Key_L, CTRL)
     wait_at(window, qtbot, 0)
     assert bar.isVisible()
-    assert not window.recording.isVisible()
+    press(window, qtbot, Qt.Key.Key_S)
+    assert not window.recording.isVisible() and "The lesson has chosen the size" in session.messages.current.text
+    session.messages.tell(None)
     assert bar.lesson_button.isChecked()
     assert (bar.where.text(), bar.sentence.text()) == ("1 of 6", session.tour.stops[0].say)
-    assert bar.sentence.font().pointSizeF() >= 1.3 * QLabel("x", window).font().pointSizeF()
+    assert bar.sentence.font().pointSizeF() >= 1.1 * QLabel("x", window).font().pointSizeF()
     stage_height = settled_height(window, qtbot)
+    places = window.stage.panels()
     for index in range(1, 6):
         press(window, qtbot, Qt.Key.Key_PageDown, CTRL)
         assert (session.tour.at, session.cursor.step) == (index, session.tour.stops[index].step)
         assert bar.sentence.text() == session.tour.stops[index].say
         assert not session.playback.playing
-    assert settled_height(window, qtbot) == stage_height
+    assert settled_height(window, qtbot) == stage_height and window.stage.panels() == places
     assert bar.onward.isVisible()
-    assert bar.onward.text() == "Next rung: gputiled1"
+    assert bar.onward.text() == "Next kernel: gputiled1"
     press(window, qtbot, Qt.Key.Key_PageUp, CTRL)
     assert session.tour.at == 4
     assert not bar.onward.isVisible()
@@ -67,6 +70,7 @@ def test_a_lesson_is_walked_by_keys_and_left_as_it_was(window, qtbot):
     wait_recorded(window, qtbot)
     assert (session.choice.problem, session.choice.params) == before
     assert not bar.isVisible()
+    press(window, qtbot, Qt.Key.Key_S)
     assert window.recording.isVisible()
 
 

@@ -72,14 +72,20 @@ def test_until_it_is_recorded_anew_the_picture_says_what_it_is(naive, qtbot):
 
 
 def test_a_lesson_and_the_other_pages_have_no_use_for_it(naive, qtbot):
+    qtbot.keyClick(naive, Qt.Key.Key_S)
     assert naive.view_box.isVisible()
+    naive.size_popover.close()
     naive.pages.turn_to("charts")
     assert not naive.view_box.isVisible()
-    naive.pages.turn_to("stage")
+    qtbot.keyClick(naive, Qt.Key.Key_S)
+    assert naive.pages.name() == "stage" and naive.view_box.isVisible()
+    naive.size_popover.close()
     qtbot.keyClick(naive, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: naive.session.tour.at == 0)
+    qtbot.keyClick(naive, Qt.Key.Key_S)
     assert not naive.view_box.isVisible()
     naive.session.tour.leave()
+    qtbot.keyClick(naive, Qt.Key.Key_S)
     assert naive.view_box.isVisible()
     wait_recorded(naive, qtbot)
 

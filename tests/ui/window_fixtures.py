@@ -8,10 +8,14 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from window_driving import wait_recorded
 
 from gemmviz.app import new_session
+from gemmviz.catalogue.ladder import ladder
 from gemmviz.control.controller import Controller
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language
+from gemmviz.session import Session
+from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.look.style import set_scale
+from gemmviz.ui.source.source_side import SourceSide
 from gemmviz.ui.window.application import collect_garbage_here
 from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
@@ -76,6 +80,21 @@ def make_window(qtbot):
 def threads_of_ours(before):
     """Return the names of the running threads that were not there before; those of Qt have none of their own."""
     return [t.name for t in threading.enumerate() if t not in before and not t.name.startswith("Dummy")]
+
+
+@pytest.fixture
+def make_inspector(qtbot):
+    """Makes the tabs beside the stage, of a session without a window and without engines."""
+
+    def make(width, height):
+        session = Session(ladder(), "dark")
+        inspector = Inspector(session, SourceSide(session))
+        qtbot.addWidget(inspector)
+        inspector.resize(width, height)
+        inspector.show()
+        return inspector
+
+    return make
 
 
 @pytest.fixture

@@ -158,6 +158,7 @@ class Counters(QWidget):
         self.totals.setContentsMargins(8, 2, 8, 4)
         self.totals.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.below = QLabel()
+        self.below.setWordWrap(True)
         self.below.setContentsMargins(8, 2, 8, 4)
         self.below.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.below.hide()
@@ -208,7 +209,7 @@ class Counters(QWidget):
 
     def _give_room(self) -> None:
         """Give the measured figure and each proved counter a line below the totals, where there is room."""
-        left = self.height() - self.below.sizeHint().height()
+        left = self.height() - self.below.heightForWidth(self.width())
         rows = self.view.horizontalHeader().height() + _LEAST_ROWS * self.view.verticalHeader().defaultSectionSize()
         self.below.setVisible(bool(self.below.text()) and left >= rows)
         # The totals are scrolled where they would take more than half of the panel.

@@ -62,6 +62,7 @@ class Inspector(QTabWidget):
         self.setCurrentIndex(min(session.sight.panel, len(PANELS) - 1))
         self.currentChanged.connect(self._on_current)
         source_side.findings_wanted.connect(lambda: self.show_panel("findings"))
+        source_side.findings.chosen.connect(lambda _: self._show_line())
         listen(self, session.inspection.panel_wanted, self.show_panel)
         listen(self, session.preferences.themed, self._on_theme)
         listen(self, session.findings.changed, self._count)
@@ -92,6 +93,13 @@ class Inspector(QTabWidget):
     def next_panel(self) -> None:
         """Turn to the next tab."""
         self.setCurrentIndex((self.currentIndex() + 1) % self.count())
+
+    def _show_line(self) -> None:
+        """Show the source, which has turned to the line of a finding; keys that chose the finding go on there."""
+        by_keys = self.source_side.findings.list.hasFocus()
+        self.show_panel("source")
+        if by_keys:
+            self.take_focus()
 
     def freeze(self) -> None:
         """Freeze the warp and turn to it, or release it."""

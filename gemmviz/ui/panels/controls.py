@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIntValidator, QResizeEvent
+from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -124,11 +124,10 @@ class RecordControls(QWidget):
         rows = QVBoxLayout(self)
         rows.setContentsMargins(8, 4, 8, 4)
         rows.setSpacing(4)
-        row, self._below = QHBoxLayout(), QHBoxLayout()
+        row, below = QHBoxLayout(), QHBoxLayout()
         row.setSpacing(8)
         rows.addLayout(row)
-        rows.addLayout(self._below)
-        self._row = row
+        rows.addLayout(below)
         self.size_row = SizeRow(session.choice.problem, tr("what is recorded"), session.choice.square)
         self.params = ParamsRow()
         self.order = QComboBox()
@@ -141,9 +140,11 @@ class RecordControls(QWidget):
         self.auto = QCheckBox(tr("auto"))
         self.auto.setChecked(session.choice.auto)
         self.auto.setToolTip(tr("Record again when the kernel, its size or a parameter changes"))
-        for widget in (self.size_row, self.params, self.order):
+        for widget in (self.size_row, self.order):
             row.addWidget(widget)
         row.addStretch(1)
+        below.addWidget(self.params)
+        below.addStretch(1)
         row.addWidget(self.auto)
         row.addWidget(self.button)
         self.size_row.changed.connect(lambda problem: session.choice.choose(problem=problem))
@@ -164,35 +165,7 @@ class RecordControls(QWidget):
         self.order.setCurrentIndex(self.order.findData(session.choice.order))
         self.order.setVisible(session.choice.kernel.backend == "cuda")
         self.button.setEnabled(session.choice.kernel.recordable)
-        tab_through(self.size_row.link, *self.params.boxes.values(), self.order, self.auto, self.button)
-        self._place_params()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the parameters a row of their own when they do not fit beside the size."""
-        super().resizeEvent(event)
-        self._place_params()
-
-    def minimumSizeHint(self) -> QSize:
-        """Give the width of two rows as the minimum, also while all stand in one: the window may become narrower."""
-        least = max(self._others(), self.params.sizeHint().width()) + 16
-        whole = super().minimumSizeHint()
-        return QSize(min(least, whole.width()), whole.height())
-
-    def _others(self) -> int:
-        """Return the width of all but the parameters, in pixels."""
-        return sum(w.sizeHint().width() + 8 for w in (self.size_row, self.order, self.auto, self.button))
-
-    def _place_params(self) -> None:
-        others = self._others()
-        fits = others + self.params.sizeHint().width() + 16 <= self.width()
-        if fits and self._below.count():
-            self._below.removeWidget(self.params)
-            self._below.takeAt(0)
-            self._row.insertWidget(1, self.params)
-        elif not fits and not self._below.count():
-            self._row.removeWidget(self.params)
-            self._below.addWidget(self.params)
-            self._below.addStretch(1)
+        tab_through(self.size_row.link, self.order, self.auto, self.button, *self.params.boxes.values())
 
 
 class MeasureControls(QWidget):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QRect
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.ui.look.style import scaled
@@ -10,6 +10,7 @@ from gemmviz.ui.stage.stage import Stage
 
 _GAP = 6  # pixels, at a scale of type of 1
 _LEAST_WIDTH = 300
+_TRIES = 4
 _ROOMY = 560  # of the stage, from which on its line has room for something beside the title
 
 
@@ -61,13 +62,14 @@ class OnStage(QObject):
         if caption is None:
             stage.take_words(0.0, beside)
         else:
-            # The width of the words does not depend on their height but where they stand beside the tiles.
-            width = max(stage.words_place().width(), _LEAST_WIDTH)
-            stage.take_words(_height(caption, width), beside)
+            # The room for the words depends on their height, and with their width again their height.
             place = stage.words_place()
-            if place.width() != width:
-                stage.take_words(_height(caption, place.width()), beside)
+            for _ in range(_TRIES):
+                width = max(place.width(), _LEAST_WIDTH)
+                stage.take_words(_height(caption, width), beside)
                 place = stage.words_place()
+                if place.width() == width:
+                    break
             caption.setGeometry(place)
             for other in self._captions:
                 if other is not caption and not other.isHidden():
@@ -79,4 +81,8 @@ class OnStage(QObject):
 
 
 def _height(widget: QWidget, width: int) -> int:
+    for part in (widget, *widget.findChildren(QWidget)):
+        if not part.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
+            part.ensurePolished()  # else it is measured in another type, and all moves once more when it is shown
+            part.updateGeometry()
     return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()

@@ -49,6 +49,9 @@ class SizePopover(QFrame):
             said = tr("The lesson has chosen the size. Leave it first (Ctrl+L): then the size is yours.")
             self._session.messages.tell(Message(said, "info"))
             return
+        for part in (self, *self.findChildren(QWidget)):
+            part.ensurePolished()  # else the first opening has the size of another type
+            part.updateGeometry()
         self.adjustSize()
         place = QRect(at + QPoint(-_MARGIN, _MARGIN), self.sizeHint())
         screen = self.screen().availableGeometry()

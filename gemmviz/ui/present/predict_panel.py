@@ -108,15 +108,17 @@ class PredictPanel(QWidget):
     def refresh(self) -> None:
         """Show the question, the answers, and the right one where it is revealed."""
         predict = self.session.predict
+        if predict.on:
+            self._tell()
         if not predict.on or self.parentWidget() is not None:
             # Shown without a parent it would be a window of its own for a moment.
             self.setVisible(predict.on)
         if self._hidden_meanwhile is not None:
             self._hidden_meanwhile.setVisible(not predict.on)
         self._on_focus(None, QApplication.focusWidget())
-        if not predict.on:
-            return
-        asked = predict.question
+
+    def _tell(self) -> None:
+        asked = self.session.predict.question
         self.score.setText(score(self.session))
         self.score.setVisible(not self._presented)
         self.text.setText(self._question())

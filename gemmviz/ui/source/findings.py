@@ -42,6 +42,8 @@ class FindingsPanel(QWidget):
         self.session = session
         self.summary = ""
         """The findings in a few words."""
+        self.known = False
+        """Whether the present text was checked."""
         self.heading = QLabel()
         self.heading.setObjectName("heading")
         self.heading.setWordWrap(True)
@@ -102,8 +104,8 @@ class FindingsPanel(QWidget):
                 item.setData(_LINE, entry.lines[0] if entry.lines else 0)
                 item.setToolTip(entry.text)
                 self.list.addItem(item)
-        known = found.text == session.choice.kernel.text and (found.here is not None or bool(found.others))
-        self.summary = _count(defects, costs) if known else tr("Not checked yet")
+        self.known = found.text == session.choice.kernel.text and (found.here is not None or bool(found.others))
+        self.summary = _count(defects, costs) if self.known else tr("Not checked yet")
         self.heading.setText(self.summary)
         self.list.setVisible(bool(self._entries))
         self.button.setEnabled(session.choice.kernel.recordable and not found.checking)

@@ -128,7 +128,7 @@ class SourceSide(QWidget):
 
     def _show_found(self) -> None:
         found = self.findings
-        sign = "✗" if found.has_defects() else "✓" if found.session.findings.here is not None else "–"
+        sign = "✗" if found.has_defects() else "✓" if found.known else "–"
         self.found.setText(f"{sign}  {found.summary}  ›")
         self.found.setAccessibleName(tr("Findings: {count}", count=found.summary))
 

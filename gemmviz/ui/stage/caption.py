@@ -58,6 +58,8 @@ def caption(playable: Playable, step: int, block: int | None = None) -> str:
 
 def tile_text(playable: Playable, step: int) -> str:
     """Name the tile along K that a step belongs to, and its use; empty where there are no tiles."""
+    if not playable.timeline.steps:
+        return ""
     story, k = playable.story, playable.recording.k
     tile, kind = int(story.tiles[step]), KINDS[story.kinds[step]]
     if tile < 0 or not story.depth or (kind == "direct" and story.depth == 1):

@@ -33,6 +33,7 @@ _LEAST_LEGEND = 3.4
 _TITLES = 1.4  # of the shared tiles: the line about their block stands above their names
 _LENS_WIDTH, _LENS_HEIGHT, _LENS_SHARE = 22.0, 14.0, 0.5
 _EDGE, _TO_LABELS, _TO_NAMES = 0.7, 2.0, 2.7
+_TRIES, _MOST_LOWER = 6, 0.4  # to make room for a long text; the second is a part of the height
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,37 @@ class Plan:
         return replace(self, panels=moved, aside=self.aside and self.aside.moved(zoom, dx, dy))
 
 
+@dataclass(frozen=True)
+class _Cross:
+    """Where A (`x0`, `y1`), B (`x1`, `y0`) and C (`x1`, `y1`) stand, the side of a cell, and the quadrant above A."""
+
+    cell: float
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+    quadrant: Bounds
+
+
+def _crossed(recording: Recording, width: float, height: float, font: float, lower: float = 0.0) -> _Cross | None:
+    """Place A, B and C; None where there is no room. See `planned`; B begins `lower` pixels lower than it could."""
+    m, n, k = recording.m, recording.n, recording.k
+    room = AROUND_WORDS
+    left, right, bottom = room.left * font, room.right * font, room.bottom * font
+    top, gap = room.top * font + lower, room.gap * font
+    cell = min((width - left - right - gap) / (k + n), (height - top - bottom - gap) / (k + m), LARGEST_CELL)
+    if cell <= 0:
+        return None
+    spare = width - left - right - gap - cell * (k + n)
+    # What the legend does not need is shared by both sides.
+    shift = max(spare - _LEGEND * font, 0.0) / 2
+    x1 = width - right - shift - n * cell
+    y0 = top + (height - top - bottom - gap - cell * (k + m)) / 2
+    y1 = y0 + k * cell + gap
+    quadrant = Bounds(_EDGE * font + shift, 0.3 * font, x1 - _TO_LABELS * font, y1 - _TO_NAMES * font)
+    return _Cross(cell, x1 - gap - k * cell, x1, y0, y1, quadrant)
+
+
 def planned(
     recording: Recording,
     width: float,
@@ -89,7 +121,8 @@ def planned(
         Height of the labels' font in pixels.
     words
         Height of title and caption, and of title and what takes the caption's place, in pixels. The first decides
-        whether the words stand here: a long text must not move the matrices. It takes the room of the tiles.
+        whether the words stand here: a long text takes the room of the tiles, and moves the matrices where that is
+        not enough.
     asides
         Sizes, the largest first, that a strip beside the shared tiles may have, in pixels.
     lens
@@ -100,32 +133,32 @@ def planned(
     Plan or None
         None where the quadrant has no room for the words.
     """
-    m, n, k = recording.m, recording.n, recording.k
-    room = AROUND_WORDS
-    left, right, top, bottom = room.left * font, room.right * font, room.top * font, room.bottom * font
-    gap = room.gap * font
-    cell = min((width - left - right - gap) / (k + n), (height - top - bottom - gap) / (k + m), LARGEST_CELL)
-    if cell <= 0:
+    cross = _crossed(recording, width, height, font)
+    if cross is None:
         return None
-    spare = width - left - right - gap - cell * (k + n)
-    # What the legend does not need is shared by both sides.
-    shift = max(spare - _LEGEND * font, 0.0) / 2
-    x1 = width - right - shift - n * cell
-    x0 = x1 - gap - k * cell
-    y0 = top + (height - top - bottom - gap - cell * (k + m)) / 2
-    y1 = y0 + k * cell + gap
-    edge = _EDGE * font + shift
-    quadrant = Bounds(edge, 0.3 * font, x1 - _TO_LABELS * font, y1 - _TO_NAMES * font)
     shared = [i for i, a in enumerate(recording.arrays) if a.space == "shared"]
     usual, taken = words
     least = _LEAST_BELOW * font if shared or lens else 0.0
-    ways = _ways(quadrant, usual, font, least)
-    if taken > usual:
-        longest = min(taken, quadrant.height - (_LEAST_TILES * font if least else 0.0))
-        ways = ways and _ways(quadrant, longest, font, min(least, quadrant.height - longest - font))
+    ways = _ways(cross.quadrant, usual, font, least)
+    if ways and taken > usual:
+        # A long text must not be cut either: where the quadrant is too low for it, B stands lower.
+        tiles, lower = _LEAST_TILES * font if least else 0.0, 0.0
+        for _ in range(_TRIES):
+            room = cross.quadrant.height
+            longest = min(taken, room - tiles)
+            ways = _ways(cross.quadrant, longest, font, min(least, room - longest - font))
+            ways = [way for way in ways if way[0].height >= taken]
+            if ways:
+                break
+            lower += taken + tiles - room + 1
+            moved = _crossed(recording, width, height, font, lower) if lower < _MOST_LOWER * height else None
+            if moved is None:
+                return None
+            cross = moved
     if not ways:
         return None
-    legend = Bounds(edge, y1, x0 - left, y1 + m * cell)
+    cell, x0, x1, y0, y1, edge = cross.cell, cross.x0, cross.x1, cross.y0, cross.y1, cross.quadrant.left
+    legend = Bounds(edge, y1, x0 - AROUND_WORDS.left * font, y1 + recording.m * cell)
     places = [(x0, y1), (x1, y0), (x1, y1)]
     panels = [Panel(i, recording.arrays[i].name, *recording.arrays[i].grid, *at, cell) for i, at in enumerate(places)]
     plans = []

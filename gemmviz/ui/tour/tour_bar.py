@@ -139,17 +139,21 @@ class TourBar(QFrame):
 
     def heightForWidth(self, width: int) -> int:
         """Return the height in which each sentence of the tour fits, so that the tiles do not jump at each stop."""
-        texts = [self.sentence.text(), *(stop.say for stop in self.session.tour.stops)]
+        tour = self.session.tour
         self.sentence.ensurePolished()
         metrics = QFontMetrics(self.sentence.font())
         margins = self._column.contentsMargins()
         room = QRect(0, 0, max(width - margins.left() - margins.right() - 6, 50), _ANY_HEIGHT)
-        wrap = int(Qt.TextFlag.TextWordWrap)
-        sentences = max(metrics.boundingRect(room, wrap, text).height() for text in texts) + 4
+
+        def height(text: str) -> int:
+            return metrics.boundingRect(room, int(Qt.TextFlag.TextWordWrap), text).height()
+
+        heights = [height(text) for text in (self.sentence.text(), *(stop.say for stop in tour.stops))]
+        if tour.lesson is not None and tour.stops:
+            # The way to the next kernel stands below the last one.
+            heights.append(heights[-1] + self.onward.sizeHint().height() + self._column.spacing())
         others = self._row.sizeHint().height() + self._column.spacing()
-        if not self.onward.isHidden():
-            others += self.onward.sizeHint().height() + self._column.spacing()
-        return sentences + others + margins.top() + margins.bottom()
+        return max(heights) + 4 + others + margins.top() + margins.bottom()
 
 
 def _button(text: str, tip: str, act: Callable[[], object]) -> QToolButton:

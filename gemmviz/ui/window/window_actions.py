@@ -166,6 +166,10 @@ def _view_actions(window: Acting) -> list[Action]:
 
         return turn_and_act
 
+    def to_kernels() -> None:
+        window.rail.fold(False)
+        window.ladder.setFocus(by_key)
+
     edit, source = on("source", window.source.toggle_edit), on("source", lambda: window.source.setFocus(by_key))
     return [
         *pages,
@@ -205,7 +209,7 @@ def _view_actions(window: Acting) -> list[Action]:
         Action("cell_down", "Cell", tr("Choose the cell below"), ("Shift+Down",), lambda: stage.picking.beside(1, 0)),
         Action("cell_array", "Cell", tr("Choose in the next array"), ("X",), stage.picking.next_array),
         Action("cell_none", "Cell", tr("Choose no cell"), ("Backspace",), stage.picking.let_go),
-        Action("focus_ladder", "View", tr("To the kernels"), ("Ctrl+1",), lambda: window.ladder.setFocus(by_key)),
+        Action("focus_ladder", "View", tr("To the kernels"), ("Ctrl+1",), to_kernels),
         Action("focus_stage", "View", tr("To the stage"), ("Ctrl+2",), lambda: stage.setFocus(by_key)),
         Action("focus_source", "View", tr("To the source"), ("Ctrl+3",), source),
     ]
