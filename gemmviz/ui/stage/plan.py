@@ -142,15 +142,15 @@ def planned(
     ways = _ways(cross.quadrant, usual, font, least)
     if ways and taken > usual:
         # A long text must not be cut either: where the quadrant is too low for it, B stands lower.
-        tiles, lower = _LEAST_TILES * font if least else 0.0, 0.0
+        spared, lower = _LEAST_TILES * font if least else 0.0, 0.0
         for _ in range(_TRIES):
             room = cross.quadrant.height
-            longest = min(taken, room - tiles)
+            longest = min(taken, room - spared)
             ways = _ways(cross.quadrant, longest, font, min(least, room - longest - font))
             ways = [way for way in ways if way[0].height >= taken]
             if ways:
                 break
-            lower += taken + tiles - room + 1
+            lower += taken + spared - room + 1
             moved = _crossed(recording, width, height, font, lower) if lower < _MOST_LOWER * height else None
             if moved is None:
                 return None
