@@ -17,6 +17,7 @@ def listed(qtbot):
 
 def picture_of(listed, name):
     item = listed.item_of(name)
+    listed.open("libraries")
     listed.scrollToItem(item)
     return listed.viewport().grab(listed.visualItemRect(item)).toImage()
 

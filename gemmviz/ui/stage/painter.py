@@ -120,8 +120,9 @@ class StagePainter:
         if self.lens is None:
             return None
         high = self.metrics.height()
-        words = (TITLE_LINES + 0.3 + CAPTION_LINES * self.captioned) * high
-        return beside_lens(self.playable.recording, rect.width(), rect.height(), high, max(words, self.words))
+        caption = max(CAPTION_LINES * high, self.words) if self.captioned else 0.0
+        words = (TITLE_LINES + 0.3) * high + caption
+        return beside_lens(self.playable.recording, rect.width(), rect.height(), high, words)
 
     def _between_lines(self, rect: QRectF) -> Plan:
         """Place everything between a line above and lines below, with the words."""
