@@ -29,7 +29,7 @@ from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.windows import Windows
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-KOREAN = {"Ladder": "사다리", "Record": "기록", "Play": "재생", "Charts": "차트"}
+KOREAN = {"Ladder": "사다리", "Record": "기록", "Play": "재생", "Measure": "측정"}
 
 
 # Changes the language of the program, and says whether its first window is gone some time later.
@@ -219,7 +219,7 @@ def test_the_page_in_sight_stays(windows, qtbot):
     windows.window.pages.turn_to("charts")
     speak(windows, qtbot, "ko")
     assert windows.window.pages.name() == "charts"
-    assert windows.window.pages.buttons["charts"].text() == "차트"
+    assert windows.window.pages.buttons["charts"].text() == "측정"
     assert windows.window.charts.isVisible()
 
 
