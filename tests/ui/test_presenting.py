@@ -96,13 +96,15 @@ def test_the_window_asks_and_takes_answers_by_keys(window, qtbot):
     asked = session.predict.question
     qtbot.keyClick(window, [K.Key_1, K.Key_2, K.Key_3, K.Key_4][asked.right])
     assert session.predict.chosen == asked.right
+    qtbot.keyClick(window, K.Key_S)
     box = window.recording.size_row.boxes["M"]
-    box.setFocus()
+    assert box.hasFocus()
     box.selectAll()
     for key in (K.Key_1, K.Key_2, K.Key_Return):
         qtbot.keyClick(box, key)
     assert session.choice.problem.m == 12
     assert session.predict.chosen == asked.right and not session.predict.revealed
+    window.size_popover.close()
     window.stage.setFocus()
     qtbot.keyClick(window, K.Key_Return)
     assert session.predict.revealed and session.cursor.step == asked.step

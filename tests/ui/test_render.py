@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+from itertools import combinations
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,6 +13,7 @@ from window_driving import need_qt
 
 need_qt()
 
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
@@ -89,20 +91,19 @@ def test_the_window_of_a_picture_tells_the_findings_and_has_everything_in_its_pl
 
     class Seen(Window):
         def close(self):
-            tabs, heading = self.inspector.tabBar(), self.counters.heading
-            seen.append(
-                (
-                    self.source_side.findings.heading.text(),
-                    tabs.geometry().intersects(heading.geometry()),
-                )
-            )
+            parts = (self.rail, self.arena, self.transport, self.inspector.tabBar(), self.source_side.heading)
+            parts += (self.source_side.source, self.source_side.found, self.pages.bar)
+            places = [QRect(part.mapTo(self, QPoint(0, 0)), part.size()) for part in parts]
+            within = all(part.isVisible() and self.rect().contains(at) for part, at in zip(parts, places, strict=True))
+            apart = not any(one.intersects(other) for one, other in combinations(places, 2))
+            seen.append((self.source_side.found.text(), self.inspector.tabText(5), within, apart))
             return super().close()
 
     monkeypatch.setattr("gemmviz.ui.window.window.Window", Seen)
     size = ["--m", "7", "--n", "6", "--k", "9", "--set", "TS=4"]
     path = tmp_path / "window.png"
     assert run(["render", "gputiled~no-store-check", *size, "--window", "-o", str(path)]) == 0
-    assert seen == [("▾ 2 defects, 3 costs", False)]
+    assert seen == [("✗  2 defects; 3 inefficiencies  ›", "Findings 5", True, True)]
 
 
 @pytest.mark.parametrize(

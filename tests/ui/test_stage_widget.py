@@ -60,15 +60,22 @@ def test_a_picture_of_the_text_before_has_no_green_tick(window, qtbot):
     session.playback.pause()
 
     def head():
-        return pixels(stage)[: int(stage.fontMetrics().height() * 1.4), stage.width() // 2 :]
+        return pixels(stage)[place.top() : place.bottom() + 1, place.left() : place.right() + 1]
 
+    def others():
+        picture = pixels(stage).copy()
+        picture[place.top() - 1 : place.bottom() + 2, place.left() - 1 : place.right() + 2] = 0  # with its frame
+        return picture
+
+    place = stage.title_place()
+    assert stage.in_quadrant()
     assert has(head(), theme.good)
-    below = pixels(stage)[stage.fontMetrics().height() * 2 :]
+    below = others()
     session.choice.choose(problem=Problem.cube(16))
     assert session.staged.outdated
     assert not has(head(), theme.good) and has(head(), theme.raised)
     # What says so hides neither the sentence nor the legend.
-    assert np.array_equal(pixels(stage)[stage.fontMetrics().height() * 2 :], below)
+    assert np.array_equal(others(), below)
     window.controller.recording.record()
     wait_recorded(window, qtbot)
     assert has(head(), theme.good)

@@ -327,7 +327,7 @@ class Stage(QWidget):
         painter, cell = self._painter_now(), self.staged.cursor.cell
         if painter is None:
             return QRectF(self.rect()).center()
-        seen = painter.seen(QRectF(self.rect()))
+        seen = painter.seen(QRectF(self.rect()), not self.in_quadrant())
         panels = self.panels()
         if cell is not None:
             panel = next(p for p in panels if p.array == cell[0])
