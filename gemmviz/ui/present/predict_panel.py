@@ -108,7 +108,8 @@ class PredictPanel(QWidget):
     def refresh(self) -> None:
         """Show the question, the answers, and the right one where it is revealed."""
         predict = self.session.predict
-        if predict.on:
+        if predict.on and not self._presented:
+            # On the stage it is measured when it is shown: its texts come first.
             self._tell()
         if not predict.on or self.parentWidget() is not None:
             # Shown without a parent it would be a window of its own for a moment.
@@ -116,6 +117,8 @@ class PredictPanel(QWidget):
         if self._hidden_meanwhile is not None:
             self._hidden_meanwhile.setVisible(not predict.on)
         self._on_focus(None, QApplication.focusWidget())
+        if predict.on and self._presented:
+            self._tell()
 
     def _tell(self) -> None:
         asked = self.session.predict.question
