@@ -31,7 +31,7 @@ def add(commands: Any, summary: str) -> None:
         "bench",
         help=summary,
         description="Verifies each kernel against a float64 reference, then measures it. A wrong one gets no GFLOPS. "
-        "A variant is compared with its rung alone. Every run is kept on this machine: see `gemmviz runs`.",
+        "A variant is compared with its kernel alone. Every run is kept on this machine: see `gemmviz runs`.",
         epilog="Exit code 1 when a kernel is wrong, does not compile, crashes or hangs, unless it is an exhibit; "
         "a skipped one is no failure.",
     )

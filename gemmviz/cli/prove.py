@@ -37,7 +37,7 @@ def add(commands: Any, summary: str) -> None:
         epilog="Exit code 1 when something differs without an explanation, 2 when counters cannot be read here. "
         "`gemmviz prove --kept` needs no GPU: it shows the proofs that gemmviz ships.",
     )
-    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="names or files; by default every CUDA rung")
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="names or files; by default every CUDA kernel")
     parser.add_argument("--size", type=options.whole, nargs="+", metavar="N", help="M = N = K = N (default: two sizes)")
     options.add_sides(parser)
     options.add_set(parser)

@@ -119,9 +119,9 @@ def _failure(reply: Failed, rung: str) -> Message:
         return Message(tr("Recording {rung} was cancelled: D twice records it again.", rung=rung), "info")
     line = tr("line {line}: ", line=reply.line) if reply.line and f"{reply.line}" not in reply.message else ""
     what = {
-        "refused": tr("Choose another size on the left, or another rung with Ctrl+D."),
-        "untrusted": tr("Choose it in the ladder, where you are asked whether it may run."),
+        "refused": tr("Choose another size on the left, or another kernel with Ctrl+D."),
+        "untrusted": tr("Choose it in the list of kernels, where you are asked whether it may run."),
         "oom": tr("Choose a smaller size on the left."),
-        "timeout": tr("Choose a smaller size on the left, or another rung with Ctrl+D."),
-    }.get(reply.kind, tr("Choose another rung with Ctrl+D."))
+        "timeout": tr("Choose a smaller size on the left, or another kernel with Ctrl+D."),
+    }.get(reply.kind, tr("Choose another kernel with Ctrl+D."))
     return Message(f"{rung}: {line}{reply.message}\n{what}", "warning" if reply.kind == "refused" else "error")

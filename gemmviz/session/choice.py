@@ -329,7 +329,7 @@ class Choice:
         """
         if name in [known for k in self.kernels if k.path != path for known in (k.name, *renamed.before(k.name))]:
             raise GemmvizError(
-                tr("the ladder has a kernel named {name} already: rename {file}", name=repr(name), file=path.name)
+                tr("there is a kernel named {name} already: rename {file}", name=repr(name), file=path.name)
             )
 
     def _replace(self, kernel: Kernel, on_file: str | None) -> None:

@@ -110,7 +110,7 @@ class Comparison:
             self._tell(
                 tr(
                     "{rung} is a library call: it has no source to record, so nothing can be compared step by step. "
-                    "Choose a rung with a source.",
+                    "Choose a kernel with a source.",
                     rung=mine.choice.kernel.title,
                 )
             )
@@ -120,7 +120,7 @@ class Comparison:
             slower = None if mine.choice.variant else self._slower()
             kernel = slower or comparison_match.next_to(mine.choice)
         if kernel is None or kernel.name == mine.choice.kernel.name:
-            self._tell(tr("There is no other rung to show beside {rung}.", rung=mine.choice.kernel.alias))
+            self._tell(tr("There is no other kernel to show beside {rung}.", rung=mine.choice.kernel.alias))
             return
         self.on, self.kernel = True, kernel
         self.pace = pace or self.pace
@@ -175,7 +175,7 @@ class Comparison:
             self._want(kernel, mine.choice.problem, kernel.defaults)
             self._say(
                 tr(
-                    "{one} and {other} take no size in common. Choose another rung with Ctrl+D.",
+                    "{one} and {other} take no size in common. Choose another kernel with Ctrl+D.",
                     one=mine.choice.kernel.alias,
                     other=kernel.alias,
                 )

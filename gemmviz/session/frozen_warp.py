@@ -42,7 +42,7 @@ class FrozenWarp:
         """The reason why there is no warp to freeze, and the remedy."""
         if self._cursor.playable is None or not self._choice.kernel.recordable:
             return no_source(self._choice.kernel) or tr("Record a kernel (Ctrl+R) to see what its warps ask of memory.")
-        return tr("A CPU has no warps: its threads access memory one by one. Choose a CUDA rung.")
+        return tr("A CPU has no warps: its threads access memory one by one. Choose a CUDA kernel.")
 
     def toggle(self) -> None:
         """Freeze the warp, or release it."""

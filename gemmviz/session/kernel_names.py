@@ -19,5 +19,5 @@ def no_source(kernel: Kernel) -> str:
     if kernel.recordable:
         return ""
     return tr(
-        "{kernel} is a library call: it has no source to record. Choose a rung with a source.", kernel=kernel.alias
+        "{kernel} is a library call: it has no source to record. Choose a kernel with a source.", kernel=kernel.alias
     )

@@ -83,7 +83,7 @@ class Snapshot(TypedDict, total=False):
     language: Language
     type_scale: TypeScale
     calm: Annotated[bool, Meta(description="Reduced motion")]
-    beside: Annotated[BesideSaid | None, Meta(description="The second of two rungs; null: none")]
+    beside: Annotated[BesideSaid | None, Meta(description="The second of two kernels; null: none")]
     stops: Annotated[list[StopSaid], Meta(description="One's own stops on this kernel")]
     view: ViewSaid
     step: FromOne

@@ -155,4 +155,4 @@ def test_a_step_becomes_an_svg(window, dialog, qtbot, tmp_path, save_as):
 def test_without_a_recording_there_is_nothing_to_export(make_window):
     window = make_window()
     assert window.saver.export() is None
-    assert "record a rung" in window.session.messages.current.text
+    assert "record a kernel" in window.session.messages.current.text

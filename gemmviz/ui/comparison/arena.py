@@ -23,7 +23,7 @@ class SecondStage(Stage):
 
     def __init__(self, beside: Staged) -> None:
         super().__init__(beside)
-        self.setAccessibleName(tr("Stage beside: matrices A, B and C of the second rung"))
+        self.setAccessibleName(tr("Stage beside: matrices A, B and C of the second kernel"))
         listen(self, beside.messages.changed, self._on_told)
 
     def _on_told(self) -> None:
@@ -37,7 +37,7 @@ class SecondStage(Stage):
         if beside.messages.current is not None:
             return tr("No recording of {rung}", rung=beside.choice.kernel.alias), tr("The line above says why.")
         return tr("{rung} comes next", rung=beside.choice.kernel.alias), tr(
-            "It is recorded after the rung on the left."
+            "It is recorded after the kernel on the left."
         )
 
 

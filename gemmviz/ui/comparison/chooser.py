@@ -27,20 +27,20 @@ class Chooser(QDialog):
     def __init__(self, session: Session, parent: QWidget) -> None:
         super().__init__(parent)
         self.session = session
-        self.setWindowTitle(tr("Which rung beside {rung}?", rung=shown_name(session.choice.kernel, session)))
+        self.setWindowTitle(tr("Which kernel beside {rung}?", rung=shown_name(session.choice.kernel, session)))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.box = QLineEdit()
         self.box.setAccessibleName(tr("Search"))
         self.box.setPlaceholderText(tr("Type to search: a name, a title, or what is taken away"))
         self.list = QListWidget()
-        self.list.setAccessibleName(tr("Rungs"))
+        self.list.setAccessibleName(tr("Kernels"))
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         for offer in offers(session.choice):
             item = QListWidgetItem(_text(offer, session))
             item.setData(Qt.ItemDataRole.UserRole, offer)
             item.setToolTip(tr(offer.base.idea))
             self.list.addItem(item)
-        self.none = QLabel(tr("No rung has all of these words."))
+        self.none = QLabel(tr("No kernel has all of these words."))
         self.none.hide()
         keys = QLabel(tr("Up and Down choose, Enter shows it beside, Esc leaves"))
         keys.setObjectName("muted")

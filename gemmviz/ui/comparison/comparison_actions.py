@@ -9,8 +9,8 @@ def actions(arena: Arena) -> list[Action]:
     """Return the actions of a comparison."""
     comparison = arena.comparison
     return [
-        Action("beside", "View", tr("Another rung beside / one stage"), ("D",), comparison.toggle),
-        Action("beside_which", "View", tr("Choose the rung beside…"), ("Ctrl+D",), arena.choose),
+        Action("beside", "View", tr("Another kernel beside / one stage"), ("D",), comparison.toggle),
+        Action("beside_which", "View", tr("Choose the kernel beside…"), ("Ctrl+D",), arena.choose),
         Action(
             "beside_pace", "View", tr("In step by work on K / by bytes moved"), ("Ctrl+Shift+D",), comparison.next_pace
         ),

@@ -72,8 +72,8 @@ class Head(QWidget):
             row.addWidget(self.note, 3)
         else:
             other = QToolButton()
-            other.setText(tr("Another rung…"))
-            other.setToolTip(tr("Choose the rung beside ({key})", key="Ctrl+D"))
+            other.setText(tr("Another kernel…"))
+            other.setToolTip(tr("Choose the kernel beside ({key})", key="Ctrl+D"))
             other.clicked.connect(self._on_choose)
             close = QToolButton()
             close.setText("×")

@@ -218,7 +218,7 @@ class ExportDialog(QDialog):
 
     def _fault(self) -> str:
         if not self.session.cursor.steps:
-            return tr("There is nothing to export yet: record a rung first.")
+            return tr("There is nothing to export yet: record a kernel first.")
         if self.wanted_size() is None:
             return tr("A size is WIDTH × HEIGHT, each from 64 to 8192 pixels, for example 960 × 720.")
         try:

@@ -181,11 +181,11 @@ def standing_text(standing: Standing, session: Session) -> str:
         return f"{row.get('label') or kernel.name}: {tr(kernel.title)}, {changes_text(kernel)}\n{status_text(row)}"
     types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate)))
     if standing.speedup is None:
-        alone = tr("the rung itself is not measured with these")
+        alone = tr("the kernel itself is not measured with these")
         against = alone if standing.of_base is None else of_base_text(standing)
         ranks = [tr("{changes}: {against}, never ranked", changes=changes_text(kernel), against=against)]
     else:
-        ranks = [tr("{times} the first rung of the {place}", times=times(standing.speedup), place=place(kernel))]
+        ranks = [tr("{times} the first kernel of the {place}", times=times(standing.speedup), place=place(kernel))]
     if standing.share is not None:
         ranks.append(tr("{share} of {library}", share=percent(standing.share), library=standing.library))
     if standing.peak_share is not None:

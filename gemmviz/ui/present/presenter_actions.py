@@ -48,9 +48,9 @@ def presenter_actions(presenter: Presents) -> list[Action]:
         Action("present_keys", menu, tr("These keys"), ("F1",), presenter.show_keys),
         Action("present_escape", menu, tr("Close these keys, or end presenting"), ("Esc",), presenter.escape),
         Action("present_end", menu, tr("End presenting"), ("F11", "Shift+F5"), presenter.end),
-        Action("present_lesson", menu, tr("The lesson of this rung"), ("Ctrl+L",), session.tour.toggle_lesson),
+        Action("present_lesson", menu, tr("The lesson of this kernel"), ("Ctrl+L",), session.tour.toggle_lesson),
         Action("present_freeze", menu, tr("Freeze the warp / release it"), ("W",), presenter.freeze),
-        Action("present_duel", menu, tr("Two rungs: in the window"), ("D",), lambda: _say_duel(presenter)),
+        Action("present_duel", menu, tr("Two kernels: in the window"), ("D",), lambda: _say_duel(presenter)),
         *_type_actions(presenter),
         *language_actions(session, "present", menu),
     ]
@@ -60,7 +60,7 @@ def presenter_actions(presenter: Presents) -> list[Action]:
 
 
 def _say_duel(presenter: Presents) -> None:
-    said = tr("Two rungs side by side are shown in the window: Esc leads back to it, and D begins.")
+    said = tr("Two kernels side by side are shown in the window: Esc leads back to it, and D begins.")
     presenter.session.messages.tell(Message(said, "info"))
 
 

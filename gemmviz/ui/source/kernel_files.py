@@ -213,7 +213,7 @@ class KernelFiles(QObject):
         mine = session.permission.trust.allows(before.path, text)
         try:
             if any(k.path == path and session.choice.is_shipped_file(k) for k in session.choice.kernels):
-                raise GemmvizError(tr("that is a rung that gemmviz brings: choose another name"))
+                raise GemmvizError(tr("that is a kernel that gemmviz brings: choose another name"))
             kernel = None
             with suppress(FrontMatterError):
                 kernel = kernels.parse(text, path)

@@ -95,7 +95,7 @@ class Source(Editor):
         """Make the text editable, with the cursor in it, or lock it again."""
         if self.locked and not self.editable:
             self.session.messages.tell(
-                Message(tr("This text cannot be edited: choose a rung with a source first."), "info")
+                Message(tr("This text cannot be edited: choose a kernel with a source first."), "info")
             )
             return
         self.lock(not self.locked)

@@ -31,11 +31,11 @@ def blank_text(staged: Staged, permission: Permission | None, presented: bool) -
         if presented:
             return title, tr(
                 "There is no source to record, so there is nothing to play. It is the reference that the other "
-                "rungs are measured against."
+                "kernels are measured against."
             )
         return title, tr(
             "There is no source to record, so there is nothing to play. It is the reference that the other "
-            "rungs are measured against: press “Measure this” below, or choose a rung with a source."
+            "kernels are measured against: press “Measure…” below, or choose a kernel with a source."
         )
     if permission is not None and permission.held:
         # In the window the question lies over it: an audience does not see that.
@@ -46,8 +46,8 @@ def blank_text(staged: Staged, permission: Permission | None, presented: bool) -
     if progress is not None:
         return tr("Recording {kernel}…", kernel=kernel.alias), progress[0]
     if presented:
-        return tr("Nothing recorded yet"), tr("Esc leads back to the window: choose a rung there, and record it.")
-    return tr("Nothing recorded yet"), tr("Choose a rung on the left, then press Record (Ctrl+R).")
+        return tr("Nothing recorded yet"), tr("Esc leads back to the window: choose a kernel there, and record it.")
+    return tr("Nothing recorded yet"), tr("Choose a kernel on the left, then press Record (Ctrl+R).")
 
 
 def outdated_text(staged: Staged) -> str:

@@ -83,7 +83,7 @@ class MyStops(QDialog):
         self.list.setAccessibleName(tr("My stops"))
         self.list.setWordWrap(True)
         self.list.itemActivated.connect(lambda *_: self.go())
-        self.hint = QLabel(tr("No stop on this rung yet: go to a step and press B."))
+        self.hint = QLabel(tr("No stop on this kernel yet: go to a step and press B."))
         self.hint.setWordWrap(True)
         self.buttons = {
             name: _push(title, act)

@@ -15,11 +15,11 @@ def actions(session: Session, stops: StopsList) -> list[Action]:
         Action(
             "demo",
             MENU,
-            tr("The demo of this rung: the picture that shows its idea"),
+            tr("The demo of this kernel: the picture that shows its idea"),
             ("Ctrl+Shift+L",),
             session.demonstration.show,
         ),
-        Action("lesson", MENU, tr("The lesson of this rung: begin / leave"), ("Ctrl+L",), tour.toggle_lesson),
+        Action("lesson", MENU, tr("The lesson of this kernel: begin / leave"), ("Ctrl+L",), tour.toggle_lesson),
         Action("next_stop", MENU, tr("Next stop"), ("Ctrl+PgDown",), lambda: tour.next(1)),
         Action("previous_stop", MENU, tr("Previous stop"), ("Ctrl+PgUp",), lambda: tour.next(-1)),
         Action("bookmark", MENU, tr("Set a stop here…"), ("B",), stops.bookmark),

@@ -34,7 +34,9 @@ class Saver:
     def results(self) -> None:
         """Save the result file (JSON) of the last run."""
         if not self._session.results.document:
-            self._session.messages.tell(Message(tr("There are no results to save yet: measure a rung first."), "info"))
+            self._session.messages.tell(
+                Message(tr("There are no results to save yet: measure a kernel first."), "info")
+            )
             return
         path, _ = QFileDialog.getSaveFileName(
             self._parent, tr("Save the results"), "results.json", tr("Results (*.json)")
@@ -59,7 +61,7 @@ class Saver:
         from gemmviz.ui.export.dialog import ExportDialog  # late: Pillow is not needed before
 
         if self._session.cursor.playable is None:
-            self._session.messages.tell(Message(tr("There is nothing to export yet: record a rung first."), "info"))
+            self._session.messages.tell(Message(tr("There is nothing to export yet: record a kernel first."), "info"))
             return None
         dialog = ExportDialog(self._parent, self._session, self._stage)
         dialog.show()
