@@ -25,7 +25,19 @@ class LensChoice:
         self._kernel = choice.base.name
         self.name: LensName | None = self._own()
         """The lens that is shown; None: the shared tiles themselves."""
+        self._covered = False
         choice.chosen.connect(self._on_chosen)
+
+    @property
+    def shown(self) -> LensName | None:
+        """The lens in sight; None also while a question is open that it would answer."""
+        return None if self._covered else self.name
+
+    def cover(self, covered: bool) -> None:
+        """Take the lens out of sight, or show it again."""
+        if covered != self._covered:
+            self._covered = covered
+            self.changed.emit()
 
     def _own(self) -> LensName | None:
         demo = self._choice.base.demo

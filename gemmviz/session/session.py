@@ -84,6 +84,8 @@ class Session:
         self.cursor.shown.connect(self.reopening.arrive)
         self.cursor.shown.connect(self.demonstration.arrive)
         self.tour.moved.connect(self._note_lesson)
+        # A lens would show the answer.
+        self.predict.changed.connect(lambda: self.lens.cover(self.predict.on and not self.predict.revealed))
         # Who picks an element of C picks its thread, after everybody has taken note of the cell.
         self.cursor.picked.connect(self.inspection.take_pick)
         self.cursor.recorded.connect(self.inspection.begin_anew)

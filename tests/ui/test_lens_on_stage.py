@@ -68,3 +68,16 @@ def test_a_lesson_shows_the_tiles_where_a_stop_names_no_lens(window, qtbot):
         assert session.lens.name == stop.lens
     session.tour.leave()
     assert session.lens.name == "banks"
+
+
+def test_no_lens_shows_the_answer_of_an_open_question(window, qtbot):
+    session = window.session
+    choose(window, qtbot, "CC")
+    assert window.stage._painter_now().lens is not None
+    session.predict.toggle()
+    assert session.predict.question is not None and window.stage._painter_now().lens is None
+    session.predict.answer(0)
+    session.predict.reveal()
+    assert window.stage._painter_now().lens is LENSES_BY_NAME["banks"]
+    session.predict.toggle()
+    assert window.stage._painter_now().lens is LENSES_BY_NAME["banks"]

@@ -213,7 +213,7 @@ class Stage(QWidget):
         return self._painter
 
     def _choose_lens(self, painter: StagePainter) -> None:
-        painter.lens = lens_for(self._lens.name, painter.playable) if self._lens is not None else None
+        painter.lens = lens_for(self._lens.shown, painter.playable) if self._lens is not None else None
 
     def _on_lens(self) -> None:
         if self._painter is not None:
