@@ -117,11 +117,12 @@ static int run_workers(uint32_t workers)
     // Each has its own deadline, by which it names its place; this process's comes later.
     double deadline_s = r->deadline_s;
     pid_t me = getpid();
-    int well = 1;
+    // Where a process cannot be made the others do its blocks; where none can, nobody would.
+    int well = 0;
     for (uint32_t w = 0; w < workers; w++) {
         pid_t pid = fork();
         if (pid == 0) worker(w, me);
-        if (pid > 0) s.child[w] = pid;
+        if (pid > 0) s.child[w] = pid, well = 1;
     }
     r->deadline_s += (double)GRACE_S;
     gv_deadline();
