@@ -30,7 +30,7 @@ _MOST_GROWTH, _MOST_CLOSING_S = 1.10, 1.0
 _PAUSES = ((0.6, (0, 40)), (0.3, (40, 250)), (0.1, (250, 2500)))
 _GOING_S, _WAITS_S = 3.0, 3.0
 # What is on the stage takes tens of megabytes, or none: memory is compared where the window shows the same.
-_RESTS_EVERY, _LONGEST_REST_S, _REST_MS = 2, 60.0, 300
+_RESTS_EVERY, _LONGEST_REST_S, _REST_MS, _RESTED_S = 2, 60.0, 300, 1.5
 _MIB = 1 << 20
 
 
@@ -58,7 +58,7 @@ class Soak:
         self._seconds = minutes * 60
         self._begin = time.monotonic()
         self._sampled = max(min(_SAMPLED_S, self._seconds / 4), _LEAST_SAMPLED_S)
-        self._watched = self._rests_since = None
+        self._watched = self._rests_since = self._rested_since = None
         self._next_rest = self._sampled * _RESTS_EVERY
         self._timer = QTimer()
         self._timer.setSingleShot(True)
@@ -114,11 +114,20 @@ class Soak:
         if self._rests_since is None:
             self._rests_since = passed
             self._user.rest()
-        elif self._user.rested or passed > self._rests_since + _LONGEST_REST_S:
+        elif self._at_rest(passed) or passed > self._rests_since + _LONGEST_REST_S:
             gc.collect()
             self._sample(passed, self.rests, "at rest" if self._user.rested else "still busy")
             self._rests_since, self._next_rest = None, passed + self._sampled * _RESTS_EVERY
+            self._rested_since = None
         self._timer.start(_REST_MS)
+
+    def _at_rest(self, passed):
+        """Say whether the window has rested for a moment: freed memory is given back soon after a recording."""
+        if not self._user.rested:
+            self._rested_since = None
+        elif self._rested_since is None:
+            self._rested_since = passed
+        return self._rested_since is not None and passed >= self._rested_since + _RESTED_S
 
     def _sample(self, passed, samples, how="in use"):
         from soak_watch import sample

@@ -15,7 +15,7 @@ from gemmviz.control.worker import EngineLike
 from gemmviz.session import Session, preferences_file
 from gemmviz.session.drafts import Drafts
 from gemmviz.ui.known import qt
-from gemmviz.ui.window.allocator import give_back_early
+from gemmviz.ui.window.allocator import FreedMemory, give_back_early
 from gemmviz.ui.window.leaving import Leaving, offer
 from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
@@ -82,6 +82,8 @@ def show(
     drafts = Drafts(session)
     windows = Windows(session, Controller(session, make_engine, QtLoop()))
     leaving = Leaving(windows, drafts)
+    freed = FreedMemory(running)
+    session.cursor.recorded.connect(freed.give_back_soon)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leaving.on_signal)
     # Python runs a signal's handler only while it runs code: the timer makes it do so, even when the window is idle.
