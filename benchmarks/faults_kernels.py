@@ -9,7 +9,7 @@ from unittest import mock
 
 from faults_ground import Broken, Fault, Ground, c_kernel, need
 
-from gemmviz.engine import supervisor
+from gemmviz.engine import process
 from gemmviz.engine.messages import Recorded
 from gemmviz.engine.supervisor import Engine
 
@@ -99,17 +99,17 @@ def cannot_be_killed(ground: Ground) -> str:
     reply = ground.recorded(c_kernel(), engine=engine)
     need(isinstance(reply, Recorded), "the first recording")
     pid = engine.pid
-    kinds = mock.patch.object(supervisor.processes, "end_tree"), mock.patch.object(supervisor.os, "killpg")
+    kinds = mock.patch.object(process.processes, "end_tree"), mock.patch.object(process.os, "killpg")
     try:
         with (
             kinds[0],
             kinds[1],
             mock.patch("multiprocessing.process.BaseProcess.kill"),
-            mock.patch.object(supervisor, "_DYING_S", 0.5),
+            mock.patch.object(process, "_DYING_S", 0.5),
         ):
             try:
-                engine._kill()
-            except supervisor._Lost as lost:
+                engine._process.kill()
+            except process.ProcessLost as lost:
                 said = str(lost)
             else:
                 raise Broken("nothing is said")

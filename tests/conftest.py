@@ -72,5 +72,5 @@ def quick_engines(request: pytest.FixtureRequest):
 
     with pytest.MonkeyPatch.context() as patch:
         if request.path.parent.name != "sandbox":
-            patch.setattr("gemmviz.engine.supervisor.multiprocessing", ForkedEngines())
+            patch.setattr("gemmviz.engine.process.multiprocessing", ForkedEngines())
         yield

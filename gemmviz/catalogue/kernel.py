@@ -7,12 +7,13 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from gemmviz.catalogue import demo, front_matter, shared_code, switches, tensor_map, what_runs
+from gemmviz.catalogue import demo, front_matter, launch_checks, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.dtypes import ElementType
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.front_matter import FENCE, SCALARS, Matter, Words, one_line
+from gemmviz.catalogue.fault_line import line_of_key, located
+from gemmviz.catalogue.front_matter import FENCE, Matter, Words, one_line
 from gemmviz.catalogue.guessing.undescribed import what_to_do
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.moment import line_of
@@ -21,7 +22,7 @@ from gemmviz.catalogue.tensor_map import Box
 from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_toml, read_text
 from gemmviz.language import tr
 
-__all__ = ["SCALARS", "Backend", "Kernel", "code", "load", "parse", "read"]
+__all__ = ["Backend", "Kernel", "code", "load", "parse", "read"]
 
 Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
 _BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
@@ -210,7 +211,7 @@ class Kernel:
 
     def line_of(self, key: str) -> int | None:
         """Return the line of the file, from 1, on which the front matter gives a key; None when it does not."""
-        return _line_of_key(key, self.text)
+        return line_of_key(key, self.text)
 
     @property
     def defaults(self) -> dict[str, int]:
@@ -284,40 +285,6 @@ def _parsed(text: str, path: Path) -> Kernel:
     return _build(_front_matter(text, path), text, path)
 
 
-def located(error: FrontMatterError, text: str, path: Path) -> FrontMatterError:
-    """Return an error about a file's front matter with the file's name and the line in its message.
-
-    Parameters
-    ----------
-    error
-        What is wrong.
-    text, path
-        The file.
-    """
-    line = error.line or _line_at_fault(str(error), text)
-    where = path.name if line is None else f"{path.name}:{line}"
-    return type(error)(f"{where}: {error}", line)
-
-
-def _line_at_fault(message: str, text: str) -> int | None:
-    """Return the line of the file that a message about its front matter is about, or None."""
-    # A message begins with the key that it is about, or with what it quotes from the file.
-    quoted = re.search(r"'([^']+)'", message)
-    return _line_of_key(re.split(r"[ .]", message)[0], text) or _line_with(quoted[1] if quoted else "", text)
-
-
-def _line_of_key(key: str, text: str) -> int | None:
-    found = re.search(rf"^(//)?\s*{re.escape(key)}\s*=", text, re.MULTILINE)
-    return text[: found.start()].count("\n") + 1 if found else None
-
-
-def _line_with(part: str, text: str) -> int | None:
-    matter = FENCE.search(text)
-    end = matter.end() if matter else len(text)
-    at = text.find(part, 0, end) if part else -1
-    return text[:at].count("\n") + 1 if at >= 0 else None
-
-
 def _front_matter(text: str, path: Path) -> dict[str, object]:
     body, found = text, None
     if path.suffix != ".toml":
@@ -385,7 +352,7 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         unknown=unknown,
     )
     if kernel.recordable:
-        _check_entry(kernel)
+        _check(kernel)
     return kernel
 
 
@@ -398,39 +365,14 @@ def _alias(alias: str, name: str) -> str:
     return alias + "".join(name.partition("~")[1:]) if alias else name
 
 
-def _check_entry(kernel: Kernel) -> None:
-    if not re.fullmatch(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(\s*<[\w\s,:<>]+>)?", kernel.entry):
-        raise FrontMatterError('entry must name the function, for example entry = "gputiled<TS>"')
-    function = re.split(r"[\s<]", kernel.entry)[0].rpartition("::")[2]
-    if not re.search(rf"\b{function}\s*\(", kernel.text):
-        raise FrontMatterError(f"entry names {function!r}, but the file defines no such function")
-    if not kernel.args:
-        raise FrontMatterError('args must say what each parameter of the entry is, for example ["C", "A", "B", "N"]')
-    by_map = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
-    for argument in kernel.args:
-        if argument not in (*MATRICES, *SCALARS, *by_map):
-            raise FrontMatterError(f"args names {argument!r}; known are {', '.join((*MATRICES, *SCALARS, *by_map))}")
-    missing = [m for m, mapped in zip(MATRICES, by_map, strict=True) if not {m, mapped} & {*kernel.args}]
-    if missing:
-        raise FrontMatterError(f"args lacks {missing[0]}: a GEMM needs A, B and C")
-    _check_maps(kernel, by_map)
+def _check(kernel: Kernel) -> None:
+    """Refuse a kernel whose launch cannot be made from its front matter."""
+    launch_checks.check_entry(kernel.entry, kernel.text)
+    launch_checks.check_arguments(kernel.args, kernel.maps)
     if kernel.backend == "cuda":
-        for key, shape in (("block", kernel.block), ("grid", kernel.grid), ("cluster", kernel.cluster or ("1",))):
-            if not 1 <= len(shape) <= 3:
-                raise FrontMatterError(f"{key} must hold one to three expressions (x, y, z)")
+        launch_checks.check_shapes(block=kernel.block, grid=kernel.grid, cluster=kernel.cluster or (Expression("1"),))
     elif kernel.capability:
         raise FrontMatterError("capability, maps and cluster are for CUDA kernels")
-    known = {"M", "N", "K", *kernel.params}
     sides = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
-    for expression in (*kernel.block, *kernel.grid, *kernel.cluster, *kernel.requires, kernel.shared, *sides):
-        strange = expression.names() - known
-        if strange:
-            raise FrontMatterError(f"{expression.text!r} names {sorted(strange)[0]!r}, which is not declared")
-
-
-def _check_maps(kernel: Kernel, by_map: tuple[str, ...]) -> None:
-    for matrix, mapped in zip(MATRICES, by_map, strict=True):
-        if mapped in kernel.args and matrix not in kernel.maps:
-            raise FrontMatterError(f"args names {mapped!r}, but maps says nothing of {matrix}: how large is a box?")
-        if matrix in kernel.maps and mapped not in kernel.args:
-            raise FrontMatterError(f"maps describes {matrix}, but args has no {mapped!r}: nobody is given that map")
+    shapes = (*kernel.block, *kernel.grid, *kernel.cluster)
+    launch_checks.check_names((*shapes, *kernel.requires, kernel.shared, *sides), kernel.params)

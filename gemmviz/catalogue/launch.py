@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from gemmviz.catalogue.conditions import Condition, conditions, holds
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
-from gemmviz.catalogue.kernel import Kernel, located
+from gemmviz.catalogue.fault_line import located
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.catalogue.tensor_map import TensorMap, fill_in
 from gemmviz.language import tr

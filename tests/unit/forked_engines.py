@@ -24,7 +24,7 @@ _IMPORTED = [
 
 
 class ForkedEngines:
-    """Stands in `gemmviz.engine.supervisor` for the module `multiprocessing`."""
+    """Replaces the module `multiprocessing` in `gemmviz.engine.process`."""
 
     def __init__(self) -> None:
         self._context: ForkServerContext = get_context("forkserver")

@@ -12,8 +12,8 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.lenses.lens import LensMoment
-from gemmviz.ui.lenses.page import SMALL, Heading, Page
-from gemmviz.ui.lenses.request_text import request_head, which_request
+from gemmviz.ui.lenses.page import SMALL, Page
+from gemmviz.ui.lenses.request_text import request_heading, shown_request
 from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import thousands
@@ -37,25 +37,22 @@ class CoalescingLens:
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
         """Draw the request of the step, or the last one before it, or the next one."""
-        playable = moment.playable
-        asked = warp_requests(playable).shown(playable, moment.step, moment.block, moment.warp, "global")
+        asked = shown_request(moment, "global")
         with Page(painter, rect, theme, font) as page:
             if asked is None:
                 page.nothing(tr(self.title), tr("This warp makes no request to global memory."))
                 return
-            use = sector_use(asked, playable.recording.arrays[asked.array].itemsize)
-            room = page.headed(
-                Heading(
-                    tr(self.title),
-                    (tr("recorded"),),
-                    False,
-                    which_request(playable.recording, asked, moment.step),
-                    request_head(playable, asked),
-                    trn("{count} sector", "{count} sectors", asked.units),
-                    tr("{count} would do", count=asked.least) if asked.units > asked.least else "",
-                    asked.units > asked.least,
-                )
+            use = sector_use(asked, moment.playable.recording.arrays[asked.array].itemsize)
+            heading = request_heading(
+                moment,
+                asked,
+                title=tr(self.title),
+                tags=(tr("recorded"),),
+                modelled=False,
+                figure=trn("{count} sector", "{count} sectors", asked.units),
+                under=tr("{count} would do", count=asked.least) if asked.units > asked.least else "",
             )
+            room = page.headed(heading)
             if page.has_room(room):
                 _Picture(page, room, moment, use).draw()
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QKeySequence, QShortcut, QShowEvent, QTextCursor, QTextFormat
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -15,10 +15,8 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPlainTextEdit,
     QPushButton,
     QScrollArea,
-    QTextEdit,
     QVBoxLayout,
     QWidget,
 )
@@ -37,6 +35,7 @@ from gemmviz.session.trust import Trust
 from gemmviz.ui.look.style import scaled, style_sheet
 from gemmviz.ui.look.theme import DARK, LIGHT, Theme
 from gemmviz.ui.source.describe_trial import Trial
+from gemmviz.ui.source.described_text import DescribedText
 
 _UNKNOWN = "?"
 _EXAMPLE = Problem(48, 32, 64)
@@ -106,11 +105,7 @@ class DescribeForm(QDialog):
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
-        self.preview = QPlainTextEdit()
-        self.preview.setReadOnly(True)
-        self.preview.setTabChangesFocus(True)
-        self.preview.setAccessibleName(tr("The file with its front matter"))
-        self.preview.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.preview = DescribedText()
         self.verdict, self.outcome, self.doubts = QLabel(), QLabel(), QLabel()
         for label in (self.verdict, self.outcome, self.doubts):
             label.setWordWrap(True)
@@ -276,7 +271,7 @@ class DescribeForm(QDialog):
     def _check(self) -> None:
         """Say whether what the fields hold is valid, and what it launches."""
         made, theme = self._described(), self._theme()
-        self._preview(made)
+        self.preview.show_text(made.described() if made.entry else self._text)
         wrong_line = None
         try:
             kernel = guessed_kernel(made) if made.entry else None
@@ -300,7 +295,7 @@ class DescribeForm(QDialog):
         except (FrontMatterError, ConstraintError) as error:
             said, good = str(error), False
             wrong_line = getattr(error, "line", None)
-        self._mark(made.front_matter().count("\n") if made.entry else 0, wrong_line)
+        self.preview.tint(made.front_matter().count("\n") if made.entry else 0, wrong_line, theme)
         self.verdict.setText(("✓ " if good else "✗ ") + said)
         self.verdict.setStyleSheet(f"color: {theme.good if good else theme.bad}; font-weight: bold;")
         self.ok.setEnabled(good)
@@ -309,29 +304,6 @@ class DescribeForm(QDialog):
         self.doubts.setText("\n".join(f"? {doubt}" for doubt in asked if doubt != said))
         self.doubts.setVisible(bool(self.doubts.text()))
         self._show_outcome()
-
-    def _preview(self, made: Guess) -> None:
-        """Show the file as it would be, and leave it where people have scrolled to."""
-        text = made.described() if made.entry else self._text
-        if text != self.preview.toPlainText():
-            bar = self.preview.verticalScrollBar()
-            place = bar.value()
-            self.preview.setPlainText(text)
-            bar.setValue(place)
-
-    def _mark(self, lines: int, wrong: int | None) -> None:
-        """Tint what is new in the file, and the line that is wrong."""
-        theme, marks = self._theme(), []
-        for line in range(lines):
-            mark = QTextEdit.ExtraSelection()
-            colour = QColor(theme.bad if line + 1 == wrong else theme.raised)
-            if line + 1 == wrong:
-                colour.setAlpha(90)
-            mark.format.setBackground(colour)
-            mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-            mark.cursor = QTextCursor(self.preview.document().findBlockByLineNumber(line))
-            marks.append(mark)
-        self.preview.setExtraSelections(marks)
 
     def _show_outcome(self) -> None:
         theme, made = self._theme(), self._guess

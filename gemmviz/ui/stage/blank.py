@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from gemmviz.language import tr
@@ -83,3 +83,11 @@ def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -
         int(Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap),
         text,
     )
+
+
+def outdated(painter: QPainter, box: QRectF, theme: Theme, text: str) -> None:
+    """Paint the note that the picture is of another text or size than the chosen one."""
+    painter.fillRect(box, QColor(theme.raised))
+    painter.setPen(QColor(theme.text))
+    painter.drawRect(box)
+    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), text)

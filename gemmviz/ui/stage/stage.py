@@ -3,7 +3,6 @@
 from time import perf_counter
 from typing import cast
 
-import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -18,7 +17,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
 from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
@@ -30,11 +28,11 @@ from gemmviz.ui.known import known
 from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
-from gemmviz.ui.stage.blank import blank, blank_text, outdated_text
+from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
-from gemmviz.ui.stage.view import kept_in_sight
+from gemmviz.ui.stage.view import kept_in_sight, point_of_interest
 
 _CLICK = 4
 _KEY_ZOOM, _WHEEL_ZOOM = 1.4, 1.2
@@ -246,22 +244,14 @@ class Stage(QWidget):
         else:
             stage.paint(painter, QRectF(self.rect()), self.moment(), self.devicePixelRatioF())
             if staged.outdated:
-                self._draw_outdated(painter, stage)
+                # In the place of the words that name the recording: it says the same, and nothing else is covered.
+                painter.setFont(self._font())
+                box = stage.title_place(QRectF(self.rect()), self.view)
+                outdated(painter, box, self.theme, outdated_text(staged))
         if self._show_focus:
             painter.setPen(QColor(self.theme.text))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-
-    def _draw_outdated(self, painter: QPainter, stage: StagePainter) -> None:
-        """Say that the picture is still of another source than the one beside it."""
-        theme = self.theme
-        painter.setFont(self._font())
-        # In the place of the words that name the recording: it says the same, and nothing else is covered.
-        box = stage.title_place(QRectF(self.rect()), self.view)
-        painter.fillRect(box, QColor(theme.raised))
-        painter.setPen(QColor(theme.text))
-        painter.drawRect(box)
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), outdated_text(self.staged))
 
     def _empty_text(self) -> tuple[str, str]:
         return blank_text(self.staged, self._permission, self.presented)
@@ -323,25 +313,11 @@ class Stage(QWidget):
         self._look(self.view.shifted(x * step, y * step))
 
     def _anchor(self) -> QPointF:
-        """Return the point of interest: the chosen cell, or the middle of the visible part of the largest array."""
-        painter, cell = self._painter_now(), self.staged.cursor.cell
+        """Return the point to zoom about."""
+        painter, whole = self._painter_now(), QRectF(self.rect())
         if painter is None:
-            return QRectF(self.rect()).center()
-        seen = painter.seen(QRectF(self.rect()), not self.in_quadrant())
-        panels = self.panels()
-        if cell is not None:
-            panel = next(p for p in panels if p.array == cell[0])
-            row, column = known(self.staged.cursor.playable).recording.arrays[cell[0]].cells(np.array([cell[1]]))
-            at = QPointF(panel.x + (int(column[0]) + 0.5) * panel.cell, panel.y + (int(row[0]) + 0.5) * panel.cell)
-            if seen.contains(at):
-                return at
-        boxes = [QRectF(p.x, p.y, p.width, p.height).intersected(seen) for p in panels]
-        # C last: of several that are equally large, the product counts.
-        boxes = [box for box in [*boxes[:C], *boxes[C + 1 :], boxes[C]] if not box.isEmpty()]
-        if not boxes:
-            return seen.center()
-        largest = max(box.width() * box.height() for box in boxes)
-        return [box for box in boxes if box.width() * box.height() > 0.99 * largest][-1].center()
+            return whole.center()
+        return point_of_interest(self.panels(), painter.seen(whole, not self.in_quadrant()), self.picking.chosen())
 
     def _look(self, view: View) -> None:
         """Show another part of the picture, as far as something of it stays in sight."""
@@ -382,9 +358,7 @@ class Stage(QWidget):
 
     def _hover(self, point: QPointF | None) -> None:
         """Show all that the thread owns whose element of C is under the pointer."""
-        panels = self.panels() if point is not None else []
-        cell = panels[C].at(point.x(), point.y()) if panels and point is not None else None
-        element = cell[0] * panels[C].columns + cell[1] if cell is not None else None
+        element = self.picking.element_of_c(self.panels(), point) if point is not None else None
         if element != self._hovered:
             self._hovered = element
             self.update()

@@ -1,24 +1,18 @@
 """What is chosen is recorded after a pause, and only the recording that was asked for last is shown."""
 
 import pytest
+from recordings import small_tiled
 
-from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.control.controller import Controller
 from gemmviz.control.stage_recorder import StageRecorder
 from gemmviz.engine.messages import Failed, ProbeRequest, Progress
-from gemmviz.trace.cost.traffic import measure
-from gemmviz.trace.order.timeline import build
-from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.record import record
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def playable():
-    recording = record(launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4}))
-    timeline = build(recording)
-    return Playable(recording, timeline, measure(recording, timeline)).prepare()
+    return small_tiled()
 
 
 @pytest.fixture

@@ -3,9 +3,7 @@
 import pytest
 from recordings import rung
 
-from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session import Session
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
@@ -16,14 +14,6 @@ def playable():
     recording = rung("gputiled", Problem.cube(32))
     timeline = build(recording)
     return Playable(recording, timeline, measure(recording, timeline)).prepare()
-
-
-@pytest.fixture
-def session(playable):
-    session = Session(ladder())
-    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
-    session.cursor.show(playable)
-    return session
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from gemmviz.engine.messages import (
     RecordRequest,
     TuneRequest,
 )
+from gemmviz.engine.process import EngineProcess
 from gemmviz.engine.supervisor import Engine
 from gemmviz.session.snapshot import apply
 from gemmviz.session.source_hash import source_hash
@@ -263,8 +264,8 @@ def test_two_windows_keep_what_each_of_them_allows(trust: Trust, path: Path) -> 
 def silent(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """What reaches the engine's process."""
     sent: list[object] = []
-    monkeypatch.setattr(Engine, "_submit", lambda self, request: sent.append(request))
-    monkeypatch.setattr(Engine, "_start", lambda self: sent.append("start"))
+    monkeypatch.setattr(EngineProcess, "_submit", lambda self, request: sent.append(request))
+    monkeypatch.setattr(EngineProcess, "_start", lambda self: sent.append("start"))
     return sent
 
 
