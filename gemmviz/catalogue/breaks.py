@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from gemmviz.catalogue.errors import UnknownKernel
+from gemmviz.catalogue.guessing.tokens import tokens_of, without_comments
 from gemmviz.catalogue.kernel import Kernel, code, parse
 from gemmviz.catalogue.switches import Break, Edit
 
-__all__ = ["Break", "Edit", "broken", "changed_lines", "fitting"]
+__all__ = ["Break", "Edit", "broken", "changed_lines", "fitting", "removes"]
 
 
 def broken(kernel: Kernel, ids: Iterable[str]) -> Kernel:
@@ -50,6 +51,16 @@ def broken(kernel: Kernel, ids: Iterable[str]) -> Kernel:
 def fitting(kernel: Kernel) -> tuple[Break, ...]:
     """Return the declared changes whose place is still in the kernel's code, which may have been edited."""
     return tuple(change for change in kernel.breaks if all(_find(kernel, edit) is not None for edit in change.edits))
+
+
+def removes(change: Break) -> bool:
+    """Return whether a change only removes code: each replacement is a part of the tokens that it replaces, in order."""
+    for edit in change.edits:
+        before = iter(tokens_of(without_comments(edit.find)))
+        # `in` consumes the iterator up to the token that it finds, so that the order counts.
+        if not all(token in before for token in tokens_of(without_comments(edit.replace))):
+            return False
+    return True
 
 
 def changed_lines(before: str, after: str) -> list[int]:

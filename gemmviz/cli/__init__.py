@@ -20,7 +20,7 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 # the window must not wait for imports of the others.
 _COMMANDS = {
     "window": "open the window (the default)",
-    "list": "list the kernels of the ladder",
+    "list": "list the kernels",
     "record": "record every memory access of a kernel, on the CPU",
     "describe": "guess the front matter of a kernel that has none, and try it",
     "check": "look for races, overruns and other defects of a kernel, on the CPU",

@@ -39,7 +39,7 @@ def add(commands: Any, summary: str) -> None:
         "kernels",
         nargs="*",
         metavar="KERNEL",
-        help=f"{options.KERNEL_HELP} (default: the whole ladder)",
+        help=f"{options.KERNEL_HELP} (default: all kernels)",
     )
     parser.add_argument(
         "--size", type=options.whole, nargs="+", metavar="N", help=f"M = N = K = N (default {_DEFAULT_SIZE})"

@@ -1,4 +1,4 @@
-"""``gemmviz list``: the kernels of the ladder."""
+"""``gemmviz list``: the kernels that gemmviz brings."""
 
 import argparse
 import json
@@ -34,7 +34,7 @@ def add(commands: Any, summary: str) -> None:
         "list",
         help=summary,
         description="Lists the kernels, in the order they are taught.",
-        epilog="Exit code 1 when a file of the ladder cannot be read; the others are listed all the same.",
+        epilog="Exit code 1 when the file of a kernel cannot be read; the others are listed all the same.",
     )
     parser.add_argument("--json", action="store_true", help="as JSON, with everything that the files say")
     parser.add_argument(
@@ -57,13 +57,13 @@ def _run(args: argparse.Namespace) -> int:
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
-    console.print(_breaks_table(kernels) if args.breaks else _ladder_table(kernels))
+    console.print(_breaks_table(kernels) if args.breaks else _kernel_table(kernels))
     return code
 
 
 def _breaks_table(kernels: Sequence[Kernel]) -> Table:
     """Return a row for each variant that the kernels declare."""
-    table = Table(title="Break it: type the name behind any command that takes a kernel; join several changes with +")
+    table = Table(title="What if...? Type the name behind any command that takes a kernel; join several changes with +")
     for name in ("name", "what changes", "what comes of it", "where it shows"):
         table.add_column(name, overflow="fold", no_wrap=name == "name")
     for kernel in kernels:
@@ -75,8 +75,8 @@ def _breaks_table(kernels: Sequence[Kernel]) -> Table:
     return table
 
 
-def _ladder_table(kernels: Sequence[Kernel]) -> Table:
-    table = Table(title="The ladder")
+def _kernel_table(kernels: Sequence[Kernel]) -> Table:
+    table = Table(title="Kernels")
     device = driver().device
     for name in ("kernel", "title", "from", "runs on", "elements", "parameters", "requires"):
         # A kernel's name must stay whole: it gets copied.

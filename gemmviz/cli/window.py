@@ -35,7 +35,7 @@ def add(commands: Any, summary: str) -> None:
     options.add_chosen(parser)
     parser.add_argument("--lane", type=options.whole, metavar="L", help="the chosen lane of that warp, from 0")
     parser.add_argument("--frozen", action="store_true", default=None, help="freeze that warp")
-    parser.add_argument("--beside", metavar="KERNEL", help="a second kernel of the ladder, in step with the first")
+    parser.add_argument("--beside", metavar="KERNEL", help="a second kernel, in step with the first")
     parser.add_argument("--in-step", choices=PACES, help="by the work that is done (the default), or the bytes moved")
     parser.add_argument(
         "--loop",

@@ -48,6 +48,7 @@ class FindingGroup:
         said = report_text.sentence(self.thing)
         if not others:
             return said
+        said = said.removesuffix(".")
         if self.here:
             return tr("{said}; also with {others}", said=said, others=others)
         return tr("{said}; with {others}", said=said, others=others)

@@ -29,7 +29,7 @@ from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.windows import Windows
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-KOREAN = {"Ladder": "사다리", "Record": "기록", "Play": "재생", "Measure": "측정"}
+KOREAN = {"Kernels": "커널", "Record": "기록", "Play": "재생", "Measure": "측정"}
 
 
 # Changes the language of the program, and says whether its first window is gone some time later.

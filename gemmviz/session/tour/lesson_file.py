@@ -158,7 +158,7 @@ def parse_lesson(table: Mapping[str, Any], path: Path) -> Lesson:
     stops = said["stop"]
     following = [stop.get("next", "") for stop in stops]
     if any(following[:-1]) or not isinstance(following[-1], str):
-        raise reader.error(tr('next = "RUNG" stands in the last stop only'))
+        raise reader.error(tr('next = "KERNEL" belongs in the last stop only'))
     read = tuple(_Reader(path.name, number).stop(stop) for number, stop in enumerate(stops, 1))
     return Lesson(
         *(path, renamed.today(kernel), reader.size(said), reader.texts(said["title"], "title"), read),

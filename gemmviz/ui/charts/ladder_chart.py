@@ -33,7 +33,7 @@ class LadderChart(PaintedChart):
     """
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, tr("Ladder"))
+        super().__init__(session, tr("Kernels"))
         self.figures = LadderFigures(None)
         self.sizes, self.reference = SizeBox(session.results), ReferenceBox(session.results)
         listen(self, session.results.size_chosen, self.refresh)

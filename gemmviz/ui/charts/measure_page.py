@@ -56,7 +56,7 @@ class MeasurePage(QWidget):
         self.tuning.tune.clicked.connect(lambda *_: self.tune_wanted.emit())
         self.tuning.use.clicked.connect(lambda *_: self.use_wanted.emit())
         self._charts: tuple[tuple[QWidget, str, str], ...] = (
-            (self.ladder, tr("Ladder"), tr("GFLOPS of every kernel at one size")),
+            (self.ladder, tr("Kernels"), tr("GFLOPS of every kernel at one size")),
             (self.sizes, tr("Over N"), tr("GFLOPS of every kernel over the size")),
             (self.samples, tr("Samples"), tr("Each launch as it is timed")),
             (self.roofline, tr("Roofline"), tr("What bounds each kernel: memory or arithmetic")),

@@ -149,7 +149,7 @@ class SourceSide(QWidget):
         foreign = self.source.foreign[0] if self.source.foreign else ""
         name = session.choice.base.path.name
         if session.choice.breaks:
-            name = tr("{file}, broken", file=name)
+            name = tr("{file}, changed", file=name)
         elif session.choice.unsaved(session.choice.base):
             name = tr("{file}, edited", file=name)
         tip = f"{tr(session.choice.base.title)}\n{tr(session.choice.base.idea)}"

@@ -9,7 +9,7 @@ from gemmviz import data
 from gemmviz.bench import results
 from gemmviz.bench.figures import Shown
 from gemmviz.bench.ranking import beside_base, standings
-from gemmviz.catalogue.breaks import broken, changed_lines, fitting
+from gemmviz.catalogue.breaks import Break, Edit, broken, changed_lines, fitting, removes
 from gemmviz.catalogue.errors import FrontMatterError, UnknownKernel
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -141,6 +141,21 @@ def test_declaring_changes_leaves_a_source_what_it_was():
     bare = parse(text[: text.index("\n// ---gemmviz breaks")], kernel.path)
     assert bare.breaks == () and bare.sha256 == kernel.sha256
     assert kernel.sha256 in [row["source_sha256"] for row in document["results"]]
+
+
+@pytest.mark.parametrize(
+    ("edits", "removed"),
+    [
+        ([Edit("__syncthreads();")], True),
+        ([Edit("row < M && k < K ? A[row * K + k] : 0", "A[row * K + k]")], True),
+        ([Edit("a + b", "b + a")], False),
+        ([Edit("As[TS][TS]", "As[TS][TS + 1]")], False),
+        ([Edit("x /* y */", "x // z")], True),
+        ([Edit("a[i]"), Edit("b", "c")], False),
+    ],
+)
+def test_a_change_removes_where_nothing_is_put_in(edits, removed):
+    assert removes(Break("id", "Title", tuple(edits))) == removed
 
 
 CODE = """// ---gemmviz

@@ -24,7 +24,7 @@ def test_a_kernel_that_is_right_passes_and_its_waste_is_named(capsys: pytest.Cap
     assert run(["check", "matmul_kernel_naive"]) == 0
     out = capsys.readouterr().out
     assert "no defect found; the above costs time only" in out
-    assert "22_matmul_kernel_naive.cu:23: uncoalesced: A is read in 32 sectors per request, 8 times as many" in out
+    assert "22_matmul_kernel_naive.cu:23: uncoalesced: a warp's read of A moves 32 sectors where 4 would do" in out
 
 
 def test_findings_make_the_exit_code_1_and_come_as_json(capsys: pytest.CaptureFixture[str]) -> None:

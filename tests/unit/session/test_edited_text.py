@@ -50,7 +50,7 @@ def test_a_broken_kernel_is_mended_into_what_was_edited_before(session):
     edited = session.choice.text
     session.choice.break_it(("no-second-barrier",))
     assert session.choice.kernel.name == "gputiled~no-second-barrier" and "sum = 1" not in session.choice.text
-    assert session.choice.title == "30_gputiled.cu, broken: without the second barrier"
+    assert session.choice.title == "30_gputiled.cu, changed: without the second barrier"
     session.choice.revert()
     assert session.choice.text == edited and session.choice.kernel.name == "gputiled~edited"
     with pytest.raises(GemmvizError, match="no-such-thing"):

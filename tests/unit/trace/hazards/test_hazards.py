@@ -48,19 +48,46 @@ def test_a_barrier_that_was_dropped_is_a_race_between_the_tiles_lines(dropped: i
     assert {lines[f.line - 1].split()[0][:2] for f in races} == {"As", "Bs"}
     assert all("sum +=" in lines[f.other_line - 1] or "for (" in lines[f.other_line - 1] for f in races)
     for race in races:
-        use, fill = f"line {race.other_line}", f"line {race.line}"
-        missing = (f"between {fill} and {use}", f"between {use} and {fill} of the next one")[dropped]
-        assert race.text.endswith(missing)
-        assert ("already in the next tile step" in race.text, "in the same tile step" in race.text) == (
-            dropped == 1,
-            dropped == 0,
-        )
+        assert f"(line {race.line})" in race.text and f"(line {race.other_line})" in race.text
+        # A block of 16 threads is half a warp.
+        assert race.text.endswith("A __syncthreads() or a __syncwarp() is missing between them.")
+        assert ("overwrites " in race.text, " for the next tile " in race.text) == (dropped == 1, dropped == 1)
+        assert (" has written it " in race.text) == (dropped == 0)
+
+
+def test_a_race_round_the_loop_is_said_in_one_sentence_with_both_threads_and_lines() -> None:
+    lines = TILED.text.splitlines()
+    second = [n for n, line in enumerate(lines) if "__syncthreads" in line][1]
+    del lines[second]
+    mutant = parse("\n".join(lines), TILED.path)
+    race = hazards.find(record(launch(mutant, Problem.cube(16), {"TS": 8})))[0]
+    assert race.text == (
+        f"Thread (0,0) overwrites As[0][0] for the next tile (line {race.line}) before thread (7,0) has read it "
+        f"(line {race.other_line}). A __syncthreads() is missing between them."
+    )
 
 
 def test_a_race_names_both_threads_both_lines_and_the_element() -> None:
     race = found("    __shared__ float s[64];\n    s[t] = t;\n    C[i] = s[63 - t];")[0]
     assert (race.kind, race.line, race.other_line, race.count) == ("race", 11, 12, 128)
-    assert "thread (0, 0, 0) of block (0, 0, 0) writes s[0] in line 11 while thread (63, 0, 0)" in race.text
+    assert race.text == (
+        "Thread 31 reads s[32] (line 12) before thread 32 has written it (line 11). "
+        "A __syncthreads() is missing between them."
+    )
+
+
+def test_a_race_that_the_recording_does_not_show_may_happen() -> None:
+    # Each thread reads what an earlier one wrote: recorded one after the other, all values are right.
+    race = found("    __shared__ float s[64];\n    s[t] = t;\n    C[i] = s[t ? t - 1 : 0];")[0]
+    assert race.text.startswith("Thread 32 may read s[31] (line 12) before thread 31 has written it (line 11).")
+
+
+def test_a_race_between_blocks_names_both_blocks() -> None:
+    texts = [race.text for race in found("    C[i] = 0;\n    if (t == 0) C[5] = 1;")]
+    assert (
+        "Thread 0 of block 0 writes C[0, 5] (line 11) while thread 0 of block 1 writes it (line 11): "
+        "nothing puts two blocks in order"
+    ) in texts
 
 
 def test_lanes_of_a_warp_are_put_in_order_by_syncwarp_and_by_nothing_else() -> None:
@@ -112,7 +139,7 @@ def test_many_instructions_of_one_line_are_one_overrun() -> None:
 def test_a_read_before_the_write_of_another_thread_is_not_said_to_be_in_another_step() -> None:
     body = "    __shared__ float s[64];\n    s[t] = t;\n    __syncthreads();\n    float x = s[63 - t];\n    s[t] = x;\n"
     race = found(body + "    C[i] = x;")[0]
-    assert race.text.endswith("reads it in line 13: no barrier between line 13 and line 14")
+    assert race.text.startswith("Thread 0 overwrites s[0] (line 14) before thread 63 has read it (line 13).")
 
 
 def test_threads_that_wait_at_different_barriers() -> None:
@@ -198,7 +225,7 @@ def test_what_an_asynchronous_copy_writes_is_in_flight_from_its_issue_to_its_wai
         ),
         (
             "__syncthreads(); __pipeline_wait_prior(0);\n float seen = s[63 - t];",
-            "no barrier between line 14 and line 17",
+            "(line 17) before thread 32 has written it (line 14). A __syncthreads() is missing between them.",
         ),
     ],
 )
