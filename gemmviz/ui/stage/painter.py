@@ -42,6 +42,11 @@ from gemmviz.ui.stage.words import CAPTION_LINES, TITLE_LINES, Said, Words, sent
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
 
+# Width and height, whether there is a caption, the height of the words, and whether a lens is shown.
+PlanKey = tuple[float, float, bool, float, bool]
+# Of the plan, the view, the block and the pixels of the screen per pixel of the widget.
+LabelsKey = tuple[PlanKey, View, int, float]
+
 
 class StagePainter:
     """Paints one recording in one theme.
@@ -87,9 +92,9 @@ class StagePainter:
         self._barriers = BarrierStrip(playable, theme, vector)
         self._words = Words(playable, theme, self.font)
         self._lines = Lines(playable, theme, self.font)
-        self._labels: tuple[Any, QPixmap] | None = None
+        self._labels: tuple[LabelsKey, QPixmap] | None = None
         self._labelled: tuple[Any, QFont, float, bool] | None = None
-        self._placed: tuple[Any, Plan] | None = None
+        self._placed: tuple[PlanKey, Plan] | None = None
         self._related: tuple[Any, Related] | None = None
         self._caption: tuple[Any, str] | None = None
         self._formula: tuple[int, tuple[tuple[str, ...], ...]] | None = None
@@ -101,10 +106,14 @@ class StagePainter:
 
     def plan(self, rect: QRectF, view: View) -> Plan:
         """Return where everything stands when painted into `rect`."""
-        key = (rect.width(), rect.height(), self.captioned, self.words, self.lens is not None)
+        key = self._plan_key(rect)
         if self._placed is None or self._placed[0] != key:
             self._placed = key, self._around_words(rect) or self._beside_lens(rect) or self._between_lines(rect)
         return self._placed[1].seen(view.zoom, view.dx, view.dy)
+
+    def _plan_key(self, rect: QRectF) -> PlanKey:
+        """Return all that a plan depends on."""
+        return rect.width(), rect.height(), self.captioned, self.words, self.lens is not None
 
     def _around_words(self, rect: QRectF) -> Plan | None:
         """Place everything around the words in the free quadrant; None where that is too small for them."""
@@ -258,7 +267,7 @@ class StagePainter:
             labels.draw(painter, placed, moment.block, self.playable.recording, self.theme, font, form, taken)
             painter.restore()
             return
-        key = (rect.width(), rect.height(), moment.view, moment.block, ratio, self.words)
+        key = (self._plan_key(rect), moment.view, moment.block, ratio)
         if self._labels is None or self._labels[0] != key:
             pixmap = QPixmap(ceil(rect.width() * ratio), ceil(rect.height() * ratio))
             pixmap.setDevicePixelRatio(ratio)
