@@ -8,7 +8,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -93,7 +93,7 @@ class _Source:
     loops: Mapping[str, tuple[ast.expr, ast.expr, ast.expr]]
 
 
-@cache
+@lru_cache(maxsize=8)  # a text that is edited is another one at each key
 def _read(text: str, lines: tuple[int, ...]) -> _Source:
     code = _CAST.sub(" ", _BUILT_IN.sub(r"\1_\2", plain_code(text)))
     named = {}
