@@ -136,6 +136,16 @@ class Playable:
         return from_step
 
     @cached_property
+    def _wrong_in_order(self) -> npt.NDArray[np.int64]:
+        """`wrong_from` of all elements, ascending."""
+        found: npt.NDArray[np.int64] = np.sort(self.wrong_from, axis=None)
+        return found
+
+    def wrong_at(self, step: int) -> int:
+        """Return how many elements of C hold a wrong value for good at a step."""
+        return int(np.searchsorted(self._wrong_in_order, step, side="right")) if self.recording.wrong else 0
+
+    @cached_property
     def moved_bytes(self) -> npt.NDArray[np.int64]:
         """Per step, bytes moved between the kernel and global memory so far, sectors counted whole."""
         is_global = [a.space == "global" for a in self.recording.arrays]
@@ -200,5 +210,5 @@ class Playable:
         _ = self.participation, self._block_start, self.out_of_bounds, self.mbarrier_states, self.warpgroups
         _ = self.live_sums
         if self.recording.wrong:
-            _ = self.wrong_from
+            _ = self._wrong_in_order
         return self
