@@ -8,6 +8,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.switches import Break
 from gemmviz.language import tr
 
 # One that tiles divide, and the first of these whose lengths still differ after rounding for the kernel:
@@ -100,11 +101,17 @@ def telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[st
     """Return where a kernel's declared changes show: the code that they break is at work there."""
     found: list[tuple[Problem, dict[str, int]]] = []
     for change in kernel.breaks:
-        params = base | change.params
-        size = nearest_size(kernel, Problem(*change.at), params) if change.at else uneven(kernel, params)
-        if size and (size, params) not in found:
-            found.append((size, params))
+        case = shown_at(kernel, change, base)
+        if case and case not in found:
+            found.append(case)
     return found
+
+
+def shown_at(kernel: Kernel, change: Break, base: dict[str, int]) -> tuple[Problem, dict[str, int]] | None:
+    """Return a size and parameters at which the effect of a declared change shows; None where no size fits."""
+    params = base | change.params
+    size = nearest_size(kernel, Problem(*change.at), params) if change.at else uneven(kernel, params)
+    return (size, params) if size else None
 
 
 def uneven(kernel: Kernel, params: dict[str, int]) -> Problem | None:
