@@ -27,6 +27,8 @@ class Cursor:
 
     def __init__(self) -> None:
         self.playable: Playable | None = None
+        self.failure: tuple[str, str] | None = None
+        """The text whose recording failed last, and the kind of `gemmviz.engine.messages.Failed`; None: none since."""
         self.step = 0
         self.block = 0
         self.warp = 0
@@ -69,6 +71,7 @@ class Cursor:
     def show(self, playable: Playable | None) -> None:
         """Put a recording on the stage, at its first step."""
         self.playable = playable
+        self.failure = None
         self.block = self.warp = 0
         self.cell = None
         self.step = 0

@@ -55,10 +55,27 @@ def outdated_text(staged: Staged) -> str:
     busy, shown = staged.progress["record"], known(staged.cursor.playable).recording
     size = f"{shown.m} × {shown.n} × {shown.k}"
     if shown.text != staged.choice.text and shown.kernel.partition("~")[0] == staged.choice.base.name:
+        failed = _how_it_failed(staged)
+        if failed == "compile":
+            return tr("Showing the last version that compiled  ·  {size}", size=size)
+        if failed:
+            return tr("Showing the last version that compiled and ran  ·  {size}", size=size)
         text = tr("still showing {kernel} at {size} of the text before", kernel=shown.label, size=size)
     else:
         text = tr("still showing {kernel} at {size}", kernel=shown.label, size=size)
     return text + (f"  ·  {busy[0]}…" if busy else "")
+
+
+def _how_it_failed(staged: Staged) -> str:
+    """Return "compile" or "run" when the edited text was tried and failed there; else empty."""
+    choice, failure = staged.choice, staged.cursor.failure
+    if staged.progress["record"] is not None:
+        return ""
+    if choice.fault is not None:
+        return "compile"
+    if failure is None or failure[0] != choice.text:
+        return ""
+    return "compile" if failure[1] in ("compile", "refused", "unsupported") else "run"
 
 
 def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -> None:
