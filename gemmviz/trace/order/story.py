@@ -68,6 +68,8 @@ class Story:
         int64, sorted: the steps at which another block begins, where blocks go one after another; the first is 0.
     depth
         Elements along K of a tile; 0 where the kernel has none: each of its threads walks along K alone.
+    places
+        int64 per step, the place along K of the first element that it accesses; negative: unknown.
     """
 
     kinds: npt.NDArray[np.uint8]
@@ -76,6 +78,7 @@ class Story:
     barriers: Ints
     turns: Ints
     depth: int
+    places: Ints
 
     @cached_property
     def starts(self) -> Ints:
@@ -215,7 +218,7 @@ def story(playable: Followed) -> Story:
         places_of_reads(recording, timeline, np.flatnonzero((kinds == COPY) | (kinds == DIRECT)), place)
     tiles = np.where(place >= 0, place // depth, -1) if depth else np.full(timeline.steps, -1, np.int64)
     turns = _turns(recording, timeline)
-    return Story(kinds, tiles, timeline.phase, _barriers(timeline, turns), turns, depth)
+    return Story(kinds, tiles, timeline.phase, _barriers(timeline, turns), turns, depth, place)
 
 
 def _depth(copied: int, used: int) -> int:

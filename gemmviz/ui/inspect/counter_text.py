@@ -6,7 +6,7 @@ Totals are *recorded*, occupancy is *modelled*; where the source was proved, pre
 
 from gemmviz.bench.model.devices import limits
 from gemmviz.bench.model.occupancy import advice, occupancy
-from gemmviz.language import mark, tr
+from gemmviz.language import mark, tr, trn
 from gemmviz.proving.proofs import Proof, Proofs, proved_on
 from gemmviz.proving.verdict import Compared
 from gemmviz.session import Session
@@ -115,6 +115,9 @@ def occupied(session: Session) -> tuple[str, str]:
     """Return the occupancy in a few words, with its mark, and its factors; empty where there are no blocks."""
     if session.choice.kernel.backend != "cuda":
         return "", ""
+    if not session.results.device:
+        # The machine's GPU is not known yet: an occupancy on another one would change without a word.
+        return tr("occupancy: this machine's GPU is not known yet"), ""
     device = default_device(session)
     bounds = limits(device)
     if bounds is None:
@@ -198,16 +201,24 @@ def compared(session: Session) -> tuple[str, str]:
     file, found = known
     proof = max(found, key=lambda p: p.m * p.n * p.k)
     verdicts = [c.verdict for c in proof.compared]
-    values = {"gpu": file.machine.gpu, "size": proof.size, "all": len(verdicts), "equal": verdicts.count("equal")}
+    values = {"gpu": _short(file.machine.gpu), "size": proof.size, "all": len(verdicts), "equal": verdicts.count("equal")}
     differ, explained = verdicts.count("differs"), verdicts.count("explained")
     if differ:
-        said = tr("⚠ {differ} of {all} counters differ from {gpu} at {size}", differ=differ, **values)
+        said = trn(
+            "⚠ {count} of {all} counters differs from a real {gpu} at {size}",
+            "⚠ {count} of {all} counters differ from a real {gpu} at {size}",
+            differ,
+            **values,
+        )
     elif explained:
-        said = tr(
-            "{equal} of {all} counters as {gpu} measured them, {explained} explained", explained=explained, **values
+        said = trn(
+            "{equal} of {all} counters match a real {gpu}; {count} differs for a known reason",
+            "{equal} of {all} counters match a real {gpu}; {count} differ for a known reason",
+            explained,
+            **values,
         )
     else:
-        said = tr("{all} of {all} counters as {gpu} measured them", **values)
+        said = tr("All {all} counters match a real {gpu}", **values)
     marks = {"equal": "=", "explained": "≈", "differs": "⚠"}
     lines = [
         f"{marks[c.verdict]}  {tr(_COUNTED[c.what])}: {thousands(c.predicted)} / {thousands(c.measured)}"

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import mark, tr
 from gemmviz.session import Message, Session
 from gemmviz.ui.connections import listen
@@ -64,6 +65,7 @@ class Inspector(QTabWidget):
         source_side.findings_wanted.connect(lambda: self.show_panel("findings"))
         source_side.findings.chosen.connect(lambda _: self._show_line())
         listen(self, session.inspection.panel_wanted, self.show_panel)
+        listen(self, session.inspection.clicked, self._on_click)
         listen(self, session.preferences.themed, self._on_theme)
         listen(self, session.findings.changed, self._count)
         listen(self, session.choice.chosen, self._count)
@@ -132,6 +134,12 @@ class Inspector(QTabWidget):
             for widget in (self, self.tabBar()):
                 widget.style().unpolish(widget)
                 widget.style().polish(widget)
+
+    def _on_click(self) -> None:
+        """Turn from the counters, which say nothing of a cell, to the origin of a clicked element of C."""
+        cell = self.session.cursor.cell
+        if self.panel == "counters" and cell is not None and cell[0] == C:
+            self.show_panel("origin")
 
     def _on_theme(self) -> None:
         self.lines.theme = THEMES[self.session.preferences.theme]

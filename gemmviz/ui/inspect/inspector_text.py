@@ -86,8 +86,30 @@ def lanes_out(asked: WarpRequest) -> str:
     elif asked.inactive:
         said.append(trn("{count} lane inactive", "{count} lanes inactive", asked.inactive))
     if asked.missing:
-        said.append(trn("{count} lane missing: the block ends", "{count} lanes missing: the block ends", asked.missing))
+        said.append(_missing_text(asked))
     return ", ".join(said)
+
+
+def _missing_text(asked: WarpRequest) -> str:
+    """Say how much of a warp is empty because the block has no more threads."""
+    threads = (asked.warp + 1) * WARP - asked.missing
+    if asked.warp:
+        return trn(
+            "the block has {threads} threads, so {count} lane of its last warp is empty",
+            "the block has {threads} threads, so {count} lanes of its last warp are empty",
+            asked.missing,
+            threads=threads,
+        )
+    if 2 * asked.missing == WARP:
+        return tr("only {threads} threads in this block, so half the warp is empty", threads=threads)
+    return trn(
+        "only {threads} thread in this block, so {empty} of {lanes} lanes are empty",
+        "only {threads} threads in this block, so {empty} of {lanes} lanes are empty",
+        threads,
+        threads=threads,
+        empty=asked.missing,
+        lanes=WARP,
+    )
 
 
 def when_text(asked: WarpRequest, step: int, missed: bool) -> str:

@@ -15,9 +15,10 @@ BETWEEN = "  ·  "
 """The separator between the parts of a line."""
 _TILE_TEXTS = {
     "copy": mark("tile {tile} of {tiles}: loading"),
-    "use": mark("tile {tile} of {tiles}: using"),
-    "direct": mark("part {tile} of {tiles} of K: using"),
+    "use": mark("tile {tile} of {tiles}: multiply and add"),
+    "direct": mark("part {tile} of {tiles} of K: multiply and add"),
 }
+_AT_K = mark("tile {tile} of {tiles}: multiply and add, k = {k}")
 _SECTORS = mark("{cost} sector per warp request"), mark("{cost} sectors per warp request")
 _WAVEFRONTS = mark("{cost} wavefront per warp request"), mark("{cost} wavefronts per warp request")
 _NOW_READS = mark("now: {thread} reads it"), mark("now: {thread} and {more} more read it")
@@ -64,6 +65,10 @@ def tile_text(playable: Playable, step: int) -> str:
     tile, kind = int(story.tiles[step]), KINDS[story.kinds[step]]
     if tile < 0 or not story.depth or (kind == "direct" and story.depth == 1):
         return ""
+    rows, at = playable.timeline.rows(step), int(story.places[step])
+    # Of an access to several elements only the first one's place is known.
+    if kind == "use" and at >= 0 and len(playable.recording.elements(rows)[0]) == len(rows):
+        return tr(_AT_K, tile=tile + 1, tiles=-(-k // story.depth), k=at)
     text = _TILE_TEXTS.get(kind)
     return tr(text, tile=tile + 1, tiles=-(-k // story.depth)) if text else ""
 

@@ -29,7 +29,7 @@ from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage import score_drawing
 from gemmviz.ui.stage.caption import thousands
-from gemmviz.ui.stage.score_text import legend, what_happens
+from gemmviz.ui.stage.score_text import barrier_text, legend, what_happens
 
 _NEAR = 6  # px by which a handle or a flag may be missed
 _NOTCH = 120
@@ -314,6 +314,9 @@ class Score(QSlider):
         if x < place.left:
             return legend(place.lanes, len(playable.story.barriers) > 0)
         step = place.step_at(x)
+        barrier = min(playable.story.barriers.tolist(), key=lambda b: abs(place.x(b) - x), default=None)
+        if y < place.head and barrier is not None and abs(place.x(barrier) - x) <= _NEAR:
+            return barrier_text(int(playable.story.phases[barrier]))
         place_text = tr("Step {step} of {steps}", step=thousands(step + 1), steps=thousands(place.steps))
         hint = tr("click: go there; Shift+drag: loop a range")
         phase = tr("phase {number}", number=int(playable.story.phases[step]) + 1)

@@ -66,6 +66,12 @@ def what_happens(playable: Playable, step: int) -> str:
     return tr("tile {tile} of {tiles} (k {first}–{last}) is read straight from global memory", **place)
 
 
+def barrier_text(phase: int) -> str:
+    """Return the meaning of a barrier's mark, as rich text; `phase` begins at it, counted from 0."""
+    said = tr("Barrier between phase {before} and phase {after}", before=phase, after=phase + 1)
+    return f"<b>{said}</b><br>{tr('all threads of a block wait here for each other')}"
+
+
 def legend(lanes: tuple[int, ...], barriers: bool) -> str:
     """Return the meaning of the lanes and marks of a score, as rich text."""
     rows = [(tr(LANES[kind]), tr(MEANINGS[kind])) for kind in lanes]

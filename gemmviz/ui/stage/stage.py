@@ -220,7 +220,9 @@ class Stage(QWidget):
         self.arranged.emit()
 
     def _title(self) -> str:
-        """Return the kernel's own title where the chosen one is shown."""
+        """Return the kernel's own title where the chosen one is shown; none where words beside the stage have it."""
+        if self.presented:
+            return ""
         shown, kernel = known(self.staged.cursor.playable).recording, self.staged.choice.kernel
         return tr(kernel.title) if shown.kernel == kernel.name and kernel.title else ""
 
@@ -370,6 +372,8 @@ class Stage(QWidget):
                 self.size_wanted.emit(event.globalPosition().toPoint())
             else:
                 self.picking.pick_at(self.panels(), event.position())
+                if self._inspected is not None:
+                    self._inspected.clicked.emit()
         self._pressed = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
