@@ -54,7 +54,7 @@ def fitting(kernel: Kernel) -> tuple[Break, ...]:
 
 
 def removes(change: Break) -> bool:
-    """Return whether a change only removes code: each replacement is a part of the tokens that it replaces, in order."""
+    """Return whether a change only removes code: each replacement is some of the tokens that it replaces, in order."""
     for edit in change.edits:
         before = iter(tokens_of(without_comments(edit.find)))
         # `in` consumes the iterator up to the token that it finds, so that the order counts.

@@ -14,7 +14,7 @@ from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
-from gemmviz.language import tr
+from gemmviz.language import trn
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.recording.recording import Recording
 
@@ -93,11 +93,18 @@ def _finding(recording: Recording, lines: list[str], variable: _Variable) -> Fin
     use = next((i + 1 for i in range(variable.line, len(lines)) if word.search(lines[i])), 0)
     said = {"variable": variable.name, "count": f"{recording.wrong:,}"}
     if use:
-        text = tr(
+        text = trn(
+            "the local variable {variable} is not set before line {line} uses it; {count} element of C depends on it",
             "the local variable {variable} is not set before line {line} uses it; {count} elements of C depend on it",
+            recording.wrong,
             line=use,
             **said,
         )
     else:
-        text = tr("the local variable {variable} is not set; {count} elements of C depend on it", **said)
+        text = trn(
+            "the local variable {variable} is not set; {count} element of C depends on it",
+            "the local variable {variable} is not set; {count} elements of C depend on it",
+            recording.wrong,
+            **said,
+        )
     return Finding("read of memory nobody wrote", variable.line, text, recording.wrong, use, variable.name)

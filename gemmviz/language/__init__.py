@@ -7,6 +7,7 @@ new language. A text that must stand in a table at import is wrapped in `mark`, 
 from typing import Literal
 
 from gemmviz.language.catalogue import Catalogue, read_catalogue
+from gemmviz.language.particles import with_particles
 
 Language = Literal["en", "ko", "es"]
 LANGUAGES: dict[Language, str] = {"en": "English", "ko": "한국어", "es": "Español"}
@@ -43,13 +44,18 @@ def tr(text: str, /, **values: object) -> str:
     A text that has no translation stays English.
     """
     said = _state[_code].one(text) if _code != "en" else text
-    return said.format(**values) if values else said
+    return finished(said.format(**values) if values else said)
 
 
 def trn(one: str, many: str, count: int, /, **values: object) -> str:
     """Return a text that depends on a number: `one` or `many` in English; ``{count}`` is replaced by the number."""
     said = _state[_code].several(one, many, count) if _code != "en" else (one if count == 1 else many)
-    return said.format(**{"count": count, **values})
+    return finished(said.format(**{"count": count, **values}))
+
+
+def finished(text: str) -> str:
+    """Return a text whose values are filled in, in the form that the spoken language wants of the words beside them."""
+    return with_particles(text) if _code == "ko" else text
 
 
 def mark(text: str, /) -> str:

@@ -220,7 +220,7 @@ def _step_of_line(at: Moment, playable: Playable) -> int:
     if len(found) < nth:
         raise GemmvizError(
             tr(
-                "line {line} makes such an access {count} times, so there is no nth = {nth}",
+                "line {line} makes such an access only {count}×, so there is no nth = {nth}",
                 line=line,
                 count=len(found),
                 nth=nth,

@@ -52,7 +52,11 @@ def summary(playable: Playable, step: int) -> str:
         parts.append(tr("global sectors {count}", count=of(now // SECTOR_BYTES, total // SECTOR_BYTES)))
         if traffic.conflict_degree():
             conflicts, degree = traffic.bank_conflicts(), f"{traffic.conflict_degree():.2f}"
-            said = tr("{count} bank conflicts", count=thousands(conflicts)) if conflicts else tr("no bank conflicts")
+            said = (
+                trn("{count} bank conflict", "{count} bank conflicts", conflicts, count=thousands(conflicts))
+                if conflicts
+                else tr("no bank conflicts")
+            )
             parts.append(tr("wavefronts per shared request {degree}: {conflicts}", degree=degree, conflicts=said))
     # Where bytes are counted twice, those that really move say more: the tip has both.
     crossing = [level for level in playable.levels.levels if level.intensity]
@@ -201,7 +205,12 @@ def compared(session: Session) -> tuple[str, str]:
     file, found = known
     proof = max(found, key=lambda p: p.m * p.n * p.k)
     verdicts = [c.verdict for c in proof.compared]
-    values = {"gpu": _short(file.machine.gpu), "size": proof.size, "all": len(verdicts), "equal": verdicts.count("equal")}
+    values = {
+        "gpu": _short(file.machine.gpu),
+        "size": proof.size,
+        "all": len(verdicts),
+        "equal": verdicts.count("equal"),
+    }
     differ, explained = verdicts.count("differs"), verdicts.count("explained")
     if differ:
         said = trn(

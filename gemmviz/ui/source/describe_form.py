@@ -283,7 +283,7 @@ class DescribeForm(QDialog):
             job = launch(kernel, size)
             blocks, threads = (" × ".join(map(str, shape[:2])) for shape in (job.grid, job.block))
             said = tr(
-                "Valid. At {size}: {blocks} blocks of {threads} threads ({count} threads a block).",
+                "Valid. At {size}: blocks {blocks}, threads of each {threads} = {count}.",
                 size=str(size).replace("x", "×"),
                 blocks=blocks,
                 threads=threads,

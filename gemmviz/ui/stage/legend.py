@@ -23,7 +23,7 @@ _SMALL = 0.86  # of the base font, in a column
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One entry: the colour of its box, the pen of its frame, whether it has a marked corner or is hatched, its meaning."""
+    """One entry: the colour of its box, the pen of its frame, a marked corner or hatching, its meaning."""
 
     text: str
     fill: QColor
