@@ -42,7 +42,7 @@ def entries(playable: Playable, theme: Theme, warp: int, block: int = 0) -> list
     if recording.wrong:
         wrong = QColor(theme.bad)
         wrong.setAlphaF(WRONG_TINT)
-        found.append(LegendEntry(tr("wrong"), wrong, QPen(wrong, 1), "corner"))
+        found.append(LegendEntry(tr("wrong value"), wrong, QPen(wrong, 1), "corner"))
     if (playable.source >= 0).any():
         pad = QPen(QColor(theme.write), 1.3, Qt.PenStyle.DashLine)
         found.append(LegendEntry(tr("lands here"), QColor(_CLEAR), pad))
