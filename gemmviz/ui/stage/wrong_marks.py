@@ -19,7 +19,7 @@ _SMALLEST_CORNER = 9.0
 _CORNER, _LARGEST_CORNER = 0.34, 20.0
 """Side of the corner: in sides of the cell, and at most in pixels."""
 _MOST_EDGES = 400
-"""An outline of more edges than this is a pattern that hides the cells."""
+"""An outline with more sides of cells than this is a pattern that hides the cells."""
 _OUTLINE = 1.6  # pixels
 
 Wrong = npt.NDArray[np.bool_]
@@ -66,12 +66,9 @@ class WrongMarks:
 
     def _draw_outline(self, painter: QPainter, panel: Panel, wrong: Wrong, key: object) -> None:
         if self._edges is None or self._edges[0] != key:
-            self._edges = key, outline(wrong)
-        edges = self._edges[1]
-        if len(edges) > _MOST_EDGES:
-            edges = outline(_around(wrong))
+            self._edges = key, _edges(wrong)
         painter.setPen(QPen(QColor(self._theme.bad), _OUTLINE))
-        painter.drawLines([line(panel, *edge) for edge in edges])
+        painter.drawLines([line(panel, *edge) for edge in self._edges[1]])
 
 
 def corner(box: QRectF) -> QPolygonF:
@@ -98,9 +95,16 @@ def _range(first: float, last: float, cell: float) -> tuple[int, int]:
     return max(int(first // cell), 0), max(int(last // cell) + 1, 0)
 
 
-def _around(wrong: Wrong) -> Wrong:
-    """Return the cells of the smallest rectangle around all wrong ones."""
+def _edges(wrong: Wrong) -> list[tuple[int, int, int, int]]:
+    """Return the outline of the wrong cells, or where that is long the smallest rectangle around all of them."""
+    sides = np.count_nonzero(wrong[1:] != wrong[:-1]) + np.count_nonzero(wrong[:, 1:] != wrong[:, :-1])
+    if sides <= _MOST_EDGES:
+        return outline(wrong)
     rows, columns = np.flatnonzero(wrong.any(axis=1)), np.flatnonzero(wrong.any(axis=0))
-    found = np.zeros_like(wrong)
-    found[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
-    return found
+    top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+    return [
+        (left, top, right, top),
+        (left, bottom, right, bottom),
+        (left, top, left, bottom),
+        (right, top, right, bottom),
+    ]
