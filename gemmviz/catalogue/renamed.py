@@ -6,11 +6,17 @@
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypedDict, TypeVar, cast
 
 from gemmviz import data
+from gemmviz.catalogue.typed_reading import read_as
 
 Named = TypeVar("Named", bound=Mapping[str, Any])
+
+
+class _Renamed(TypedDict):
+    names: dict[str, str]
+    texts: dict[str, str]
 
 
 def today(name: str) -> str:
@@ -53,6 +59,6 @@ def row_of_today(row: Named) -> Named:
 
 
 @cache
-def _table() -> dict[str, dict[str, str]]:
+def _table() -> _Renamed:
     table = tomllib.loads((data.root("resources") / "renamed.toml").read_text(encoding="utf-8"))
-    return {key: table[key] for key in ("names", "texts")}
+    return read_as(table, _Renamed)

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import platformdirs
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_json, read_text, write_text
 from gemmviz.language import tr
 from gemmviz.session import snapshot
@@ -31,6 +32,11 @@ _KEPT, _LOCK = ".json", ".lock"
 MOST_TEXTS, MOST_FILES = 20, 10
 """Texts that a program keeps, and files of programs that died; the oldest of these are deleted."""
 _FILE_BYTES = 2 * MOST_TEXTS * KERNEL_BYTES  # JSON writes a line break as two characters
+
+
+class _DraftsSaid(TypedDict):
+    draft_version: Literal[1]
+    kernels: list[Any]
 
 
 def folder() -> Path:
@@ -200,13 +206,10 @@ def _plain(choice: Choice, base: Kernel) -> KernelSaid:
 
 def _read(path: Path) -> tuple[KernelSaid, ...]:
     try:
-        document: Any = parse_json(read_text(path, _FILE_BYTES))
-    except (OSError, ValueError, GemmvizError):
+        said = read_as(parse_json(read_text(path, _FILE_BYTES)), _DraftsSaid)
+    except (OSError, ValueError, GemmvizError, Misfit):
         return ()
-    if not isinstance(document, dict) or document.get("draft_version") != _VERSION:
-        return ()
-    kernels = document.get("kernels")
-    found = [plain for plain in kernels if is_kernel(plain) and "text" in plain] if isinstance(kernels, list) else []
+    found: list[KernelSaid] = [plain for plain in said["kernels"] if is_kernel(plain) and "text" in plain]
     return tuple(found[:MOST_TEXTS])
 
 

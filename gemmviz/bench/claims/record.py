@@ -86,7 +86,7 @@ class Check:
     names: tuple[str, ...]
     theirs: float | str | None = None
     unit: str = ""
-    limits: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

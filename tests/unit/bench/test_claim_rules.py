@@ -16,6 +16,16 @@ from gemmviz.catalogue.errors import GemmvizError
         ("= 1", "broken.toml"),
         (
             'source = "S0"\n[[claim]]\nid = "x"\ntitle = ""\nstatement = ""\n'
+            '[claim.cases]\nloop = { kernel = "hostmult0", size = "8" }',
+            'x: has a cases.loop.size that cannot be: "8"',
+        ),
+        (
+            'source = "S0"\n[[claim]]\nid = "x"\ntitle = ""\nstatement = ""\n'
+            '[[claim.checks]]\nrule = "equal"\nwhat = "gflops"\ncases = []',
+            "x: lacks label",
+        ),
+        (
+            'source = "S0"\n[[claim]]\nid = "x"\ntitle = ""\nstatement = ""\n'
             '[[claim.checks]]\nrule = "guess"\nwhat = "gflops"\nlabel = ""\ncases = []',
             "x: no rule 'guess'",
         ),
