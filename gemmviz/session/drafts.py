@@ -1,7 +1,7 @@
 """Unsaved edited texts, kept on disk while the program runs: a file without its program holds lost texts.
 
-Each running program has a file of its own, and holds a lock beside it as long as it lives. A file whose lock is free
-was left by a program that died, or was ended from outside.
+Each running program has its own file, and holds a lock beside it as long as it runs. A file whose lock is free
+was left by a program that crashed or was killed.
 """
 
 import fcntl
@@ -74,7 +74,7 @@ class Drafts:
     Attributes
     ----------
     fault
-        The reason why no text can be kept; empty where it can.
+        The reason why no text can be kept; empty if texts can be kept.
     """
 
     def __init__(self, session: Session) -> None:
@@ -90,7 +90,7 @@ class Drafts:
             signal.connect(self.keep)
 
     def keep(self) -> None:
-        """Write the unsaved texts to the file; without such texts there is no file."""
+        """Write the unsaved texts to the file; remove the file if there are none."""
         session = self._session
         texts = [_plain(session.choice, base) for base in session.choice.all_unsaved()][-MOST_TEXTS:]
         texts = [text for text in texts if len(text["text"].encode()) <= KERNEL_BYTES]

@@ -1,4 +1,4 @@
-"""The hash of a compilation's input: a source text, its language, and the headers of its own that it includes."""
+"""The hash of a compilation's input: a source text, its language, and the local headers that it includes."""
 
 import hashlib
 import json

@@ -165,7 +165,7 @@ def _on_disk(path: Path) -> str | None:
 
 
 def _folder_fault(folder: Path) -> str:
-    """Return the reason why a folder cannot be trusted; empty where it can."""
+    """Return the reason why a folder cannot be trusted; empty if it can be."""
     try:
         found = folder.stat()
     except OSError as error:
