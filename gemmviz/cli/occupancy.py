@@ -73,7 +73,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _compiled(document: Document) -> Iterator[tuple[str, Use]]:
-    """Give the kernels of a run whose registers and shared memory the compiler told, each once."""
+    """Return the kernels of a run whose registers and shared memory the compiler reported, each once."""
     seen = set()
     kernels = {kernel.sha256: kernel for kernel in ladder()}
     for row in document["results"]:
