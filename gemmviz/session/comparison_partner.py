@@ -22,7 +22,7 @@ def nearest_slower(choice: Choice, results: Results) -> Kernel | None:
     Returns
     -------
     Kernel or None
-        None where the chosen kernel has no figure, or none before it is slower at the same size.
+        None if the chosen kernel has no figure, or none before it is slower at the same size.
     """
     mine, base = results.shown(choice.base.name), choice.base
     if mine is None:

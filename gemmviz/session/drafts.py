@@ -220,7 +220,7 @@ def _age(path: Path) -> float:
 
 
 def _locked(path: Path, make: bool = False) -> int | None:
-    """Return a descriptor that holds a lock as long as this process lives; None where another process holds it."""
+    """Return a descriptor that holds a lock as long as this process lives; None if another process holds it."""
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_CREAT | (os.O_EXCL if make else 0)
     descriptor = os.open(path, flags, 0o600)
     try:

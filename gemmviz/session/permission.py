@@ -50,7 +50,7 @@ class Permission:
 
     @property
     def folder(self) -> Path | None:
-        """The folder that could be trusted instead; None where the text differs from the file's."""
+        """The folder that could be trusted instead; None if the text differs from the file's."""
         return self.trust.folder_of(*self._subject) if self.held else None
 
     @property

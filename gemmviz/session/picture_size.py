@@ -156,7 +156,7 @@ def _hold(must_hold: list[Expression], values: dict[str, int]) -> bool:
 
 
 def _shape(kernel: Kernel, problem: Problem, params: dict[str, int]) -> _Shape | None:
-    """Return the shape of a launch's blocks; None where CUDA takes no such blocks."""
+    """Return the shape of a launch's blocks; None if CUDA takes no such blocks."""
     values = {"M": problem.m, "N": problem.n, "K": problem.k, **params}
     try:
         block, grid, cluster = (

@@ -49,7 +49,7 @@ class Results:
         self.all_samples: dict[Sampled, SampleSeries] = {}
         self.samples = SampleSeries("", "")
         self.live: SampleSeries | None = None
-        """The samples so far of the kernel that is being timed; None where nothing is timed."""
+        """The samples so far of the kernel that is being timed; None if nothing is timed."""
         self.device = ""
         self.device_facts: Facts | None = None
         self.cpu_cores: int | None = None
@@ -140,7 +140,7 @@ class Results:
         return found if found or size else _first(Figures.near, self.figures, references, kernel, at, params)
 
     def shown_size(self) -> Size | None:
-        """Return the size (M, N, K) at which rungs are compared; None where there are no figures.
+        """Return the size (M, N, K) at which rungs are compared; None if there are no figures.
 
         The one that the user chose; else the one measured here last; else the one at which most rungs have a figure.
         """

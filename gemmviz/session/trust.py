@@ -104,7 +104,7 @@ class Trust:
             return path in self._bases
 
     def folder_of(self, path: Path, text: str) -> Path | None:
-        """Return the folder whose trust would allow a text to run; None where the text differs from its file's."""
+        """Return the folder whose trust would allow a text to run; None if the text differs from its file's."""
         return path.resolve().parent if _on_disk(path) == text else None
 
     def allow_folder(self, folder: Path) -> None:

@@ -93,7 +93,7 @@ class Tuning:
         return None if self.document is None else self.document["params"]
 
     def use(self) -> bool:
-        """Measure with the parameters that were found; False where there are none, or the kernel is not chosen."""
+        """Measure with the parameters that were found; False if there are none, or the kernel is not chosen."""
         if self.found is None or self.kernel is None or self._choice.kernel.name != self.kernel.name:
             return False
         self._choice.choose_bench(params=self.found)
