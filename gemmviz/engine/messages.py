@@ -221,7 +221,7 @@ class Tried:
     """A candidate of a search after a round, and its row of a result file.
 
     ``final``: it gets no more rounds. ``best`` is the number of the fastest candidate so far, or None;
-    ``default`` that of the default parameters, None where they cannot run; ``candidates`` is how many there are.
+    ``default`` that of the default parameters, None if they cannot run; ``candidates`` is how many there are.
     """
 
     run: int
