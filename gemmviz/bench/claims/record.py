@@ -73,7 +73,7 @@ class Check:
     names
         The name of each quantity in the claim.
     theirs
-        The document's figure or text; None where it gives none.
+        The document's figure or text; None if it gives none.
     unit
         Of `theirs` and of our figure: ``"x"``, ``"ms"``, ``"writes"``...
     limits
@@ -102,9 +102,9 @@ class StatedTable:
     rows, columns
         Their names.
     cells
-        The quantity in each cell; None where there is nothing to measure.
+        The quantity in each cell; None if there is nothing to measure.
     theirs
-        The document's figures; None where it gives none.
+        The document's figures; None if it gives none.
     scale
         The factor that converts a figure of a row (seconds, GFLOPS) to `unit`.
     """

@@ -76,7 +76,7 @@ class Published:
     tensor_fp16_fp32_tflops, tensor_fp16_tflops
         Dense FP16 tensor-core peak with sums in FP32 and in FP16; None without tensor cores.
     l2_bytes_per_clock
-        Read bandwidth of the L2; None where it is not published.
+        Read bandwidth of the L2; None if it is not published.
     """
 
     name: str

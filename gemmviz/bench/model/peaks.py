@@ -38,7 +38,7 @@ def peak_gflops(device: Facts | None, dtype: str, accumulate: str) -> tuple[floa
     Returns
     -------
     tuple or None
-        GFLOPS (2 per multiply-add), and the name of the peak; None where nothing is known or published.
+        GFLOPS (2 per multiply-add), and the name of the peak; None if nothing is known or published.
     """
     if device is None:
         return None
