@@ -39,7 +39,7 @@ class Build:
     flags
         The compiler's flags.
     registers, shared_bytes, local_bytes
-        Per thread, per block (static and dynamic), per thread; None where unknown.
+        Per thread, per block (static and dynamic), per thread; None if unknown.
     notes
         Notes for people, for example that the cache folder cannot be written.
     variant
@@ -96,7 +96,7 @@ class Prepared(ABC):
         """
 
     def queue_s(self) -> float | None:
-        """Return the host's time to queue one launch, in seconds; None where a call waits for its end."""
+        """Return the host's time to queue one launch, in seconds; None if a call waits for its end."""
         return None
 
     @abstractmethod

@@ -27,7 +27,7 @@ class CudaSupport:
     reason
         Why not: a short phrase; empty when they can.
     remedy
-        The remedy; empty where nothing helps.
+        The remedy; empty if nothing helps.
     """
 
     usable: bool

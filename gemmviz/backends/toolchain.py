@@ -41,7 +41,7 @@ class Compiler:
     start
         How it is started.
     programs
-        The programs that it starts, itself included, by path; none where they are unknown.
+        The programs that it starts, itself included, by path; none if they are unknown.
     kind
         Which dialect of flags it takes.
     version
@@ -90,7 +90,7 @@ def compiler() -> Compiler:
 
 
 def _programs(start: Sequence[str], kind: str) -> tuple[Path, ...]:
-    """Return the programs that a compiler starts, itself included; none where they are unknown."""
+    """Return the programs that a compiler starts, itself included; none if they are unknown."""
     found = shutil.which(start[0])
     if found is None or start == (sys.executable, "-m", "ziglang", "cc"):
         return ()
