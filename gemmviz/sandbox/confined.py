@@ -86,7 +86,7 @@ def running() -> list[int]:
 
 
 def scratch() -> Path | None:
-    """Return the folder for temporary files of this process; None where there is no warden."""
+    """Return the folder for temporary files of this process; None if there is no warden."""
     return _state.scratch if active() else None
 
 
