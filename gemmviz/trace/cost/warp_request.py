@@ -106,7 +106,7 @@ class WarpRequest:
 
 
 def warp_request(playable: Playable, step: int, block: int, warp: int) -> WarpRequest | None:
-    """Return the request of a warp of a block at a step; None where it makes none, and on a CPU without warps."""
+    """Return the request of a warp of a block at a step; None if it makes none, and on a CPU without warps."""
     recording, timeline = playable.recording, playable.timeline
     if recording.backend != "cuda" or not 0 <= step < timeline.steps:
         return None

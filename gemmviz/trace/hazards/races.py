@@ -112,7 +112,7 @@ def _per_lines(recording: Recording, writers: Ints, others: Ints, waits: Waits) 
 def _disorder(recording: Recording, writer: int, other: int, line: Ints, waits: Waits) -> tuple[Order, str]:
     """Return the order that the program wants of the accesses of a race, and why nothing ensures it.
 
-    The reason is empty where a barrier is missing between two lines.
+    The reason is empty if a barrier is missing between two lines.
 
     A thread that makes both in this phase shows which of them comes first: without the barrier after the use of a
     tile it reads the old tile and goes on to write the next one; without the barrier before, it writes and then reads.

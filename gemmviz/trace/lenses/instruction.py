@@ -57,7 +57,7 @@ class Instruction:
 
 @lru_cache(maxsize=8)
 def _declared(text: str) -> tuple[Kind, int, int, int] | None:
-    """Return the kind and the shape of the instructions that a source has; None where it has none.
+    """Return the kind and the shape of the instructions that a source has; None if it has none.
 
     Of several widths the first counts: a template has one for each.
     """
@@ -92,7 +92,7 @@ def instruction(
     Returns
     -------
     Instruction or None
-        None where the warp holds no sums of C.
+        None if the warp holds no sums of C.
     """
     declared = _declared(playable.recording.text)
     found = {f.matrix: f for f in fragments(playable, _operands(playable, block, warp), block, warp, step, cell)}
@@ -168,7 +168,7 @@ def _ranked(lane: Ints, slot: Ints) -> Ints:
 
 
 def _deals(playable: Playable, fragment: Fragment) -> bool | None:
-    """Say whether a fragment was loaded by a transposing ldmatrix; None where it was not loaded by any."""
+    """Say whether a fragment was loaded by a transposing ldmatrix; None if it was not loaded by any."""
     lines = plain_code(playable.recording.text).splitlines()
     line = lines[fragment.line - 1] if 0 < fragment.line <= len(lines) else ""
     return "_trans" in line if "ldmatrix" in line else None

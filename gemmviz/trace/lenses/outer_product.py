@@ -71,7 +71,7 @@ def outer_product(playable: Playable, block: int, thread: int, step: int) -> Out
     Returns
     -------
     OuterProduct or None
-        None where the thread owns no element of C, or where it cannot be told which values it multiplies.
+        None if the thread owns no element of C, or where it cannot be told which values it multiplies.
     """
     if playable.recording.backend == "cuda":
         known = _of_thread(playable, block, thread)

@@ -67,7 +67,7 @@ def pipeline_events(playable: Playable, block: int) -> PipelineEvents | None:
     Returns
     -------
     PipelineEvents or None
-        None where the block copies no tiles to shared memory.
+        None if the block copies no tiles to shared memory.
     """
     found = stages(playable, block)
     if found is None:

@@ -45,7 +45,7 @@ class _Written:
 
 @per_recording
 def stages(playable: Playable, block: int) -> Stages | None:
-    """Find the stages of a block; None where it copies no tiles to shared memory.
+    """Find the stages of a block; None if it copies no tiles to shared memory.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def stages(playable: Playable, block: int) -> Stages | None:
 
 
 def _written(playable: Playable, block: int) -> _Written | None:
-    """Return what a block writes to the shared arrays that hold tiles; None where it writes none."""
+    """Return what a block writes to the shared arrays that hold tiles; None if it writes none."""
     recording, staged = playable.recording, playable.staged
     log, step_of_row = recording.accesses, playable.timeline.step_of_row
     begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))

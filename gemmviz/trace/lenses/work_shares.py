@@ -104,7 +104,7 @@ def shares_work(playable: Playable) -> bool:
 
 @per_recording
 def work_shares(playable: Playable) -> WorkShares | None:
-    """Find the shares of all blocks; None where no block copies tiles to shared memory."""
+    """Find the shares of all blocks; None if no block copies tiles to shared memory."""
     steps = _steps(playable)
     if not steps:
         return None

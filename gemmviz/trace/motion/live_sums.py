@@ -66,7 +66,7 @@ def live_sums(recording: Recording, steps: int, products: AddedProducts | None) 
     Returns
     -------
     LiveSums or None
-        None where the products are not known.
+        None if the products are not known.
     """
     if products is None:
         return None

@@ -87,7 +87,7 @@ def added_products(provenance: Provenance) -> AddedProducts | None:
     Returns
     -------
     AddedProducts or None
-        None where the recording is too large (`MOST_PRODUCTS`).
+        None if the recording is too large (`MOST_PRODUCTS`).
     """
     recording = provenance.recording
     if recording.m * recording.n * recording.k > MOST_PRODUCTS:

@@ -64,7 +64,7 @@ def index_formulas(recording: Recording, row: int, column: int) -> tuple[Formula
     Returns
     -------
     tuple
-        For each None where nothing was stored, or no formula in the text gives what was recorded.
+        For each None if nothing was stored, or no formula in the text gives what was recorded.
     """
     block, thread = (int(of[row, column]) for of in recording.owners)
     if block < 0 or recording.backend != "cuda":
@@ -188,7 +188,7 @@ def _formula(node: ast.expr, wanted: int, known: _Source, values: Mapping[str, i
 
 
 def _choices(free: list[str], known: _Source, values: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Yield values for the names that a loop counts; nothing where another name has no value."""
+    """Yield values for the names that a loop counts; nothing if another name has no value."""
     ranges = []
     for name in free:
         ends = [_value(_filled(end, known.named, 0), values) for end in known.loops.get(name, ())]

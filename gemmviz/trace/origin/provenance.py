@@ -120,7 +120,7 @@ class Provenance:
         return CellAccesses(rows, steps, self._line[log.site[rows]], log.write[rows] > 0, value[covered == element])
 
     def owner(self, row: int, column: int) -> Owner | None:
-        """Return the owner of an element of C; None where it is never written."""
+        """Return the owner of an element of C; None if it is never written."""
         log = self.recording.accesses
         touches = self.accesses_of(C, self._element(C, row, column))
         mine = touches.write

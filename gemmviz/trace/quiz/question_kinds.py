@@ -304,7 +304,7 @@ def loop(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
 
 
 def _four(rng: Random, right: _T, others: list[_T], in_order: bool = False) -> tuple[list[_T], int] | None:
-    """Return the right answer among the first three of the others that differ from it; None where they are too few."""
+    """Return the right answer among the first three of the others that differ from it; None if they are too few."""
     wrong = [other for other in dict.fromkeys(others) if other != right][:3]
     if len(wrong) < 3:
         return None

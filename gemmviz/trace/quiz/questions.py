@@ -63,7 +63,7 @@ class Question:
 def question(
     playable: Playable, step: int, block: int, warp: int, seed: int, cell: Cell | None = None
 ) -> Question | None:
-    """Return a question about the event after a step; None where no event makes a question.
+    """Return a question about the event after a step; None if no event makes a question.
 
     Parameters
     ----------

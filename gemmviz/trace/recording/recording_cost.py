@@ -101,7 +101,7 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
 
 
 def largest_size(job: Launch, capacity: int, as_written: bool = False) -> Problem | None:
-    """Return the largest M = N = K, near enough, at which a launch's accesses fit; None where none is found.
+    """Return the largest M = N = K, near enough, at which a launch's accesses fit; None if none is found.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class _Counter:
         self._libraries: dict[tuple[str, int], Path] = {}
 
     def count(self, job: Launch, block: int | None = None) -> Count | None:
-        """Return accesses, further elements, and that this is exact; None where it is too much to count."""
+        """Return accesses, further elements, and that this is exact; None if it is too much to count."""
         blocks = None if block is None else (block, block + 1)
         # Sizes are arguments: mostly they share a library.
         key = (job.label, job.shared_bytes)
