@@ -92,7 +92,7 @@ def processes_left():
 
 
 def ugly(text, raw):
-    """Return what of a message is Python's and not for people; empty where nothing is."""
+    """Return what of a message is Python's and not for people; empty if nothing is."""
     found = _UGLY.search(text)
     if found and found[0].encode() not in raw:
         return found[0]

@@ -98,7 +98,7 @@ class Room:
             time.sleep(0.002)
 
     def wait(self):
-        """Wait until nothing is being recorded; False where that takes longer than the deadline."""
+        """Wait until nothing is being recorded; False if that takes longer than the deadline."""
         until = time.monotonic() + self.deadline_s
         self.turn()
         while self.session.progress["record"] is not None or self.session.progress["bench"] is not None:

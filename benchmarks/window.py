@@ -147,7 +147,7 @@ def open_window(clock):
 
 
 def wait_recorded(session, seconds=_RECORDING_S):
-    """Wait until what is chosen is on the stage; return False where there is a message instead."""
+    """Wait until what is chosen is on the stage; return False if there is a message instead."""
     until = time.monotonic() + seconds
     wait(_SETTLED_MS)
     while time.monotonic() < until:
