@@ -35,7 +35,7 @@ class Build:
     Attributes
     ----------
     compile_ms
-        How long it took to get it ready; None when there is nothing to compile, or it came from the cache.
+        The time of the compilation; None if there is nothing to compile, or the result came from the cache.
     flags
         The compiler's flags.
     registers, shared_bytes, local_bytes
@@ -43,7 +43,7 @@ class Build:
     notes
         Notes for people, for example that the cache folder cannot be written.
     variant
-        Which of its code paths a library chose, in a few words; it becomes part of the row's label.
+        The code path that a library chose, in a few words; it becomes part of the row's label.
     """
 
     compile_ms: float | None = None

@@ -12,7 +12,7 @@ from gemmviz.catalogue.problem import Matrix, Problem, stored, unstored
 
 
 class HostPrepared(Prepared):
-    """Matrices in host memory; a subclass says how to call the kernel."""
+    """Matrices in host memory; a subclass calls the kernel."""
 
     def __init__(self, launch: Launch, build: Build) -> None:
         self.build = build
