@@ -1,4 +1,4 @@
-"""What a file of claims must say, how each rule judges, and the sentence of a finding."""
+"""The required fields of a file of claims, the rules, and the sentence of a finding."""
 
 import pytest
 
@@ -31,7 +31,7 @@ from gemmviz.catalogue.errors import GemmvizError
         ),
     ],
 )
-def test_a_claim_that_does_not_say_what_it_must_is_refused(tmp_path, text, says):
+def test_a_claim_with_a_missing_or_wrong_field_is_refused(tmp_path, text, says):
     (tmp_path / "broken.toml").write_text(text)
     with pytest.raises(GemmvizError, match=says):
         judging.load(tmp_path)
