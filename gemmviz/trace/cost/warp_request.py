@@ -80,7 +80,7 @@ class WarpRequest:
 
     @property
     def inactive(self) -> int:
-        """Lanes that the block has and that surely do not take part."""
+        """Lanes of the block that certainly do not take part."""
         return 0 if self.outside else self.absent
 
     @property

@@ -89,7 +89,7 @@ def _requests(playable: Playable, block: int, warp: int) -> Ints:
 
 
 def _touches(playable: Playable, cell: tuple[int, int], block: int) -> Ints:
-    """Return the steps that access a cell; of an element of C also those of everything that feeds it."""
+    """Return the steps that access a cell; for an element of C also the steps of its operands."""
     array, element = cell
     origins = playable.provenance
     steps = origins.accesses_of(array, element, block).steps

@@ -75,7 +75,7 @@ def fragments(
     Parameters
     ----------
     playable, block, warp
-        Whose.
+        The recording, the block and the warp.
     operands
         The warp's reads (`Provenance.operands`).
     step

@@ -244,7 +244,7 @@ def element(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None
 
 
 def barrier(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
-    """Ask whether a barrier stands right before or right after the block's step."""
+    """Ask whether a barrier is right before or right after the block's step."""
     playable, log = event.playable, event.playable.recording.accesses
     if not event.on_gpu or not int(playable.timeline.phase.max()):
         return None

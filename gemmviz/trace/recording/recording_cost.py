@@ -1,4 +1,4 @@
-"""The cost of a recording, before it is made: some blocks run for real and are counted; the rest is scaled."""
+"""The cost of a recording, before it is made: some blocks are run and counted; the rest is scaled."""
 
 import math
 from dataclasses import dataclass
@@ -77,12 +77,12 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
     blocks
         The first block and the one after the last; all by default.
     as_written
-        Which view; see `gemmviz.trace.recording.record.record`.
+        The view; see `gemmviz.trace.recording.record.record`.
 
     Raises
     ------
     KernelTimeout
-        When it cannot be known, because the kernel does not end.
+        When the cost is unknown because the kernel does not end.
     KernelFault, ConstraintError, BuildError, Unavailable
         As `gemmviz.trace.recording.record.record`.
     """
@@ -277,7 +277,7 @@ def _by_sizes(counter: _Counter, job: Launch) -> Count:
 
 
 def fitting(job: Launch, capacity: int, as_written: bool = False) -> str:
-    """Say for people which scope of a launch that is too large would fit."""
+    """Return a sentence about the part of a too large launch that would fit."""
     try:
         size = largest_size(job, capacity, as_written)
     except GemmvizError:
