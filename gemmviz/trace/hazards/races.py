@@ -2,8 +2,8 @@
 
 Two accesses to one element by different threads race when at least one writes, not both are atomic, and neither
 happens before the other: no barrier between them within a block, no ``__syncwarp`` within a warp, and between blocks no
-flag that one of them waits for (see `flags`). Source of the rules: CUDA C++ Programming Guide, "Synchronization Functions" and
-"Memory Fence Functions".
+flag that one of them waits for (see `flags`). Source of the rules: CUDA C++ Programming Guide, "Synchronization
+Functions" and "Memory Fence Functions".
 """
 
 from collections.abc import Iterator
