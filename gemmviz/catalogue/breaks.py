@@ -1,4 +1,4 @@
-"""Variants of a kernel: its own text with some of the changes that it declares, as a kernel of its own."""
+"""Variants of a kernel: its text with some of the changes that it declares, as a separate kernel."""
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise

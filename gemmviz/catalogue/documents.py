@@ -1,4 +1,4 @@
-"""The documents that the kernels come from, and the kernel that stands for each name in them."""
+"""The documents that the kernels come from, and the kernel of each name in them."""
 
 import tomllib
 from dataclasses import dataclass, field
@@ -27,9 +27,9 @@ class Name:
     text
         The form in which the document gives it: see `Given`.
     repaired
-        Additions and changes of the kernel here to the printed one; empty where there are none.
+        Additions and changes of the kernel here to the printed one; empty if there are none.
     params
-        The values of the kernel's parameters at which the document shows it; empty where it leaves them open.
+        The values of the kernel's parameters at which the document shows it; empty if it leaves them open.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Document:
     names
         In the document's own order.
     year
-        None where the document does not give it.
+        None if the document does not give it.
     """
 
     id: str

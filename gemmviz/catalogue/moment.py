@@ -1,4 +1,4 @@
-"""A moment of a recording as a file names it, such as ``{ line = "As[ty][tx]", nth = 2 }``: the form alone."""
+"""The form of a moment of a recording in a file, such as ``{ line = "As[ty][tx]", nth = 2 }``."""
 
 from typing import Annotated, TypedDict, cast
 
@@ -29,19 +29,19 @@ class Moment(TypedDict, total=False):
 
 
 def checked(value: object, *others: str) -> Moment:
-    """Return a moment whose form is right; only the recording can decide whether it has it.
+    """Return a moment whose form is checked; whether a recording has it is checked later.
 
     Parameters
     ----------
     value
         As a TOML file gives it.
     others
-        Further words that may stand alone in the place of one of `KINDS`, with the value true.
+        Further words that may replace one of `KINDS`, with the value true.
 
     Raises
     ------
     GemmvizError
-        When it is none; the message names the missing or wrong part.
+        When it is no moment; the message names the missing or wrong part.
     """
     known = (*KINDS, *others)
     named = [key for key in known if isinstance(value, dict) and key in value]

@@ -1,4 +1,4 @@
-"""Names that kernels had before: a file or a command line that says one means the kernel of today.
+"""Names that kernels had before: in a file or a command line they mean the present kernel.
 
 ``resources/renamed.toml`` holds them, and the digests of texts of which only names and comments have changed since.
 """
@@ -31,7 +31,7 @@ def before(name: str) -> tuple[str, ...]:
 
 
 def same_code(sha256: str | None) -> str | None:
-    """Return the digest that a kernel's text has now, where only names and comments have changed; else `sha256`.
+    """Return the present digest of a kernel's text if only names and comments have changed; else `sha256`.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def same_code(sha256: str | None) -> str | None:
 
 
 def row_of_today(row: Named) -> Named:
-    """Return a row of a result file, or what else names a kernel and its digest, with those of today.
+    """Return a row of a result file, or another record with a kernel's name and digest, with the present ones.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Kernel files without code of their own: the code is another file's, for example for another element type."""
+"""Kernel files without code: the code is another file's, for example for another element type."""
 
 import re
 import tomllib
@@ -28,7 +28,7 @@ def whole(text: str, path: Path) -> str:
     text
         The content of the file.
     path
-        The file's place; the other file stands in the same folder.
+        The file's place; the other file is in the same folder.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def whole(text: str, path: Path) -> str:
         When there is no such file, it has no front matter, or its code is another file's, too.
     """
     fence = FENCE.search(text)
-    # Hardly any file has it, and every file of the ladder is asked.
+    # Few files have it, and every file of the ladder is tested.
     entries = _entries(fence["body"]) if fence and KEY in fence["body"] else {}
     if KEY not in entries:
         return text
