@@ -60,7 +60,7 @@ def _joined(text: str, entries: dict[str, str], path: Path) -> str:
     its = FENCE.search(other)
     its_entries = _entries(its["body"]) if its else {}
     if its is None or KEY in its_entries:
-        raise FrontMatterError(f"{KEY} names {name!r}, which has no front matter, or no code of its own")
+        raise FrontMatterError(f"{KEY} names {name!r}, which has no front matter, or no code")
     matter = "".join((its_entries | entries).values())
     code = other[its.end() : switches.block(other)[0]]
     return f"{other[: its.start()]}// ---gemmviz\n{matter}// ---{code}{text[start:end]}"

@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace) -> int:
 
     chosen = snapshot(args)
     if args.file and chosen.keys() - {"theme", "language", "type_scale", "calm"}:
-        raise ConstraintError(f"{args.file} says itself what is on screen: leave out the file, or the options")
+        raise ConstraintError(f"{args.file} already gives the state to open: leave out the file, or the options")
     return app.run_window(args, chosen)
 
 

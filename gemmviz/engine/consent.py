@@ -130,7 +130,7 @@ def sources(request: Request) -> list[Source]:
         case ProbeRequest():
             found = []
         case _:
-            raise TypeError(f"nobody knows what a {type(request).__name__} would run")
+            raise TypeError(f"the texts of a {type(request).__name__} are unknown")
     return [(Path(path), text) for path, text in found]
 
 
