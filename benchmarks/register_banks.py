@@ -1,4 +1,4 @@
-"""How many cycles a kernel's multiply-adds take because of the banks that its registers stand in: a model.
+"""The cycles of a kernel's multiply-adds, given the banks of its registers: a model.
 
     python benchmarks/register_banks.py KERNEL [--set NAME=VALUE] [--size N] [--arch sm_90]
 
@@ -49,16 +49,16 @@ _REGISTER = re.compile(r"(?<!\w)R(\d+)")
 
 @dataclass(frozen=True)
 class Cost:
-    """What the FFMAs of a loop take.
+    """The cycles of the FFMAs of a loop.
 
     Attributes
     ----------
     cycles
-        How many FFMAs take one, two and three cycles.
+        The number of FFMAs of one, two and three cycles.
     evened
         Cycles of all FFMAs together if only the total of each bank's reads counted.
     others
-        How often the loop has each other instruction, by its name.
+        The number of each other instruction, by its name.
     """
 
     cycles: Counter[int]
@@ -193,7 +193,7 @@ def longest_loop(text: str) -> list[str]:
 
 
 def cost(loop: list[str]) -> Cost:
-    """Return what the model says of a loop's instructions."""
+    """Return the model's figures for a loop's instructions."""
     cycles: Counter[int] = Counter()
     others: Counter[str] = Counter()
     reads = [0, 0]
@@ -223,7 +223,7 @@ def cost(loop: list[str]) -> Cost:
 
 
 def main() -> int:
-    """Print what the model says of a kernel."""
+    """Print the model's figures for a kernel."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, 4096)

@@ -74,7 +74,7 @@ class LoopMeter:
 
         def timed_paint(widget, event):
             paint(widget, event)
-            # Runs when the loop is back: after all widgets of this repaint, and what waited for it.
+            # Runs when the event loop is back: after all widgets of this repaint, and after the waiting events.
             QTimer.singleShot(0, self._frame)
 
         session.advance, stage.paintEvent = timed_advance, timed_paint
@@ -147,7 +147,7 @@ def open_window(clock):
 
 
 def wait_recorded(session, seconds=_RECORDING_S):
-    """Wait until what is chosen is on the stage; return False where there is a message instead."""
+    """Wait until the recording of the choice is on the stage; return False if there is a message instead."""
     until = time.monotonic() + seconds
     wait(_SETTLED_MS)
     while time.monotonic() < until:
@@ -208,7 +208,7 @@ def resize(window, size):
 
 
 def measure_large(table, window, meter):
-    """Play matrices of 256 x 256, and watch how long the window stands still while they arrive."""
+    """Play matrices of 256 x 256, and measure the longest stall of the window while they arrive."""
     from gemmviz.catalogue.problem import Problem
 
     session = window.session
@@ -238,7 +238,7 @@ def measure_large(table, window, meter):
 
 
 def measure_stalls(table, window, meter, seconds):
-    """Measure how long the window stands still at most: playing, while a recording arrives, beside a benchmark."""
+    """Measure the longest stall of the window: playing, while a recording arrives, beside a benchmark."""
     from gemmviz.catalogue.ladder import find
     from gemmviz.catalogue.problem import Problem
 

@@ -17,7 +17,7 @@ _FIRST = "gputiled"
 def new_session(theme: ThemeName | None = None) -> Session:
     """Return a session that opens on a small tiled recording: its demo, 8 x 8 x 8 in 2 x 2 blocks.
 
-    Files of the ladder that cannot be read are left out, and said.
+    Files of the ladder that cannot be read are left out, with a message.
     """
     kernels, faults = read_ladder()
     session = Session(kernels, theme or "dark")
@@ -27,7 +27,7 @@ def new_session(theme: ThemeName | None = None) -> Session:
 
 
 def _warn(session: Session, faults: list[str]) -> None:
-    """Say what was left out, below what is said already."""
+    """Name the files that were left out, below the present message."""
     if faults:
         before = [session.messages.current.text] if session.messages.current is not None else []
         session.messages.tell(Message("\n".join([*before, *faults]), "warning", lasting=True))
@@ -41,7 +41,7 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     args
         ``file``: a kernel, lesson or state file to open, or None; ``theme``: ``"dark"``, ``"light"`` or None.
     chosen
-        What is to be on screen: see `gemmviz.session.snapshot`; empty: as the window opens first.
+        The state to open: see `gemmviz.session.snapshot`; empty: the window's first state.
 
     Returns
     -------
@@ -51,16 +51,16 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     Raises
     ------
     GemmvizError
-        When what is chosen does not exist, or does not fit together.
+        When a chosen kernel or place does not exist, or the choices do not fit together.
     Unavailable
-        When there is no display or Qt lacks a system library; the message says what to do.
+        When there is no display or Qt lacks a system library; the message gives a remedy.
     """
     from gemmviz.ui.look.display import missing
 
     problem = missing(os.environ)
     if problem is not None:
         raise Unavailable(problem)
-    from gemmviz.ui.window import application  # late: Qt is known to load now
+    from gemmviz.ui.window import application  # late: only now it is certain that Qt can be loaded
 
     session = new_session()
     faults = preferences_file.restore(session.preferences, args.theme, args.language)

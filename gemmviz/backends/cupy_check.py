@@ -27,7 +27,7 @@ class CudaSupport:
     reason
         Why not: a short phrase; empty when they can.
     remedy
-        The remedy; empty where nothing helps.
+        The remedy; empty if nothing helps.
     """
 
     usable: bool
@@ -55,7 +55,7 @@ def cupy_packages() -> list[Package]:
 
 
 def _called_cupy() -> Iterator[PathDistribution]:
-    """Yield what is installed in a folder called after CuPy: reading the names of all packages takes 25 ms."""
+    """Yield the packages in folders named after CuPy: reading the names of all packages takes 25 ms."""
     for folder in map(Path, sys.path):
         with suppress(OSError):  # no folder, or an archive
             for place in folder.iterdir():

@@ -56,7 +56,7 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
     exactly = architecture(kernel.capability)
     flags = (
         "--std=c++17",
-        # Without it CuPy compiles for the device, whose architecture has no instructions of its own then.
+        # Without it CuPy compiles for the device, without the instructions that only this architecture has.
         *((f"--gpu-architecture={exactly}",) if exactly else ()),
         *macros,
         *(f"-I{folder}" for folder in (source_folder(kernel.path).resolve(), ours, *mma_folders(), ours / "nvrtc")),
@@ -125,7 +125,7 @@ def has_mma_header() -> bool:
 
 
 def first_line(error: object) -> str:
-    """Return the first line of an error's text that says something."""
+    """Return the first line of an error's text that is not empty."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 

@@ -71,7 +71,7 @@ class References:
         Raises
         ------
         ConstraintError
-            When the bound says nothing (see `gamma`).
+            When the bound is not defined (see `gamma`).
         """
         kernel = launch.kernel
         tensor_cores = kernel.dtype in ("float16", "bfloat16") or bool(kernel.math)
@@ -85,7 +85,7 @@ class References:
         return VerificationCase(a, b, Reference(expected, magnitude, tolerance))
 
     def exact(self, launch: Launch, backend: Backend) -> VerificationCase | None:
-        """Return the trial with small whole numbers, where C must be exact; None where sums could round.
+        """Return the trial with small whole numbers, where C must be exact; None if sums could round.
 
         That holds for tensor cores too: below the largest exact whole number, cutting digits off cuts off none.
         """

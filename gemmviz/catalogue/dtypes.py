@@ -1,6 +1,6 @@
 """Element types by name: NumPy's own, and bfloat16, which the package ``ml_dtypes`` adds to NumPy.
 
-Everybody else writes ``np.dtype(name)``: importing this module is what makes it know ``"bfloat16"``.
+Other modules write ``np.dtype(name)``: it accepts ``"bfloat16"`` after the import of this module.
 """
 
 from typing import Literal, get_args
@@ -10,7 +10,7 @@ import numpy as np
 
 ElementType = Literal["float32", "float64", "float16", "bfloat16", "int32"]
 ELEMENT_TYPES: tuple[ElementType, ...] = get_args(ElementType)
-# How products are made: as the type says, or by tensor cores that keep 10 bits behind the point of a float.
+# The precision of products: that of the type, or of tensor cores that keep 10 bits of a float's fraction.
 MATHS = ("", "tf32")
 # A tf32 operand is within this of the float that it was made of, relatively. Rounded to nearest it would be half of it;
 # a kernel may also leave the rounding to the hardware, which cuts the bits off.

@@ -16,7 +16,7 @@ from gemmviz.language import tr
 # a hazard between two tile steps does not show in one step.
 _EVEN = Problem.cube(32)
 _UNEVEN = tuple(Problem(*s) for s in ((37, 45, 41), (48, 32, 64), (64, 32, 96), (96, 64, 32), (256, 128, 64)))
-# A value that is offered takes a compilation of its own; with these a check ends within seconds.
+# Each offered value needs its own compilation; with these limits a check ends within seconds.
 _MOST_VALUES = 8
 
 
@@ -57,10 +57,10 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     kernel
         The kernel to be checked.
     sizes
-        Those asked for; none for sizes that suit the kernel.
+        The requested sizes; none for sizes that suit the kernel.
     params
-        Those asked for; none for the defaults, for the sizes at which the kernel's declared changes show, and then each
-        other value that is offered, one at a time.
+        The requested parameters; none for the defaults, for those of the kernel's declared changes, and then each
+        other offered value, one at a time.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     base = kernel.defaults | params
     own = asked or [size for size in (nearest_size(kernel, _EVEN, base), uneven(kernel, base)) if size]
     if not own:
-        launch(kernel, _EVEN, base)  # refuses and says why: a parameter may be at fault, and not the size
+        launch(kernel, _EVEN, base)  # the error gives the reason: a parameter may be wrong, and not the size
     chosen.launches = [(size, base) for size in dict.fromkeys(own)]
     if params:
         return chosen

@@ -17,7 +17,7 @@ from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable,
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 # Each command is a module gemmviz.cli.NAME with a function add(subparsers). Only the requested one is imported:
-# the window must not wait for imports of the others.
+# the window must not wait for the imports of the other commands.
 _COMMANDS = {
     "window": "open the window (the default)",
     "list": "list the kernels",

@@ -41,14 +41,14 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     trust = Trust()
     if args.json and (args.folder or args.forget):
-        raise ConstraintError("--json lists what may run; it does not go with --folder and --forget")
+        raise ConstraintError("--json lists the permissions; it does not go with --folder and --forget")
     if args.folder:
         trust.allow_folder(args.folder)
         print(f"trusted: {args.folder.resolve()}")
     elif args.forget:
         gone = trust.store.forget(None if args.forget == _EVERYTHING else args.forget)
         if not gone and args.forget != _EVERYTHING:
-            raise UnknownKernel(f"nothing of that name may run: {args.forget}; `gemmviz trust` lists what may")
+            raise UnknownKernel(f"no permission has this name: {args.forget}; `gemmviz trust` lists all")
         print(f"forgotten: {gone}")
     else:
         _list(trust, args.json)

@@ -204,6 +204,6 @@ def _list() -> int:
 def _forget(kernel: str) -> int:
     count = kept.forget(kernel)
     if not count:
-        raise ConstraintError(f"nothing is kept of {kernel!r}; `gemmviz tune --list` lists what is")
+        raise ConstraintError(f"no parameters are kept for {kernel!r}; `gemmviz tune --list` lists the kept ones")
     print(f"forgot {count} tuned sets of parameters of {kernel}")
     return 0

@@ -1,4 +1,4 @@
-"""``gemmviz``: opens the window, as it opens first or on what the options say."""
+"""``gemmviz``: opens the window, in its first state or in the state that the options give."""
 
 import argparse
 from pathlib import Path
@@ -61,12 +61,12 @@ def _run(args: argparse.Namespace) -> int:
 
     chosen = snapshot(args)
     if args.file and chosen.keys() - {"theme", "language", "type_scale", "calm"}:
-        raise ConstraintError(f"{args.file} says itself what is on screen: leave out the file, or the options")
+        raise ConstraintError(f"{args.file} already gives the state to open: leave out the file, or the options")
     return app.run_window(args, chosen)
 
 
 def snapshot(args: argparse.Namespace) -> Snapshot:
-    """Return what the options say, in the form of `gemmviz.session.snapshot`; what they do not say is not in it."""
+    """Return the options in the form of `gemmviz.session.snapshot`; an option that is not given is left out."""
     plain: Plain = {}
     if args.kernel:
         plain["kernel"], plain["breaks"] = _kernel(args.kernel)
@@ -101,7 +101,7 @@ def snapshot(args: argparse.Namespace) -> Snapshot:
 
 
 def _kernel(name: str) -> tuple[dict[str, str], list[str]]:
-    """Split what names a kernel into the kernel and its changes."""
+    """Split the name of a kernel with changes into the kernel and its changes."""
     base, mark, changes = name.rpartition("~")
     if not mark or Path(name).suffix in SUFFIXES:
         base, changes = name, ""

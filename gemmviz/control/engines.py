@@ -48,7 +48,7 @@ class Engines:
     def close(self) -> None:
         """End the engines and their threads."""
         self.cancelled.emit()
-        # All processes first, and only then the threads: none waits for the other.
+        # All processes end first, and only then the threads: so they end side by side.
         for worker in self.workers:
             worker.kill()
         for worker in self.workers:

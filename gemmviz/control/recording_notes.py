@@ -14,7 +14,7 @@ from gemmviz.trace.playable import Playable
 
 
 def about(playable: Playable, session: Session) -> Message | None:
-    """Return the message about the recording of the chosen kernel; None where there is none."""
+    """Return the message about the recording of the chosen kernel; None if there is none."""
     kernel, lesson = session.choice.kernel, session.tour.lesson
     if lesson is not None and kernel.exhibit:
         return None  # the lesson explains it

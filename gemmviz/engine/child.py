@@ -154,7 +154,7 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
 
 
 def _import_for(request: Request) -> None:
-    """Import the modules that a request needs: a recording does not wait for those of measuring, nor vice versa."""
+    """Import the modules that a request needs: a recording imports none for measuring, and the reverse."""
     match request:
         case BenchRequest() | TuneRequest():
             import gemmviz.engine.tuning

@@ -13,7 +13,7 @@ class Setting:
     Attributes
     ----------
     scratch
-        A folder of its own, which its parent removes.
+        Its own folder, which its parent removes.
     limits
         The resources that a stranger's text may use.
     confined

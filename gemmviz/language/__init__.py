@@ -1,4 +1,4 @@
-"""The language that people read: English stands in the source, the others in gettext catalogues beside it.
+"""The language of texts for people: English is in the source, the others are in gettext catalogues.
 
 `tr` is called where a text is shown, never where a module is imported, so that a window which is built again speaks the
 new language. A text that must stand in a table at import is wrapped in `mark`, and in `tr` where it is shown.
@@ -21,7 +21,7 @@ _code: Language = "en"
 
 
 def set_language(code: str) -> None:
-    """Speak a language from now on.
+    """Use a language from now on.
 
     Raises
     ------

@@ -86,7 +86,7 @@ def running() -> list[int]:
 
 
 def scratch() -> Path | None:
-    """Return the folder for temporary files of this process; None where there is no warden."""
+    """Return the folder for temporary files of this process; None if there is no warden."""
     return _state.scratch if active() else None
 
 
@@ -168,7 +168,7 @@ class Session:
             theirs.close()
         _state.running, address = self._receive()
         memory = wire.Memory(_state.running)
-        with suppress(OSError):  # a kernel that lets no process look: then arrays are carried
+        with suppress(OSError):  # a Linux kernel without this right: arrays are then sent through the pipe
             if memory.read(address, wire.TOKEN_BYTES).tobytes() == self._token:
                 self._memory = memory
 
@@ -178,7 +178,7 @@ class Session:
         Raises
         ------
         Died
-            When the process ended instead, or was ended.
+            When the process ended by itself, or was killed.
         Exception
             The exception that was raised there.
         """
@@ -239,12 +239,12 @@ def call(
     forks: bool = False,
     before: Callable[[], None] | None = None,
 ) -> Any:
-    """Call a function that runs a kernel, in a process of its own, and return its result; see `Session`.
+    """Call a function that runs a kernel, in its own process, and return its result; see `Session`.
 
     Raises
     ------
     Died
-        When the process ended instead, or was ended.
+        When the process ended by itself, or was killed.
     Exception
         The exception that `function` raised.
     """

@@ -73,7 +73,7 @@ class Comparison:
         )
         """The stage of the rung beside."""
         self.note = ""
-        """The reason why both are at another size than the chosen one; empty where they are not."""
+        """The reason why both are at another size than the chosen one; empty if they are not."""
         self.match: Match | None = None
         self._met: Pair | None = None
         self._size_before: tuple[Problem, Problem] | None = None

@@ -34,9 +34,9 @@ class Cursor:
         self.warp = 0
         self.cell: tuple[int, int] | None = None
         self.wanted_unit: Unit = "step"
-        """What was chosen of `UNITS`, also where the recording has none of it; see `unit`."""
+        """The chosen one of `UNITS`, even if the recording does not have it; see `unit`."""
         self.position = 0.0
-        """Where playing stands, between two steps: what moves stands there, what cells hold waits for the next step."""
+        """The position of playing, between two steps: moving values follow it, cells change at the next step."""
         self._found: dict[tuple[object, ...], Ints | None] = {}
 
     @property
@@ -85,7 +85,7 @@ class Cursor:
     def pick(self, cell: tuple[int, int] | None, block: int | None = None) -> None:
         """Choose a cell (array index, element in memory order) and, when given, a block.
 
-        A cell that the recording does not have means none, and such a block the one that is chosen.
+        If the recording does not have the cell, none is chosen; if it does not have the block, the block stays.
         """
         recording = self.playable.recording if self.playable else None
         if recording is not None and cell is not None:
@@ -113,7 +113,7 @@ class Cursor:
         step
             From 0.
         position
-            Where playing stands; None: at the beginning of the step.
+            The position of playing; None: the beginning of the step.
         """
         step = int(np.clip(step, 0, max(self.steps - 1, 0)))
         before, self.position = self.position, float(step) if position is None else position
@@ -155,7 +155,7 @@ class Cursor:
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """The units that the recording has, with what is chosen in it."""
+        """The units that the recording has, for the chosen block, warp and cell."""
         return tuple(u for u in UNITS if self.playable is not None and possible(self.playable, u, self.cell))
 
     @property
@@ -175,7 +175,7 @@ class Cursor:
             self.choose_unit(units[(units.index(self.unit) + direction) % len(units)])
 
     def stations(self, unit: Unit) -> Ints | None:
-        """Return the steps at which a unit begins, with what is chosen now; None where every step does."""
+        """Return the steps at which a unit begins, for the present choice; None if every step begins one."""
         if self.playable is None:
             return None
         key: tuple[object, ...] = (unit,)

@@ -57,12 +57,12 @@ class Playable:
 
     @cached_property
     def products(self) -> AddedProducts | None:
-        """Every product that is added to an element of C; None where the recording is too large."""
+        """Every product that is added to an element of C; None if the recording is too large."""
         return added_products(self.provenance)
 
     @cached_property
     def live_sums(self) -> LiveSums | None:
-        """The running sums of C that lie in registers; None where they are not known."""
+        """The running sums of C in registers; None if they are not known."""
         return live_sums(self.recording, self.timeline.steps, self.products)
 
     @cached_property
@@ -92,7 +92,7 @@ class Playable:
 
     @cached_property
     def participation(self) -> Participation:
-        """How many blocks and warps take part in each step."""
+        """The number of blocks and warps that take part in each step."""
         return participation(self.recording, self.timeline)
 
     @cached_property

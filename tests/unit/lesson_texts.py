@@ -39,7 +39,7 @@ def parsed(**changes):
 
 
 def record_what_is_chosen(session):
-    """Let a session without a window record as the window's controller would."""
+    """Make a session without a window record, as the window's controller does."""
 
     def recorded():
         recording = record(session.choice.launch(), as_written=session.choice.as_written)

@@ -58,7 +58,7 @@ class Occupancy:
     fraction
         Warps held / warps that the SM can hold, 0 to 1.
     limits
-        Blocks that each resource allows; None where it sets no limit.
+        Blocks that each resource allows; None if it sets no limit.
     limiters
         The resources that allow no more than `blocks`. Empty when the SM is full.
     """
@@ -78,7 +78,7 @@ def compiled_use(row: Mapping[str, Any], kernel: Kernel | None) -> Use:
     row
         Of a kernel that was compiled.
     kernel
-        The kernel of the row, for its clusters, which a row does not hold; None where that is not known.
+        The kernel of the row, for its clusters, which a row does not hold; None if that is not known.
     """
     cluster = cluster_blocks(kernel, {name: row[name] for name in "MNK"} | row["params"]) if kernel else 1
     return Use(prod(row["block"]), row["regs"], row["smem"], cluster)

@@ -67,7 +67,7 @@ def _added(t: AccessIndex, writes: Ints) -> Flags:
     who = t.block * threads + t.thread
     first = np.searchsorted(t.slot, t.slot[writes], "left")
     found = np.zeros(len(writes), bool)
-    while len(mine):  # the accesses of an element stand side by side
+    while len(mine):  # the accesses of an element follow each other
         at = first[mine]
         found[mine] = ~t.write[at] & (who[at] == who[writes[mine]]) & (t.row[at] < t.row[writes[mine]])
         first[mine] += 1

@@ -1,4 +1,4 @@
-"""How much of each sector of global memory the lanes of one warp request ask for (*recorded*)."""
+"""The part of each sector of global memory that the lanes of one warp request ask for (*recorded*)."""
 
 from dataclasses import dataclass
 

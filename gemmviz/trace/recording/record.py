@@ -31,7 +31,7 @@ from gemmviz.trace.recording.tma_boxes import FLAG_SEEN, FLAG_SET, barrier_names
 _ANALYSIS_BYTES = 120
 # The same where only totals are needed: the rows, those with several values, and the memory for counting.
 TOTALS_BYTES = 36
-# From this number of multiplications on, the cost of a recording is said beforehand.
+# From this number of multiplications on, the cost of a recording is announced beforehand.
 _WORTH_SAYING = 1_000_000
 # Time limit for making the inputs and checking C, beside the kernel. A kernel that was stopped inside malloc can leave
 # this process unable to go on: then the process that waits for it needs a limit.
@@ -134,7 +134,7 @@ def _what_is_recorded(part: _Part, cost: recording_cost.RecordingCost | None) ->
 
 
 def _refuse_many_accesses(part: _Part, cost: recording_cost.RecordingCost | None) -> None:
-    """Raise a ConstraintError where it is known that the accesses will not fit."""
+    """Raise a ConstraintError if it is known that the accesses will not fit."""
     if not cost or not cost.exact or cost.accesses <= part.capacity:
         return
     raise ConstraintError(
@@ -217,7 +217,7 @@ def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
 
 
 def _finished(recording: Recording) -> npt.NDArray[np.bool_]:
-    """Return which elements of C (m, n) the recorded blocks have finished: the others cannot be wrong."""
+    """Return, per element of C (m, n), whether the recorded blocks have finished it: the others cannot be wrong."""
     owner, events = recording.owners[0], recording.events
     # A part of a sum may have been handed on to one of these blocks; an element that was added to has both parts.
     handed_on = (events.kind == FLAG_SET) & ~np.isin(events.number, events.number[events.kind == FLAG_SEEN])

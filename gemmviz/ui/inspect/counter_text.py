@@ -116,7 +116,7 @@ def explanation(playable: Playable) -> str:
 
 
 def occupied(session: Session) -> tuple[str, str]:
-    """Return the occupancy in a few words, with its mark, and its factors; empty where there are no blocks."""
+    """Return the occupancy in a few words, with its mark, and its factors; empty if there are no blocks."""
     if session.choice.kernel.backend != "cuda":
         return "", ""
     if not session.results.device:
@@ -152,7 +152,7 @@ def _short(device: str) -> str:
 
 
 def timed(session: Session) -> str:
-    """Return the chosen kernel's measured figure with its mark; empty where there is none."""
+    """Return the chosen kernel's measured figure with its mark; empty if there is none."""
     shown = session.results.shown(session.choice.kernel.name)
     if shown is None or not (gflops := shown.row.get("gflops")):
         return ""
@@ -168,7 +168,7 @@ def of(now: int, total: int) -> str:
 
 
 def proof_of(session: Session) -> tuple[Proofs, list[Proof]] | None:
-    """Return the proofs of the chosen source, and the file that holds them; None where there are none."""
+    """Return the proofs of the chosen source, and the file that holds them; None if there are none."""
     for file in session.results.proofs:
         found = [proof for proof in file.of(session.choice.kernel) if not proof.error]
         if found:
@@ -177,7 +177,7 @@ def proof_of(session: Session) -> tuple[Proofs, list[Proof]] | None:
 
 
 def proved(session: Session) -> tuple[str, str]:
-    """Return where the chosen source was proved, in a few words, and all that was compared; empty where it was not."""
+    """Return where the chosen source was proved, in a few words, and all that was compared; empty if it was not."""
     known = proof_of(session)
     if known is None:
         return "", ""

@@ -75,7 +75,7 @@ class Inspector(QTabWidget):
 
     @property
     def panel(self) -> str:
-        """The tab in sight: one of `PANELS`, or ``"duel"``."""
+        """The shown tab: one of `PANELS`, or ``"duel"``."""
         return (*PANELS, "duel")[self.currentIndex()]
 
     def add_duel(self, race: QWidget, title: str) -> None:
@@ -158,7 +158,7 @@ class Inspector(QTabWidget):
 
 
 class _Page(QWidget):
-    """A panel, and what stands above it."""
+    """A panel, and the lines above it."""
 
     def __init__(self, panel: QWidget) -> None:
         super().__init__()

@@ -75,7 +75,7 @@ def request_cost(asked: WarpRequest) -> str:
 
 
 def lanes_out(asked: WarpRequest) -> str:
-    """Say which lanes do not take part and why; empty where all do."""
+    """Say which lanes do not take part and why; empty if all do."""
     said = []
     if asked.outside and asked.certain:
         said.append(trn("{count} lane out of bounds", "{count} lanes out of bounds", asked.outside))
@@ -113,7 +113,7 @@ def _missing_text(asked: WarpRequest) -> str:
 
 
 def when_text(asked: WarpRequest, step: int, missed: bool) -> str:
-    """Say that a shown request is not made at the session's step; empty where it is.
+    """Say that a shown request is not made at the session's step; empty if it is.
 
     ``missed``: threads may have accessed memory out of bounds at that step, without a request to show.
     """

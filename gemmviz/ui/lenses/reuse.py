@@ -74,7 +74,7 @@ def _used(playable: Playable, reads: ArrayReads) -> bool:
 
 
 def _figure(found: list[ArrayReads], recording: Recording) -> tuple[str, str]:
-    """Return how often a value is read on average, and what that says."""
+    """Return the average number of reads per value, and its meaning."""
     shared = [reads for reads in found if recording.arrays[reads.array].space == "shared"]
     written = sum(reads.written for reads in shared)
     if written:
@@ -148,7 +148,7 @@ class _Map:
     colours: list[Rgb]
 
     def draw(self) -> None:
-        """Draw the name, the map, and what is read just now."""
+        """Draw the name, the map, and the present reads."""
         page, place = self.page, self.place
         info = self.moment.playable.recording.arrays[self.reads.array]
         row, small = page.row(), page.row(SMALL)

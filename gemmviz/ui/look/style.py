@@ -1,4 +1,4 @@
-"""How widgets look in a theme, at a size of type; and how large that size is for those who set a font themselves."""
+"""The style of widgets in a theme, at a size of type; and that size for widgets with their own fonts."""
 
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QComboBox, QSizePolicy

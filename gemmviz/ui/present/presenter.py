@@ -101,7 +101,7 @@ class Presenter(QWidget):
         self._picture.addWidget(self.words)
         self._picture.setContentsMargins(0, 0, 0, 0)
         self._picture.setSpacing(0)
-        # The picture keeps its size, whatever is said.
+        # The picture keeps its size, whatever the text.
         self.stage.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._wide: bool | None = None
         self._stop = ""

@@ -133,7 +133,7 @@ class SourceSide(QWidget):
         self.found.setAccessibleName(tr("Findings: {count}", count=found.summary))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the buttons a row of their own where the name would be cut to nothing."""
+        """Give the buttons a separate row if the name would be cut to nothing."""
         super().resizeEvent(event)
         self._fit_head()
 

@@ -58,7 +58,7 @@ def caption(playable: Playable, step: int, block: int | None = None) -> str:
 
 
 def tile_text(playable: Playable, step: int) -> str:
-    """Name the tile along K that a step belongs to, and its use; empty where there are no tiles."""
+    """Name the tile along K that a step belongs to, and its use; empty if there are no tiles."""
     if not playable.timeline.steps:
         return ""
     story, k = playable.story, playable.recording.k
@@ -90,7 +90,7 @@ def _loop_text(playable: Playable, step: int) -> str:
 
 
 def _missed_text(playable: Playable, step: int) -> list[str]:
-    """Say how many threads are not seen at a step because they missed the array; nothing where all are seen."""
+    """Say how many threads are not seen at a step because they missed the array; nothing if all are seen."""
     missed = int(playable.out_of_bounds.most[step])
     if not missed:
         return []
@@ -138,7 +138,7 @@ def _threads_text(playable: Playable, step: int) -> str:
 
 
 def _box_text(playable: Playable, step: int) -> str:
-    """Describe the copy engine's work at a step; empty where threads do it themselves."""
+    """Describe the copy engine's work at a step; empty if threads do it themselves."""
     recording, timeline = playable.recording, playable.timeline
     moved = recording.boxes.moved_by(timeline.rows(step))
     if not moved:
@@ -174,7 +174,7 @@ def _box_text(playable: Playable, step: int) -> str:
 
 
 def _flying_text(playable: Playable, step: int, block: int | None) -> list[str]:
-    """Say how many boxes and how many copies of threads are under way; nothing where none is."""
+    """Say how many boxes and how many copies of threads are under way; nothing if none is."""
     boxes, flights = playable.recording.boxes, playable.async_copies
     writes = flights.write[flights.at(step, block)]
     mine = np.isin(boxes.write, writes) if len(writes) else np.zeros(len(boxes), bool)

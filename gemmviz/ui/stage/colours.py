@@ -155,7 +155,7 @@ class Colours:
         return block, *(int(np.searchsorted(self._write_steps[i], step, side="right")) for i in mine)
 
     def _progress(self, step: int) -> Any:
-        """Return, per block, the share of its work that is done, in as many levels as an eye can tell."""
+        """Return, per block, the finished share of its work, in as many levels as an eye can distinguish."""
         if self._playable.recording.backend != "cuda":
             return np.full(self._playable.recording.blocks, _PROGRESS_LEVELS, np.int16)
         return np.rint(self._playable.progress(step) * _PROGRESS_LEVELS).astype(np.int16)
@@ -221,7 +221,7 @@ class Colours:
 
 
 def _feeding(playable: Playable) -> dict[int, list[int]]:
-    """Return, for A and B, the shared arrays that values of it ever come to."""
+    """Return, for A and B, the shared arrays that ever hold its values."""
     staged, arrays = playable.staged, playable.recording.arrays
     of = playable.recording.accesses.array
     linked = np.flatnonzero(staged.read >= 0)

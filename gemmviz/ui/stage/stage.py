@@ -284,7 +284,7 @@ class Stage(QWidget):
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep something of a zoomed picture in sight."""
+        """Keep a part of a zoomed picture visible."""
         super().resizeEvent(event)
         if self.view != View():
             self._look(self.view)
@@ -322,7 +322,7 @@ class Stage(QWidget):
         return point_of_interest(self.panels(), painter.seen(whole, not self.in_quadrant()), self.picking.chosen())
 
     def _look(self, view: View) -> None:
-        """Show another part of the picture, as far as something of it stays in sight."""
+        """Show another part of the picture; some of it stays visible."""
         painter = self._painter_now()
         if painter is not None:
             whole = QRectF(self.rect())
@@ -389,7 +389,7 @@ class Stage(QWidget):
         return super().event(event)
 
     def tip(self, point: QPointF) -> str:
-        """Return the text about a place; empty where nothing has to be explained."""
+        """Return the text about a place; empty if nothing has to be explained."""
         painter = self._painter_now()
         if painter is None:
             return ""

@@ -1,4 +1,4 @@
-"""Declared changes of a kernel: variants of the source that lead to what they say."""
+"""Declared changes of a kernel: variants of the source with their declared effects."""
 
 import json
 from functools import cache
@@ -107,7 +107,7 @@ def test_several_changes_make_one_variant_whatever_their_order():
 
 
 def test_an_unknown_change_is_told_with_those_that_there_are():
-    with pytest.raises(UnknownKernel, match=r"nothing to break called 'barrier'; it has: no-first-barrier, no-second"):
+    with pytest.raises(UnknownKernel, match=r"has no change 'barrier'; it has: no-first-barrier, no-second"):
         find("gputiled~barrier", LADDER)
     with pytest.raises(UnknownKernel, match="it has: none"):
         find("cublas~barrier", LADDER)
@@ -212,7 +212,7 @@ def test_a_variant_with_a_known_defect_is_flagged_even_when_it_is_right():
     row = row_of("gputiled~no-second-barrier", 100.0)
     assert row["flags"] == ["broken on purpose: race"]
     assert row_of("gputiled~row-by-x", 100.0)["flags"] == []
-    # It is no failure of the run that what was broken is wrong.
+    # The wrong C of a changed kernel is no failure of the run.
     assert not results.failed([row | {"status": "wrong"}])
     assert results.failed([row_of("gputiled~row-by-x", None, "wrong")])
 

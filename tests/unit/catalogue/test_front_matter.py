@@ -63,7 +63,7 @@ def test_an_unknown_key_of_a_newer_version_is_said(
     assert mine.unknown == ("lens", "demo.speed") and mine.demo == Demo((8, 8, 8))
     (note,) = mine.notes
     assert f"version {VERSION + 1}" in note and "'lens', 'demo.speed'" in note and "07_mine.cu" in note
-    # A table of its own at the end is an unknown key like another.
+    # A separate table at the end is an unknown key like another.
     tables = parse(
         source(version="9").replace("// ---\ntemp", "// [later]\n// a = 1\n// ---\ntemp"), Path("07_mine.cu")
     )

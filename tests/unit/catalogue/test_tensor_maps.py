@@ -1,4 +1,4 @@
-"""What the driver is told of a matrix that the copy engine moves, and which GPUs a kernel is made for."""
+"""The driver's description of a matrix that the copy engine moves, and the GPUs that a kernel is made for."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def test_a_matrix_at_an_odd_address_is_refused_before_the_driver_is_asked():
         ("8.0", "12.0", True),
         ("9.0", "8.6", False),
         ("9.0a", "9.0", True),
-        # What one architecture has of its own, no later one has.
+        # Features of one architecture alone are in no later one.
         ("9.0a", "10.0", False),
         ("10.0", "9.0", False),
     ],

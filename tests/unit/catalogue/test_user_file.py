@@ -1,4 +1,4 @@
-"""What people hand over may be a pipe, a device, far too large or no text: it is said, and nothing waits for it."""
+"""A user's file may be a pipe, a device, far too large or no text: a message says so, and nothing waits for it."""
 
 import json
 import os
@@ -25,7 +25,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
 
 
 def within_seconds(act):
-    """Return what an act raised; fail where it waits for ever."""
+    """Return the exception of an action; fail if it waits for ever."""
     raised = []
 
     def run():

@@ -1,4 +1,4 @@
-"""What is chosen is recorded after a pause, and only the recording that was asked for last is shown."""
+"""The chosen kernel is recorded after a pause, and only the last requested recording is shown."""
 
 import pytest
 from recordings import small_tiled
@@ -56,7 +56,7 @@ def test_the_recording_asked_for_last_is_shown_and_plays_the_first_time(session,
     assert not session.playback.playing
 
 
-def test_a_text_that_is_no_kernel_is_said_and_leaves_the_recording_before(session, engines, recorder, playable):
+def test_a_text_that_is_no_kernel_has_a_message_and_keeps_the_recording_before(session, engines, recorder, playable):
     recorder.record()
     engines.recorder.recorded.emit(engines.recorder.requests[-1].run, playable, None)
     session.choice.edit(session.choice.text.replace('"C", "A", "B"', '"C", "A", "Q"'))
@@ -66,7 +66,7 @@ def test_a_text_that_is_no_kernel_is_said_and_leaves_the_recording_before(sessio
     assert len(engines.recorder.requests) == 1 and session.cursor.playable is playable
 
 
-def test_a_size_that_does_not_fit_is_said_with_one_that_does(session, engines, recorder):
+def test_a_size_that_does_not_fit_has_a_message_with_one_that_does(session, engines, recorder):
     kernel = find("matmul_tc", session.choice.kernels)
     session.choice.choose_kernel(kernel)
     session.choice.choose(problem=Problem(17, 17, 17))
@@ -98,7 +98,7 @@ def test_a_failure_names_the_file_and_the_line(session, engines, recorder):
     assert session.messages.current.line == 7 and session.progress["record"] is None
 
 
-def test_an_exhibit_says_what_it_is_for(session, engines, recorder):
+def test_an_exhibit_shows_its_purpose(session, engines, recorder):
     exhibit = next(kernel for kernel in session.choice.kernels if kernel.exhibit)
     session.choice.choose_kernel(exhibit)
     assert session.messages.current.text.startswith("Exhibit: ")

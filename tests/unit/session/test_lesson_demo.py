@@ -32,7 +32,7 @@ def test_a_lesson_without_a_size_is_recorded_at_the_demo():
     assert parse_lesson(tomllib.loads(write_lesson(lesson)), lesson.path) == lesson
 
 
-def test_a_stop_at_the_demo_has_its_step_its_block_its_thread_and_what_it_owns():
+def test_a_stop_at_the_demo_has_its_step_block_thread_and_element():
     lesson, kernel = at_demo(size=None, params=None), find("gputiled", ladder())
     playable = playable_of(lesson)
     (stop,) = resolve(lesson, playable, "en", kernel.demo)
@@ -47,7 +47,7 @@ def test_a_stop_at_the_demo_has_its_step_its_block_its_thread_and_what_it_owns()
     assert (stop.cell, stop.block, stop.panel) == ((0, 3), None, "warp")
 
 
-def test_a_demo_that_is_not_there_is_said(session, tmp_path):
+def test_a_missing_demo_has_a_message(session, tmp_path):
     lesson, kernel = at_demo(size=None), replace(find("gputiled", ladder()), demo=None)
     with pytest.raises(GemmvizError, match="say which size to record, as gputiled has no demo: size = 8"):
         recorded_at(lesson, kernel)

@@ -139,7 +139,7 @@ def test_a_language_that_is_missing_falls_back_to_english():
         ({"stop": [{"at": {"end": True}, "say": "x", "next": "mm"}, *SMALL["stop"]]}, "the last stop only"),
     ],
 )
-def test_a_faulty_file_says_what_to_do(changes, said):
+def test_the_message_about_a_faulty_file_names_the_remedy(changes, said):
     with pytest.raises(GemmvizError) as raised:
         parsed(**changes)
     assert said in str(raised.value)

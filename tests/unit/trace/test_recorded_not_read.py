@@ -1,4 +1,4 @@
-"""What threads do together is what was recorded: words in comments and texts of a kernel decide nothing."""
+"""Cooperation of threads is recorded: words in comments and texts of a kernel decide nothing."""
 
 import re
 from dataclasses import replace

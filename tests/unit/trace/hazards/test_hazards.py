@@ -77,7 +77,7 @@ def test_a_race_names_both_threads_both_lines_and_the_element() -> None:
 
 
 def test_a_race_that_the_recording_does_not_show_may_happen() -> None:
-    # Each thread reads what an earlier one wrote: recorded one after the other, all values are right.
+    # Each thread reads the value of an earlier one: recorded one after the other, all values are right.
     race = found("    __shared__ float s[64];\n    s[t] = t;\n    C[i] = s[t ? t - 1 : 0];")[0]
     assert race.text.startswith("Thread 32 may read s[31] (line 12) before thread 31 has written it (line 11).")
 
@@ -336,7 +336,7 @@ __global__ void k(const float *A, const float *B, float *C, int N, int K)
         # Every operand is there and paired with another: only the store can be named.
         ("As[y][k]", "As[y][k ^ 1]", (27, 24), "as line 27 stores it"),
         ("As[y][x] =", "As[y][x ^ 1] =", (27, 24), "as line 27 stores it"),
-        # What is stored was never in A: nobody knows what the operands are.
+        # The stored value was never in A: the operands are unknown.
         ("As[y][x] = a", "As[y][x] = 1.5f * a + y", (27, 24), "as line 27 stores it"),
     ],
 )

@@ -58,7 +58,7 @@ def test_where_the_check_keeps_threads_out_they_are_inactive() -> None:
 
 
 def test_which_of_the_absent_threads_missed_is_not_made_up() -> None:
-    # Of 32 lanes 20 come to line 8; 16 of these find an element, 4 miss, 12 are kept out.
+    # Of 32 lanes 20 execute line 8; 16 of these find an element, 4 miss, 12 are excluded by a condition.
     text = "if (threadIdx.x < 20)\n    C[threadIdx.x + 48] = 1;"
     shown = playable(own(text, Problem.cube(8)))
     asked = warp_request(shown, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""mbarriers step by step: parity, what is missing, who waits; and which warpgroup holds which sums of C."""
+"""mbarriers step by step: parity, missing arrivals, waiting threads; and the sums of C of each warpgroup."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Running sums, products and copies of every rung, against what was recorded."""
+"""Running sums, products and copies of every rung, against the recording."""
 
 from functools import cache
 from zlib import crc32

@@ -1,4 +1,4 @@
-"""Where an element of C comes from, hop by hop, and who touched a cell."""
+"""The origin of an element of C, hop by hop, and the accesses to a cell."""
 
 from itertools import product
 
@@ -191,7 +191,7 @@ LOOPED = """
     }
     for (int j = 0; j < 8; j++) C[t / 2 * N + t % 2 * 8 + j] = sum[j];
 """
-# Loads the next tiles into registers, and the stores take what was loaded before the loop or in it.
+# Loads the next tiles into registers, and the stores take values that were loaded before the loop or in it.
 AHEAD = """
     __shared__ float As[16][8], Bs[8][16];
     int t = threadIdx.x;
@@ -234,7 +234,7 @@ TWO_AHEAD = """
     }
     if (t < 16) C[t / 4 * N + t % 4] = sum;
 """
-# What is loaded leaves the registers in another order.
+# Loaded values leave the registers in another order.
 TANGLED = """
     __shared__ float As[32];
     int t = threadIdx.x;
@@ -312,7 +312,7 @@ def test_values_that_are_stored_in_another_order_are_followed() -> None:
 
 
 def test_what_cannot_be_followed_is_said_to_be_unknown() -> None:
-    # Each thread has an order of its own.
+    # Each thread has another order.
     recording = own(TANGLED.replace("ORDER", "(k * 7 + t * t)"), Problem(16, 2, 32))
     asked = provenance(recording)
     fed = asked.operand_paths(3, 1)

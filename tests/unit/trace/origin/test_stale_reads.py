@@ -33,7 +33,7 @@ def race(change: str) -> Playable:
 
 
 def replayed(shown: Playable) -> dict[tuple[int, int], tuple[float, float]]:
-    """Return what each shared read that disagrees got and what its cell holds, access by access."""
+    """Return the value of each shared read that disagrees, and that of its cell, access by access."""
     recording, log = shown.recording, shown.recording.accesses
     held: dict[tuple[int, int, int], float] = {}
     lost = {}
@@ -106,7 +106,7 @@ def test_a_hop_says_that_its_value_was_read_as_another() -> None:
         assert hop.misread == wrong
         if wrong:
             assert hop.use.value != hop.read.value
-    # What was really read is what C holds.
+    # C holds the values that were really read.
     assert fed.gives_stored and np.isnan(fed.total) and np.isnan(shown.recording.c[cell])
 
 

@@ -1,4 +1,4 @@
-"""What a thread holds at a step, the fragments of a warp, and the hops of a value."""
+"""The values of a thread at a step, the fragments of a warp, and the hops of a value."""
 
 import numpy as np
 import pytest

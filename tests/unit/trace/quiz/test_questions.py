@@ -1,4 +1,4 @@
-"""What is right is held against the raw accesses, worked out here in another way than the questions do it."""
+"""Right answers are compared with the raw accesses, computed here in another way than in the questions."""
 
 import re
 from functools import cache
@@ -122,7 +122,7 @@ def test_a_warp_that_is_done_leaves_the_question_to_others():
     assert found is not None and found.warp == 1
 
 
-# What the recording says, from its rows alone
+# Facts of the recording, from its rows alone
 
 
 def rows_of(shown: Playable, found: Question, lane=None):

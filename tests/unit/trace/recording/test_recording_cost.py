@@ -1,4 +1,4 @@
-"""What a recording will cost, said beforehand, and recordings of some blocks."""
+"""The cost of a recording, estimated beforehand, and recordings of some blocks."""
 
 import json
 from pathlib import Path
@@ -108,7 +108,7 @@ def test_what_other_blocks_would_write_is_neither_wrong_nor_missing() -> None:
     assert set(recording.accesses.block) == {5, 6}
     assert recording.wrong == 0
     assert hazards.find(recording) == []
-    # What they write themselves still counts.
+    # Their own writes still count.
     wrong = parse(job.kernel.text.replace("] = sum", "] = 7 + sum"), job.kernel.path)
     assert record(launch(wrong, job.problem, job.params), blocks=(5, 7)).wrong == 2 * 64
 
