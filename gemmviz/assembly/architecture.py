@@ -24,9 +24,7 @@ def checked(text: str) -> str:
         When it is none.
     """
     if not _FORM.fullmatch(text):
-        raise ConstraintError(
-            tr("{text} is no architecture: write sm_80 or sm_90a, for example", text=repr(text[:40]))
-        )
+        raise ConstraintError(tr("{text} is no architecture: write sm_80 or sm_90a, for example", text=repr(text[:40])))
     return text
 
 

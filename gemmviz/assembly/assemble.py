@@ -148,7 +148,7 @@ class _Places:
 
 
 def _named(path: Path, folders: Iterable[Path]) -> SourceFile:
-    """Return a file by its name below the kernel's folder or gemmviz's headers, with its text; else by its last name."""
+    """Return a file of the kernel's folder or of gemmviz's headers with its text, any other one by its last name."""
     for folder in folders:
         if path.is_relative_to(folder):
             try:

@@ -2,10 +2,9 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from gemmviz.sandbox import confined, rules
 _PROGRAM = Path(__file__).with_name("nvrtc_program.py")
 _ARCHITECTURE = "--gpu-architecture="
 _MOST_LISTED, _MOST_FILE = 64 << 20, 64 << 20
-_CUT = "…"
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,9 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) ->
     if facts["status"]:
         if _ARCHITECTURE in log or "gpu-architecture" in log:
             names = ", ".join(f"sm_{number}" for number in known)
-            said_all = tr("NVRTC {version} does not know {arch}: it has {known}", version=version, arch=architecture, known=names)
+            said_all = tr(
+                "NVRTC {version} does not know {arch}: it has {known}", version=version, arch=architecture, known=names
+            )
             raise ConstraintError(said_all)
         raise nvrtc_error(log, launch.kernel.path, launch.entry)
     return Compiled(folder / "kernel.cubin", _read(folder / "kernel.ptx"), log, str(facts["lowered"]), version, known)

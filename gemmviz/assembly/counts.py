@@ -51,7 +51,7 @@ def kind(one: Instruction, integer: bool = False) -> str:
 
 
 def products(one: Instruction, integer: bool = False) -> int:
-    """Return the products that one warp makes when it executes an instruction; 0: it makes none, or its form is unknown.
+    """Return the products that one warp makes by an instruction; 0: it makes none, or its form is unknown.
 
     A warp of 32 threads makes 32 products by an FFMA. An instruction of a whole warpgroup, HGMMA, counts a quarter for
     each of its four warps.

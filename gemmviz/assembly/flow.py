@@ -7,6 +7,7 @@ from which the branch is reached without it: Aho, Lam, Sethi and Ullman, "Compil
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from gemmviz.assembly.listing import Instruction
 
@@ -46,7 +47,9 @@ def loops(code: Sequence[Instruction]) -> list[Loop]:
         for head in block.after:
             if dominators[number] >> head & 1:
                 bodies.setdefault(head, {head}).update(_reaching(number, head, before))
-    return [Loop(tuple(i for b in sorted(body) for i in range(made[b].start, made[b].stop))) for body in bodies.values()]
+    return [
+        Loop(tuple(i for b in sorted(body) for i in range(made[b].start, made[b].stop))) for body in bodies.values()
+    ]
 
 
 def innermost(found: Sequence[Loop], worth: Sequence[int]) -> Loop | None:
@@ -78,7 +81,7 @@ def blocks(code: Sequence[Instruction]) -> list[Block]:
     starts = {0, *labels.values()}
     starts |= {index + 1 for index, one in enumerate(code) if one.stem in ("BRA", "BSYNC", *_ENDS)}
     bounds = [*sorted(start for start in starts if start < len(code)), len(code)]
-    made = [Block(start, stop) for start, stop in zip(bounds, bounds[1:], strict=False)]
+    made = [Block(start, stop) for start, stop in pairwise(bounds)]
     numbers = {block.start: number for number, block in enumerate(made)}
     joins = _joins(code, labels)
     for number, block in enumerate(made):

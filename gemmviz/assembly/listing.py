@@ -167,13 +167,13 @@ class Listing:
 
     def __post_init__(self) -> None:
         frames = max((frame.file for place in self.places for frame in place), default=0)
-        places = max((one.place for one in (*self.instructions, *self.ptx)), default=NO_PLACE)
+        places = max((*(one.place for one in self.instructions), *(one.place for one in self.ptx)), default=NO_PLACE)
         lines = max((one.ptx for one in self.instructions), default=NO_PLACE)
         if frames >= len(self.files) or places >= len(self.places) or lines >= len(self.ptx):
             raise ValueError("an index of this listing points to nothing")
 
     def line(self, place: int, file: int = 0) -> int:
-        """Return the line of a file that a place stands on: the innermost one of inlined calls; 0: none of its lines."""
+        """Return the line of a file that a place stands on, the innermost one of inlined calls; 0: none."""
         frames: Sequence[Frame] = self.places[place] if place >= 0 else ()
         return next((frame.line for frame in frames if frame.file == file), 0)
 

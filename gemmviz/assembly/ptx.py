@@ -1,7 +1,7 @@
 """Reads the PTX of one kernel, with the source line of each of its lines.
 
-``.loc 2 29 9`` says that what follows comes from line 29, column 9 of file 2; ``inlined_at 1 15 28`` behind it names the
-call that was inlined there (PTX ISA, "Debugging Directives: .loc"). The call's own place is known from an earlier
+``.loc 2 29 9`` says that what follows comes from line 29, column 9 of file 2; ``inlined_at 1 15 28`` behind it names
+the call that was inlined there (PTX ISA, "Debugging Directives: .loc"). The call's own place is known from an earlier
 ``.loc`` of the same line and column.
 """
 

@@ -29,7 +29,7 @@ OF_CUPY = "-ftz=true"
 
 
 def program_text(launch: Launch) -> str:
-    """Return the text that NVRTC compiles for a launch: a kernel's file without its host code, and what describes it."""
+    """Return the text that NVRTC compiles: a kernel's file without its host code, and what describes its types."""
     # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
     path = launch.kernel.path
     code = device_code(launch.kernel.text)
