@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gemmviz.backends.cupy_check import cupy_packages
+from gemmviz.backends.cupy_check import cupy_major
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.language import tr
 
@@ -60,12 +60,7 @@ def _libraries() -> Iterator[Path]:
 def _rank(library: Path) -> tuple[bool, int]:
     found = _MAJOR.search(library.name)
     major = int(found[1]) if found else 0
-    return str(major) not in _of_cupy(), -major
-
-
-def _of_cupy() -> str:
-    """Return the CUDA version in the name of the CuPy that is installed, ``"13"`` in ``cupy-cuda13x``."""
-    return "".join(found[1] for name, _ in cupy_packages() if (found := re.search(r"cuda(\d+)x", name)))
+    return major != cupy_major(), -major
 
 
 def _programs() -> Iterator[Path]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
+from gemmviz.backends.cupy_check import cupy_major
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.toolchain import line_directive, source_folder
 from gemmviz.catalogue.capability import architecture
@@ -122,7 +123,10 @@ def mma_folders() -> tuple[Path, ...]:
     candidates = [Path(folder) / "include" for folder in named if folder]
     spec = importlib.util.find_spec("nvidia")
     for place in (spec.submodule_search_locations or []) if spec else []:
-        candidates += sorted(Path(place).glob("*/include"))
+        # Beside a CuPy for CUDA 12 there may be headers of 13: gemmviz[assembly] brings them.
+        major = cupy_major()
+        foreign = {f"cu{other}" for other in (13, 14) if major is not None and other != major}
+        candidates += sorted(Path(place).glob("*/include"), key=lambda one: (one.parent.name in foreign, one))
     candidates.append(Path("/usr/local/cuda/include"))
     # The first folder with each header is enough; a toolkit of another version behind it must not mix in.
     chosen: list[Path] = []

@@ -133,11 +133,8 @@ class MachineCode:
         before = self.listing
         self.listing, self.summary, self.fault, self.fault_line, self.busy = listing, summary, fault, line, ""
         self.index = NO_PLACE
-        same = listing is not None and before is not None and listing.files[0] == before.files[0]
-        if not same:
+        if listing is None or before is None or listing.files[: self.file + 1] != before.files[: self.file + 1]:
             self.file = self.line = 0
-        elif self.file >= len(listing.files if listing else ()):
-            self.file = 0
         self.changed.emit()
         self.pointed.emit()
 

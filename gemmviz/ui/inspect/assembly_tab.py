@@ -1,7 +1,7 @@
 """The tab of the machine code: source lines above, SASS or PTX below, linked both ways."""
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
-from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics, QHideEvent, QShowEvent
+from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.assembly.listing import Listing
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.connections import listen
@@ -27,8 +28,9 @@ from gemmviz.ui.look.style import letters_wide, scaled
 _POINTS = 8.5
 _USUAL = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120")
 """Offered until the compiler says which architectures it knows."""
-_MOST_COUNTS = 24  # letters of the counts beside a line
+_MOST_COUNTS = 15  # letters of the counts beside a line
 _LETTERS_ARCHITECTURE = 9
+_TOP = QAbstractItemView.ScrollHint.PositionAtTop
 
 
 class CodeTable(QTableView):
@@ -36,6 +38,7 @@ class CodeTable(QTableView):
 
     def __init__(self, name: str) -> None:
         super().__init__()
+        self._letters: tuple[int, ...] = ()
         self.setAccessibleName(name)
         self.verticalHeader().hide()
         self.horizontalHeader().hide()
@@ -59,10 +62,19 @@ class CodeTable(QTableView):
         self.verticalHeader().setDefaultSectionSize(QFontMetrics(font).height() + 2)
 
     def fit(self, *letters: int) -> None:
-        """Give each column room for so many letters; the last one has the rest, and scrolls where it needs more."""
+        """Give each column room for so many letters, and the last one the rest of the width, too."""
+        self._letters = letters
         metrics = QFontMetrics(QFont(self.font()))
-        for column, count in enumerate(letters):
-            self.setColumnWidth(column, metrics.horizontalAdvance("0") * count + round(scaled(8)))
+        widths = [metrics.horizontalAdvance("0") * count + round(scaled(8)) for count in letters]
+        shown = [width for column, width in enumerate(widths[:-1]) if not self.isColumnHidden(column)]
+        widths[-1:] = [max(widths[-1], self.viewport().width() - sum(shown))] if widths else []
+        for column, width in enumerate(widths):
+            self.setColumnWidth(column, width)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the new width out."""
+        super().resizeEvent(event)
+        self.fit(*self._letters)
 
     def show_row(self, row: int) -> None:
         """Make a row the current one, in sight, without telling."""
@@ -95,7 +107,7 @@ class AssemblyTab(QWidget):
         self.source_model, self.code_model = SourceModel(session), CodeModel(session)
         self._boxes()
         self._arrange()
-        self._filling = False
+        self._begun: Listing | None = None
         self.source.setModel(self.source_model)
         self.rows.setModel(self.code_model)
         self.source.selectionModel().currentRowChanged.connect(self._on_line)
@@ -110,7 +122,7 @@ class AssemblyTab(QWidget):
         for box, name, tip in (
             (self.architecture, tr("Architecture"), tr("For which GPU it is compiled; none is needed for that")),
             (self.form, tr("SASS or PTX"), tr("What the GPU executes (SASS), or the compiler's own form before (PTX)")),
-            (self.launch, tr("Parameters"), tr("The parameters of the stage, or those of a measurement")),
+            (self.launch, tr("Parameters"), ""),
             (self.file, tr("File"), tr("Files that instructions come from")),
         ):
             box.setAccessibleName(name)
@@ -140,7 +152,9 @@ class AssemblyTab(QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setContentsMargins(8, 0, 8, 2)
-        self.usage.setContentsMargins(8, 0, 8, 0)
+        used = QHBoxLayout()
+        used.setContentsMargins(8, 0, 8, 0)
+        used.addWidget(self.usage)
         self.said.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.tables = QSplitter(Qt.Orientation.Vertical)
         self.tables.addWidget(self.source)
@@ -154,7 +168,7 @@ class AssemblyTab(QWidget):
         column.addLayout(above)
         column.addWidget(self.said)
         column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.usage)
+        column.addLayout(used)
         column.addWidget(self.loop)
         column.addWidget(self.tables, 1)
         column.addStretch(0)
@@ -178,12 +192,25 @@ class AssemblyTab(QWidget):
         if listing is None or code.summary is None:
             return
         self.usage.say(f"{listing.architecture}: {usage_text(listing)}")
+        self.usage.setToolTip(f"{listing.label}: {listing.compiler}\n{usage_text(listing)}")
         self.loop.setText(loop_text(listing, code.summary))
         self.loop.setToolTip(loop_tip(code.summary.loop or code.summary.whole))
         self.source_model.refresh()
         self.code_model.refresh()
         self._fit()
+        self._begin()
         self._point()
+
+    def _begin(self) -> None:
+        """Show the first lines that have instructions, and the main loop, of a listing that is new."""
+        code = self.code
+        if code.listing is self._begun or code.summary is None:
+            return
+        self._begun = code.listing
+        first = min((line for line in self.source_model.counts if line), default=1)
+        self.source.scrollTo(self.source_model.index(max(first - 2, 0), 0), _TOP)
+        if code.summary.loop is not None and code.form == "sass":
+            self.rows.scrollTo(self.code_model.index(max(code.summary.loop.instructions[0] - 2, 0), 0), _TOP)
 
     def _fill_boxes(self) -> None:
         code, listing = self.code, self.code.listing
@@ -199,6 +226,15 @@ class AssemblyTab(QWidget):
         self.architecture.setCurrentIndex(max(self.architecture.findData(code.architecture), 0))
         self.form.setCurrentIndex(int(code.form == "ptx"))
         self.launch.setCurrentIndex(int(code.as_measured))
+        for at, params in enumerate((self.session.choice.params, self.session.choice.bench_params)):
+            self.launch.setItemData(at, _params(params), Qt.ItemDataRole.ToolTipRole)
+        self.launch.setToolTip(
+            tr(
+                "The parameters of the stage, or those of a measurement: {params}",
+                params=_params(self.session.choice.bench_params if code.as_measured else self.session.choice.params),
+            )
+        )
+        self.launch.setVisible(bool(self.session.choice.kernel.params))
         files = listing.files if listing is not None else []
         with_text = [(number, file.name) for number, file in enumerate(files) if file.text]
         self.file.clear()
@@ -211,14 +247,14 @@ class AssemblyTab(QWidget):
         counts = max((len(self.source_model.short(line)) for line in self.source_model.counts if line), default=1)
         lines = len(str(max(len(self.source_model.lines), 1)))
         text = max((len(line) for line in self.source_model.lines), default=1)
-        self.source.fit(lines + 1, min(counts, _MOST_COUNTS), text + 1)
+        self.source.fit(lines + 2, min(counts, _MOST_COUNTS), text + 1)
         listing = self.code.listing
         if listing is not None:
             widest = max(
                 (len(o.text) for o in (listing.ptx if self.code_model.ptx else listing.instructions)), default=1
             )
-            self.rows.fit(lines + 1, 0 if self.code_model.ptx else 6, widest + 1)
             self.rows.setColumnHidden(1, self.code_model.ptx)
+            self.rows.fit(lines + 1, 6, widest + 1)
 
     def _point(self) -> None:
         """Mark the chosen line and its instructions, and bring them in sight."""
@@ -273,3 +309,7 @@ class AssemblyTab(QWidget):
         """Compile nothing any more."""
         super().hideEvent(event)
         self.code.watch(False)
+
+
+def _params(params: dict[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in params.items())

@@ -51,7 +51,7 @@ def _counts(part: Part) -> list[str]:
         if name == part.unit or ratio is None:
             said.append(shown)
         else:
-            said.append(tr("{counted} ({ratio} per {unit})", counted=shown, ratio=f"{ratio:.2g}", unit=part.unit))
+            said.append(tr("{counted} ({ratio} per {unit})", counted=shown, ratio=f"{ratio:.3g}", unit=part.unit))
     return said
 
 

@@ -32,10 +32,12 @@ _TIPS = (
     mark("The machine code beside the source: SASS and PTX, registers, instructions per line and per product"),
     mark("What the checker found, and other sizes"),
 )
+# Where there is no room for its title.
+_SHORT_ASSEMBLY = "SASS"
 _SOURCE, _ASSEMBLY, _FINDINGS = 0, PANELS.index("assembly"), len(PANELS) - 1
 _CODE_PIXELS = 12.5
 _LEAST_WIDTH = 320
-_NARROW = 470  # pixels, at a scale of type of 1
+_NARROW = 540  # pixels, at a scale of type of 1
 
 
 class Inspector(QTabWidget):
@@ -140,6 +142,13 @@ class Inspector(QTabWidget):
             for widget in (self, self.tabBar()):
                 widget.style().unpolish(widget)
                 widget.style().polish(widget)
+        self._fit_titles()
+
+    def _fit_titles(self) -> None:
+        """Shorten the title of the machine code where the tabs would not all be seen."""
+        self.setTabText(_ASSEMBLY, tr(_TITLES[_ASSEMBLY]))
+        if self.tabBar().sizeHint().width() > self.width():
+            self.setTabText(_ASSEMBLY, _SHORT_ASSEMBLY)
 
     def _on_theme(self) -> None:
         self.lines.theme = THEMES[self.session.preferences.theme]
@@ -155,6 +164,7 @@ class Inspector(QTabWidget):
         count = self.source_side.findings.count()
         title = tr(_TITLES[_FINDINGS])
         self.setTabText(_FINDINGS, f"{title} {count}" if count else title)
+        self._fit_titles()
 
 
 class _Page(QWidget):
