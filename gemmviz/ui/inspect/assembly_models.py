@@ -14,7 +14,8 @@ from gemmviz.ui.look.theme import THEMES, Theme, rgb
 _Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 _WRITES = ("ST", "UTMAST", "RED", "UTMARED")
-_TINT = 0.28  # of the accent, in the colour of a marked row
+# Of the accent, in the colour behind a marked row: all text keeps its contrast.
+_TINT = {"dark": 0.28, "light": 0.12}
 SOURCE_COLUMNS, CODE_COLUMNS = 3, 3
 
 
@@ -187,7 +188,7 @@ class CodeModel(QAbstractTableModel):
 def marked_colour(theme: Theme) -> QColor:
     """Return the colour behind a row of the chosen line: text keeps its contrast on it."""
     back, front = rgb(theme.background), rgb(theme.accent)
-    return QColor(*(round(b + (f - b) * _TINT) for b, f in zip(back, front, strict=True)))
+    return QColor(*(round(b + (f - b) * _TINT[theme.name]) for b, f in zip(back, front, strict=True)))
 
 
 def _shown(one: Instruction) -> str:
