@@ -29,6 +29,7 @@ _COMMANDS = {
     "tune": "find the fastest parameters of a kernel on this machine",
     "compare": "say what became faster or slower between two runs",
     "runs": "list, show, export and delete the runs stored on this machine",
+    "assembly": "show the machine code of a CUDA kernel, line by line, without a GPU",
     "occupancy": "say how many warps of a kernel one multiprocessor can hold",
     "claims": "re-measure what the five documents claim, and judge it",
     "render": "draw a step of a recording as PNG or SVG, or many as a GIF or MP4",

@@ -13,7 +13,8 @@ from gemmviz.session.comparison import PACES
 from gemmviz.session.snapshot_form import FURTHEST_SHIFT, ZOOMS, Snapshot
 from gemmviz.trace.order.stepping_units import UNITS
 
-_PAGES, _PANELS = ("stage", "charts", "claims"), ("source", "warp", "thread", "origin", "counters", "findings")
+_PAGES = ("stage", "charts", "claims")
+_PANELS = ("source", "warp", "thread", "origin", "counters", "assembly", "findings")
 _DEFAULT_SIZE = 8
 
 

@@ -25,6 +25,7 @@ from gemmviz.catalogue.errors import (
 )
 from gemmviz.engine import framing
 from gemmviz.engine.messages import (
+    AssembleRequest,
     BenchRequest,
     Cancel,
     Checked,
@@ -124,6 +125,10 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
                 _check(request, cancel, send)
             case ProfileRequest():
                 _profile(request, send)
+            case AssembleRequest():
+                from gemmviz.engine.assembling import assemble
+
+                assemble(request, send)
             case ProbeRequest():
                 from gemmviz.backends.machine import gather
 
@@ -165,6 +170,8 @@ def _import_for(request: Request) -> None:
             import gemmviz.trace.recording.record
         case CheckRequest():
             import gemmviz.checking.examine
+        case AssembleRequest():
+            import gemmviz.engine.assembling
         case ProbeRequest():
             import gemmviz.backends.machine  # noqa: F401
 

@@ -13,6 +13,7 @@ from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.engine.messages import (
+    AssembleRequest,
     BenchRequest,
     CheckRequest,
     ProbeRequest,
@@ -117,7 +118,7 @@ def sources(request: Request) -> list[Source]:
         For a request of an unknown kind: no part of it may run.
     """
     match request:
-        case RecordRequest() | CheckRequest() | TuneRequest():
+        case RecordRequest() | CheckRequest() | TuneRequest() | AssembleRequest():
             found = [(request.path, request.text)]
         case BenchRequest():
             found = [

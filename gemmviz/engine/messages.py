@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from gemmviz.assembly.listing import Listing
 from gemmviz.backends.machine import Probe
 from gemmviz.bench.document import Document
 from gemmviz.bench.entries import KernelEntry, ProfileEntry
@@ -113,6 +114,25 @@ class ProfileRequest:
 
     run: int
     launches: list[ProfileEntry]
+    language: str = "en"
+
+
+@dataclass(frozen=True)
+class AssembleRequest:
+    """Compile and disassemble a CUDA kernel: answered by `Progress`, then `Assembled`, or by `Failed`.
+
+    ``path`` and ``text`` are as in `RecordRequest`. ``architecture`` is for example ``"sm_80"``; empty: that of this
+    machine's GPU, else one that suits the kernel.
+    """
+
+    run: int
+    path: str
+    text: str
+    m: int
+    n: int
+    k: int
+    params: dict[str, int] = field(default_factory=dict)
+    architecture: str = ""
     language: str = "en"
 
 
@@ -251,6 +271,14 @@ class Profiled:
 
 
 @dataclass(frozen=True)
+class Assembled:
+    """The machine code of a launch."""
+
+    run: int
+    listing: Listing
+
+
+@dataclass(frozen=True)
 class Probed:
     """The facts of this machine: see `gemmviz.backends.machine`."""
 
@@ -292,8 +320,8 @@ class Failed:
     array: str = ""
 
 
-Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProfileRequest | ProbeRequest
-_Final = Recorded | Searched | Profiled | Probed | Done | BenchDone | Failed
+Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProfileRequest | AssembleRequest | ProbeRequest
+_Final = Recorded | Searched | Profiled | Assembled | Probed | Done | BenchDone | Failed
 Reply = Progress | Header | Checked | Sample | Result | Tried | _Final
 Message = Request | Cancel | Reply
-FINAL = (Recorded, Searched, Profiled, Probed, Done, BenchDone, Failed)
+FINAL = (Recorded, Searched, Profiled, Assembled, Probed, Done, BenchDone, Failed)

@@ -18,6 +18,7 @@ from gemmviz.bench.row import Status
 from gemmviz.engine import framing, start
 from gemmviz.engine.messages import (
     FINAL,
+    AssembleRequest,
     BenchRequest,
     Cancel,
     CheckRequest,
@@ -258,7 +259,7 @@ class EngineProcess:
 def _sources(request: Request) -> Iterator[tuple[str, str]]:
     """Yield path and text of the sources that a request is about."""
     match request:
-        case RecordRequest() | CheckRequest() | TuneRequest():
+        case RecordRequest() | CheckRequest() | TuneRequest() | AssembleRequest():
             yield request.path, request.text
         case BenchRequest():
             yield from ((entry["path"], entry["text"]) for entry in request.kernels if "text" in entry)

@@ -100,7 +100,9 @@ class Compiled:
     stopped: str = ""
 
 
-def compile_with(command: Sequence[str], environment: dict[str, str], folder: Path, access: Access) -> Compiled:
+def compile_with(
+    command: Sequence[str], environment: dict[str, str], folder: Path, access: Access, most: int = _MOST_SHOWN
+) -> Compiled:
     """Start a compiler on a stranger's text.
 
     Parameters
@@ -113,6 +115,8 @@ def compile_with(command: Sequence[str], environment: dict[str, str], folder: Pa
         Where it runs.
     access
         The files and folders that it may open.
+    most
+        The most bytes that are read of its output, and of its errors.
     """
     with tempfile.TemporaryFile(dir=_state.scratch) as output, tempfile.TemporaryFile(dir=_state.scratch) as errors:
         _submit(warden.Compile(tuple(command), environment, str(folder), access), [output.fileno(), errors.fileno()])
@@ -120,7 +124,7 @@ def compile_with(command: Sequence[str], environment: dict[str, str], folder: Pa
         texts = []
         for file in (output, errors):
             file.seek(0)
-            texts.append(file.read(_MOST_SHOWN).decode(errors="replace"))
+            texts.append(file.read(most).decode(errors="replace"))
     return Compiled(ended.code, texts[0], texts[1], too_much(ended.why, ended.most) if ended.why else "")
 
 

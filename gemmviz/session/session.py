@@ -11,6 +11,7 @@ from gemmviz.session.findings import Findings
 from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
 from gemmviz.session.lens_choice import LensChoice
+from gemmviz.session.machine_code import MachineCode
 from gemmviz.session.message import Message
 from gemmviz.session.messages import Messages
 from gemmviz.session.permission import Permission
@@ -65,6 +66,7 @@ class Session:
         self.tuning = Tuning(self.choice, self.results)
         self.own_stops = OwnStops(self.staged)
         self.lens = LensChoice(self.choice)
+        self.machine_code = MachineCode(self.choice)
         self.tour = Tour(self.staged, self.playback, self.inspection, self.own_stops, self.lens)
         slower = partial(nearest_slower, self.choice, self.results)
         self.comparison = Comparison(self.staged, self.playback, slower)

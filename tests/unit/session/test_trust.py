@@ -15,6 +15,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.cli import run
 from gemmviz.engine.consent import Described, Named, sources
 from gemmviz.engine.messages import (
+    AssembleRequest,
     BenchRequest,
     CheckRequest,
     Failed,
@@ -279,6 +280,7 @@ OURS = {"path": str(SHIPPED.path), "text": SHIPPED.text, "params": {}}
         RecordRequest(1, "mine.c", MINE, 4, 4, 4),
         CheckRequest(1, "mine.c", MINE, [{"m": 4, "n": 4, "k": 4, "params": {}}]),
         TuneRequest(1, "mine.c", MINE, 4, 4, 4),
+        AssembleRequest(1, "mine.c", MINE, 4, 4, 4),
         BenchRequest(1, [OURS, JOB], [(4, 4, 4)]),
         BenchRequest(1, [OURS, JOB | {"transfer": ["float32", "float32"]}], [(4, 4, 4)]),
         ProfileRequest(1, [OURS | {"m": 4, "n": 4, "k": 4}, JOB | {"m": 4, "n": 4, "k": 4}]),
