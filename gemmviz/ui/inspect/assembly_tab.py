@@ -1,5 +1,7 @@
 """The tab of the machine code: source lines above, SASS or PTX below, linked both ways."""
 
+from typing import get_args
+
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
@@ -18,6 +20,7 @@ from PySide6.QtWidgets import (
 from gemmviz.assembly.listing import Listing
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.session.machine_code import Form
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.assembly_models import CodeModel, SourceModel
 from gemmviz.ui.inspect.assembly_text import loop_text, loop_tip, usage_text
@@ -30,6 +33,7 @@ _USUAL = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_1
 """Offered until the compiler says which architectures it knows."""
 _MOST_COUNTS = 15  # letters of the counts beside a line
 _LETTERS_ARCHITECTURE = 9
+_FORMS: tuple[Form, ...] = get_args(Form)
 _TOP = QAbstractItemView.ScrollHint.PositionAtTop
 
 
@@ -128,12 +132,12 @@ class AssemblyTab(QWidget):
             box.setAccessibleName(name)
             box.setToolTip(tip)
         letters_wide(self.architecture, _LETTERS_ARCHITECTURE)
-        self.form.addItems(["SASS", "PTX"])
+        self.form.addItems([form.upper() for form in _FORMS])
         self.launch.addItems([tr("of the stage"), tr("as measured")])
         for wide in (self.launch, self.file):
             wide.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.architecture.activated.connect(self._on_architecture)
-        self.form.activated.connect(lambda at: self.code.choose(form=("sass", "ptx")[at]))
+        self.form.activated.connect(lambda at: self.code.choose(form=_FORMS[at]))
         self.launch.activated.connect(lambda at: self.code.choose(as_measured=bool(at)))
         self.file.activated.connect(self._on_file)
         self.again.clicked.connect(lambda *_: self.code.refresh(again=True))

@@ -260,7 +260,7 @@ def test_what_uses_the_copy_engine_needs_a_device_that_has_one() -> None:
         ({"maps": '{ A = { box = ["8", "8"], swizzle = true } }'}, "swizzle must be one of 0, 32, 64, 128"),
         ({"maps": '{ A = { box = ["TX", "8"] } }', "args": '["A.map", "B", "C"]'}, "'TX', which is not declared"),
         ({"maps": '{ A = { box = ["8", "8"] } }'}, "args has no 'A.map'"),
-        ({"args": '["A", "B.map", "C"]'}, "maps says nothing of B"),
+        ({"args": '["A", "B.map", "C"]'}, "maps has no B"),
         ({"args": '["A", "B.map"]'}, "lacks C"),
         ({"cluster": '["1", "1", "1", "1"]'}, "cluster must hold one to three"),
     ],
