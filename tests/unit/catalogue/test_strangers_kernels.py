@@ -18,6 +18,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply, Request
 from gemmviz.engine.process import EngineProcess
 from gemmviz.engine.supervisor import Engine
+from gemmviz.sandbox.limits import Limits
 from gemmviz.trace.cost import traffic
 from gemmviz.trace.order import timeline
 from gemmviz.trace.origin import array_state
