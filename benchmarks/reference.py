@@ -49,13 +49,13 @@ def with_run(document: Document) -> Document:
     def alike(row: Row) -> tuple[Any, ...]:
         return row["backend"] in ON_GPU, size_of(row), row["dtype_in"], row["dtype_acc"]
 
-    def told(row: Row) -> Row:
+    def dated(row: Row) -> Row:
         rivals = [other["gflops"] for other in libraries if row["gflops"] and alike(other) == alike(row)]
         return row | {"run_utc": document["started_utc"], "library_gflops": max(rivals, default=None)}
 
     facts = {name: document["protocol"].get(name) for name in _HOW} | {n: document["env"].get(n) for n in _WITH}
     protocol = document["protocol"] | {"runs": {document["started_utc"]: facts}}
-    return document | {"results": [told(row) for row in rows], "protocol": protocol}
+    return document | {"results": [dated(row) for row in rows], "protocol": protocol}
 
 
 def spread(values: list[float], most: int) -> list[float]:

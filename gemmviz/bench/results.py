@@ -110,7 +110,7 @@ def describe_samples(row: Row, seconds: list[float], stats: SampleStats, stop: S
 def fail(row: Row, status: Status, message: str, line: int | None = None) -> None:
     """Give the row a status other than ok, and remove its figures: a failed kernel is never ranked."""
     row |= {"status": status, "message": message, "line": line}
-    row.update(deepcopy(schema.UNTIMED))  # type: ignore[typeddict-item]  # mypy thinks of what a Timing could have more
+    row.update(deepcopy(schema.UNTIMED))  # type: ignore[typeddict-item]  # for mypy a Timing could have more keys
 
 
 def document(env: Environment, device: DeviceFacts | None, protocol: Protocol) -> Document:

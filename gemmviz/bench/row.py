@@ -150,9 +150,7 @@ class Timing(TypedDict):
     ]
 
 
-Digest = Annotated[
-    str | None, Meta(description="digest of what ran: the code, and the front matter that decides the launch")
-]
+Digest = Annotated[str | None, Meta(description="digest of the code, and of the front matter that decides the launch")]
 
 
 class Outcome(Timing):
@@ -176,7 +174,7 @@ class Outcome(Timing):
 
 
 class Sized(TypedDict):
-    """What is of one size."""
+    """The fields of one size."""
 
     M: Side
     N: Side
@@ -184,7 +182,7 @@ class Sized(TypedDict):
 
 
 class Launched(Sized):
-    """What is of one launch."""
+    """The fields of one launch."""
 
     kernel: Annotated[str, Meta(description='the kernel\'s name in the ladder, or "transfer"')]
     params: dict[str, int]

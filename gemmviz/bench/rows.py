@@ -20,7 +20,7 @@ def describe_build(row: Row, build: Build) -> None:
 
 
 def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed) -> None:
-    """Fill in a finished round: the figures of all samples so far, and what was observed meanwhile.
+    """Fill in a finished round: the figures of all samples so far, and the observations meanwhile.
 
     Parameters
     ----------

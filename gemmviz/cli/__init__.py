@@ -24,17 +24,17 @@ _COMMANDS = {
     "record": "record every memory access of a kernel, on the CPU",
     "describe": "guess the front matter of a kernel that has none, and try it",
     "check": "look for races, overruns and other defects of a kernel, on the CPU",
-    "prove": "hold what recordings predict against a GPU's own counters",
+    "prove": "compare the predictions of recordings with a GPU's own counters",
     "bench": "verify kernels and measure their GFLOPS",
     "tune": "find the fastest parameters of a kernel on this machine",
-    "compare": "say what became faster or slower between two runs",
+    "compare": "list the kernels that became faster or slower between two runs",
     "runs": "list, show, export and delete the runs stored on this machine",
     "assembly": "show the machine code of a CUDA kernel, line by line, without a GPU",
     "occupancy": "say how many warps of a kernel one multiprocessor can hold",
-    "claims": "re-measure what the five documents claim, and judge it",
+    "claims": "re-measure the claims of the five documents, and judge them",
     "render": "draw a step of a recording as PNG or SVG, or many as a GIF or MP4",
     "trust": "list and forget the texts and folders that may run in the window",
-    "doctor": "say what works on this machine, and what to do about what does not",
+    "doctor": "say what works on this machine, with a remedy for the rest",
 }
 
 # The import name of each package that gemmviz needs.

@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> int:
         uses = [("what if", Use(args.threads, args.registers, args.shared, args.cluster))]
     found = limits(device)
     if device is None or found is None:
-        raise ConstraintError("the GPU is unknown: name one with --device (`gemmviz occupancy --help` lists them)")
+        raise ConstraintError("no GPU is known: choose one with --device NAME (`gemmviz occupancy --help` lists them)")
     if args.json:
         rows = [{"kernel": n, **asdict(u), **asdict(occupancy(u, found)), "advice": advice(u, found)} for n, u in uses]
         sys.stdout.write(json.dumps({"device": device["name"], "limits": asdict(found), "rows": rows}, indent=1) + "\n")

@@ -53,7 +53,7 @@ def add(commands: Any, summary: str) -> None:
         "--json", type=options.output_file, metavar="FILE", help="write all candidates; - is the standard output"
     )
     parser.add_argument("--list", action="store_true", help="list the tuned parameters that are kept")
-    parser.add_argument("--forget", metavar="KERNEL", help="delete what is kept of a kernel")
+    parser.add_argument("--forget", metavar="KERNEL", help="delete the kept parameters of a kernel")
     parser.set_defaults(run=_run, default_size=_DEFAULT_SIZE)
 
 

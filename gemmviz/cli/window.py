@@ -23,8 +23,8 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "window",
         help=summary,
-        description="Opens the window. The options say what is on screen; in the window, Ctrl+Shift+C copies the "
-        "command line that reopens what is there.",
+        description="Opens the window. The options set the state of the screen; in the window, Ctrl+Shift+C copies the "
+        "command line that reopens its state.",
     )
     parser.add_argument(
         "file", nargs="?", help="a .cu or .c file with front matter, a lesson (.toml) or a state (.gemmviz) to open"
@@ -49,7 +49,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("--speed", type=_speed, metavar="X", help=f"one of {', '.join(f'{s:g}' for s in SPEEDS)}")
     options.add_look(parser, default_theme=None)
     parser.add_argument("--calm", action="store_true", default=None, help="reduced motion")
-    parser.add_argument("--page", choices=_PAGES, help="what fills the middle")
+    parser.add_argument("--page", choices=_PAGES, help="the page to open")
     parser.add_argument("--panel", choices=_PANELS, help="which tab stands beside the stage")
     parser.add_argument(
         "--view", type=_view, metavar="ZOOM,X,Y", help="the stage's zoom, and its shift in widths of it"

@@ -43,7 +43,7 @@ class Attempts:
         return replace(self.request, known=[[n, *one] for n, one in self.known.items()], spent_s=spent)
 
     def take(self, reply: Tried) -> None:
-        """Note what was tried."""
+        """Note the row of a candidate."""
         self.known[reply.number] = reply.row, reply.final
 
     def fail(self, number: int, status: Status, message: str) -> Tried:

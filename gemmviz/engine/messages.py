@@ -31,9 +31,9 @@ MOST_SAMPLES, MOST_LABEL, MOST_ROUNDS = 1 << 16, 500, 1000
 class RecordRequest:
     """Record a kernel: answered by `Progress`, then `Recorded`, or by `Failed`.
 
-    ``path`` names the file (its suffix says the language), ``text`` is the source to record, which may differ from what
-    is on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``: not even
-    the accesses, only their sums, in a fraction of the memory. ``blocks`` are the first block to record and the
+    ``path`` names the file (its suffix says the language), ``text`` is the source to record, which may differ from the
+    file on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``: no
+    accesses, only their sums, in a fraction of the memory. ``blocks`` are the first block to record and the
     one after the last; None: all. ``capacity`` is the most accesses to keep; None: as many as the memory has room for.
     ``as_written``: every access that the text names, and not only those that a compiler leaves.
     """

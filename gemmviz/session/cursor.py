@@ -155,12 +155,12 @@ class Cursor:
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """The units that the recording has, for the chosen block, warp and cell."""
+        """The units that the recording has, for the chosen cell."""
         return tuple(u for u in UNITS if self.playable is not None and possible(self.playable, u, self.cell))
 
     @property
     def unit(self) -> Unit:
-        """By which of `UNITS` the arrow keys step: the one that was chosen, where the recording has it."""
+        """The one of `UNITS` by which the arrow keys step: the chosen one if the recording has it, else the first."""
         return self.wanted_unit if self.wanted_unit in self.units else UNITS[0]
 
     def choose_unit(self, unit: Unit) -> None:
@@ -180,7 +180,7 @@ class Cursor:
             return None
         key: tuple[object, ...] = (unit,)
         if unit in ("request", "element"):
-            # One answer at a time is kept: an arrow key that is held asks for the same again and again.
+            # One result at a time is kept: a held arrow key needs the same one again and again.
             key = (unit, self.block, self.warp, self.cell)
             for other in [k for k in self._found if k[0] == unit and k != key]:
                 del self._found[other]

@@ -7,7 +7,7 @@ Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as
 * blocks: the limit on resident blocks
 * registers: r per thread are ceil(32 r / 256) x 256 per warp; each of the SM's partitions holds
   floor(registers per partition / that) warps; floor(warps of all partitions / W)
-* shared memory: s bytes and what CUDA reserves are rounded up to the unit; floor(shared memory per SM / that). An SM
+* shared memory: s bytes and CUDA's reserved ones are rounded up to the unit; floor(shared memory per SM / that). An SM
   divides one memory into shared memory and L1 cache: the *carve-out* is the shared part, by default the largest
 
 Occupancy is warps held / warps per SM. Blocks of a cluster run on SMs of one GPC (CUDA C++ Programming Guide, "Thread

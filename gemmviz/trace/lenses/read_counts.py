@@ -106,7 +106,7 @@ def read_counts(playable: Playable) -> ReadCounts:
 
 @per_recording
 def levels(playable: Playable) -> list[int]:
-    """Return from how many reads on an element has another colour: 0, 1, 2, 4, … up to what elements have at the end.
+    """Return the numbers of reads at which an element changes its colour: 0, 1, 2, 4, … up to the numbers at the end.
 
     The last is the power of two next above the most reads per element, averaged over an array, of the whole recording:
     single elements may have more.

@@ -78,7 +78,7 @@ def record(
     library = build(launch, as_written=as_written)
     built = time.perf_counter()
     expected_cost = _expected(launch, part.blocks, as_written)
-    progress(_what_is_recorded(part, expected_cost), deadline_s + _AROUND_S)
+    progress(_recording_text(part, expected_cost), deadline_s + _AROUND_S)
     _refuse_many_accesses(part, expected_cost)
     a, b = small_integer_inputs(launch.problem, launch.kernel.dtype)
     recording = _recording(part, _run(part, library, a, b, deadline_s), a.astype(np.float64), b.astype(np.float64))
@@ -123,7 +123,7 @@ def _refuse_large_matrices(part: _Part, progress: Callable[[str, float], None]) 
     )
 
 
-def _what_is_recorded(part: _Part, cost: recording_cost.RecordingCost | None) -> str:
+def _recording_text(part: _Part, cost: recording_cost.RecordingCost | None) -> str:
     said = {"kernel": part.launch.label, "size": part.launch.problem}
     if part.blocks is None:
         what = tr("Recording {kernel} at {size}", **said)

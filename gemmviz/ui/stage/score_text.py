@@ -45,7 +45,7 @@ ABSENT = {
 """Why a unit is not offered."""
 
 
-def what_happens(playable: Playable, step: int) -> str:
+def purpose_text(playable: Playable, step: int) -> str:
     """Return the purpose of a step in a few words."""
     story = playable.story
     kind, tile = int(story.kinds[step]), int(story.tiles[step])

@@ -88,14 +88,14 @@ def test_a_demo_is_in_its_recording(name: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FREE.items() for name in names])
-def test_what_a_rung_is_free_of_is_not_found_at_its_demo(kind: str, name: str) -> None:
+def test_costs_that_a_kernel_avoids_are_not_found_at_its_demo(kind: str, name: str) -> None:
     assert [
         report_text.sentence(cost) for cost in costs(played(name)) if report_text.kind(cost) == kind and not cost.narrow
     ] == []
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in SHOWN.items() for name in names])
-def test_what_a_rung_is_about_is_found_at_its_demo(kind: str, name: str) -> None:
+def test_the_costs_of_a_kernels_idea_are_found_at_its_demo(kind: str, name: str) -> None:
     assert [cost for cost in costs(played(name)) if report_text.kind(cost) == kind and not cost.narrow]
 
 

@@ -4,7 +4,7 @@ import tomllib
 from dataclasses import replace
 
 import pytest
-from lesson_texts import at_demo, parsed, playable_of, record_what_is_chosen
+from lesson_texts import at_demo, parsed, playable_of, recording_session
 
 from gemmviz.app import new_session
 from gemmviz.catalogue.demo import Demo
@@ -18,7 +18,7 @@ from gemmviz.session.tour.lessons import recorded_at, resolve
 @pytest.fixture
 def session(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    return record_what_is_chosen(new_session())
+    return recording_session(new_session())
 
 
 def test_a_lesson_without_a_size_is_recorded_at_the_demo():

@@ -1,7 +1,7 @@
 """A lesson is walked in a session: recorded at its size, left, followed by the next one."""
 
 import pytest
-from lesson_texts import at_demo, parsed, record_what_is_chosen
+from lesson_texts import at_demo, parsed, recording_session
 
 from gemmviz import data
 from gemmviz.app import new_session
@@ -21,7 +21,7 @@ def english():
 @pytest.fixture
 def session(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    return record_what_is_chosen(new_session())
+    return recording_session(new_session())
 
 
 def test_a_lesson_at_the_demo_is_walked(session):

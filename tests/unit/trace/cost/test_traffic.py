@@ -276,7 +276,7 @@ def test_warps_in_different_orders_never_go_back() -> None:
         assert (np.diff(step)[same] > 0).all()
 
 
-def test_one_load_from_two_arrays_is_told_apart() -> None:
+def test_one_load_from_two_arrays_is_separated() -> None:
     found = cost("const float *p = threadIdx.x < 16 ? A : B;\nC[threadIdx.x] = p[threadIdx.x];")
     assert (found["A"], found["B"]) == ((1, 2, 2), (1, 2, 2))
 

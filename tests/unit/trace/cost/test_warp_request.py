@@ -57,7 +57,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_request_costs_what_traffic_counts(case: str) -> None:
+def test_the_cost_of_every_request_agrees_with_traffic(case: str) -> None:
     shown = playable(CASES[case]())
     recording, log = shown.recording, shown.recording.accesses
     tried, most = 0, 400

@@ -76,7 +76,7 @@ def test_a_thread_that_misses_in_only_some_turns_of_a_loop_is_placed_nowhere_for
     assert not shown.out_of_bounds.certain.any()
 
 
-def test_reads_that_missed_are_told_per_array() -> None:
+def test_reads_out_of_bounds_are_counted_per_array() -> None:
     recording = rung("matmul_kernel_naive~no-bounds-check", Problem.cube(9))
     timeline = build(recording)
     found = out_of_bounds(recording, timeline)

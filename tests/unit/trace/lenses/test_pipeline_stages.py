@@ -40,7 +40,7 @@ def test_a_ring_is_filled_stage_by_stage_along_k(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*RINGS, "stream_k", "cluster"])
-def test_a_stage_holds_what_was_written_there_last(name: str) -> None:
+def test_a_stage_holds_its_last_written_tile(name: str) -> None:
     """Every value that is read while a stage holds a filling comes from its places along K."""
     playable, known = found(name)
     recording, history, staged = playable.recording, playable.history, playable.staged
