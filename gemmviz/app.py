@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from gemmviz.catalogue.errors import Unavailable
@@ -60,12 +61,27 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     problem = missing(os.environ)
     if problem is not None:
         raise Unavailable(problem)
+    session = new_session()
+    # It starts while this process imports Qt and builds the window.
+    prepared = Engine(session.permission.trust)
+    prepared.prepare()
+    engines = [prepared]
+
+    def make_engine() -> Engine:
+        return engines.pop() if engines else Engine(session.permission.trust)
+
+    try:
+        return _show(session, make_engine, args, chosen)
+    finally:
+        prepared.close()
+
+
+def _show(session: Session, make_engine: Callable[[], Engine], args: argparse.Namespace, chosen: Snapshot) -> int:
     from gemmviz.ui.window import application  # late: only now it is certain that Qt can be loaded
 
-    session = new_session()
     faults = preferences_file.restore(session.preferences, args.theme, args.language)
     snapshot.apply(session, chosen)
     _warn(session, faults)
     says_nothing = not args.file and not chosen.keys() - {"theme", "language", "type_scale", "calm"}
     file = Path(args.file) if args.file else None
-    return application.show(session, lambda: Engine(session.permission.trust), file, opens_with_doors=says_nothing)
+    return application.show(session, make_engine, file, opens_with_doors=says_nothing)

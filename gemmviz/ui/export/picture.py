@@ -205,7 +205,7 @@ class _WindowFrames:
         # Corner widgets and tabs take their places when the window is shown, here unseen.
         window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         window.resize(*picture.look.size)
-        window.make_charts()
+        window.load_references()
         window.show()
         session.cursor.show(playable)
         session.findings.record(recording.text, report_of(picture.reply, playable))
