@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from gemmviz.catalogue.errors import Unavailable
@@ -55,12 +56,16 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
         When a chosen kernel or place does not exist, or the choices do not fit together.
     Unavailable
         When there is no display or Qt lacks a system library; the message gives a remedy.
+    ModuleNotFoundError
+        When a package of the window is not installed.
     """
     from gemmviz.ui.look.display import missing
 
     problem = missing(os.environ)
     if problem is not None:
         raise Unavailable(problem)
+    if find_spec("pyqtgraph") is None:  # some charts need it, and are made when they are first shown
+        raise ModuleNotFoundError("pyqtgraph is missing", name="pyqtgraph")
     session = new_session()
     # It starts while this process imports Qt and builds the window.
     prepared = Engine(session.permission.trust)
