@@ -1,11 +1,10 @@
 """The main window: kernels, stage, the tabs beside it and the pages put together."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QKeySequence, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
@@ -14,12 +13,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz import data
-from gemmviz.bench import reference_results
 from gemmviz.control.controller import Controller
 from gemmviz.language import tr
-from gemmviz.proving import proofs
-from gemmviz.session import Message, Session
+from gemmviz.session import Session
 from gemmviz.ui import connections
 from gemmviz.ui.charts.strip import Strip
 from gemmviz.ui.comparison.arena import Arena
@@ -53,6 +49,7 @@ from gemmviz.ui.tour.my_stops import StopsList
 from gemmviz.ui.tour.tour_bar import TourBar
 from gemmviz.ui.window.actions import Action
 from gemmviz.ui.window.keys import KeyGuard
+from gemmviz.ui.window.late_tasks import LateTasks
 from gemmviz.ui.window.pages import Pages
 from gemmviz.ui.window.saver import Saver
 from gemmviz.ui.window.window_actions import PAGES, SUBMENU, window_actions
@@ -62,7 +59,6 @@ if TYPE_CHECKING:
     from gemmviz.ui.charts.measure_page import MeasurePage
     from gemmviz.ui.claims.claims_page import ClaimsPage
 
-_FIRST_LOOK_MS, _BREATH_MS = 1500, 60
 # Widths in pixels, at a scale of type of 1: of the kernels and of the right column in a narrow and in a wide window.
 _NARROW_WINDOW, _WIDE_WINDOW = 1280, 1920
 _RAIL, _RIGHT = (176, 204), (376, 480)
@@ -142,11 +138,7 @@ class Window(QMainWindow):
         self._keys = KeyGuard(self)
         Announcer(session.cursor, session.playback, self.stage)
         self._on_theme()
-        self._late = QTimer(self)
-        self._late.setSingleShot(True)
-        self._late.timeout.connect(self._do_late)
-        self._late_parts = self._late_work()
-        self._painted = False
+        LateTasks(self, session)
         self.stage.setFocus()
 
     def _arrange(self) -> None:
@@ -196,13 +188,6 @@ class Window(QMainWindow):
         right = round(min(scaled(wanted), self.width() * _MOST_RIGHT))
         self._upper.setSizes([rail, max(self.width() - rail - right, 1), right])
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint; begin after the first time with what it need not wait for."""
-        super().paintEvent(event)
-        if not self._painted:
-            self._painted = True
-            self._late.start(0)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the new width out."""
         super().resizeEvent(event)
@@ -243,34 +228,6 @@ class Window(QMainWindow):
         page = ClaimsPage(self.session, self.claims_runner)
         self._keys.guard(page)
         return page
-
-    def load_references(self) -> None:
-        """Read what was measured and proved on other machines, unless the session has it already."""
-        results = self.session.results
-        if not results.references:
-            references, faults = reference_results.load()
-            results.set_references(references)
-            results.set_proofs(proofs.kept())
-            if faults:
-                self.session.messages.tell(Message("\n".join(faults), "warning", lasting=True))
-
-    def _do_late(self) -> None:
-        """Do the next one of the tasks that the first paint need not wait for."""
-        wait_ms = next(self._late_parts, None)
-        if wait_ms is not None:
-            self._late.start(wait_ms)
-
-    def _late_work(self) -> Iterator[int]:
-        """Read and import, part by part, what would delay the first paint; yield the pauses, in milliseconds."""
-        self.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
-        self.load_references()
-        yield _FIRST_LOOK_MS  # the first recording comes first
-        # The other pages open faster.
-        import gemmviz.ui.charts.measure_page
-
-        yield _BREATH_MS
-        import gemmviz.control.claims_runner
-        import gemmviz.ui.claims.claims_page  # noqa: F401
 
     def _on_switched(self, page: str) -> None:
         self.session.sight.page = page
